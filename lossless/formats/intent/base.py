@@ -214,15 +214,15 @@ def small_number(low: int, high: int, what: str) -> BeforeValidator:
     return BeforeValidator(read)
 
 
-Priority = Annotated[
-    int, small_number(0, 7, "a priority"), WithJsonSchema({"type": "integer", "minimum": 0, "maximum": 7})
-]
-Dscp = Annotated[
-    int, small_number(0, 63, "a DSCP"), WithJsonSchema({"type": "integer", "minimum": 0, "maximum": 63})
-]
-Byte = Annotated[
-    int, small_number(0, 255, "a ToS byte"), WithJsonSchema({"type": "integer", "minimum": 0, "maximum": 255})
-]
+def whole_number(low: int, high: int, what: str) -> tuple[BeforeValidator, WithJsonSchema]:
+    """Return how a whole number in a range is read, and its schema."""
+    schema = {"type": "integer", "minimum": low, "maximum": high}
+    return small_number(low, high, what), WithJsonSchema(schema)
+
+
+Priority = Annotated[int, *whole_number(0, 7, "a priority")]
+Dscp = Annotated[int, *whole_number(0, 63, "a DSCP")]
+Byte = Annotated[int, *whole_number(0, 255, "a ToS byte")]
 Count = Annotated[
     int, small_number(1, 1_000_000, "a count"), WithJsonSchema({"type": "integer", "minimum": 1})
 ]

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Self
 
-from pydantic import Field, WithJsonSchema, model_validator
+from pydantic import Field, model_validator
 
-from lossless.formats.intent.base import Model, Rate, Size, refused, small_number
+from lossless.formats.intent.base import Model, Rate, Size, refused, whole_number
 from lossless.formats.intent.ranks import TierName
 from lossless.formats.intent.wiring import Name
 
-Exponent = Annotated[
-    int,
-    small_number(-8, 7, "a dynamic_th"),
-    WithJsonSchema({"type": "integer", "minimum": -8, "maximum": 7}),
-]
+Exponent = Annotated[int, *whole_number(-8, 7, "a dynamic_th")]
 """Exponent of alpha: 2^-8 to 2^7 (sonic-buildimage src/sonic-yang-models/yang-models/sonic-buffer-profile.yang
 @086b03b)."""
 

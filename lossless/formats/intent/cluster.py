@@ -6,16 +6,11 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, WithJsonSchema, model_validator
 
-from lossless.formats.intent.base import Count, Model, Rate, listed, refused, shown, small_number
+from lossless.formats.intent.base import Count, Model, Rate, listed, refused, shown, whole_number
 from lossless.formats.intent.policy import Ratio
 
 _MOST_IN_HOST = 256
 """GPUs or NICs of one host: many more than any has, and few enough to count one by one."""
-
-
-def _in_host(what: str) -> tuple[BeforeValidator, WithJsonSchema]:
-    schema = WithJsonSchema({"type": "integer", "minimum": 1, "maximum": _MOST_IN_HOST})
-    return small_number(1, _MOST_IN_HOST, f"a number of {what} in one host"), schema
 
 
 def _some(rate_bps: int) -> int:
@@ -48,9 +43,11 @@ class UaLink(Model):
 class ClusterIntent(Model):
     """The GPUs of every host: they are counted where bandwidth is given per GPU, or hosts stall."""
 
-    gpus_per_host: Annotated[int, *_in_host("GPUs")]
+    gpus_per_host: Annotated[int, *whole_number(1, _MOST_IN_HOST, "a number of GPUs in one host")]
     """How many GPUs every host has. Example: `8`"""
-    nics_per_host: Annotated[int, *_in_host("NICs")] | None = None
+    nics_per_host: Annotated[int, *whole_number(1, _MOST_IN_HOST, "a number of NICs in one host")] | None = (
+        None
+    )
     """How many RDMA NICs every host has on this fabric. Left out: as many as it has links. Example: `8`"""
     gpus: Count | None = None
     """How many GPUs there are in all, to be checked. Left out: what hosts have is counted. Example: `256`"""
@@ -70,11 +67,6 @@ class ClusterIntent(Model):
         if self.nvlink is not None and self.ualink is not None:
             raise refused("give either nvlink or ualink, not both")
         return self
-
-
-def _number(what: str) -> tuple[BeforeValidator, WithJsonSchema]:
-    schema = WithJsonSchema({"type": "integer", "minimum": 0, "maximum": _MOST_FAILED})
-    return small_number(0, _MOST_FAILED, f"a number of {what}"), schema
 
 
 _MOST_FAILED = 1024
@@ -104,9 +96,9 @@ class FailuresIntent(Model):
     Rules about capacity and about routing read the same numbers; an intent that says nothing means one of each.
     """
 
-    links: Annotated[int, *_number("links")] = 1
+    links: Annotated[int, *whole_number(0, _MOST_FAILED, "a number of links")] = 1
     """How many links may fail at once, while all switches work. Example: `2`"""
-    switches: Annotated[int, *_number("switches")] = 1
+    switches: Annotated[int, *whole_number(0, _MOST_FAILED, "a number of switches")] = 1
     """How many switches may fail at once, while all other links work. Example: `1`"""
     oversubscription: Ratio | None = None
     """Accepted ratio of bandwidth below a switch to what such failures leave above it. Left out: any. Example: `2`"""

@@ -18,8 +18,8 @@ from lossless.formats.intent.base import (
     listed,
     refused,
     shown,
-    small_number,
     whole_milliseconds,
+    whole_number,
 )
 from lossless.formats.intent.environment import Environment
 from lossless.formats.intent.kubernetes import Kubernetes
@@ -39,17 +39,8 @@ def _interface_names(value: Any) -> Any:
 
 SocketInterfaces = Annotated[tuple[Interface, ...] | None, BeforeValidator(_interface_names)]
 """The interfaces that jobs meet over, by their exact names."""
-GidIndex = Annotated[
-    int,
-    small_number(0, 255, "an index of the GID table"),
-    WithJsonSchema({"type": "integer", "minimum": 0, "maximum": 255}),
-]
+GidIndex = Annotated[int, *whole_number(0, 255, "an index of the GID table")]
 """An address vector has eight bits for it (linux-rdma/rdma-core libibverbs/verbs.h, ibv_global_route)."""
-
-
-def _nccl_number(low: int, high: int, name: str) -> tuple[BeforeValidator, WithJsonSchema]:
-    schema = {"type": "integer", "minimum": low, "maximum": high}
-    return small_number(low, high, f"a value of {name}"), WithJsonSchema(schema)
 
 
 class Nccl(Model):
@@ -63,11 +54,13 @@ class Nccl(Model):
     """ToS byte of its traffic, 0 to 255 (NCCL_IB_TC). Left out: the hosts' own. Example: `106`"""
     ib_fifo_tc: Byte | None = None
     """ToS byte of its control messages, 0 to 255 (NCCL_IB_FIFO_TC). Left out: that of the traffic. Example: `192`"""
-    ib_timeout: Annotated[int, *_nccl_number(0, 31, "NCCL_IB_TIMEOUT")] = 20
+    ib_timeout: Annotated[int, *whole_number(0, 31, "a value of NCCL_IB_TIMEOUT")] = 20
     """Transport timeout, as a power of two times 4.096 us, 0 to 31 (NCCL_IB_TIMEOUT). Example: `20`"""
-    ib_retry_count: Annotated[int, *_nccl_number(0, 7, "NCCL_IB_RETRY_CNT")] = 7
+    ib_retry_count: Annotated[int, *whole_number(0, 7, "a value of NCCL_IB_RETRY_CNT")] = 7
     """How often the transport tries again, 0 to 7 (NCCL_IB_RETRY_CNT). Example: `7`"""
-    ib_qps_per_connection: Annotated[int, *_nccl_number(1, 128, "NCCL_IB_QPS_PER_CONNECTION")] | None = None
+    ib_qps_per_connection: (
+        Annotated[int, *whole_number(1, 128, "a value of NCCL_IB_QPS_PER_CONNECTION")] | None
+    ) = None
     """Queue pairs of a connection, 1 to 128 (NCCL_IB_QPS_PER_CONNECTION). Left out: nothing is said. Example: `4`"""
     gin: OnOff = False
     """Whether jobs use GPU-initiated networking, which the hosts' `traffic_class` does not reach."""

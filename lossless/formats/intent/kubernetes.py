@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, WithJsonSchema, model_validator
 
-from lossless.formats.intent.base import Model, OnOff, listed, refused, shown, small_number
+from lossless.formats.intent.base import Model, OnOff, listed, refused, shown, whole_number
 
 LABEL = r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"
 """A DNS label (RFC 1123), as names of namespaces are (Kubernetes, object names and IDs)."""
@@ -137,11 +137,7 @@ class Kubernetes(Model):
 
     namespace: Annotated[str, _NAMESPACE, WithJsonSchema({"type": "string", "pattern": LABEL})]
     """Namespace that the operator runs in. Example: `nvidia-network-operator`"""
-    num_vfs: Annotated[
-        int,
-        small_number(0, MOST_VFS, "a number of VFs"),
-        WithJsonSchema({"type": "integer", "minimum": 0, "maximum": MOST_VFS}),
-    ]
+    num_vfs: Annotated[int, *whole_number(0, MOST_VFS, "a number of VFs")]
     """Virtual functions of each NIC, for SR-IOV; 0 switches SR-IOV off. Example: `0` Example: `8`"""
     node_selector: Annotated[
         dict[str, str] | None,
@@ -165,11 +161,7 @@ class Kubernetes(Model):
     """PCI addresses of the fabric's NICs, where nodes have others of the same type. Left out: all of that type.
     Example: `["0000:1a:00.0"]`
     """
-    ports: Annotated[
-        int,
-        small_number(1, 4, "a number of ports"),
-        WithJsonSchema({"type": "integer", "minimum": 1, "maximum": 4}),
-    ] = 2
+    ports: Annotated[int, *whole_number(1, 4, "a number of ports")] = 2
     """Ports of each NIC, 1 to 4; what is said of ports that it does not have is ignored. Example: `1`"""
     pci_performance: Annotated[
         Literal["on"] | ReadRequest | None,

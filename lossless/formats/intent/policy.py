@@ -248,11 +248,8 @@ def _ratio(value: Any) -> Any:
     return float(value)
 
 
-Ratio = Annotated[
-    float,
-    BeforeValidator(_ratio),
-    WithJsonSchema({"type": "number", "minimum": 1, "description": "1.5 means 1.5:1"}),
-]
+_RATIO_SCHEMA = {"type": "number", "minimum": 1, "description": "1.5 means 1.5:1"}
+Ratio = Annotated[float, BeforeValidator(_ratio), WithJsonSchema(_RATIO_SCHEMA)]
 
 RATIO_TIERS = ("leaf", "spine")
 """The tiers with links that go up."""
@@ -272,7 +269,6 @@ def _ratios(value: Any) -> Any:
     return value
 
 
-_RATIO_SCHEMA = {"type": "number", "minimum": 1, "description": "1.5 means 1.5:1"}
 TierRatios = Annotated[
     dict[str, Ratio],
     BeforeValidator(_ratios),

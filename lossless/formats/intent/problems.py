@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 from pydantic import BaseModel
 
 from lossless.formats.intent.base import not_one_of, shown
-from lossless.formats.intent.classes import CLASS_NAME, EcnIntent
+from lossless.formats.intent.classes import EcnIntent
 from lossless.formats.intent.document import Intent
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.nearest import key_suggestion, nearest
@@ -169,7 +169,8 @@ def _message(detail: ErrorDetails) -> str:
 
 
 def _name_rule(pattern: str) -> str:
-    marks, longest = ("'_' and '-'", 24) if pattern == CLASS_NAME else ("'.', '_' and '-'", 63)
+    marks = "'.', '_' and '-'" if "." in pattern else "'_' and '-'"
+    longest = 1 + int(pattern.rpartition(",")[2].rstrip("}$"))
     return f"at most {longest} letters, digits, {marks}, beginning with a letter or digit"
 
 

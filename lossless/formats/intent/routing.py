@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from lossless.formats.intent.base import Duration, Model, listed, not_one_of, refused, shown, small_number
+from lossless.formats.intent.base import Duration, Model, listed, not_one_of, refused, shown, whole_number
 from lossless.formats.intent.ranks import TIER_PATTERN, exceptions_schema
 from lossless.ground.basics.nearest import suggestion
 from lossless.model.fabric.routing import RoutingPolicy
@@ -58,11 +58,7 @@ class RoutingChoice(Model):
 
     policy: RoutingPolicy = "up-down"
     """`up-down`: paths without a valley; `shortest-path`: any shortest path, also around failures."""
-    extra_hops: Annotated[
-        int,
-        small_number(0, MOST_EXTRA_HOPS, "a number of extra hops"),
-        WithJsonSchema({"type": "integer", "minimum": 0, "maximum": MOST_EXTRA_HOPS}),
-    ] = 0
+    extra_hops: Annotated[int, *whole_number(0, MOST_EXTRA_HOPS, "a number of extra hops")] = 0
     """How many hops more than the shortest path that the policy allows a packet may take: non-minimal routing, as over
     alternative paths of adaptive routing or through a third group of a dragonfly. No packet turns straight back. 0:
     shortest paths alone, also where routing among them is adaptive. It is checked by TOP004 and TOP005, and neither

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, field_validator, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
 
 from lossless.formats.intent.base import (
     Count,
@@ -16,7 +16,7 @@ from lossless.formats.intent.base import (
     listed,
     refused,
     shown,
-    small_number,
+    whole_number,
 )
 
 PATTERN_KEYS = ("nics", "target", "storage")
@@ -69,12 +69,7 @@ class WorkloadIntent(Model):
     traffic_class: str | None = Field(default=None, alias="class")
     """The lossless class that it rides. Left out: the first. Example: `rdma`"""
     nics: (
-        Annotated[
-            int,
-            small_number(2, _MOST_NICS, "a number of NIC ports that send to each other"),
-            WithJsonSchema({"type": "integer", "minimum": 2, "maximum": _MOST_NICS}),
-        ]
-        | None
+        Annotated[int, *whole_number(2, _MOST_NICS, "a number of NIC ports that send to each other")] | None
     ) = None
     """How many NIC ports take part at most. Left out: up to 513 in an incast, 64 in other patterns. Example: `17`"""
     target: str | None = None

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, WithJsonSchema
 
-from lossless.formats.intent.base import MAX_BUNDLE, refused, shown, small_number
+from lossless.formats.intent.base import MAX_BUNDLE, refused, shown, whole_number
 from lossless.ground.basics import units
 from lossless.ground.basics.errors import QuantityError
 from lossless.ground.basics.nearest import suggestion
@@ -129,13 +129,7 @@ Variable = Annotated[
     BeforeValidator(_variable),
     WithJsonSchema({"type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]{0,63}$"}),
 ]
-ServiceLevel = Annotated[
-    int, small_number(0, 15, "an SL"), WithJsonSchema({"type": "integer", "minimum": 0, "maximum": 15})
-]
-DataVl = Annotated[
-    int, small_number(0, 14, "a data VL"), WithJsonSchema({"type": "integer", "minimum": 0, "maximum": 14})
-]
+ServiceLevel = Annotated[int, *whole_number(0, 15, "an SL")]
+DataVl = Annotated[int, *whole_number(0, 14, "a data VL")]
 """VL15 carries management and is in no table (InfiniBand specification, 3.5.7)."""
-ArbitrationWeight = Annotated[
-    int, small_number(0, 255, "a weight"), WithJsonSchema({"type": "integer", "minimum": 0, "maximum": 255})
-]
+ArbitrationWeight = Annotated[int, *whole_number(0, 255, "a weight")]

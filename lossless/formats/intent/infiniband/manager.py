@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from lossless.formats.intent.base import Model, OnOff, listed, refused, shown, small_number
+from lossless.formats.intent.base import Model, OnOff, listed, refused, shown, whole_number
 from lossless.formats.intent.infiniband.base import Number64, OptionText, SettingKey, SettingText, Variable
 from lossless.model.fabric.infiniband.subnet import Manager
 
@@ -19,9 +19,7 @@ ELSEWHERE = {
     "partition_config_file": "partitions",
 }
 """Keys of opensm.conf that are made of another part of the intent."""
-SmPriority = Annotated[
-    int, small_number(0, 15, "a priority"), WithJsonSchema({"type": "integer", "minimum": 0, "maximum": 15})
-]
+SmPriority = Annotated[int, *whole_number(0, 15, "a priority")]
 
 
 class ManagerChoice(Model):

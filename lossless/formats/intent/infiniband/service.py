@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator, model_validator
 
-from lossless.formats.intent.base import Count, Model, OnOff, listed, refused, shown, small_number
+from lossless.formats.intent.base import Count, Model, OnOff, listed, refused, shown, whole_number
 from lossless.formats.intent.infiniband.base import (
     ArbitrationWeight,
     DataVl,
@@ -46,14 +46,7 @@ class SubnetQos(Model):
     """The level whose VL is used by SLs that no level names. Left out: that of SL 0; without one they are dropped.
     Example: `compute`
     """
-    high_limit: (
-        Annotated[
-            int,
-            small_number(0, 255, "a high limit"),
-            WithJsonSchema({"type": "integer", "minimum": 0, "maximum": 255}),
-        ]
-        | None
-    ) = None
+    high_limit: Annotated[int, *whole_number(0, 255, "a high limit")] | None = None
     """How much of the high table is sent before the low one has its turn, 0 to 255; 255 is no limit. Left out: opensm's
     own.
     Example: `255`
@@ -84,11 +77,7 @@ Members = Annotated[
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
 ]
 """Hosts (``host[1-16]``), HCAs (``host1:mlx5_0``), roles (``@storage``), GUIDs, or opensm's words (``ALL_CAS``)."""
-Pkey = Annotated[
-    int,
-    small_number(0, 0xFFFF, "a P_Key"),
-    WithJsonSchema({"type": "integer", "minimum": 0, "maximum": 0xFFFF}),
-]
+Pkey = Annotated[int, *whole_number(0, 0xFFFF, "a P_Key")]
 MtuBytes = Literal[256, 512, 1024, 2048, 4096]
 
 
@@ -161,14 +150,7 @@ class SharpChoice(Model):
     """Hosts that take part. Left out: all compute hosts. Example: `"@compute"`"""
     exclude: Members = ()
     """Hosts that do not take part, storage for example. Left out: none. Example: `"@storage"`"""
-    needs: (
-        Annotated[
-            int,
-            small_number(1, 4, "a generation of SHARP"),
-            WithJsonSchema({"type": "integer", "minimum": 1, "maximum": 4}),
-        ]
-        | None
-    ) = None
+    needs: Annotated[int, *whole_number(1, 4, "a generation of SHARP")] | None = None
     """Generation of SHARP that jobs need, 1 to 4. Left out: any will do. Example: `3`"""
     settings: dict[SettingKey, SettingText] = Field(default_factory=dict)
     """Keys of sharp_am.cfg, as that file spells them. Left out: the aggregation manager's own defaults hold.
