@@ -26,6 +26,7 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import LIGHT_IN_FIBRE_M_PER_S, format_rate
 from lossless.model.fabric.qos import DEFAULT_POLL_MS
 from lossless.model.fabric.view import View
+from lossless.model.fabric.workloads import STORM_TRAFFIC, StormTraffic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import TrafficClass
     from lossless.model.fabric.view import PortSet
 
-Traffic = Literal["all-to-all", "incast"]
 _NEVER = float("inf")
 _ROUNDING = 1e-9
 """Part of the traffic that may seem to wait because sums are rounded."""
@@ -47,7 +47,7 @@ class StormSource(NamedTuple):
     """
 
     end: str
-    traffic: Traffic = "all-to-all"
+    traffic: StormTraffic = STORM_TRAFFIC[0]
     drains_bps: int = 0
     traffic_class: str | None = None
 

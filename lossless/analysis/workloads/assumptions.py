@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.analysis.workloads.collectives import Algorithm, Demand
+    from lossless.analysis.workloads.collectives import Demand
     from lossless.analysis.workloads.placement import GpuPlacement
     from lossless.analysis.workloads.workload import Workload
+    from lossless.model.fabric.workloads import Algorithm
 
 
 def assumptions(asked: Workload, algorithm: Algorithm, moved: Demand, where: GpuPlacement) -> Iterator[str]:

@@ -25,33 +25,21 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal
 
 from lossless.ground.basics.errors import QuantityError
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.workloads import ALGORITHMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-Collective = Literal[
-    "all-reduce", "all-gather", "reduce-scatter", "all-to-all", "pipeline", "storage-read", "storage-write"
-]
-Algorithm = Literal["ring", "hierarchical", "tree", "sharp", "direct", "pxn"]
+    from lossless.model.fabric.workloads import Algorithm, Collective
+
 Peers = Literal["next", "chain", "all", "rank", "tree", "switch", "outside", "none"]
 """To whom the bytes go over the fabric: the same rank in the next domain (the last has the first for its next), in the
 next and the one before, all GPUs of other domains equally, those of the same rank, the neighbors in two binary trees
 over domains, a switch that reduces, nobody of the cluster, nobody at all."""
-COLLECTIVES: tuple[Collective, ...] = get_args(Collective)
-ALGORITHMS: dict[Collective, tuple[Algorithm, ...]] = {
-    "all-reduce": ("ring", "hierarchical", "tree", "sharp"),
-    "all-gather": ("ring", "hierarchical"),
-    "reduce-scatter": ("ring", "hierarchical"),
-    "all-to-all": ("direct", "pxn"),
-    "pipeline": ("direct",),
-    "storage-read": ("direct",),
-    "storage-write": ("direct",),
-}
-"""The first of each holds where none is named."""
 
 
 class Demand(NamedTuple):

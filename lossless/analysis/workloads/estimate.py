@@ -6,23 +6,18 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from lossless.analysis.workloads.assumptions import assumptions
-from lossless.analysis.workloads.collectives import (
-    ALGORITHMS,
-    Algorithm,
-    Collective,
-    Demand,
-    bus_factor,
-    demand,
-)
+from lossless.analysis.workloads.collectives import Demand, bus_factor, demand
 from lossless.analysis.workloads.group_egress import egress_bytes
 from lossless.analysis.workloads.placement import GpuPlacement, placement
 from lossless.ground.basics.errors import ScenarioError
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.workloads import ALGORITHMS
 
 if TYPE_CHECKING:
     from lossless.analysis.workloads.workload import Workload
     from lossless.ground.basics.findings import Json
     from lossless.model.fabric.model import Fabric
+    from lossless.model.fabric.workloads import Algorithm, Collective
 
 
 class EstimatePart(NamedTuple):

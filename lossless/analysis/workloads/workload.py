@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.workloads import COLLECTIVE
 
 if TYPE_CHECKING:
-    from lossless.analysis.workloads.collectives import Algorithm, Collective
+    from lossless.model.fabric.workloads import Algorithm, Collective
 
 
 class Workload(NamedTuple):
@@ -19,7 +20,7 @@ class Workload(NamedTuple):
     """
 
     collective: Collective = "all-reduce"
-    size_bytes: int = 1 << 30
+    size_bytes: int = COLLECTIVE.size_bytes
     algorithm: Algorithm | None = None
     gpus: int | None = None
     sources: int = 1

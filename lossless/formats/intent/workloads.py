@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
 
@@ -18,11 +18,15 @@ from lossless.formats.intent.base import (
     shown,
     whole_number,
 )
-
-PATTERN_KEYS = ("nics", "target", "storage")
-COLLECTIVE_KEYS = ("gpus", "algorithm", "sources")
-"""Keys that have a meaning for one kind of workload alone."""
-_MOST_NICS = 65_536
+from lossless.model.fabric.workloads import (
+    COLLECTIVE,
+    LEAST_NICS,
+    MOST_NICS,
+    PATTERN,
+    Algorithm,
+    Collective,
+    Pattern,
+)
 
 
 def _some_rate(rate_bps: int) -> int:
@@ -46,20 +50,9 @@ class WorkloadIntent(Model):
     What is left out is as in ``lossless simulate`` and ``lossless workload``.
     """
 
-    pattern: Literal["incast", "all-to-all", "ring", "tree", "permutation"] | None = None
+    pattern: Pattern | None = None
     """Which NIC ports send to which, all at once. Left out: a collective is stated. Example: `incast`"""
-    collective: (
-        Literal[
-            "all-reduce",
-            "all-gather",
-            "reduce-scatter",
-            "all-to-all",
-            "pipeline",
-            "storage-read",
-            "storage-write",
-        ]
-        | None
-    ) = None
+    collective: Collective | None = None
     """What GPUs run together. Left out: a pattern is stated. Example: `all-reduce`"""
     size: Size | None = None
     """Of a pattern what each NIC port sends in one step, of a collective its buffer, with its unit. Left out: 8 MiB,
@@ -69,7 +62,8 @@ class WorkloadIntent(Model):
     traffic_class: str | None = Field(default=None, alias="class")
     """The lossless class that it rides. Left out: the first. Example: `rdma`"""
     nics: (
-        Annotated[int, *whole_number(2, _MOST_NICS, "a number of NIC ports that send to each other")] | None
+        Annotated[int, *whole_number(LEAST_NICS, MOST_NICS, "a number of NIC ports that send to each other")]
+        | None
     ) = None
     """How many NIC ports take part at most. Left out: up to 513 in an incast, 64 in other patterns. Example: `17`"""
     target: str | None = None
@@ -86,7 +80,7 @@ class WorkloadIntent(Model):
     """Whether the target pauses its switch permanently. Left out: it does not. Example: `true`"""
     gpus: Count | None = None
     """How many GPUs take part. Left out: all. Example: `64`"""
-    algorithm: Literal["ring", "hierarchical", "tree", "sharp", "direct", "pxn"] | None = None
+    algorithm: Algorithm | None = None
     """Algorithm of the collective. Left out: ring, and hierarchical where NVLink or UALink joins GPUs.
     Example: `ring`
     """
@@ -106,10 +100,10 @@ class WorkloadIntent(Model):
             raise refused(
                 "state what moves: either a pattern, such as incast, or a collective, such as all-reduce"
             )
-        kind, foreign = ("pattern", COLLECTIVE_KEYS) if self.pattern else ("collective", PATTERN_KEYS)
-        for key in foreign:
+        kind, other = (PATTERN, COLLECTIVE) if self.pattern else (COLLECTIVE, PATTERN)
+        for key in other.own_keys:
             if getattr(self, key) is not None:
-                raise refused(f"{key} has no meaning for a {kind}", key)
+                raise refused(f"{key} has no meaning for a {kind.key}", key)
         if self.dead_nic and self.slow_nic is not None:
             raise refused("a NIC is slow or dead; leave out slow_nic or dead_nic", "slow_nic")
         if self.storage == 100:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from lossless.analysis.simulation.question.request import Question
 from lossless.analysis.workloads.workload import Workload
@@ -13,8 +13,6 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.analysis.simulation.question.request import Pattern
-    from lossless.analysis.workloads.collectives import Algorithm, Collective
     from lossless.model.fabric.view import View
     from lossless.model.fabric.workloads import DeclaredWorkload
 
@@ -55,9 +53,7 @@ def declared_questions(view: View, names: Sequence[str] = ()) -> tuple[NamedQues
 def _questions(view: View, workload: DeclaredWorkload) -> Iterator[NamedQuestion]:
     if workload.pattern is not None:
         size_bytes = workload.size_bytes or Question().size_bytes
-        asked = Question(
-            pattern=cast("Pattern", workload.pattern), nics=workload.nics, storage=workload.storage
-        )
+        asked = Question(pattern=workload.pattern, nics=workload.nics, storage=workload.storage)
         yield NamedQuestion(workload.name, _placed(asked._replace(size_bytes=size_bytes), workload))
         return
     try:
@@ -81,9 +77,9 @@ def _collective(view: View, workload: DeclaredWorkload) -> Iterator[NamedQuestio
     from lossless.interfaces.api.workload_verdict import workload_questions
 
     asked = Workload(
-        collective=cast("Collective", workload.collective),
+        collective=workload.collective or Workload().collective,
         size_bytes=workload.size_bytes or Workload().size_bytes,
-        algorithm=cast("Algorithm | None", workload.algorithm),
+        algorithm=workload.algorithm,
         gpus=workload.gpus,
         sources=workload.sources,
     )

@@ -8,7 +8,6 @@ from lossless.analysis.buffers.pfc_load import load_data
 from lossless.analysis.simulation.question.request import (
     LOAD_BALANCING,
     MOST_EVENTS,
-    PATTERNS,
     SEEDS,
     Limits,
     Question,
@@ -16,6 +15,7 @@ from lossless.analysis.simulation.question.request import (
 )
 from lossless.ground.basics.records import NamedTuple
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
+from lossless.model.fabric.workloads import LEAST_NICS, PATTERN, PATTERNS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,8 +31,10 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import View
 
 __all__ = [
+    "LEAST_NICS",
     "LOAD_BALANCING",
     "MOST_EVENTS",
+    "PATTERN",
     "PATTERNS",
     "SEEDS",
     "Limits",

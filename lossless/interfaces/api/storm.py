@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.inputs.fabrics import intent_at
-from lossless.interfaces.api.fabrics import intent_fabric_at
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
+from lossless.model.fabric.workloads import STORM_TRAFFIC
 
 if TYPE_CHECKING:
     from os import PathLike
 
-    from lossless.analysis.storm.blast_radius import BlastRadius, Traffic
+    from lossless.analysis.storm.blast_radius import BlastRadius
     from lossless.analysis.storm.distance import ShapeGroups
+    from lossless.model.fabric.workloads import StormTraffic
+
+__all__ = ["STORM_TRAFFIC", "storm"]
 
 
 def storm(
     path: str | PathLike[str],
     end: str,
-    traffic: Traffic = "all-to-all",
+    traffic: StormTraffic = STORM_TRAFFIC[0],
     drain_bps: int = 0,
     traffic_class: str | None = None,
     *,
@@ -31,6 +33,7 @@ def storm(
         ScenarioError: no such host, port or class, or buffers or routes that are not known.
     """
     from lossless.analysis.storm.blast_radius import StormSource, blast_radius
+    from lossless.interfaces.api.fabrics import intent_fabric_at
     from lossless.model.fabric.view import View
 
     fabric = intent_fabric_at(path, options)
@@ -46,6 +49,7 @@ def _groups(path: str | PathLike[str]) -> ShapeGroups | None:
     """Return the groups of an intent's shape, None where switches have no groups, or pods that the links show."""
     from lossless.analysis.storm.distance import ShapeGroups
     from lossless.analysis.topology.positions import groups_of
+    from lossless.formats.inputs.fabrics import intent_at
     from lossless.formats.intent.load import load_intent
     from lossless.formats.intent.resolve.wiring import plan
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.workloads.collectives import ALGORITHMS, COLLECTIVES
 from lossless.analysis.workloads.workload import Workload
 from lossless.formats.inputs.fabrics import intent_at
 from lossless.formats.inputs.intents import declares_subnet, subnet_of
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
+from lossless.model.fabric.workloads import ALGORITHMS, COLLECTIVE, COLLECTIVES
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lossless.analysis.workloads.estimate import Estimate
     from lossless.interfaces.api.workload_verdict import WorkloadVerdict
 
-__all__ = ["ALGORITHMS", "COLLECTIVES", "Workload", "evaluate_workload", "workload"]
+__all__ = ["ALGORITHMS", "COLLECTIVE", "COLLECTIVES", "Workload", "evaluate_workload", "workload"]
 
 
 def workload(path: str | PathLike[str], asked: Workload, options: Options = DEFAULT_OPTIONS) -> Estimate:

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from lossless.interfaces.api.storm import STORM_TRAFFIC
 from lossless.interfaces.cli.app import COMMANDS, OK
 from lossless.interfaces.cli.next_steps import then
 from lossless.interfaces.cli.options import OneOf, api_options, how_much, profiles, written_as
@@ -16,7 +17,6 @@ from lossless.interfaces.cli.terminal import out, out_json, style_for
 
 _VERSION = 1
 """Of the names in the JSON object."""
-_TRAFFIC = ("all-to-all", "incast")
 
 
 @click.command("storm", short_help=COMMANDS["storm"])
@@ -30,8 +30,8 @@ _TRAFFIC = ("all-to-all", "incast")
 )
 @click.option(
     "--traffic",
-    type=OneOf(_TRAFFIC),
-    default="all-to-all",
+    type=OneOf(STORM_TRAFFIC),
+    default=STORM_TRAFFIC[0],
     show_default=True,
     help="Traffic pattern.",
 )

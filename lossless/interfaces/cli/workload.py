@@ -10,7 +10,7 @@ import click
 
 from lossless.ground.basics.units import parse_duration, parse_percent, parse_size
 from lossless.interfaces.api.simulate import SEEDS, Limits, Question
-from lossless.interfaces.api.workload import ALGORITHMS, COLLECTIVES
+from lossless.interfaces.api.workload import ALGORITHMS, COLLECTIVE, COLLECTIVES, Workload
 from lossless.interfaces.cli.app import COMMANDS, OK
 from lossless.interfaces.cli.next_steps import then
 from lossless.interfaces.cli.options import OneOf, api_options, how_much, profiles, written_as
@@ -21,7 +21,7 @@ from lossless.interfaces.cli.simulate import exit_code
 from lossless.interfaces.cli.terminal import out, out_json, style_for
 
 if TYPE_CHECKING:
-    from lossless.api import Options, Workload
+    from lossless.api import Options
 
 _VERSION = 1
 """Of the names in the JSON object."""
@@ -35,12 +35,12 @@ _DURATION = Quantity("TIME", parse_duration)
     "--collective",
     metavar="NAME",
     type=OneOf(COLLECTIVES),
-    default="all-reduce",
+    default=Workload().collective,
     show_default=True,
     help=f"The collective that the GPUs run: {', '.join(COLLECTIVES)}.",
 )
 @click.option(
-    "--size", type=Quantity("SIZE", parse_size), default="1 GiB", show_default=True,
+    "--size", type=Quantity("SIZE", parse_size), default=COLLECTIVE.size, show_default=True,
     help="The buffer: what is reduced, gathered, scattered, passed on, read or written.",
 )  # fmt: skip
 @click.option(
@@ -52,7 +52,7 @@ _DURATION = Quantity("TIME", parse_duration)
     "--sources",
     metavar="N",
     type=click.IntRange(1),
-    default=1,
+    default=Workload().sources,
     show_default=True,
     help="Storage servers that each GPU reads from, or writes to.",
 )
@@ -60,7 +60,7 @@ _DURATION = Quantity("TIME", parse_duration)
     "--microbatches",
     metavar="N",
     type=click.IntRange(1),
-    default=1,
+    default=Workload().microbatches,
     show_default=True,
     help="Microbatches that a stage passes on.",
 )
@@ -139,8 +139,6 @@ def _estimated(
 
 
 def _asked(given: dict[str, Any]) -> Workload:
-    from lossless.api import Workload
-
     return Workload(
         collective=given["collective"],
         size_bytes=given["size"],

@@ -1,9 +1,62 @@
-"""The traffic that an intent declares: what thresholds are to be good for."""
+"""Workloads: the patterns and collectives that there are, and the traffic that an intent declares.
+
+Commands, intents and the packet-level model take names, limits and usual values from here.
+"""
 
 from __future__ import annotations
 
+from typing import Literal, get_args
+
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.units import parse_size
+
+Pattern = Literal["incast", "all-to-all", "ring", "tree", "permutation"]
+Collective = Literal[
+    "all-reduce", "all-gather", "reduce-scatter", "all-to-all", "pipeline", "storage-read", "storage-write"
+]
+Algorithm = Literal["ring", "hierarchical", "tree", "sharp", "direct", "pxn"]
+StormTraffic = Literal["all-to-all", "incast"]
+"""Patterns of the traffic through which pauses propagate."""
+PATTERNS: tuple[Pattern, ...] = get_args(Pattern)
+COLLECTIVES: tuple[Collective, ...] = get_args(Collective)
+STORM_TRAFFIC: tuple[StormTraffic, ...] = get_args(StormTraffic)
+ALGORITHMS: dict[Collective, tuple[Algorithm, ...]] = {
+    "all-reduce": ("ring", "hierarchical", "tree", "sharp"),
+    "all-gather": ("ring", "hierarchical"),
+    "reduce-scatter": ("ring", "hierarchical"),
+    "all-to-all": ("direct", "pxn"),
+    "pipeline": ("direct",),
+    "storage-read": ("direct",),
+    "storage-write": ("direct",),
+}
+"""The first of each holds where none is named."""
+LEAST_NICS = 2
+MOST_NICS = 65_536
+"""NIC ports that can be asked to take part in a pattern."""
+MOST_SENDERS = 512
+MOST_PEERS = 64
+"""NICs that take part where all take part with all, unless more are asked for: flows grow with their square."""
+
+
+class WorkloadKind(NamedTuple):
+    """A kind of workload: the key that names one, its usual size, and the keys that have a meaning for it alone.
+
+    ``size`` is what each NIC port sends in one step of a pattern, and the buffer of a collective.
+    """
+
+    key: str
+    size: str
+    own_keys: tuple[str, ...]
+
+    @property
+    def size_bytes(self) -> int:
+        """The usual size in bytes."""
+        return parse_size(self.size)
+
+
+PATTERN = WorkloadKind("pattern", "8 MiB", ("nics", "target", "storage"))
+COLLECTIVE = WorkloadKind("collective", "1 GiB", ("gpus", "algorithm", "sources"))
 
 
 class DeclaredWorkload(NamedTuple):
@@ -16,8 +69,8 @@ class DeclaredWorkload(NamedTuple):
     """
 
     name: str
-    pattern: str | None
-    collective: str | None
+    pattern: Pattern | None
+    collective: Collective | None
     size_bytes: int | None
     nics: int | None
     target: str | None
@@ -27,6 +80,6 @@ class DeclaredWorkload(NamedTuple):
     slow_nic_bps: int | None
     dead_nic: bool
     gpus: int | None
-    algorithm: str | None
+    algorithm: Algorithm | None
     sources: int
     origin: Origin

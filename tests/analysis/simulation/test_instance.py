@@ -12,18 +12,19 @@ from lossless.analysis.simulation.engine.check import check
 from lossless.analysis.simulation.engine.network import Hold, SlowHost
 from lossless.analysis.simulation.engine.run import Simulation
 from lossless.analysis.simulation.question.instance import instantiate
-from lossless.analysis.simulation.question.request import PATTERNS, NamedTransfer, Question
+from lossless.analysis.simulation.question.request import NamedTransfer, Question
 from lossless.analysis.simulation.question.scenario import scenario
 from lossless.analysis.simulation.study.measure import measure
 from lossless.analysis.simulation.study.verdict import describe
 from lossless.ground.basics.findings import MissingInput
 from lossless.model.fabric.view import View
+from lossless.model.fabric.workloads import PATTERNS
 from tests.analysis.simulation.fabrics import declared, deployed, put
 
 if TYPE_CHECKING:
     from lossless.analysis.simulation.engine.network import SimNetwork
     from lossless.analysis.simulation.question.instance import ScenarioInstance
-    from lossless.analysis.simulation.question.request import Pattern
+    from lossless.model.fabric.workloads import Pattern
 
 KIB, MIB = 1 << 10, 1 << 20
 ON_FABRIC = {"networks": {"storage": {"on": "fabric", "prefixes": ["10.20.0.0/16"]}}}

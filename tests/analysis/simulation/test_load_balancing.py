@@ -16,13 +16,14 @@ from lossless.analysis.simulation.question.load_balancing import (
     spread_of,
     taken_for_granted,
 )
-from lossless.analysis.simulation.question.request import Limits, Pattern, Question, SimulationRequest
+from lossless.analysis.simulation.question.request import Limits, Question, SimulationRequest
 from lossless.api import simulate
 from lossless.ground.basics.errors import ScenarioError
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.known import UNKNOWN
 from lossless.model.fabric.routing import PacketOrder, Routing
 from lossless.model.fabric.tier import Tier
+from lossless.model.fabric.workloads import Pattern
 from lossless.model.hardware.load_balancing import LoadBalancing
 from tests.analysis.simulation.fabrics import declared
 from tests.paths import ROOT

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lossless.analysis.simulation.question.request import PATTERNS, Limits, SimulationRequest
+from lossless.analysis.simulation.question.request import Limits, SimulationRequest
 from lossless.analysis.simulation.study.answer import answer
 from lossless.analysis.simulation.study.study import study
 from lossless.api import load_fabrics
 from lossless.ground.documents import load
 from lossless.model.fabric.view import View
+from lossless.model.fabric.workloads import PATTERNS
 from tests.analysis.simulation.fabrics import (
     DEADLOCKED,
     HOST_PROFILE,
@@ -36,8 +37,8 @@ from tests.checks.rules.snippets import merge
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lossless.analysis.simulation.question.request import Pattern
     from lossless.analysis.simulation.study.verdict import RunVerdict
+    from lossless.model.fabric.workloads import Pattern
 
 MIB = 1 << 20
 G = 10**9

@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 
 from lossless.analysis.simulation.engine.run import Simulation
 from lossless.analysis.simulation.question.instance import DEAD_FROM_NS, instantiate
-from lossless.analysis.simulation.question.request import PATTERNS, Limits
+from lossless.analysis.simulation.question.request import Limits
 from lossless.analysis.simulation.study import study as module
 from lossless.analysis.simulation.study.step_time import step_time_ns
 from lossless.analysis.simulation.study.study import (
@@ -25,6 +25,7 @@ from lossless.analysis.simulation.study.study import (
     study,
 )
 from lossless.ground.basics.errors import ScenarioError
+from lossless.model.fabric.workloads import PATTERNS
 from lossless.model.hardware.load import load_nic
 from tests.analysis.simulation.fabrics import (
     DEADLOCKED,
@@ -40,10 +41,10 @@ from tests.analysis.simulation.fabrics import (
 
 if TYPE_CHECKING:
     from lossless.analysis.simulation.engine.network import SimNetwork
-    from lossless.analysis.simulation.question.request import Pattern
     from lossless.analysis.simulation.question.scenario import Scenario
     from lossless.analysis.simulation.study.measure import SeedResult
     from lossless.model.fabric.view import View
+    from lossless.model.fabric.workloads import Pattern
 
 US, MS = 1e3, 1e6
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30

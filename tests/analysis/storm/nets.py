@@ -16,7 +16,7 @@ from tests.analysis.simulation.fabrics import PFC_ONLY, declared, put
 if TYPE_CHECKING:
     from lossless.analysis.simulation.engine.run import Simulation
     from lossless.analysis.simulation.question.instance import ScenarioInstance
-    from lossless.analysis.storm.blast_radius import Traffic
+    from lossless.model.fabric.workloads import StormTraffic
 
 _SHORT = {"watchdog": {"poll": "200ms", "detection": "400ms", "restoration": "400ms"}}
 _CABLES = {"host": "3m", "uplink": "30m"}
@@ -69,7 +69,7 @@ def of(shape: str, **pfc: Any) -> View:
     return declared({**SHAPES[shape], **PFC_ONLY, "pfc": {**_SHORT, **pfc}})
 
 
-def seen(view: View, end: str, traffic: Traffic, until_ms: float) -> dict[str, list[float]]:
+def seen(view: View, end: str, traffic: StormTraffic, until_ms: float) -> dict[str, list[float]]:
     """Return since when links stall in the packet-level model, in nanoseconds, by the names of stages."""
     from lossless.analysis.simulation.question.instance import DEAD_FROM_NS
 
@@ -92,7 +92,7 @@ def cycle_seen(view: View, end: str, until_ms: float) -> tuple[str, ...]:
     return cycle(simulation.state, simulation.index, staged)
 
 
-def _run(view: View, end: str, traffic: Traffic, until_ms: float) -> tuple[Simulation, ScenarioInstance]:
+def _run(view: View, end: str, traffic: StormTraffic, until_ms: float) -> tuple[Simulation, ScenarioInstance]:
     from lossless.analysis.simulation.engine.run import Simulation
     from lossless.analysis.simulation.question.instance import instantiate
 

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lossless.analysis.storm.blast_radius import StormSource, Traffic, blast_radius
+from lossless.analysis.storm.blast_radius import StormSource, blast_radius
 from lossless.analysis.storm.channels import channel_graph
 from lossless.analysis.storm.rates import rates
 from lossless.analysis.storm.tiers import LeafReachability, TierShares
 from lossless.ground.basics.errors import ScenarioError
 from lossless.model.fabric.view import View
+from lossless.model.fabric.workloads import StormTraffic
 from tests.analysis.simulation.fabrics import PFC_ONLY, declared
 from tests.analysis.storm.nets import SHAPES, cycle_seen, of, seen
 
@@ -157,7 +158,7 @@ def test_shares_add_up_and_what_hosts_send_arrives(patch: dict[str, Any]) -> Non
 
 @pytest.mark.parametrize("traffic", ["all-to-all", "incast"])
 def test_in_the_packet_level_model_pauses_propagate_to_the_same_tiers_in_the_same_order(
-    traffic: Traffic,
+    traffic: StormTraffic,
 ) -> None:
     pytest.importorskip("numba")
     view, end = of("leaf-spine"), "host1:port1"

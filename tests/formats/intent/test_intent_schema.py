@@ -20,9 +20,11 @@ from lossless.formats.intent.classes import EcnBySpeed, EcnPolicy
 from lossless.formats.intent.key_docs import documentation, texts_below_fields
 from lossless.formats.intent.policy import CongestionControlIntent
 from lossless.formats.intent.schema import intent_schema
+from lossless.formats.intent.workloads import WorkloadIntent
 from lossless.ground.basics import units
 from lossless.ground.basics.errors import InputError, QuantityError
 from lossless.ground.documents import load_text
+from lossless.model.fabric.workloads import COLLECTIVE, MOST_PEERS, MOST_SENDERS, PATTERN
 from tests.formats.intent import (
     test_intent_contradictions as together,
     test_intent_keys as keys,
@@ -109,6 +111,14 @@ def test_every_key_says_what_it_means_and_what_holds_where_it_is_left_out() -> N
         assert said.endswith("."), f"{name} is not described"
         known = required or "default" in part or "Left out: " in said or "Required, unless" in said
         assert known, f"{name}: what holds where it is left out?"
+
+
+def test_a_workload_is_documented_with_the_values_that_hold_where_they_are_left_out() -> None:
+    said = documentation(WorkloadIntent)
+    assert f"Left out: {PATTERN.size}, and {COLLECTIVE.size}." in " ".join(said["size"].split())
+    assert f"up to {MOST_SENDERS + 1} in an incast, {MOST_PEERS} in other patterns" in said["nics"]
+    for kind in (PATTERN, COLLECTIVE):
+        assert {kind.key, *kind.own_keys} <= said.keys()
 
 
 def test_every_quantity_says_its_unit() -> None:

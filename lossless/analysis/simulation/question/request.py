@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, get_args
 
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.workloads import PATTERN
 from lossless.model.hardware.load_balancing import LoadBalancing
 
 if TYPE_CHECKING:
+    from lossless.model.fabric.workloads import Pattern
     from lossless.model.hardware.nic import NicProfile
-
-Pattern = Literal["incast", "all-to-all", "ring", "tree", "permutation"]
-PATTERNS: tuple[Pattern, ...] = get_args(Pattern)
 
 LOAD_BALANCING: tuple[LoadBalancing, ...] = get_args(LoadBalancing)
 
@@ -33,7 +32,7 @@ class Question(NamedTuple):
     """What is asked of a fabric.
 
     ``size_bytes`` is what each NIC sends in one step, ``nics`` how many take part at most (None: as many as the
-    topology has, up to what is stated in ``question.scenario``), ``target`` the NIC port that an incast
+    topology has, up to what ``model.fabric.workloads`` states), ``target`` the NIC port that an incast
     goes to and that is dead or slow, by name. ``storage`` is what part of a NIC's traffic is storage besides, in
     the class ``storage_class`` (None: that of the storage network, else that of all other DSCPs).
     ``failed`` are ports whose links are down, as ``switch:port``. ``nic`` is assumed where the fabric names none.
@@ -47,7 +46,7 @@ class Question(NamedTuple):
     """
 
     pattern: Pattern = "incast"
-    size_bytes: int = 8 << 20
+    size_bytes: int = PATTERN.size_bytes
     nics: int | None = None
     target: str | None = None
     traffic_class: str | None = None

@@ -20,13 +20,14 @@ from lossless.analysis.simulation.question.lossy import (
 )
 from lossless.analysis.simulation.question.nodes import SimTopology, sim_topology
 from lossless.analysis.simulation.question.ports import SimClass, sim_port, sim_switch
-from lossless.analysis.simulation.question.request import PATTERNS, Question
+from lossless.analysis.simulation.question.request import Question
 from lossless.analysis.simulation.question.routes import EcmpRoutes
 from lossless.ground.basics.errors import NotHereError, ScenarioError
 from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.nearest import suggestion
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.hosts import Transport
+from lossless.model.fabric.workloads import MOST_PEERS, MOST_SENDERS, PATTERNS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,9 +43,6 @@ _RDMA_HEADERS = 60
 """IPv4 20, UDP 8, BTH 12, RETH 16, ICRC 4 bytes, which an IP MTU must hold beside the payload."""
 _LINK_HEADERS = 18
 """Ethernet 14 and FCS 4 bytes, which a switch's MTU may count."""
-MOST_SENDERS = 512
-MOST_PEERS = 64
-"""NICs that take part where all take part with all, unless more are asked for: flows grow with their square."""
 
 
 class Scenario(NamedTuple):

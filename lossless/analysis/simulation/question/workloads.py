@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Callable, Iterable, Sequence
 
-    from lossless.analysis.simulation.question.request import Pattern
+    from lossless.model.fabric.workloads import Pattern
 
 
 class Transfer(NamedTuple):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.workloads.collectives import ALGORITHMS
+from lossless.analysis.workloads.workload import Workload
 from lossless.ground.basics.errors import InputError
 from lossless.ground.basics.nearest import suggestion
-from lossless.model.fabric.workloads import DeclaredWorkload
+from lossless.model.fabric.workloads import ALGORITHMS, DeclaredWorkload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +49,7 @@ def _workload(loaded: LoadedIntent, name: str, stated: WorkloadIntent) -> Declar
         dead_nic=stated.dead_nic,
         gpus=stated.gpus,
         algorithm=stated.algorithm,
-        sources=stated.sources or 1,
+        sources=stated.sources or Workload().sources,
         origin=loaded.origin("workloads", name),
     )
 

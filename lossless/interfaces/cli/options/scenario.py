@@ -9,8 +9,10 @@ import click
 from lossless.ground.basics.errors import ProfileError
 from lossless.ground.basics.units import parse_percent, parse_rate, parse_size
 from lossless.interfaces.api.simulate import (
+    LEAST_NICS,
     LOAD_BALANCING,
     MOST_EVENTS,
+    PATTERN,
     PATTERNS,
     SEEDS,
     Limits,
@@ -29,13 +31,13 @@ if TYPE_CHECKING:
 
 _OPTIONS = (
     click.option(
-        "--workload", type=OneOf(PATTERNS), default="incast", show_default=True, help="Traffic pattern."
+        "--workload", type=OneOf(PATTERNS), default=Question().pattern, show_default=True, help="Traffic pattern."
     ),
     click.option(
-        "--size", type=Quantity("SIZE", parse_size), default="8 MiB", show_default=True,
+        "--size", type=Quantity("SIZE", parse_size), default=PATTERN.size, show_default=True,
         help="What each NIC sends in one step.",
     ),
-    click.option("--nics", type=click.IntRange(2), metavar="N", help="How many NIC ports take part at most."),
+    click.option("--nics", type=click.IntRange(LEAST_NICS), metavar="N", help="How many NIC ports take part at most."),
     click.option(
         "--target", metavar="NAME", help="NIC port that an incast goes to, or that is dead or slow: host1:port1."
     ),
