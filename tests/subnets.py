@@ -60,7 +60,7 @@ class Cabling:
         roots = tuple(s.name for s in self.switches if s.tier == max(t.tier or 0 for t in self.switches))
         return Subnet(
             name="subnet",
-            door="intent",
+            provenance="intent",
             flavour="upstream",
             manager="opensm",
             origin=HERE,

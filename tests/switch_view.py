@@ -40,7 +40,7 @@ NOT_CARRIED: dict[str, str] = {
 
 
 def switch_view(switch: Switch, counters: frozenset[str]) -> Any:
-    """Return what a configuration says of a switch, comparable whichever door it came through.
+    """Return what a configuration says of a switch, comparable wherever its facts come from.
 
     ``counters`` names the flex counter groups of interest; a device's file holds others of its own.
     """

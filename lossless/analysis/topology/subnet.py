@@ -124,7 +124,7 @@ def subnet_fabric(subnet: Subnet, roles: Collection[HostRole] = LOADING) -> Fabr
     taking_part = wiring.of_roles(roles)
     return Fabric(
         name=subnet.name,
-        door="intent",
+        provenance="intent",
         classes=_CLASSES,
         congestion=None,
         switches=tuple(map(_bare_switch, wiring.switches)),

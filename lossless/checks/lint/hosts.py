@@ -100,7 +100,7 @@ def _views(
             by_classes.setdefault(key, (_bare(classes), []))[1].append(host)
     for fabric, of_it in (*by_fabric.values(), *by_classes.values()):
         read = tuple(Host(host.name, host.qos) for host in of_it)
-        yield View(fabric._replace(hosts=read, door="hosts"))
+        yield View(fabric._replace(hosts=read, provenance="hosts"))
 
 
 def _only(fabrics: Sequence[Fabric]) -> Fabric | None:

@@ -114,7 +114,7 @@ class Evaluator:
         """Return what a switch of a system other than SONiC does; rules that are ``silent`` say nothing of it."""
         self.states += 1
         own = carrying_jobs(_cabled(switch, cables_m), name, dscps)
-        fabric = Fabric("", "config_db", own.classes, None, (own,), (), (), (), (), (name,))
+        fabric = Fabric("", "deployed", own.classes, None, (own,), (), (), (), (), (name,))
         device = Device(Tables(name, {}, shown=name), View(fabric))
         rules = [rule for rule in _rules("fabric") if rule.code not in silent]
         findings = run(device.view, rules, "commands").findings if dscps else ()

@@ -36,4 +36,4 @@ def key(origin: Origin, value: Json) -> tuple[Edit, ...]:
 
 def without(host: HostQos, *keys: str) -> tuple[Edit, ...]:
     """Return the edit that takes a key of an intent's hosts out; none for a host that was read, which is no text."""
-    return (Edit(host.at(*keys), "remove"),) if host.door == "intent" else ()
+    return (Edit(host.at(*keys), "remove"),) if host.provenance == "intent" else ()

@@ -87,7 +87,7 @@ def fabric_of_switches(switches: tuple[Switch, ...], files: tuple[str, ...]) -> 
     """Return the fabric of deployed switches; how they are cabled, their configurations do not say."""
     return Fabric(
         name="",
-        door="config_db",
+        provenance="deployed",
         classes=switches[0].classes,
         congestion=None,
         switches=switches,

@@ -7,7 +7,11 @@ of NICs or of chip sizes. What is unknown is not checked, and never a finding.
 from __future__ import annotations
 
 from enum import Enum
-from typing import Final, TypeAlias, TypeVar
+from typing import Final, Literal, TypeAlias, TypeVar
+
+Provenance = Literal["intent", "deployed", "hosts"]
+"""Where facts come from: an intent, or deployed files. ``hosts``: these alone are deployed, and their fabric is that of
+an intent or of the switches that they are attached to."""
 
 
 class Unknown(Enum):

@@ -1,7 +1,7 @@
 """How one host treats RDMA traffic: NIC settings, the environment of jobs, and the transport's patience.
 
-One model for both doors. What an intent makes is known throughout; None is what it leaves alone. What was read
-from a host is UNKNOWN until a file says it, and every value that is known has its place in that file.
+One model for declared and deployed hosts. What an intent makes is known throughout; None is what it leaves alone.
+What was read from a host is UNKNOWN until a file says it, and every value that is known has its place in that file.
 """
 
 from __future__ import annotations
@@ -9,13 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from lossless.ground.basics.findings import Origin
-from lossless.ground.basics.known import UNKNOWN, Maybe, Unknown
+from lossless.ground.basics.known import UNKNOWN, Maybe, Provenance, Unknown
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from lossless.model.hardware.nic import NicProfile, Tool
 
-HostDoor = Literal["intent", "facts"]
 TrustMode = Literal["dscp", "pcp"]
 DcbxSpeaker = Literal["os", "firmware"]
 NicSetter = Literal["unit", "other", "hand"]
@@ -45,12 +44,12 @@ class Dcqcn(NamedTuple):
     priorities: Maybe[tuple[int, ...]] = None
     notifying: Maybe[tuple[int, ...]] = None
     priority_mask: Maybe[int] = None
-    door: HostDoor = "intent"
+    provenance: Provenance = "intent"
     origins: KeyOrigins = ()
 
     def at(self, name: str) -> Origin:
         """Return where a parameter is written, by its key under ``dcqcn`` of an intent, or in a host's own file."""
-        if self.door == "intent":
+        if self.provenance == "intent":
             return self.origin.at(name)
         return next((origin for key, origin in self.origins if key == name), self.origin)
 
@@ -160,7 +159,7 @@ class HostQos(NamedTuple):
 
     ``tool`` is what sets trust, DSCP map and PFC on the host, None where nothing is to be set.
 
-    ``door`` says how it is known: ``intent``, or ``facts``, files that were read on the host. ``driver`` is the
+    ``provenance`` is ``intent``, or ``deployed`` where files were read on the host. ``driver`` is the
     kernel's driver, known where there is a profile or where the host says so.
     """
 
@@ -189,7 +188,7 @@ class HostQos(NamedTuple):
     dcbx: DcbxSpeaker | Unknown = "os"
     global_pause: bool | Unknown = False
     applied_by: NicSetter | Unknown = "unit"
-    door: HostDoor = "intent"
+    provenance: Provenance = "intent"
     driver: Maybe[str] = None
     cma_tos: Maybe[int] = None
     rdma_mtu_bytes: Maybe[int] = None
@@ -212,14 +211,14 @@ class HostQos(NamedTuple):
     @property
     def dcqcn_without_priority(self) -> bool:
         """Whether DCQCN is declared to be on, and has no priority to run on."""
-        return self.door == "intent" and self.dcqcn.enabled is True and self.dcqcn_priorities == ()
+        return self.provenance == "intent" and self.dcqcn.enabled is True and self.dcqcn_priorities == ()
 
     def at(self, *keys: str) -> Origin:
         """Return where a setting is written, by its keys under ``hosts`` of an intent: ``at("nccl", "ib_tc")``.
 
         Of a host that was read, this is the place in its own file; where no file says it, the host's.
         """
-        if self.door == "intent":
+        if self.provenance == "intent":
             return Origin(self.origin.file, ("hosts", *keys))
         wanted = ".".join(keys)
         return next((origin for name, origin in self.origins if name == wanted), self.origin)
@@ -251,7 +250,7 @@ def unread(origin: Origin) -> HostQos:
         traffic_class_origin=origin,
         nccl_tc=UNKNOWN,
         nccl_tc_origin=origin,
-        dcqcn=Dcqcn(UNKNOWN, (), (), UNKNOWN, UNKNOWN, origin, UNKNOWN, UNKNOWN, UNKNOWN, "facts"),
+        dcqcn=Dcqcn(UNKNOWN, (), (), UNKNOWN, UNKNOWN, origin, UNKNOWN, UNKNOWN, UNKNOWN, "deployed"),
         transport=UNKNOWN,
         origin=origin,
         nic_origin=origin,
@@ -262,7 +261,7 @@ def unread(origin: Origin) -> HostQos:
         dcbx=UNKNOWN,
         global_pause=UNKNOWN,
         applied_by=UNKNOWN,
-        door="facts",
+        provenance="deployed",
         driver=UNKNOWN,
         cma_tos=UNKNOWN,
         rdma_mtu_bytes=UNKNOWN,

@@ -1,4 +1,4 @@
-"""The fabric model: what is true of a fabric, whichever door it came through. Plain frozen data.
+"""The fabric model: what is true of a fabric, wherever its facts come from. Plain frozen data.
 
 Switches of one role share one tuple of ports, and ports that are configured identical share one
 :class:`~lossless.model.fabric.qos.PortQos`, so 65,536 hosts cost a second, not minutes.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from lossless.ground.basics.findings import Origin
-from lossless.ground.basics.known import UNKNOWN, Maybe
+from lossless.ground.basics.known import UNKNOWN, Maybe, Provenance
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import DynamicBuffers, IndexMap, Pool, PortQos, TrimSettings, TunnelMaps
 from lossless.model.fabric.tier import LinkTier, Tier
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.workloads import DeclaredWorkload
     from lossless.model.hardware.model import Hwsku, PortSpec, SwitchProfile
 
-Door = Literal["intent", "config_db", "hosts"]
 CongestionKind = Literal["dcqcn", "pfc-only", "nscc", "rccc", "both"]
 EthernetTransport = Literal["rocev2", "uec"]
 BufferModel = Literal["traditional", "dynamic"]
@@ -362,7 +361,7 @@ class Fabric(NamedTuple):
     """
 
     name: str
-    door: Door
+    provenance: Provenance
     classes: ClassSet
     congestion: CongestionControl | None
     switches: tuple[Switch, ...]
@@ -391,7 +390,7 @@ class Fabric(NamedTuple):
     @property
     def declared(self) -> bool:
         """Whether an intent declares the fabric; otherwise it was read from devices."""
-        return self.door == "intent"
+        return self.provenance == "intent"
 
     @property
     def ultra_ethernet(self) -> bool:

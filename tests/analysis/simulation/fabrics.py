@@ -1,4 +1,4 @@
-"""Fabrics to put questions to, through either door: the sound bases with a patch laid over them."""
+"""Fabrics to put questions to, declared or deployed: the sound bases with a patch laid over them."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def as_read(want: HostQos, **changes: Any) -> HostQos:
         mtu_origin=at("mtu"),
         jobs=_jobs(want.jobs),
         applied_by="unit",
-        door="facts",
+        provenance="deployed",
         cma_tos=want.traffic_class,
         origins=tuple((key, at(key)) for key in _KEYS),
     )._replace(**changes)
@@ -76,7 +76,7 @@ def _dcqcn(want: HostQos) -> Dcqcn:
         priority_mask=255,
         stated=tuple(dict(found.values)),
         origin=at("dcqcn"),
-        door="facts",
+        provenance="deployed",
         origins=tuple((name, at(f"dcqcn.{name}")) for name in names),
     )
 

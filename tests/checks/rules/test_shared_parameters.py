@@ -147,7 +147,7 @@ NOT_SHARED = {
         "out_of_order": "a choice of hosts; compared where an intent states it",
         "selective_repeat": "see out_of_order",
         "buffers": "the driver makes them of PFC, MTU and cable, which are compared",
-        "door": "how it is known",
+        "provenance": "how it is known",
         "dcqcn": "by field, below",
         "jobs": "by field, below",
         "transport": "by field, below",
@@ -155,7 +155,7 @@ NOT_SHARED = {
     Dcqcn: {
         "enabled": "on where it has a priority",
         "stated": "which values somebody wrote",
-        "door": "how it is known",
+        "provenance": "how it is known",
     },
     Jobs: {
         "libraries": "by their variables, below",

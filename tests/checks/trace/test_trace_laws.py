@@ -1,4 +1,4 @@
-"""Laws of traces: the same through either door, the same back, the same in any order."""
+"""Laws of traces: the same of an intent and of what it renders, the same back, the same in any order."""
 
 from __future__ import annotations
 

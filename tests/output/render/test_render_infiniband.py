@@ -369,7 +369,7 @@ def test_ufm_is_given_partitions_to_merge_and_is_restarted_by_its_own_unit() -> 
             assert {command.split()[-1] for command in deployment.apply} == {unit}
 
 
-def test_what_is_rendered_for_the_example_is_clean_through_the_other_door_too(tmp_path: Path) -> None:
+def test_what_is_rendered_for_the_example_is_clean_as_deployed_files_too(tmp_path: Path) -> None:
     example = EXAMPLES / "infiniband-256-ndr"
     result = api.render(example, tmp_path)
     assert result.files

@@ -83,7 +83,7 @@ def check(view: View) -> Results:
 def _paused_by(host: HostQos) -> tuple[int, ...]:
     """Return the priorities that a host that was read pauses, which its own CNPs must not have."""
     paused = host.pfc_priorities
-    return () if host.door == "intent" or isinstance(paused, Unknown) else paused
+    return () if host.provenance == "intent" or isinstance(paused, Unknown) else paused
 
 
 def _stopped(host: HostQos, hosts: tuple[str, ...]) -> Violation:
@@ -106,7 +106,7 @@ def _against_classes(
         return
     if cnp_class is not None and cls.name != cnp_class.name:
         yield _dscp(host, dscp, cls, cnp_class, names)
-    elif cnp_class is None and cls.lossless and host.door == "facts":
+    elif cnp_class is None and cls.lossless and host.provenance == "deployed":
         yield _paused(host, dscp, cls, names)
     elif dscp in cls.dscps:
         yield from _priority(host, cls, classes, names)
@@ -170,6 +170,6 @@ def _priority(
 
 
 def _help(host: HostQos, key: str, wanted: int | None) -> str:
-    if host.door == "intent":
+    if host.provenance == "intent":
         return f"leave {key} out" + ("" if wanted is None else f", or make it {wanted}")
     return f"set {key} of the NICs to {'that of a class for CNPs' if wanted is None else wanted}"

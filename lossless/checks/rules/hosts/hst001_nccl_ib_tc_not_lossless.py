@@ -95,7 +95,7 @@ def _violation(
         message=f"RDMA leaves the hosts on lossy {carried}; lossless is DSCP {number_ranges(lossless)}",
         note="the switches serve it best effort: no PFC protects it and no ECN marks it for DCQCN",
         help=f"leave hosts.traffic_class at derived, or set hosts.nccl.ib_tc: {tos} (DSCP {lossless[0]})"
-        if host.door == "intent"
+        if host.provenance == "intent"
         else f"set the driver's traffic_class, or NCCL_IB_TC={tos} (DSCP {lossless[0]})",
         elements=hosts,
         data={"dscps": [m.dscp for m in sources] or [0], "lossless_dscps": list(lossless)},

@@ -78,7 +78,7 @@ def check(view: View) -> Results:
     """Yield a violation per setting that a resource of the operator leaves to it, and that the fabric does not want."""
     classes = view.fabric.classes
     for host, names in view.host_kinds:
-        if host.door != "facts":
+        if host.provenance != "deployed":
             continue
         if _OPTIMIZED in host.traffic_class_origin.path and host.traffic_class == 0:
             yield from _unmarked(host, classes, names)

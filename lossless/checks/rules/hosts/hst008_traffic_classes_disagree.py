@@ -82,13 +82,13 @@ def check(view: View) -> Results:
 
 def _connected(host: HostQos) -> tuple[Marking, ...]:
     """Return what RDMA-CM puts on what it connects, by itself; 0 is what it has if nobody set it."""
-    if host.door == "facts" and isinstance(host.cma_tos, int) and host.cma_tos:
+    if host.provenance == "deployed" and isinstance(host.cma_tos, int) and host.cma_tos:
         return (Marking("default_roce_tos", host.cma_tos, host.at("cma_tos")),)
     return ()
 
 
 def _violation(host: HostQos, wrong: Marking, right: Marking, hosts: tuple[str, ...]) -> Violation:
-    declared = host.door == "intent"
+    declared = host.provenance == "intent"
     return Violation(
         origin=wrong.origin,
         message=f"{wrong.name} {wrong.tos} puts RDMA on lossy DSCP {wrong.dscp}, "

@@ -97,7 +97,7 @@ def _devices(view: View, host: HostQos, names: tuple[str, ...]) -> Mapping[str, 
     """Return the devices of a host by the variable that lists them: each interface that was read is one of its own."""
     machine = names[0].partition(":")[0]
     read = [interface.qos for interface in view.fabric.hosts if interface.name.partition(":")[0] == machine]
-    every = read if host.door == "facts" else [host]
+    every = read if host.provenance == "deployed" else [host]
     return {
         "NCCL_IB_HCA": tuple(dict.fromkeys(name for qos in every for name in qos.rdma_devices)),
         "NCCL_SOCKET_IFNAME": tuple(dict.fromkeys(name for qos in every for name in qos.interfaces)),

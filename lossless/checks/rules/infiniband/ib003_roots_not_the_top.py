@@ -91,7 +91,7 @@ def check(subnet: Subnet) -> Results:
 def _absent(subnet: Subnet) -> Results:
     """Yield a violation per file of GUIDs that a deployed opensm.conf names and that is not beside it."""
     read = {"root_guid_file": subnet.routing.roots, "cn_guid_file": subnet.routing.compute}
-    for key in _READ_BY.get(subnet.routing.engine or "", ()) if subnet.door == "opensm" else ():
+    for key in _READ_BY.get(subnet.routing.engine or "", ()) if subnet.provenance == "deployed" else ():
         setting = subnet.option(key)
         if setting is None or setting.text in ("", "(null)") or read[key] is not None:
             continue

@@ -66,7 +66,7 @@ def _is_about(subnet: Subnet, entry: Member) -> bool:
     """Return whether an entry is about the port of the manager itself, as far as that is known."""
     master_host = master(subnet)
     if entry.word is not None:
-        on_switch = subnet.door == "intent" and master_host.hca is None
+        on_switch = subnet.provenance == "intent" and master_host.hca is None
         return entry.word in ("SELF", "ALL", "ALL_SWITCHES" if on_switch else "ALL_CAS")
     port = hcas(subnet).get(master_host.hca or "")
     own = {guid for guid in (port.guid if port else None, number(subnet, "guid")) if guid}

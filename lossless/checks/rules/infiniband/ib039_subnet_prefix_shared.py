@@ -57,7 +57,7 @@ def check(subnets: Sequence[Subnet]) -> Results:
 
     Files of managers are left out: two of them may be of one subnet, its master and its standby.
     """
-    declared = (subnet for subnet in subnets if subnet.door == "intent")
+    declared = (subnet for subnet in subnets if subnet.provenance == "intent")
     by_prefix = grouped((_prefix(subnet), subnet) for subnet in declared)
     yield from (_violation(prefix, sharing) for prefix, sharing in by_prefix.items() if len(sharing) > 1)
 

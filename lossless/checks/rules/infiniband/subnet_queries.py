@@ -78,7 +78,7 @@ def is_on(subnet: Subnet, key: str) -> bool:
 
 def qos_untold(subnet: Subnet) -> bool:
     """Return whether a deployed file says nothing of QoS: then the command line may turn it on (IB028)."""
-    return subnet.door == "opensm" and subnet.option("qos") is None
+    return subnet.provenance == "deployed" and subnet.option("qos") is None
 
 
 def written(subnet: Subnet, *keys: str) -> Origin:

@@ -32,7 +32,7 @@ class HostDcqcn:
         written = [name for name in names if name in dcqcn.stated]
         if not written:
             return dcqcn.origin
-        if dcqcn.door == "intent":
+        if dcqcn.provenance == "intent":
             return dcqcn.at(_KEYS.get(written[0], written[0]))
         return dcqcn.at(next((name for name in written if self._changed(name)), written[0]))
 

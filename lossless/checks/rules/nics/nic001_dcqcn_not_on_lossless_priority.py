@@ -135,7 +135,7 @@ def check(view: View) -> Results:
     yield from _on_none(view)
     for host, names in view.host_kinds if lossless and _marking(view) else ():
         dcqcn = host.dcqcn
-        if dcqcn.enabled is False and host.door == "intent":
+        if dcqcn.enabled is False and host.provenance == "intent":
             continue
         halves = tuple(_halves(dcqcn, lossless))
         if halves:
@@ -193,7 +193,7 @@ def _in_firmware(dcqcn: Dcqcn, priority: int) -> bool:
 def _violation(
     host: HostQos, halves: tuple[_Half, ...], lossless: tuple[int, ...], names: tuple[str, ...]
 ) -> Violation:
-    first, dcqcn, declared = halves[0], host.dcqcn, host.door == "intent"
+    first, dcqcn, declared = halves[0], host.dcqcn, host.provenance == "intent"
     whole = declared or len(halves) > 1
     what = "DCQCN" if whole else f"the {first.point} point of DCQCN"
     origin = _origin(dcqcn, first)

@@ -56,7 +56,7 @@ def check(view: View) -> Results:
                 message=f"the NICs trust VLAN tags: RDMA without one is priority 0, not {spell(missed)}",
                 note="a NIC pauses only the priority it has sorted a packet into",
                 help="leave hosts.trust out, or make it dscp"
-                if host.door == "intent"
+                if host.provenance == "intent"
                 else "make the NICs trust DSCP: mlnx_qos -i IF --trust dscp, or dcb apptrust set dev IF order dscp",
                 elements=names,
                 data={"priorities": list(missed)},

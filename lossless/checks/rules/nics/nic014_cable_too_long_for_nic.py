@@ -74,7 +74,7 @@ def check(view: View) -> Results:
     for host, names in view.host_kinds:
         if host.cable_m is UNKNOWN:
             yield unread("the cable its NIC keeps headroom for", names)
-        elif host.door == "facts":
+        elif host.provenance == "deployed":
             yield from _shorter_setting(view, host, host.cable_m, names)
         elif host.nic is not None and host.nic.driver == "mlx5" and host.cable_m >= MLX5_CABLE_LIMIT_M:
             yield Violation(

@@ -95,11 +95,11 @@ def attached(devices: DeployedDevices) -> Results:
 
 
 def _key(host: HostQos) -> str:
-    return "hosts.mtu" if host.door == "intent" else "the MTU of its interfaces"
+    return "hosts.mtu" if host.provenance == "intent" else "the MTU of its interfaces"
 
 
 def _too_large(host: HostQos, host_mtu: int, switch_mtu: int, names: tuple[str, ...]) -> Violation:
-    stated = host.door == "facts" or host.mtu_origin.path == ("hosts", "mtu")
+    stated = host.provenance == "deployed" or host.mtu_origin.path == ("hosts", "mtu")
     return Violation(
         origin=host.mtu_origin if stated else Origin(host.origin.file, ("mtu",)),
         message=f"hosts send packets of up to {host_mtu:,} B, the switches take {switch_mtu:,} B",

@@ -52,7 +52,7 @@ def check(view: View) -> Results:
         if isinstance(host.roce_version, int) and host.roce_version != _VERSION:
             yield _connecting(host, host.roce_version, names)
         index = host.jobs.gid_index
-        if isinstance(index, int) and host.door == "facts":
+        if isinstance(index, int) and host.provenance == "deployed":
             yield from _by_index(host, index, names)
 
 

@@ -82,7 +82,7 @@ def _host_violation(
         if unheard
         else "the switch ignores what the NICs pause beyond its own priorities, which it serves lossy",
         help=f"leave hosts.pfc out, or make it [{', '.join(map(str, mask))}]"
-        if host.door == "intent"
+        if host.provenance == "intent"
         else f"switch PFC on for {spell(mask)} on the NICs, or change the switch",
         elements=names,
         data={"nic": list(paused), "switch": list(mask)},

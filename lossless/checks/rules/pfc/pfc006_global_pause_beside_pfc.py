@@ -55,7 +55,7 @@ def check(view: View) -> Results:
                 message=f"global pause is on beside PFC on {spell(host.pfc_priorities)}: they exclude each other",
                 note="a NIC under global pause stops every class, and ignores pauses of one",
                 help="leave hosts.global_pause out: the rendered script switches it off"
-                if host.door == "intent"
+                if host.provenance == "intent"
                 else "switch it off: ethtool -A IF rx off tx off",
                 elements=names,
                 data={"priorities": list(host.pfc_priorities)},

@@ -55,7 +55,7 @@ def check(view: View) -> Results:
                 message="the NICs' firmware runs DCBX: what a switch offers at link-up overrides their PFC",
                 note="ConnectX firmware is willing by default (DCBX_WILLING)",
                 help="leave hosts.dcbx out: the rendered script then gives DCBX to the host"
-                if host.door == "intent"
+                if host.provenance == "intent"
                 else "give DCBX to the host: mlnx_qos -i IF --dcbx os",
                 elements=names,
                 fix=without(host, "dcbx"),

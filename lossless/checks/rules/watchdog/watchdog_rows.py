@@ -68,7 +68,7 @@ class WatchdogRows(NamedTuple):
         return below(self.watchdog.origin, _INTENT_KEYS[field] if self.declared else field)
 
     def fixes(self, field: str, value_ms: int) -> tuple[Edit, ...]:
-        """Return edits that give all these watchdogs another time, as their door writes it."""
+        """Return edits that give all these watchdogs another time, as an intent or a table writes it."""
         if self.declared:
             return key(self.at(field), f"{value_ms}ms")
         return port_rows(self.sets, self.watchdog.origin, field, str(value_ms))
@@ -114,7 +114,7 @@ def watched(view: View) -> Iterator[WatchdogRows]:
     )
     for pairs in identical.values():
         sets = tuple(ports for _, ports in pairs)
-        yield WatchdogRows(sets[0].switch, pairs[0][0], view.fabric.door != "config_db", sets)
+        yield WatchdogRows(sets[0].switch, pairs[0][0], view.fabric.provenance != "deployed", sets)
 
 
 def default_poll_ms(ports: int) -> int:

@@ -112,7 +112,7 @@ def _violation(
         message=message,
         note="until then the pause propagates upstream and stalls hosts that do not send to this NIC",
         help="leave hosts.pfc_prevention out (100 ms), or make it no longer than detection"
-        if host.door == "intent"
+        if host.provenance == "intent"
         else "ethtool --set-tunable IF pfc-prevention-tout 100",
         elements=names,
         data={"stall_ms": stall_ms},

@@ -136,7 +136,7 @@ def _subnet(options: OpensmConf, origin: Origin) -> Subnet:
     )
     return Subnet(
         name=origin.file,
-        door="opensm",
+        provenance="deployed",
         flavour=_flavour(texts),
         manager="opensm",
         origin=origin,

@@ -96,7 +96,7 @@ class _FabricResolver:
         require_room(self.loaded, identical.values())
         fabric = Fabric(
             name=self.loaded.intent.fabric,
-            door="intent",
+            provenance="intent",
             classes=self.classes,
             congestion=congestion_control(self.loaded, self.hardware.nic),
             switches=switches,

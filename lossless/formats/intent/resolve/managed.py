@@ -24,7 +24,7 @@ def resolve_managed(loaded: LoadedManagedIntent) -> Fabric:
     stated = tuple(_stated(loaded))
     return Fabric(
         name=intent.fabric,
-        door="intent",
+        provenance="intent",
         classes=ClassSet("declared", ()),
         congestion=None,
         switches=(),

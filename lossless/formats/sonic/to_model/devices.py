@@ -51,7 +51,7 @@ def read_fabric(
     switches = tuple(_DeviceReader(tables, find_hardware, rdma_dscps).switch() for tables in devices)
     return Fabric(
         name="",
-        door="config_db",
+        provenance="deployed",
         classes=switches[0].classes if len(switches) == 1 else ClassSet("inferred", ()),
         congestion=None,
         switches=switches,

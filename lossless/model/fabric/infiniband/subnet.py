@@ -1,4 +1,4 @@
-"""The model of an InfiniBand subnet: what is true of it, whichever door it came through. Plain frozen data.
+"""The model of an InfiniBand subnet: what is true of it, wherever its facts come from. Plain frozen data.
 
 An intent declares all of it. An ``opensm.conf`` that is deployed, with the files beside it, knows nothing of switches,
 adapters and links: those are ``UNKNOWN`` there, and what is unknown is not checked.
@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 from lossless.ground.basics.findings import Origin
-from lossless.ground.basics.known import Unknown
+from lossless.ground.basics.known import Provenance, Unknown
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.rates import Rate
     from lossless.model.hardware.infiniband import HcaProfile, InfinibandSwitchProfile
 
-Door = Literal["intent", "opensm"]
 Flavour = Literal["upstream", "nvidia"]
 Manager = Literal["opensm", "ufm"]
 ShapeKind = Literal["fat-tree", "dragonfly-plus", "torus", "explicit"]
@@ -280,7 +279,7 @@ class Subnet(NamedTuple):
     """
 
     name: str
-    door: Door
+    provenance: Provenance
     flavour: OrUnknown[Flavour]
     manager: Manager
     origin: Origin

@@ -67,7 +67,7 @@ class _SubnetResolver:
         options = options_of(loaded)
         subnet = Subnet(
             name=intent.fabric,
-            door="intent",
+            provenance="intent",
             flavour=intent.flavour,
             manager=intent.subnet_manager.manager,
             origin=loaded.origin("subnet_manager"),
