@@ -23,6 +23,7 @@ from lossless.formats.intent.base import (
 )
 from lossless.formats.intent.environment import Environment
 from lossless.formats.intent.kubernetes import Kubernetes
+from lossless.ground.basics.limits import FRAMES_AHEAD
 from lossless.model.fabric.hosts import DcbxSpeaker, NicSetter, TrustMode
 from lossless.model.fabric.model import DEFAULT_HOST_MTU_BYTES
 
@@ -114,23 +115,19 @@ def _prevention(value: Any) -> Any:
     return found_ms
 
 
-MOST_FRAMES = 1 << 20
-"""More frames than any NIC keeps of a flow."""
-
-
 def _reorder(value: Any) -> Any:
     if value in ("any", "none"):
         return value
-    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MOST_FRAMES:
+    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= FRAMES_AHEAD:
         return value
-    raise refused(f"{shown(value)} is no number of frames; expected 1 to {MOST_FRAMES:,}, any or none")
+    raise refused(f"{shown(value)} is no number of frames; expected 1 to {FRAMES_AHEAD:,}, any or none")
 
 
 Reorder = Annotated[
     int | Literal["any", "none"] | None,
     BeforeValidator(_reorder),
     WithJsonSchema(
-        {"anyOf": [{"type": "integer", "minimum": 1, "maximum": MOST_FRAMES}, {"enum": ["any", "none"]}]}
+        {"anyOf": [{"type": "integer", "minimum": 1, "maximum": FRAMES_AHEAD}, {"enum": ["any", "none"]}]}
     ),
 ]
 """How many frames a NIC takes ahead of the one that is due."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from pydantic import ValidationError
 
@@ -24,6 +24,7 @@ from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.nearest import suggestion
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.model import EthernetTransport
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 _Model = TypeVar("_Model", bound="BaseModel")
 
 TRANSPORTS = {
-    **dict.fromkeys(("rocev2", "uec"), "lossless.formats.intent.document"),
+    **dict.fromkeys(get_args(EthernetTransport), "lossless.formats.intent.document"),
     "infiniband": "lossless.formats.intent.infiniband.document",
     **dict.fromkeys(("efa", "gcp", "azure"), "lossless.formats.intent.managed.document"),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
@@ -11,13 +11,10 @@ from lossless.formats.intent.ranks import TIER_PATTERN, exceptions_schema
 from lossless.ground.basics.nearest import suggestion
 from lossless.model.fabric.routing import RoutingPolicy
 from lossless.model.fabric.tier import SWITCH_ROLES
-from lossless.model.hardware.load_balancing import LoadBalancing
+from lossless.model.hardware.load_balancing import LOAD_BALANCING, LoadBalancing
 
 MOST_EXTRA_HOPS = 8
 """A detour through any third switch of a Clos of three tiers is four hops, and of a dragonfly three."""
-
-
-_CHOICES: tuple[LoadBalancing, ...] = get_args(LoadBalancing)
 
 
 def _load_balancing(value: Any) -> Any:
@@ -35,8 +32,8 @@ def _load_balancing(value: Any) -> Any:
 
 
 def _choice(value: Any, *within: str) -> Any:
-    if value not in _CHOICES:
-        raise refused(not_one_of(value, _CHOICES), *within)
+    if value not in LOAD_BALANCING:
+        raise refused(not_one_of(value, LOAD_BALANCING), *within)
     return value
 
 
@@ -44,7 +41,7 @@ LoadBalancingField = Annotated[
     LoadBalancing | dict[str, LoadBalancing],
     BeforeValidator(_load_balancing),
     WithJsonSchema(
-        {"anyOf": [{"enum": [*_CHOICES]}, exceptions_schema(TIER_PATTERN, {"enum": [*_CHOICES]})]}
+        {"anyOf": [{"enum": [*LOAD_BALANCING]}, exceptions_schema(TIER_PATTERN, {"enum": [*LOAD_BALANCING]})]}
     ),
 ]
 

@@ -27,6 +27,8 @@ LINKS = 2_000_000
 """Links of one fabric: twice those of 65,536 hosts with eight links each."""
 SWITCH_PORTS = 4096
 """Ports of one switch that an intent asks for: eight times the 512 that the largest of the profiles splits into."""
+FRAMES_AHEAD = 1 << 20
+"""Frames that a NIC is said to take ahead of the one that is due: more than any NIC keeps of a flow."""
 
 EDITOR_TEXT_CHARACTERS = 8 * MIB
 """Characters of one text in an editor: all of it is checked again whenever typing pauses, which takes seconds."""

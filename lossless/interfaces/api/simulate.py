@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.pfc_load import load_data
 from lossless.analysis.simulation.question.request import (
-    LOAD_BALANCING,
     MOST_EVENTS,
     SEEDS,
     Limits,
@@ -16,6 +15,7 @@ from lossless.analysis.simulation.question.request import (
 from lossless.ground.basics.records import NamedTuple
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 from lossless.model.fabric.workloads import LEAST_NICS, PATTERN, PATTERNS
+from lossless.model.hardware.load_balancing import LOAD_BALANCING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,12 +14,12 @@ Each fact was read in the provider's own files; what no such file says is left o
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 from lossless.ground.basics.records import NamedTuple
 
 Transport = Literal["efa", "gcp", "azure"]
-TRANSPORTS: tuple[Transport, ...] = ("efa", "gcp", "azure")
+TRANSPORTS: tuple[Transport, ...] = get_args(Transport)
 PROVIDERS: dict[Transport, str] = {"efa": "AWS", "gcp": "Google", "azure": "Microsoft"}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, get_args
 
 from lossless.ground.basics.records import NamedTuple
 
@@ -11,6 +11,7 @@ LoadBalancing = Literal["ecmp", "flowlet", "adaptive", "spray", "dlb"]
 """How switches choose among equal paths: by a hash of the flow, the less loaded one after a gap or for each packet, or
 at random for each packet. ``dlb``, the dynamic load balancing of Broadcom, is the second or the third, as it is
 configured: Junos has no default for that (Juniper, Dynamic Load Balancing)."""
+LOAD_BALANCING: tuple[LoadBalancing, ...] = get_args(LoadBalancing)
 
 
 class OfferedChoices(NamedTuple):

@@ -7,6 +7,7 @@ import inspect
 import json
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from itertools import chain
 from typing import Any
 
@@ -17,13 +18,17 @@ from jsonschema import Draft7Validator
 from lossless.formats.intent.base import Model
 from lossless.formats.intent.class_groups import GroupBySpeed, GroupPolicy
 from lossless.formats.intent.classes import EcnBySpeed, EcnPolicy
-from lossless.formats.intent.key_docs import documentation, texts_below_fields
+from lossless.formats.intent.document import Intent
+from lossless.formats.intent.key_docs import documentation, key_doc, texts_below_fields
+from lossless.formats.intent.load import TRANSPORTS
 from lossless.formats.intent.policy import CongestionControlIntent
 from lossless.formats.intent.schema import intent_schema
+from lossless.formats.intent.schema_values import words as words_of
 from lossless.formats.intent.workloads import WorkloadIntent
 from lossless.ground.basics import units
 from lossless.ground.basics.errors import InputError, QuantityError
 from lossless.ground.documents import load_text
+from lossless.interfaces.api.declared import DEFAULT
 from lossless.model.fabric.workloads import COLLECTIVE, MOST_PEERS, MOST_SENDERS, PATTERN
 from tests.formats.intent import (
     test_intent_contradictions as together,
@@ -114,11 +119,24 @@ def test_every_key_says_what_it_means_and_what_holds_where_it_is_left_out() -> N
 
 
 def test_a_workload_is_documented_with_the_values_that_hold_where_they_are_left_out() -> None:
-    said = documentation(WorkloadIntent)
-    assert f"Left out: {PATTERN.size}, and {COLLECTIVE.size}." in " ".join(said["size"].split())
+    texts = documentation(Intent) | documentation(WorkloadIntent)
+    said = {key: key_doc(text).description for key, text in texts.items()}
+    assert f"Left out: {PATTERN.size}, and {COLLECTIVE.size}." in said["size"]
     assert f"up to {MOST_SENDERS + 1} in an incast, {MOST_PEERS} in other patterns" in said["nics"]
+    assert DEFAULT.question is not None
+    assert DEFAULT.question.nics is not None
+    assert f"an incast of {DEFAULT.question.nics - 1} NIC ports" in said["workloads"]
     for kind in (PATTERN, COLLECTIVE):
         assert {kind.key, *kind.own_keys} <= said.keys()
+
+
+def test_each_transport_is_declared_by_the_module_that_reads_it() -> None:
+    declared = {
+        word: module
+        for module in set(TRANSPORTS.values())
+        for word in words_of(import_module(module).json_schema()["properties"]["transport"])
+    }
+    assert declared == TRANSPORTS
 
 
 def test_every_quantity_says_its_unit() -> None:

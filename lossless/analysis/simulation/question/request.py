@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.workloads import PATTERN
-from lossless.model.hardware.load_balancing import LoadBalancing
 
 if TYPE_CHECKING:
     from lossless.model.fabric.workloads import Pattern
+    from lossless.model.hardware.load_balancing import LoadBalancing
     from lossless.model.hardware.nic import NicProfile
-
-LOAD_BALANCING: tuple[LoadBalancing, ...] = get_args(LoadBalancing)
 
 SEEDS = 12
 MOST_EVENTS = 2_000_000_000

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lossless.ground.basics.errors import QuantityError
+from lossless.ground.basics.limits import FRAMES_AHEAD
 from lossless.ground.basics.units import (
     format_bytes,
     format_duration,
@@ -31,8 +32,6 @@ LEAST_MTU_BYTES, MOST_MTU_BYTES = 68, 9216
 MOST_LOSSLESS_MTU_BYTES = 9216
 """What LOSSLESS_TRAFFIC_PATTERN|mtu can be (sonic-lossless-traffic-pattern.yang @086b03b)."""
 _SMALLEST_PACKET_BYTES = 64
-_MOST_FRAMES = 1 << 20
-"""More frames than any NIC keeps of a flow."""
 _MOST_CHARACTERS = 40
 """No quantity is longer; Python itself refuses numbers of thousands of digits."""
 
@@ -134,6 +133,6 @@ def parse_frames(text: str) -> int:
     """
     if text.strip().lower() == "any":
         return 0
-    if not text.strip().isdecimal() or not 1 <= int(text) <= _MOST_FRAMES:
-        raise QuantityError(f"{text!r} is no number of frames; expected 1 to {_MOST_FRAMES:,}, or any")
+    if not text.strip().isdecimal() or not 1 <= int(text) <= FRAMES_AHEAD:
+        raise QuantityError(f"{text!r} is no number of frames; expected 1 to {FRAMES_AHEAD:,}, or any")
     return int(text)
