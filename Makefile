@@ -85,6 +85,7 @@ generated: $(VENV)/dev.stamp
 	$(BIN)/python tools/intent_reference.py --check
 	$(BIN)/python tools/preset_page.py --check
 	$(BIN)/python tools/metrics_page.py --check
+	$(BIN)/python tools/capture_table.py --check
 	$(BIN)/python tools/compile_profiles.py --check
 	$(BIN)/python tools/compile_rules.py --check
 	$(BIN)/python tools/architecture.py --check
@@ -157,6 +158,7 @@ docs: $(VENV)/dev.stamp answers
 	$(BIN)/python tools/intent_reference.py
 	$(BIN)/python tools/preset_page.py
 	$(BIN)/python tools/metrics_page.py
+	$(BIN)/python tools/capture_table.py
 	$(BIN)/python tools/architecture.py
 	$(BIN)/python tools/compile_profiles.py
 

@@ -18,7 +18,7 @@ from lossless.ground.basics import limits
 from lossless.ground.documents import load_text
 from tests.checks.rules.snippets import merge
 from tests.fuzz.test_fuzz import EXAMPLES, ROUNDS
-from tools import answers, headroom_guide, intent_reference, metrics_page, preset_page
+from tools import answers, capture_table, headroom_guide, intent_reference, metrics_page, preset_page
 from tools.rule_pages import pages
 
 if TYPE_CHECKING:
@@ -94,6 +94,10 @@ def unasked(path: Path) -> int:
 def test_the_comparison_of_headroom_methods_is_what_the_program_says() -> None:
     assert headroom_guide.GUIDE.read_text() == headroom_guide.with_table(headroom_guide.GUIDE.read_text())
     assert headroom_guide.PICTURE.read_text() == headroom_guide.picture()
+
+
+def test_the_table_of_captures_is_that_of_the_registry() -> None:
+    assert capture_table.GUIDE.read_text() == capture_table.with_table(capture_table.GUIDE.read_text())
 
 
 def intents() -> list[str]:

@@ -14,7 +14,6 @@ names is compared with ``value``, and without ``value`` all other keys are.
 
 from __future__ import annotations
 
-import importlib
 import json
 import sys
 from collections import Counter, defaultdict
@@ -24,52 +23,27 @@ from typing import TYPE_CHECKING, Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:] = [str(ROOT), *(path for path in sys.path if path not in {str(ROOT), str(ROOT / "tools")})]
 
+from lossless.formats.inputs.capture_forms import read_capture  # noqa: E402
 from tools.state_pairs import compare_pairs  # noqa: E402
 from tools.state_rows import ReadFile, Verdict, evaluated  # noqa: E402
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-    from lossless.model.fabric.state.readings import StateCapture
-
-    Reader = Callable[[str, str], tuple[StateCapture, ...] | None]
-
-READERS = (
-    "lossless.formats.sonic.state.captures",
-    "lossless.formats.switches.captures",
-    "lossless.formats.hosts.state.captures",
-    "lossless.formats.infiniband.state.captures",
-)
-"""Where readers are; each has one function ``read_capture(text, file)``, and one that is not there yet is left out."""
 FACTS = "-facts"
 """How kinds of files end that hold values in the form of the index itself, and no capture."""
 
 
-def readers() -> tuple[Reader, ...]:
-    """Return the readers that this version has."""
-    made = []
-    for name in READERS:
-        try:
-            made.append(importlib.import_module(name).read_capture)
-        except ModuleNotFoundError as error:
-            if error.name is None or not name.startswith(error.name):
-                raise
-    return tuple(made)
-
-
-def read(folder: Path, entry: dict[str, Any], known: tuple[Reader, ...]) -> ReadFile:
-    """Read one file of the folder with the first reader that knows it."""
+def read(folder: Path, entry: dict[str, Any]) -> ReadFile:
+    """Read one file of the folder."""
     path = entry["path"]
     if entry["kind"].endswith(FACTS):
         return ReadFile(entry, (), "values in the form of the index, no capture")
     text = (folder / path).read_bytes().decode(errors="replace")
     if not text.strip():
         return ReadFile(entry, (), "the file is empty")
-    for reader in known:
-        captures = reader(text, path)
-        if captures is not None:
-            return ReadFile(entry, captures)
-    return ReadFile(entry, (), "no reader recognises it")
+    captures = read_capture(text, path)
+    return ReadFile(entry, captures or (), "" if captures else "no reader recognises it")
 
 
 def verdicts(folder: Path, file: ReadFile) -> Iterator[tuple[dict[str, Any], Verdict]]:
@@ -88,9 +62,8 @@ def verdicts(folder: Path, file: ReadFile) -> Iterator[tuple[dict[str, Any], Ver
 
 def report(folder: Path) -> dict[str, Any]:
     """Return what is read of a folder, compared with its index."""
-    known = readers()
     index = json.loads((folder / "index.json").read_bytes())
-    files = [read(folder, entry, known) for entry in index]
+    files = [read(folder, entry) for entry in index]
     counts: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
     listed: dict[str, list[dict[str, Any]]] = {"differ": [], "unread": []}
     total: Counter[str] = Counter()

@@ -26,3 +26,10 @@ def write_or_check(contents: Mapping[Path, str], arguments: Sequence[str]) -> in
     for path in stale:
         sys.stderr.write(f"{path.relative_to(ROOT)} is stale; run: make docs\n")
     return 1 if stale else 0
+
+
+def between_marks(text: str, tool: str, body: str) -> str:
+    """Return a page with ``body`` between the two marks of the tool that writes it."""
+    begin, end = f"<!-- written by {tool} -->\n", "<!-- end -->\n"
+    before, _, rest = text.partition(begin)
+    return f"{before}{begin}{body}\n{end}{rest.partition(end)[2]}"

@@ -19,7 +19,7 @@ from lossless.ground.basics.units import format_bytes, format_rate  # noqa: E402
 from lossless.output.report.columns import markdown_table  # noqa: E402
 from lossless.output.report.drawing import style  # noqa: E402
 from lossless.output.report.drawing.text_width import text_width  # noqa: E402
-from tools.generated import write_or_check  # noqa: E402
+from tools.generated import between_marks, write_or_check  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 GUIDE = ROOT / "docs" / "guides" / "headroom.md"
 PICTURE = ROOT / "docs" / "guides" / "headroom.svg"
-BEGIN, END = "<!-- written by tools/headroom_guide.py -->\n", "<!-- end -->\n"
 
 PROFILE = "nvidia-sn5600"
 SPEEDS_BPS = tuple(gbps * 10**9 for gbps in (100, 200, 400, 800))
@@ -168,9 +167,7 @@ def _legend(base: int) -> Iterator[str]:
 
 def with_table(text: str) -> str:
     """Return the guide with its table again."""
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}{table()}\n{END}{after}"
+    return between_marks(text, "tools/headroom_guide.py", table())
 
 
 def main(arguments: Sequence[str]) -> int:

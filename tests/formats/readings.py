@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.hosts.state import captures as hosts
-from lossless.formats.infiniband.state import captures as infiniband
+from lossless.formats.inputs.capture_forms import read_capture
 
 if TYPE_CHECKING:
     from lossless.ground.basics.known import Maybe
@@ -14,14 +13,14 @@ if TYPE_CHECKING:
 
 def host_captures(text: str, file: str = "capture") -> tuple[StateCapture, ...]:
     """Return the captures of a text that a host printed."""
-    captures = hosts.read_capture(text, file)
+    captures = read_capture(text, file, ["hosts"])
     assert captures is not None
     return captures
 
 
 def subnet_captures(text: str, file: str = "capture") -> tuple[StateCapture, ...]:
     """Return the captures of a text that a tool of InfiniBand printed."""
-    captures = infiniband.read_capture(text, file)
+    captures = read_capture(text, file, ["InfiniBand"])
     assert captures is not None
     return captures
 

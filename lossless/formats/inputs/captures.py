@@ -6,6 +6,7 @@ import os
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
+from lossless.formats.inputs.capture_forms import read_capture
 from lossless.formats.inputs.capture_places import device_by_name, files_at, namespace_by_name, refusal
 from lossless.formats.sonic.read.forms import HOST, devices_of
 from lossless.formats.sonic.state.dumps import NAMESPACE
@@ -144,7 +145,7 @@ def _read_text(text: str, file: str) -> _ReadFile | None:
     if file.lower().endswith((".yaml", ".yml")):
         intent = load_text(text, file)
         return _ReadFile(document, intent=intent) if "lossless" in intent.data else None
-    captures = _captures(text, file)
+    captures = read_capture(text, file)
     if captures is None:
         return None
     configurations = _configurations(text, file, captures)
@@ -170,20 +171,6 @@ def _of_namespace(captures: Sequence[StateCapture], file: str) -> tuple[StateCap
         )
         for capture in captures
     )
-
-
-def _captures(text: str, file: str) -> tuple[StateCapture, ...] | None:
-    """Return what a text says, by the first reader that knows it."""
-    from lossless.formats.hosts.state.captures import read_capture as of_host
-    from lossless.formats.infiniband.state.captures import read_capture as of_subnet
-    from lossless.formats.sonic.state.captures import read_capture as of_switch
-    from lossless.formats.switches.captures import read_capture as of_other_switch
-
-    for reader in (of_switch, of_other_switch, of_host, of_subnet):
-        captures = reader(text, file)
-        if captures is not None:
-            return captures
-    return None
 
 
 def _configurations(text: str, file: str, captures: Sequence[StateCapture]) -> Mapping[str | None, Document]:

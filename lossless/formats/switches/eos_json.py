@@ -11,12 +11,13 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from lossless.ground.documents.printed_values import stored_value
-from lossless.model.fabric.state.readings import StateReading
+from lossless.model.fabric.state.readings import StateCapture, StateReading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.ground.basics.findings import Path
+    from lossless.ground.documents.concatenated_json import PrintedJson
     from lossless.model.fabric.state.readings import Identity
 
     Said = tuple[str, tuple[StateReading, ...]]
@@ -34,7 +35,13 @@ _MAX_LEVELS = 10
 _CLASS = re.compile(r"TC([0-9]{1,2}(?:-[0-9]{1,2})?)")
 
 
-def read_eos(data: object) -> Said | None:
+def read_eos(printed: PrintedJson, _: object, file: str) -> Iterator[StateCapture]:
+    """Yield the capture of a document."""
+    if said := _said(printed.value):
+        yield StateCapture(file, f"EOS {said[0]}", said[1])
+
+
+def _said(data: object) -> Said | None:
     """Return the form of a document and what it says; None where no such command of EOS prints it."""
     if not isinstance(data, dict):
         return None

@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.documents.printed_tables import cells_of, spans_of
 from lossless.ground.documents.printed_values import printed_value
-from lossless.model.fabric.state.readings import StateReading
+from lossless.model.fabric.state.readings import StateCapture, StateReading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lossless.ground.basics.known import Maybe
     from lossless.model.fabric.state.readings import CountedSince
-
-    Said = tuple[str, tuple[StateReading, ...]]
 
 _PFC = re.compile(r"\s*Port\s+Mode\s+Oper(?:\s?\(\S.*\))?\s+RxPPP\s+TxPPP\s*")
 _FLOW_CONTROL = re.compile(r"\s*Port\s+Send FC\s+Receive FC\s+RxPause\s+TxPause\s*")
@@ -37,8 +35,8 @@ _NAMES = {
 }
 
 
-def read_nxos(text: str) -> Said | None:
-    """Return the form of a text and what it says; None where it has no such table."""
+def read_nxos(text: str, file: str) -> Iterator[StateCapture]:
+    """Yield the capture of the tables in a text."""
     lines = text.splitlines()
     readings: list[StateReading] = []
     form = ""
@@ -46,7 +44,8 @@ def read_nxos(text: str) -> Said | None:
         if _PFC.fullmatch(line) or _FLOW_CONTROL.fullmatch(line):
             form = "show interface " + ("priority-flow-control" if "PPP" in line else "flowcontrol")
             readings += _rows(lines, at, form)
-    return (form, tuple(readings)) if form else None
+    if form:
+        yield StateCapture(file, f"NX-OS {form}", tuple(readings))
 
 
 def _rows(lines: Sequence[str], at: int, form: str) -> Iterator[StateReading]:

@@ -37,13 +37,15 @@ class PrintedLine(NamedTuple):
 class PrintedSection(NamedTuple):
     """What one command printed, or one file holds: ``title`` is the command, empty where the file does not show it.
 
-    ``host`` is the machine that a snapshot or a prompt names, None where neither is there.
+    ``host`` is the machine that a snapshot or a prompt names, None where neither is there; ``form`` is the name of the
+    form by which it is read.
     """
 
     file: str
     title: str
     host: str | None
     lines: tuple[PrintedLine, ...]
+    form: str = ""
 
     @property
     def text(self) -> str:
@@ -64,6 +66,10 @@ class PrintedSection(NamedTuple):
         if after or words[:1] != ["ethtool"]:
             return after
         return next((word for word in words[1:] if not word.startswith("-")), "")
+
+    def place(self, line: PrintedLine, *parts: str) -> tuple[str | int, ...]:
+        """Return the path of a line, or of a part of it, in what is read of the file."""
+        return (self.form, line.number, *parts)
 
     def problem(self, line: PrintedLine, message: str, word: str = "") -> Problem:
         """Return a problem at a word of a line, at its first letter where the word is not in it."""

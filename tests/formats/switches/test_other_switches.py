@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from lossless.formats.switches.captures import read_capture
+from lossless.formats.inputs.capture_forms import read_capture
 from lossless.ground.basics.known import UNKNOWN
 
 NXOS = """\
@@ -15,7 +15,7 @@ ii1/1/3      On    On(8)  11,707,050 52
 
 
 def _values(text: str) -> dict[tuple[str, ...], object]:
-    read = read_capture(text, "capture")
+    read = read_capture(text, "capture", ["EOS, NX-OS"])
     assert read is not None
     return {
         (*(name for _, name in reading.identity), reading.name): reading.value
@@ -66,5 +66,5 @@ def test_flow_control_of_nxos_is_configured_and_runs() -> None:
 
 
 def test_other_texts_are_not_ours() -> None:
-    assert read_capture('{"a": {"b": 1}}', "x") is None
-    assert read_capture("Port Mode\n", "x") is None
+    assert read_capture('{"a": {"b": 1}}', "x", ["EOS, NX-OS"]) is None
+    assert read_capture("Port Mode\n", "x", ["EOS, NX-OS"]) is None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from lossless.ground.basics.findings import Path
@@ -73,4 +73,3 @@ class SectionFlaw(NamedTuple):
 
 
 Reading = Iterator[HostFact | SectionFlaw]
-Reader = Callable[[Section], Reading]

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import pathlib
 import re
-from importlib import import_module
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from lossless.formats.hosts.forms import FACTS
 from lossless.formats.hosts.read.facts import HostFact, Section, SectionFlaw, SectionLine
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.findings import Path
@@ -22,50 +22,16 @@ from lossless.ground.documents.document import Document, ValuePlace
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from lossless.formats.hosts.read.facts import Reader
-
 FIRST_LINE = "# lossless host facts"
 """How a snapshot of the collector begins."""
 VERSION = "1"
-SUFFIXES = (".facts", ".txt", ".conf", ".env")
-"""Files of these names are looked into."""
 END = "==> end"
 """The last line of a snapshot that is whole."""
 NOT_READ = "not read"
 """The section of what the collector could not read."""
 
-_READERS = {
-    "mlnx_qos": ("mlnx_qos", "read"),
-    "dcb": ("dcb", "read"),
-    "ethtool": ("tools", "ethtool"),
-    "mlxconfig": ("tools", "mlxconfig"),
-    "mstconfig": ("tools", "mlxconfig"),
-    "mlxreg": ("tools", "mlxreg"),
-    "mstreg": ("tools", "mlxreg"),
-    "lldpctl": ("tools", "lldpctl"),
-    "cma_roce_tos": ("tools", "cma"),
-    "cma_roce_mode": ("tools", "cma"),
-    "ibv_devinfo": ("tools", "ibv_devinfo"),
-    "files": ("sysfs", "read"),
-    "cat": ("sysfs", "applied"),
-    "env": ("environment", "read"),
-    "nccl.conf": ("environment", "read"),
-}
-"""The first word of a section's title, and what reads it: a module of this room, and a function."""
-_SIGNS = (
-    ("mlnx_qos", re.compile(r"^(?:DCBX mode|Priority trust state): ", re.MULTILINE)),
-    ("ethtool -a", re.compile(r"^Pause parameters for \S+:", re.MULTILINE)),
-    ("ethtool", re.compile(r"^(?:driver|pfc-prevention-tout): \S+$", re.MULTILINE)),
-    ("mlxconfig", re.compile(r"^[ \t]*Configurations:.*$", re.MULTILINE)),
-    ("mlxreg", re.compile(r"^adaptive_routing_forced_en\s*\|", re.MULTILINE)),
-    ("files", re.compile(r"^/sys/\S+\s*[=:]", re.MULTILINE)),
-    ("lldpctl", re.compile(r"^lldp\.\S+\.chassis\.", re.MULTILINE)),
-    (
-        "dcb",
-        re.compile(r"^\s*\{\s*\"(?:dscp_prio|ethtype_prio|default_prio|pfc_cap|willing|prio_buffer|host)\""),
-    ),
-)
-"""What a text without a title holds, by a line that only its tool prints."""
+_FORMS = {form.name.split()[0]: form for form in FACTS}
+"""The forms by the first word of a section's title."""
 _ASSIGNED = re.compile(r"(?:export\s+)?[A-Za-z_][A-Za-z0-9_]*\s*=")
 _VARIABLE = re.compile(r"(?:export\s+)?(?:NCCL|UCX|MORI)_[A-Z0-9_]+\s*=")
 _PAUSED = re.compile(r"^Pause parameters for (\S+):", re.MULTILINE)
@@ -109,8 +75,8 @@ def _kind(text: str) -> str:
     for line in text.splitlines()[:1]:
         if _title(line):
             return FIRST_LINE
-    section_title = next((title for title, sign in _SIGNS if sign.search(text)), "")
-    return section_title or ("env" if _is_environment(text) else "")
+    form = next((form for form in FACTS if form.tells and form.is_of(text)), None)
+    return form.name if form else "env" if _is_environment(text) else ""
 
 
 def _is_environment(text: str) -> bool:
@@ -168,7 +134,7 @@ def _lines(text: str) -> tuple[SectionLine, ...]:
 def _title(line: str) -> str:
     match = _TITLE.match(line)
     words = match[1].split() if match else []
-    known = words and (words[0] in _READERS or (match and match[1] in (NOT_READ, END.removeprefix("==> "))))
+    known = words and (words[0] in _FORMS or (match and match[1] in (NOT_READ, END.removeprefix("==> "))))
     return match[1] if match and known else ""
 
 
@@ -198,16 +164,13 @@ def interface_named(file: str) -> str:
     """Return the interface that a file's name has between its first and last dot, empty where it has none."""
     _, _, rest = pathlib.Path(file).name.partition(".")
     name = rest.rpartition(".")[0]
-    return "" if name in _READERS else name
+    return "" if name in _FORMS else name
 
 
 def _reading(section: Section) -> Iterator[HostFact | SectionFlaw]:
-    reader = _READERS.get(section.title.split()[0])
-    if reader is None:
-        return
-    module = import_module(f"lossless.formats.hosts.read.{reader[0]}")
-    read: Reader = getattr(module, reader[1])
-    yield from read(section)
+    form = _FORMS.get(section.title.split()[0])
+    if form is not None:
+        yield from form.read(section)
 
 
 def _data(facts: Iterable[HostFact]) -> dict[str, dict[str, object]]:

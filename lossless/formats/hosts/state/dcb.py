@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.state.collected import StateItems
     from lossless.model.fabric.state.readings import CountedSince, Identity
 
-FORM = "dcb"
-
 
 class DcbField(NamedTuple):
     """What a key of dcb is called here: ``kind`` is what its entries are numbered by, empty for a single value."""
@@ -90,7 +88,7 @@ def read(section: PrintedSection) -> StateItems:
         keys = list(_KEY.finditer(line.text))
         for match, end in zip(keys, [*(key.start() for key in keys[1:]), len(line.text)], strict=False):
             words = line.text[match.end() : end].split()
-            yield from _entries(device, match[1], words, (FORM, line.number, match[1]))
+            yield from _entries(device, match[1], words, section.place(line, match[1]))
         if not keys and line.text.strip():
             yield section.problem(line, f"not read: {line.text.strip()!r}")
 

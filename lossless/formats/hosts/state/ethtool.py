@@ -19,10 +19,10 @@ from lossless.model.fabric.state.readings import StateReading
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from lossless.ground.basics.findings import Path
     from lossless.ground.documents.printed_lines import PrintedLine, PrintedSection
     from lossless.model.fabric.state.collected import StateItems
 
-FORM = "ethtool -S"
 _HEADING = re.compile(r"\s*NIC statistics(?: for \S+)?:\s*")
 _COUNTER = re.compile(r"\s*(\S[^:=]*(?::[^:=]*)?):\s*(\S*)\s*")
 _NAME = re.compile(r"(?:\[[a-z0-9]+\]:? ?|[rt]xq[0-9]+: ?)?[A-Za-z][A-Za-z0-9_.\[\]#()/ -]{0,63}")
@@ -62,8 +62,8 @@ def read(section: PrintedSection) -> StateItems:
             continue
         lines[name] = line
         called = counter_name(name) if ring is None else _below(name, ring)
-        yield _reading(device, called, name, number, line)
-    yield from _without_pauses(device, lines)
+        yield _reading(device, called, name, number, section.place(line, name))
+    yield from _without_pauses(section, device, lines)
 
 
 def _counts(text: str) -> bool:
@@ -88,14 +88,13 @@ def _reading(
     called: NicCounterName,
     heading: str,
     number: int | None,
-    line: PrintedLine,
+    path: Path,
 ) -> StateReading:
-    path = (FORM, line.number, heading)
     return StateReading((*device, *called.part), called.name, number, called.unit, "boot", path, heading)
 
 
 def _without_pauses(
-    device: tuple[tuple[str, str], ...], lines: dict[str, PrintedLine]
+    section: PrintedSection, device: tuple[tuple[str, str], ...], lines: dict[str, PrintedLine]
 ) -> Iterator[StateReading]:
     """Yield that an mlx5 has no counter of pauses for priorities where PFC is off, if the output is whole."""
     present = {match[0] for name in lines if (match := _PAUSES.fullmatch(name))}
@@ -105,4 +104,4 @@ def _without_pauses(
         for way in ("rx", "tx") if priority and whole else ():
             heading = f"{way}_prio{priority[1]}_pause" if priority else ""
             if heading not in present:
-                yield _reading(device, counter_name(heading), heading, None, line)
+                yield _reading(device, counter_name(heading), heading, None, section.place(line, heading))

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.state.collected import StateItems
     from lossless.model.fabric.state.readings import Identity
 
-FORM = "mlnx_qos"
 _SIGN = re.compile(r"^(?:DCBX mode|Priority trust state): ", re.MULTILINE)
 _WORDS = {"dcbx": "dcbx", "trust": "trust", "pfc_delay": "cable_len", "max_buffer_size": "max_buffer_size"}
 _UNITS = {"pfc_delay": "m", "max_buffer_size": "bytes"}
@@ -37,17 +36,19 @@ def read(section: PrintedSection) -> StateItems:
     """Yield what is set for each priority, DSCP, buffer and traffic class."""
     device: Identity = (("device", section.named),) if section.named else ()
     numbered = tuple(SectionLine(line.number, line.text) for line in section.lines)
-    facts_section = Section(section.title or FORM, section.named, numbered)
+    facts_section = Section(section.title or section.form, section.named, numbered)
     knows_pfc = False
     for item in (*mlnx_qos.read(facts_section), *mlnx_qos.printed_beside(facts_section)):
         if isinstance(item, HostFact):
             knows_pfc = knows_pfc or item.key == "pfc"
-            yield from _readings(device, item)
+            for reading in _readings(device, item):
+                yield reading._replace(path=(section.form, *reading.path))
         else:
             yield section.problem(section.lines[-1], item.message)
     if not knows_pfc:
         for priority in PRIORITIES:
-            yield _reading(device, "priority", priority, "pfc_enabled", UNKNOWN, None)
+            reading = _reading(device, "priority", priority, "pfc_enabled", UNKNOWN, None)
+            yield reading._replace(path=(section.form, *reading.path))
 
 
 def _readings(device: Identity, fact: HostFact) -> Iterator[StateReading]:
@@ -84,4 +85,4 @@ def _reading(
 ) -> StateReading:
     identity: Identity = (*device, (kind, str(number))) if kind else device
     line = fact.place.start if fact and fact.place else 0
-    return StateReading(identity, name, value, unit, "now", (FORM, line, fact.key if fact else name), name)
+    return StateReading(identity, name, value, unit, "now", (line, fact.key if fact else name), name)

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.state.collected import StateItem, StateItems
     from lossless.model.fabric.state.readings import Identity, StateReading
 
-FORM = "NCCL log"
 _SIGN = re.compile(
     r"\b(?:NCCL|RCCL) (?:INFO|WARN|TRACE|ERROR)\b|NET/IB[^\n]{0,80}?(?:Using \[|[Gg]ot completion)"
 )

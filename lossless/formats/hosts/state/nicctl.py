@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.state.collected import StateItems
     from lossless.model.fabric.state.readings import CountedSince, Identity
 
-FORM = "nicctl"
 _SIGN = re.compile(r'\s*\{\s*"nic"\s*:\s*[\["]')
 _KINDS = {"nic": "nic", "lif": "device", "port": "port", "queue_pair": "qp"}
 _RATE = re.compile(r"([0-9.]{1,40}) ?([KMGT]?)(pps|bps)")

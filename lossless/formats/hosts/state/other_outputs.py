@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from lossless.ground.documents.printed_lines import PrintedSection
     from lossless.model.fabric.state.collected import StateItems
 
-IP_FORM = "ip link show"
-RAS_FORM = "RCCL RAS status"
 _LINK = re.compile(r"[0-9]+: ([^:@\s]+)(?:@\S+)?: <([A-Z0-9_,-]*)> (.*)")
 _RAS_TEXT = re.compile(r"^(?:NCCL|RCCL) version [^\n]*\n(?:[^\n]*\n){0,12}?Job summary\s*$", re.MULTILINE)
 _RAS_JSON = re.compile(r'\s*\{\s*"nccl_version"\s*:(?:.|\n){0,600}?"communicators(?:_count)?"\s*:')
@@ -32,7 +30,7 @@ def read_ip_link(section: PrintedSection) -> StateItems:
         words = match[3].split() if match else []
         for name, word in zip(words[::2], words[1::2], strict=False):
             if match and name in ("mtu", "state"):
-                path = (IP_FORM, line.number, name)
+                path = section.place(line, name)
                 unit = "bytes" if name == "mtu" else ""
                 yield StateReading((("device", match[1]),), name, value_of(word), unit, "now", path, name)
 

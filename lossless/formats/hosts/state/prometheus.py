@@ -16,11 +16,11 @@ from lossless.model.fabric.state.port_counters import BY_NAME, sysfs_ceiling
 from lossless.model.fabric.state.readings import StateReading
 
 if TYPE_CHECKING:
-    from lossless.ground.documents.printed_lines import PrintedLine, PrintedSection
+    from lossless.ground.basics.findings import Path
+    from lossless.ground.documents.printed_lines import PrintedSection
     from lossless.model.fabric.state.collected import StateItems
     from lossless.model.fabric.state.readings import CountedSince, Identity
 
-FORM = "node_exporter"
 _SERIES = re.compile(r"\s*([A-Za-z_:][\w:]*)(\{.*\})?\s+(\S+)(?:\s+-?[0-9]+)?\s*")
 _LABEL = re.compile(r'([A-Za-z_]\w*)="((?:[^"\\]|\\.)*)"')
 _TYPE = re.compile(r"# TYPE (\S+) (\w+)")
@@ -80,10 +80,10 @@ def read(section: PrintedSection) -> StateItems:
         if match is None:
             yield section.problem(line, f"no metric: {line.text.strip()!r}")
         else:
-            yield _reading(match, types.get(match[1], ""), line)
+            yield _reading(match, types.get(match[1], ""), section.place(line, match[1]))
 
 
-def _reading(match: re.Match[str], kind: str, line: PrintedLine) -> StateReading:
+def _reading(match: re.Match[str], kind: str, path: Path) -> StateReading:
     metric, labels = match[1], _LABEL.findall(match[2] or "")
     called = _name(metric)
     counter = BY_NAME.get(called.name)
@@ -95,7 +95,6 @@ def _reading(match: re.Match[str], kind: str, line: PrintedLine) -> StateReading
     since: CountedSince = (
         "unknown" if counter else "boot" if kind == "counter" or metric.endswith("_total") else "now"
     )
-    path = (FORM, line.number, metric)
     value = measured(match[3])
     return StateReading(identity, called.name, value, unit, since, path, series, ceiling)
 

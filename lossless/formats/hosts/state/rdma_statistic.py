@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.state.collected import StateItems
     from lossless.model.fabric.state.readings import Identity
 
-FORM = "rdma statistic"
 _LINK = re.compile(r"\s*link (\S+)/([0-9]+)(?:\s+(.*\S))?\s*")
 _COUNTER = re.compile(r"\s*([A-Za-z_]\w*)\s+([0-9]+)\s*")
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -49,7 +48,7 @@ def read(section: PrintedSection) -> StateItems:
             link = (("device", match[1]), ("port", match[2]))
             yield from _pairs(section, link, (match[3] or "").split(), line)
         elif match := _COUNTER.fullmatch(line.text):
-            yield _reading(link, match[1], match[2], (FORM, line.number, match[1]))
+            yield _reading(link, match[1], match[2], section.place(line, match[1]))
         else:
             yield from _pairs(section, link, line.text.split(), line)
 
@@ -68,7 +67,7 @@ def _pairs(section: PrintedSection, link: Identity, words: list[str], line: Prin
             if not _WORD.fullmatch(name) or counted(value) is UNKNOWN:
                 yield section.problem(line, f"{name}: expected a number after it; the line may be cut", name)
                 return
-            yield _reading(counter, name, value, (FORM, line.number, name))
+            yield _reading(counter, name, value, section.place(line, name))
 
 
 def _from_json(section: PrintedSection) -> StateItems:

@@ -17,11 +17,11 @@ from lossless.model.fabric.state.port_counters import BY_NAME, sysfs_ceiling
 from lossless.model.fabric.state.readings import StateReading
 
 if TYPE_CHECKING:
-    from lossless.ground.documents.printed_lines import PrintedLine, PrintedSection
+    from lossless.ground.basics.findings import Path
+    from lossless.ground.documents.printed_lines import PrintedSection
     from lossless.model.fabric.state.collected import StateItems
     from lossless.model.fabric.state.readings import CountedSince, Identity
 
-FORM = "sysfs"
 _ASSIGNED = re.compile(r"\s*([\w./:@-]+?)\s*(?:=|:(?!\S*=))\s*(.*?)\s*")
 _SIGN = re.compile(
     r"^\s*(?:/sys/class/\S+/)?(?:ports/[0-9]+/\w+|hw_counters/\w|ecn/roce_[nr]p/\w)\S*?\s*[=:]", re.MULTILINE
@@ -58,7 +58,7 @@ def read(section: PrintedSection) -> StateItems:
             continue
         placed = _PLACED.fullmatch(match[1])
         device, path = (placed[1], placed[2]) if placed else (default, match[1])
-        yield _reading(device, path, match[2], line)
+        yield _reading(device, path, match[2], section.place(line, path))
 
 
 def _device_of(file: str) -> str:
@@ -66,7 +66,7 @@ def _device_of(file: str) -> str:
     return stem if DEVICE.fullmatch(stem) else ""
 
 
-def _reading(device: str, path: str, word: str, line: PrintedLine) -> StateReading:
+def _reading(device: str, path: str, word: str, place: Path) -> StateReading:
     identity: Identity = (("device", device),) if device else ()
     port = _PORT.fullmatch(path)
     enabled = _ENABLED.fullmatch(path)
@@ -84,7 +84,7 @@ def _reading(device: str, path: str, word: str, line: PrintedLine) -> StateReadi
         value,
         unit,
         _since(path, name),
-        (FORM, line.number, path),
+        place,
         path,
         sysfs_ceiling(counter) if counter else None,
     )

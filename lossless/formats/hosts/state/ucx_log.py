@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.state.collected import StateItem, StateItems
     from lossless.model.fabric.state.readings import Identity
 
-FORM = "UCX log"
 _SIGN = re.compile(
     r"\bUCX {1,4}(?:ERROR|WARN|INFO|DIAG|DEBUG|TRACE)\b|\bib_mlx5_log\.c:[0-9]+|\(synd 0x[0-9a-f]+ vend 0x"
 )

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.state.collected import StateItems
     from lossless.model.fabric.state.readings import Identity
 
-FORM = "ibdiagnet2.pm"
 _PORT = re.compile(
     r"Port=([0-9]{1,5}) Lid=(0x[0-9a-fA-F]{1,8}|[0-9]{1,9}) GUID=(0x[0-9a-fA-F]{1,16})(?: .*?)? Port Name=(.*)"
 )
@@ -41,7 +40,7 @@ def read(section: PrintedSection) -> StateItems:
         text = line.text.strip()
         if port := _PORT.fullmatch(text):
             identity = (("guid", guid_of(port[3])), ("lid", str(int(port[2], 0))), ("port", port[1]))
-            yield said(identity, "port_name", port[4].strip(), (FORM, line.number, "Port Name"))
+            yield said(identity, "port_name", port[4].strip(), section.place(line, "Port Name"))
         elif (counter := _COUNTER.fullmatch(text)) and identity:
             yield from _counter(section, line, identity, counter)
         elif text.strip("-") and not text.startswith("#"):
@@ -56,4 +55,4 @@ def _counter(
     if value is None:
         yield section.problem(line, f"{name}: expected a count, not {word!r}", word)
         value = UNKNOWN
-    yield counter_reading(identity, name, value, (FORM, line.number, name), extended=is_extended(name))
+    yield counter_reading(identity, name, value, section.place(line, name), extended=is_extended(name))

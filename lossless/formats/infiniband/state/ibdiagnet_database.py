@@ -22,12 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from lossless.ground.basics.errors import Problem
-    from lossless.ground.basics.findings import Path
     from lossless.ground.documents.printed_lines import PrintedLine, PrintedSection
     from lossless.model.fabric.state.collected import StateItems
     from lossless.model.fabric.state.readings import Identity
 
-FORM = "ibdiagnet2.db_csv"
 _EDGE = re.compile(r"(START|END)_([A-Z][A-Z0-9_]*)\s*")
 _READ = ("NODES", "PORTS", "LINKS", "PM_INFO")
 _NAMES = frozenset({"NodeGUID", "PortGUID", "PortNumber"})
@@ -60,9 +58,9 @@ def read(section: PrintedSection) -> StateItems:
     ports = FabricPorts(*([row.cells for row in tables[name]] for name in ("NODES", "PORTS")))
     for row in tables["PORTS"]:
         identity = ports.of(row.cells, "NodeGuid", "PortNum")
-        yield from port_items(identity, row.cells, (FORM, row.line.number))
+        yield from port_items(identity, row.cells, section.place(row.line))
     for row in tables["LINKS"]:
-        yield from link_items(ports, row.cells, (FORM, row.line.number))
+        yield from link_items(ports, row.cells, section.place(row.line))
     for row in tables["PM_INFO"]:
         yield from _counters(section, ports.of(row.cells, "NodeGUID", "PortNumber"), row)
     if left:
@@ -118,5 +116,5 @@ def _counters(section: PrintedSection, identity: Identity, row: _Row) -> StateIt
         if value is None:
             yield section.problem(row.line, f"{name}: expected a count, not {word!r}", word)
             value = UNKNOWN
-        path: Path = (FORM, row.line.number, name)
+        path = section.place(row.line, name)
         yield counter_reading(identity, name, value, path, extended=is_extended(name))

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.state.collected import StateItems
     from lossless.model.fabric.state.readings import Identity
 
-FORM = "ibdiagnet2.net_dump"
 _SWITCH = re.compile(r"\"(.{1,255}?)\", [^,]*, (0x[0-9a-fA-F]{1,16}), LID ([0-9]{1,9})\s*")
 _HEADINGS = re.compile(r"(?:Ty\s*:\s*)?#\s*:\s*(?:IB#|#IB)\s*:.*")
 _DIVIDER = re.compile(r"\s*:\s*(?=(?:[^\"]*\"[^\"]*\")*[^\"]*$)")
@@ -54,7 +53,7 @@ def read(section: PrintedSection) -> StateItems:
         elif headings and text and not text.startswith("#"):
             cells = _DIVIDER.split(text)
             if len(cells) == len(headings):
-                yield from _port(switch, dict(zip(headings, cells, strict=True)), (FORM, line.number))
+                yield from _port(switch, dict(zip(headings, cells, strict=True)), section.place(line))
             else:
                 yield section.problem(line, f"a row has {len(cells)} cells, and {len(headings)} headings")
 

@@ -19,10 +19,9 @@ from lossless.model.fabric.state.readings import StateReading
 
 if TYPE_CHECKING:
     from lossless.ground.basics.findings import Path
-    from lossless.ground.documents.printed_lines import PrintedSection
+    from lossless.ground.documents.printed_lines import PrintedLine, PrintedSection
     from lossless.model.fabric.state.collected import StateItems
 
-FORM = "ibdiagnet2.log"
 _LINE = re.compile(r"\s*-([IWE])- (.*?)\s*")
 _LINK = re.compile(
     r"Link: (.+?)<-->(.+?) - Unexpected actual link speed ([0-9.]{1,9})\b.*?(?:speed should be ([0-9.]{1,9})\))?"
@@ -39,15 +38,15 @@ def is_form(section: PrintedSection) -> bool:
 
 def read(section: PrintedSection) -> StateItems:
     """Yield what is said of links, counters and stages, and how many warnings and errors there are."""
-    first: dict[str, int] = {}
+    first: dict[str, PrintedLine] = {}
     times: dict[str, int] = {}
     for line in section.lines:
         match = _LINE.fullmatch(line.text)
         if match is None:
             continue
-        path: Path = (FORM, line.number)
+        path = section.place(line)
         if match[1] in _LEVELS:
-            first.setdefault(match[1], line.number)
+            first.setdefault(match[1], line)
             times[match[1]] = times.get(match[1], 0) + 1
             yield from _message(match[2], path)
         elif stage := _STAGE.fullmatch(match[2]):
@@ -55,7 +54,7 @@ def read(section: PrintedSection) -> StateItems:
                 yield said((("stage", stage[1]),), name, int(count), (*path, name))
     for level, name in _LEVELS.items():
         if level in times:
-            yield said((("source", "ibdiagnet"),), name, times[level], (FORM, first[level], name))
+            yield said((("source", "ibdiagnet"),), name, times[level], section.place(first[level], name))
 
 
 def _message(text: str, path: Path) -> StateItems:

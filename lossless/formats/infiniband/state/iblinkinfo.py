@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.state.collected import StateItems
     from lossless.model.fabric.state.readings import Identity
 
-FORM = "iblinkinfo"
 _NODE = re.compile(r"\s*(?:[<>] )?(Switch|CA|Router): (?:(0x[0-9a-fA-F]{1,16}) )?(.*?):\s*")
 
 
@@ -38,6 +37,6 @@ def read(section: PrintedSection) -> StateItems:
             node = (("node", match[3].strip()), *guid)
         elif match := LINK.fullmatch(line.text):
             named: Identity = (("node", match[2].strip()),) if match[2] else node
-            yield from link_readings(match, named, line, FORM)
+            yield from link_readings(match, named, section.place(line))
         elif line.text.strip() and not line.text.lstrip().startswith("#"):
             yield section.problem(line, f"no link of iblinkinfo: {line.text.strip()!r}")

@@ -15,12 +15,12 @@ from lossless.ground.basics.known import UNKNOWN
 from lossless.model.fabric.state.readings import StateReading
 
 if TYPE_CHECKING:
+    from lossless.ground.basics.findings import Path
     from lossless.ground.basics.known import Maybe
     from lossless.ground.documents.printed_lines import PrintedLine, PrintedSection
     from lossless.model.fabric.state.collected import StateItems
     from lossless.model.fabric.state.readings import Identity
 
-FORM = "ibnetdiscover"
 _PORT = re.compile(
     r"\s*(CA|SW|RT|\?\?)\s+([0-9]+)\s+([0-9]+)\s+(0x[0-9a-fA-F]{1,16})\s+([0-9?]+x|\?\?\?)\s+(\S+)(.*)"
 )
@@ -51,7 +51,7 @@ def read(section: PrintedSection) -> StateItems:
     node: Identity = ()
     for line in section.lines:
         if match := _PORT.fullmatch(line.text):
-            yield from _port(match, line)
+            yield from _port(match, section.place(line))
         elif match := _NODE.match(line.text):
             lid = _LID.search(match[5])
             node = (("guid", f"0x{match[3]}"), ("node", match[4]), *((("lid", lid[1]),) if lid else ()))
@@ -63,37 +63,38 @@ def read(section: PrintedSection) -> StateItems:
             yield section.problem(line, f"{says}: {line.text.strip()!r}")
 
 
-def _port(match: re.Match[str], line: PrintedLine) -> StateItems:
+def _port(match: re.Match[str], path: Path) -> StateItems:
     """Yield what a line of ``-p`` says."""
     rest = _LINKED.fullmatch(match[7])
     name = rest[5] if rest else match[7].strip().removeprefix("'").removesuffix("'")
     place: Identity = (("guid", match[4]), ("lid", match[2]), ("port", match[3]), ("node", name.strip()))
     unknown = "?" in match[5] or "?" in match[6]
-    yield _reading(place, "speed", UNKNOWN if unknown else f"{match[5]} {match[6]}", line)
-    yield _reading(place, "peer", rest[6].strip() if rest else None, line)
+    yield _reading(place, "speed", UNKNOWN if unknown else f"{match[5]} {match[6]}", path)
+    yield _reading(place, "peer", rest[6].strip() if rest else None, path)
     if rest:
-        yield _reading(place, "peer_lid", int(rest[2][:9]), line)
-        yield _reading(place, "peer_port", int(rest[3][:9]), line)
-        yield _reading(place, "peer_guid", rest[4], line)
+        yield _reading(place, "peer_lid", int(rest[2][:9]), path)
+        yield _reading(place, "peer_port", int(rest[3][:9]), path)
+        yield _reading(place, "peer_guid", rest[4], path)
 
 
 def _link(section: PrintedSection, match: re.Match[str], node: Identity, line: PrintedLine) -> StateItems:
     """Yield what a link of a topology file says."""
     comment = _COMMENT.fullmatch(match[7])
     own: Identity = (("lid", comment[1]),) if comment and comment[1] else ()
+    path = section.place(line)
     place: Identity = (*node, ("port", match[1]), *own)
-    yield _reading(place, "peer_guid", f"0x{match[4]}", line)
-    yield _reading(place, "peer_port", int(match[5][:9]), line)
+    yield _reading(place, "peer_guid", f"0x{match[4]}", path)
+    yield _reading(place, "peer_port", int(match[5][:9]), path)
     if comment is None:
         yield section.problem(line, f"the link is cut: {line.text.strip()!r}")
         return
-    yield _reading(place, "peer", comment[2].strip(), line)
-    yield _reading(place, "peer_lid", int(comment[3][:9]), line)
+    yield _reading(place, "peer", comment[2].strip(), path)
+    yield _reading(place, "peer_lid", int(comment[3][:9]), path)
     speed = _WIDTH.fullmatch(comment[4])
     yield _reading(
-        place, "speed", f"{speed[1]} {speed[2]}" if speed and "?" not in comment[4] else UNKNOWN, line
+        place, "speed", f"{speed[1]} {speed[2]}" if speed and "?" not in comment[4] else UNKNOWN, path
     )
 
 
-def _reading(place: Identity, name: str, value: Maybe[int | str], line: PrintedLine) -> StateReading:
-    return StateReading(place, name, value, "", "now", (FORM, line.number, name), name)
+def _reading(place: Identity, name: str, value: Maybe[int | str], path: Path) -> StateReading:
+    return StateReading(place, name, value, "", "now", (*path, name), name)

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.state.collected import StateItems
     from lossless.model.fabric.state.readings import Identity
 
-FORM = "ibqueryerrors"
 _NODE = re.compile(r"\s*(?:Errors|Data Counters) for (?:(0x[0-9a-fA-F]{1,16}) )?\"(.*)\"\s*")
 _PORT = re.compile(r"\s*GUID (0x[0-9a-fA-F]{1,16}) port (ALL|[0-9]+):(.*)")
 _COUNTER = re.compile(r"\[(\w+) == ([0-9]+)(?:\s*\(([^)\]]*)\))?\]")
@@ -48,25 +47,25 @@ def read(section: PrintedSection) -> StateItems:
         elif match := _PORT.fullmatch(line.text):
             yield from _counters(section, line, (*node, ("guid", match[1]), ("port", match[2])), match[3])
         elif match := LINK.fullmatch(line.text):
-            yield from link_readings(match, node, line, FORM)
+            yield from link_readings(match, node, section.place(line))
         elif line.text.lstrip().startswith("##"):
-            yield from _summary(line)
+            yield from _summary(section, line)
         elif line.text.strip() and not line.text.lstrip().startswith("#"):
             yield section.problem(line, f"no line of ibqueryerrors: {line.text.strip()!r}")
 
 
 def _counters(section: PrintedSection, line: PrintedLine, port: Identity, text: str) -> StateItems:
     for name, word, size in _COUNTER.findall(text):
-        yield counter_reading(port, name, counted(word), (FORM, line.number, name), extended=bool(size))
+        yield counter_reading(port, name, counted(word), section.place(line, name), extended=bool(size))
     rest = _COUNTER.sub("", text).strip()
     if rest:
         yield section.problem(line, f"the counters of a port are cut: {rest!r}", rest)
 
 
-def _summary(line: PrintedLine) -> StateItems:
+def _summary(section: PrintedSection, line: PrintedLine) -> StateItems:
     for name, pattern in _SUMMARY:
         if match := pattern.match(line.text):
-            path = (FORM, line.number, name)
+            path = section.place(line, name)
             yield StateReading((), name, counted(match[1]), "", "now", path, name)
     if match := _THRESHOLDS.match(line.text):
         yield f"counters up to a threshold are not printed: {match[1].strip()}"

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.state.collected import StateItems
     from lossless.model.fabric.state.readings import Identity
 
-FORM = "ibswinfo"
 _ROW = re.compile(r"(\s*)(\S[^|]*?)\s*\|\s?(.*?)\s*")
 _UNIT = re.compile(r"(.*?) \(([^)]+)\)")
 _PART = re.compile(r"(PSU|fan#)([0-9]+)(?: (.*))?")
@@ -55,7 +54,7 @@ def read(section: PrintedSection) -> StateItems:
         value = _value(match[3], unit)
         if value is UNKNOWN and match[3]:
             yield section.problem(line, f"{match[2]}: expected a number, not {match[3]!r}", match[3])
-        path = (FORM, line.number, match[2])
+        path = section.place(line, match[2])
         yield StateReading(
             (*switch, *below), name, value, "s" if name == "uptime" else unit, "now", path, match[2]
         )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from lossless.model.fabric.state.readings import StateReading
 
 if TYPE_CHECKING:
-    from lossless.ground.documents.printed_lines import PrintedLine
+    from lossless.ground.basics.findings import Path
     from lossless.model.fabric.state.collected import StateItems
     from lossless.model.fabric.state.readings import Identity
 
@@ -28,12 +28,12 @@ _PEER = re.compile(
 )
 
 
-def link_readings(match: re.Match[str], node: Identity, line: PrintedLine, form: str) -> StateItems:
+def link_readings(match: re.Match[str], node: Identity, path: Path) -> StateItems:
     """Yield state, width, speed and peer of a port; ``node`` is what the lines above say that it is of."""
     guid = (("guid", match[1]),) if match[1] else ()
     identity: Identity = (*node, *guid, ("lid", match[3]), ("port", match[4]))
     for name, value, unit in (*_state(match[5]), *_peer(match[6])):
-        yield StateReading(identity, name, value, unit, "now", (form, line.number, name), name)
+        yield StateReading(identity, name, value, unit, "now", (*path, name), name)
 
 
 def _state(text: str) -> list[tuple[str, int | str, str]]:

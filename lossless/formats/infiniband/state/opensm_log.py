@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.state.collected import StateItems
     from lossless.model.fabric.state.readings import Identity
 
-FORM = "opensm log"
 _LINE = re.compile(
     r"\s*([A-Z][a-z]{2} [ 0-9][0-9] [0-9]{2}:[0-9]{2}:[0-9]{2}) ([0-9]{6}) "
     r"\[[0-9A-Fa-f]{1,16}\] 0x[0-9A-Fa-f]{2} -> (.*)"
@@ -33,7 +32,7 @@ class ErrorTally(NamedTuple):
     """How often an error stands in a log, the line and time of the first, and the time of the last."""
 
     times: int
-    line: int
+    path: Path
     message: str
     first: str
     last: str
@@ -54,24 +53,24 @@ def read(section: PrintedSection) -> StateItems:
         time, text = f"{match[1]}.{match[2]}", match[3]
         error, path, attribute = _ERROR.match(text), _PATH.search(text), _ATTRIBUTE.search(text)
         if error:
-            _add(tallies, ("error", error[2]), line.number, error[3], time)
+            _add(tallies, ("error", error[2]), section.place(line), error[3], time)
         if path:
-            _add(tallies, ("path", path[1]), line.number, text, time)
+            _add(tallies, ("path", path[1]), section.place(line), text, time)
         if error and attribute:
-            _add(tallies, ("attribute", f"{error[2]} {attribute[1]}"), line.number, text, time)
+            _add(tallies, ("attribute", f"{error[2]} {attribute[1]}"), section.place(line), text, time)
     for part, tally in tallies.items():
         yield from _readings((part,), _COUNTS[part[0]], tally)
 
 
 def _add(
-    tallies: dict[tuple[str, str], ErrorTally], key: tuple[str, str], line: int, message: str, time: str
+    tallies: dict[tuple[str, str], ErrorTally], key: tuple[str, str], path: Path, message: str, time: str
 ) -> None:
-    tally = tallies.get(key, ErrorTally(0, line, message, time, time))
+    tally = tallies.get(key, ErrorTally(0, path, message, time, time))
     tallies[key] = tally._replace(times=tally.times + 1, last=time)
 
 
 def _readings(identity: Identity, name: str, tally: ErrorTally) -> StateItems:
-    path: Path = (FORM, tally.line, identity[0][1])
+    path = (*tally.path, identity[0][1])
     yield StateReading(identity, name, tally.times, "messages", "unknown", path, tally.message)
     yield StateReading(identity, "first_logged", tally.first, "", "now", path, tally.message)
     yield StateReading(identity, "last_logged", tally.last, "", "now", path, tally.message)

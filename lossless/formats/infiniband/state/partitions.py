@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from lossless.ground.documents.printed_lines import PrintedSection
     from lossless.model.fabric.state.collected import StateItems
 
-FORM = "partitions.conf"
 _READ = ("pkey", "rate", "mtu", "sl", "scope", "default")
 _LONG = re.compile(rf"[0-9]{{{DIGITS + 1}}}")
 

@@ -17,11 +17,11 @@ from lossless.ground.documents.printed_values import counted
 from lossless.model.fabric.state.readings import StateReading
 
 if TYPE_CHECKING:
+    from lossless.ground.basics.findings import Path
     from lossless.ground.documents.printed_lines import PrintedSection
     from lossless.model.fabric.state.collected import StateItems
     from lossless.model.fabric.state.readings import Identity
 
-FORM = "perfquery"
 _HEADER = re.compile(r"\s*# (Port[A-Za-z]*(?: extended)?) counters: (.*?) ?port ([0-9]+)(?:\s*\((.*)\))?\s*")
 _LID = re.compile(r"[Ll]id ([0-9]+)")
 _MASK = re.compile(r"CapMask2: 0x([0-9A-Fa-f]{1,8})")
@@ -48,13 +48,13 @@ def read(section: PrintedSection) -> StateItems:
         header, field = _HEADER.fullmatch(line.text), _FIELD.fullmatch(line.text)
         if header:
             identity, is_extended = _port(header), header[1].endswith("extended")
-            yield from _capability(identity, header, line.number)
+            yield from _capability(identity, header, section.place(line, "CapMask2"))
         elif field and field[1] not in _NO_COUNTERS:
             value = counted(field[2])
             if value is UNKNOWN:
                 yield section.problem(line, f"{field[1]}: expected a count, not {field[2]!r}", field[2])
             yield counter_reading(
-                identity, field[1], value, (FORM, line.number, field[1]), extended=is_extended
+                identity, field[1], value, section.place(line, field[1]), extended=is_extended
             )
         elif not field and line.text.strip() and not line.text.lstrip().startswith("#"):
             yield section.problem(line, f"no counter of perfquery: {line.text.strip()!r}")
@@ -66,12 +66,12 @@ def _port(header: re.Match[str]) -> Identity:
     return (("lid", lid[1]), ("port", port)) if lid else (("path", header[2]), ("port", port))
 
 
-def _capability(identity: Identity, header: re.Match[str], line: int) -> StateItems:
+def _capability(identity: Identity, header: re.Match[str], path: Path) -> StateItems:
     mask = _MASK.search(header[4] or "")
     if mask is None:
         return
     has = int(bool(int(mask[1], 16) & _HAS_ERRORS))
-    yield StateReading(identity, "has_extended_errors", has, "", "now", (FORM, line, "CapMask2"), "CapMask2")
+    yield StateReading(identity, "has_extended_errors", has, "", "now", path, "CapMask2")
     if not has:
         where = " ".join(f"{kind} {name}" for kind, name in identity)
         yield f"{where} has no extended error counters: zeros of them are no counts"

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.state.collected import StateItems
     from lossless.model.fabric.state.readings import Identity
 
-FORM = "ibdiagnet2.sharp_an_info"
 _SWITCH = re.compile(r"SW_GUID\s*=\s*(\S+)")
 _SETTING = re.compile(r"([A-Za-z][\w\[\]]*)\s*=\s*(.*)")
 
@@ -36,6 +35,6 @@ def read(section: PrintedSection) -> StateItems:
         if switch := _SWITCH.fullmatch(text):
             identity = (("guid", guid_of(switch[1])),)
         elif (setting := _SETTING.fullmatch(text)) and identity:
-            yield said(identity, f"sharp_{setting[1]}", value_of(setting[2]), (FORM, line.number, setting[1]))
+            yield said(identity, f"sharp_{setting[1]}", value_of(setting[2]), section.place(line, setting[1]))
         elif text.strip("-") and not text.startswith("#"):
             yield section.problem(line, f"no setting of an aggregation node: {text!r}")

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.state.collected import StateItems
     from lossless.model.fabric.state.readings import CountedSince, Identity
 
-FORM = "UFM telemetry"
 _SIGN = re.compile(r'"(?:node_guid|port_guid|Node_GUID|source_id)"\s*:')
 _COUNTER = re.compile(r'"(?:Infiniband_\w+|Port(?:Xmit|Rcv)\w+|\w+_u_\w+)"\s*:')
 _NAME = re.compile(r"(?:Infiniband_)?(.+?)(?:_f)?_u_(\w+)")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lossless.formats.sonic.state.dumps import table_and_key
+from lossless.formats.sonic.state.dumps import dumps_of, table_and_key
 from lossless.formats.sonic.state.names import CounterName, counter_of_field, since_of
 from lossless.formats.sonic.state.objects import CounterObjects, map_kind, named_identity, objects_of
 from lossless.formats.sonic.state.rows import row_field, row_identity
@@ -14,12 +14,19 @@ from lossless.model.fabric.state.readings import StateCapture, StateReading
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from lossless.formats.sonic.state.commands import SwitchCommand
     from lossless.formats.sonic.state.dumps import Dump, RowPlace
+    from lossless.ground.documents.concatenated_json import PrintedJson
     from lossless.model.fabric.state.readings import Identity
 
 _METADATA = "DEVICE_METADATA|localhost"
 _FIRST = 3
 """How many objects without a name a note names."""
+
+
+def read_databases(printed: PrintedJson, _: SwitchCommand, file: str) -> Iterator[StateCapture]:
+    """Yield a capture for each database in a document."""
+    yield from (read_dump(dump, file) for dump in dumps_of(printed.value))
 
 
 def read_dump(dump: Dump, file: str) -> StateCapture:

@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Any
 from lossless.formats.sonic.state.databases import counter_reading
 from lossless.formats.sonic.state.objects import named_identity
 from lossless.ground.documents.printed_values import stored_value
-from lossless.model.fabric.state.readings import StateReading
+from lossless.model.fabric.state.readings import StateCapture, StateReading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from lossless.formats.sonic.state.commands import SwitchCommand
     from lossless.ground.basics.findings import Path
+    from lossless.ground.documents.concatenated_json import PrintedJson
     from lossless.model.fabric.state.readings import CountedSince, Identity
 
     Said = tuple[tuple[StateReading, ...], tuple[str, ...]]
@@ -39,6 +41,12 @@ _WINDOWS: dict[str, CountedSince] = {
     "PERSISTENT_WATERMARKS": "persistent clear",
     "PERIODIC_WATERMARKS": "period",
 }
+
+
+def read_answer(printed: PrintedJson, _: SwitchCommand, file: str) -> Iterator[StateCapture]:
+    """Yield the capture of an answer."""
+    if (said := read_gnmi(printed.value)) is not None:
+        yield StateCapture(file, "gNMI", said[0], notes=said[1])
 
 
 def read_gnmi(data: object) -> Said | None:

@@ -12,22 +12,30 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from lossless.formats.sonic.state.commands import command_of
+from lossless.formats.sonic.state.databases import read_dump
 from lossless.formats.sonic.state.dumps import NUMBERS, Dump, RowPlace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lossless.ground.basics.findings import Path
+    from lossless.model.fabric.state.readings import StateCapture
 
 _HGETALL = re.compile(
     r"""(?:redis-cli\b.*?\s-n\s*(?P<number>[0-9]+)|sonic-db-cli\s+(?:-n\s+(?P<namespace>\w+)\s+)?(?P<name>\w+_DB))"""
     r"""\s.*?hgetall\s+(?P<key>"[^"]+"|'[^']+'|\S+)""",
     re.IGNORECASE,
 )
+_HASHES = re.compile(r"hgetall", re.IGNORECASE)
 _NUMBERED = re.compile(r"\s*[0-9]+\) \"(.*)\"")
 _ESCAPED = re.compile(r"\\([\\\"nrtab]|x[0-9a-f]{2})")
 _LETTERS = {"\\": "\\", '"': '"', "n": "\n", "r": "\r", "t": "\t", "a": "\a", "b": "\b"}
 """How redis-cli writes what would end a line or a word (redis src/sds.c, sdscatrepr)."""
+
+
+def read_rows(text: str, file: str) -> Iterator[StateCapture]:
+    """Yield what the rows in a transcript say, a capture for each database and namespace."""
+    yield from (read_dump(dump, file) for dump in dumps_in_transcript(text) if _HASHES.search(text))
 
 
 def dumps_in_transcript(text: str) -> tuple[Dump, ...]:

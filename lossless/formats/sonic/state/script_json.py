@@ -10,25 +10,37 @@ from lossless.formats.sonic.state.names import BY_HEADING, BY_KEY, CounterName
 from lossless.formats.sonic.state.rates import printed_quantity
 from lossless.formats.sonic.state.show_tables import TRIMMING_ROW
 from lossless.ground.documents.printed_values import printed_value
-from lossless.model.fabric.state.readings import StateReading
+from lossless.model.fabric.state.readings import StateCapture, StateReading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.formats.sonic.state.commands import SwitchCommand
     from lossless.ground.basics.findings import Path
+    from lossless.ground.documents.concatenated_json import PrintedJson
     from lossless.model.fabric.state.readings import CountedSince, Identity
 
     Said = tuple[str, tuple[StateReading, ...]]
 
+_NAMESPACE = re.compile(r"For namespace (\S+?):|.*\(Namespace (\S+)\)")
 _TIMES = frozenset({"time", "cached_time"})
 _TRIMMING = frozenset({"size", "dscp_value", "tc_value", "queue_index"})
 _POOL = re.compile(r"\w+_pool\w*")
 
 
-def read_script_json(
-    data: object, command: SwitchCommand, prefix: Identity, cleared: CountedSince
-) -> Said | None:
+def read_scripts(printed: PrintedJson, command: SwitchCommand, file: str) -> Iterator[StateCapture]:
+    """Yield the capture of a document, in the namespace that the lines before it name."""
+    matches = [match for line in printed.before if (match := _NAMESPACE.match(line))]
+    namespace = (matches[-1][1] or matches[-1][2]) if matches else command.namespace
+    cleared: CountedSince = (
+        "clear" if any("Last cached time" in line for line in printed.before) else "unknown"
+    )
+    prefix = (("namespace", namespace),) if namespace else ()
+    if said := _said(printed.value, command, prefix, cleared):
+        yield StateCapture(file, command.form or said[0], said[1], command.device)
+
+
+def _said(data: object, command: SwitchCommand, prefix: Identity, cleared: CountedSince) -> Said | None:
     """Return the form of a document and what it says; None where no script of SONiC prints it."""
     if isinstance(data, list) and data and all(isinstance(row, dict) for row in data):
         return _watermarks(data, command, prefix)

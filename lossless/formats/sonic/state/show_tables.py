@@ -12,6 +12,7 @@ from lossless.formats.sonic.state.columns import (
     title_counter,
     value_column,
 )
+from lossless.formats.sonic.state.forms import TABLES
 from lossless.formats.sonic.state.names import CounterName
 from lossless.formats.sonic.state.rates import printed_quantity
 from lossless.ground.basics.known import UNKNOWN
@@ -28,33 +29,6 @@ if TYPE_CHECKING:
     from lossless.ground.documents.printed_tables import PrintedRow, PrintedTable
     from lossless.model.fabric.state.readings import CountedSince, Identity
 
-_FORMS = (
-    ("QUEUE", "STATUS", "show pfcwd stats"),
-    ("PORT", "ACTION", "show pfcwd config"),
-    ("Port Rx", "", "show pfc counters"),
-    ("Port Tx", "", "show pfc counters"),
-    ("Port", "Priority", "show pfc counters --history"),
-    ("Port", "WredDrp/pkts", "show queue wredcounters"),
-    ("Port", "EcnMarked/pkts", "show queue wredcounters"),
-    ("Port", "TxQ", "show queue counters"),
-    ("Port", "Voq", "show queue counters"),
-    ("IFACE", "RX_DROPS", "show dropcounters counts"),
-    ("DEVICE", "", "show dropcounters counts"),
-    ("IFACE", "FEC_CORR", "show interfaces counters fec-stats"),
-    ("IFACE", "BIN0", "show interfaces counters fec-histogram"),
-    ("IFACE", "TRIM_PKTS", "show interfaces counters trim"),
-    ("IFACE", "", "show interfaces counters"),
-    ("Pool", "Bytes", "show buffer_pool watermark"),
-    ("Type", "Interval (in ms)", "counterpoll show"),
-    ("Interface", "Lossless priorities", "show pfc priority"),
-    ("Interface", "Asymmetric", "show pfc asymmetric"),
-    ("Counter", "Alias", "show dropcounters configuration"),
-    ("Counter Type", "Total", "show dropcounters capabilities"),
-    ("Configuration", "Value", "show switch-trimming global"),
-    ("TrimSent/pkts", "", "show switch counters"),
-    ("TrimDrop/pkts", "", "show switch counters"),
-)
-"""The command that prints a table, by its first heading and another."""
 _TEXTS = frozenset({"Lossless priorities", "Lanes", "Member Ports", "Ports", "Recent RX Pause Timestamp"})
 """Columns whose commas divide no thousands."""
 _ACCURACY = re.compile(r"(\S+) \(([0-9.]+)%\)")
@@ -84,10 +58,8 @@ class TableContext(NamedTuple):
 
 def table_form(table: PrintedTable, context: TableContext) -> str:
     """Return the command that prints such a table."""
-    first = _first(table)
-    for start, other, form in _FORMS:
-        if first == start and (not other or other in table.headings):
-            return form
+    if form := next((form for form in TABLES if form.is_of((_first(table), *table.headings))), None):
+        return form.name
     counter = title_counter(context.title)
     if counter is None:
         return "table"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from lossless.formats.hosts.state.captures import read_capture
+from lossless.formats.inputs.capture_forms import read_capture
 from tests.formats.readings import host_captures, problems, value
 
 TEXTS = {
@@ -43,7 +43,7 @@ def test_the_name_of_a_file_does_not_say_what_it_is(form: str, file: str) -> Non
     ],
 )
 def test_other_texts_are_not_ours(text: str) -> None:
-    assert read_capture(text, "capture") is None
+    assert read_capture(text, "capture", ["hosts"]) is None
 
 
 def test_a_transcript_has_a_capture_for_each_command_of_its_host() -> None:
@@ -81,7 +81,7 @@ WHOLE = "".join(TEXTS.values())
 
 @given(st.sampled_from(sorted(TEXTS)), st.integers(0, 200), st.text(max_size=30))
 def test_a_capture_that_is_cut_and_goes_on_with_anything_is_no_error(form: str, at: int, rest: str) -> None:
-    for capture in read_capture(TEXTS[form][:at] + rest, "capture") or ():
+    for capture in read_capture(TEXTS[form][:at] + rest, "capture", ["hosts"]) or ():
         for problem in capture.problems:
             assert problem.line is not None
             assert problem.column is not None
@@ -89,12 +89,12 @@ def test_a_capture_that_is_cut_and_goes_on_with_anything_is_no_error(form: str, 
 
 @given(st.text(alphabet=st.sampled_from(sorted(set(WHOLE + "\r\0\u2028٣"))), max_size=120))
 def test_no_text_is_an_error(text: str) -> None:
-    read_capture(text, "capture")
+    read_capture(text, "capture", ["hosts"])
 
 
 def test_a_number_that_is_too_long_is_unknown_and_no_error() -> None:
-    read_capture(f"NIC statistics:\n     rx_packets: {'9' * 6000}\n", "capture")
-    read_capture('{"nic": [{"id": ' + "9" * 6000 + "}]}", "capture")
+    read_capture(f"NIC statistics:\n     rx_packets: {'9' * 6000}\n", "capture", ["hosts"])
+    read_capture('{"nic": [{"id": ' + "9" * 6000 + "}]}", "capture", ["hosts"])
 
 
 JOINED = {

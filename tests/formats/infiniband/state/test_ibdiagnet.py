@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from lossless.formats.infiniband.state import captures as infiniband
+from lossless.formats.inputs.capture_forms import read_capture
 from lossless.formats.inputs.captures import gather_captures
 from lossless.ground.basics.known import UNKNOWN
 from lossless.model.fabric.state.port_counters import PORT_COUNTERS
@@ -175,4 +175,4 @@ def test_no_other_reader_takes_them(text: str, tmp_path_factory: pytest.TempPath
     folder = tmp_path_factory.mktemp("run")
     (folder / "anything").write_text(text)
     (device,) = gather_captures([folder]).devices
-    assert device.captures == infiniband.read_capture(text, str(folder / "anything"))
+    assert device.captures == read_capture(text, str(folder / "anything"))

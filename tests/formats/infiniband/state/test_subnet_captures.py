@@ -7,7 +7,7 @@ import json
 import pytest
 from hypothesis import given, strategies as st
 
-from lossless.formats.infiniband.state.captures import read_capture
+from lossless.formats.inputs.capture_forms import read_capture
 from lossless.ground.basics.known import UNKNOWN
 from lossless.model.fabric.state.port_counters import PORT_COUNTERS
 from tests.formats.readings import of, problems, subnet_captures, value
@@ -247,7 +247,7 @@ FORMS = (printed("Port", 1, 1, {"PortXmitWait": 3}), ERRORS, LINKS, PORTS, TOPOL
 
 @given(st.sampled_from(FORMS), st.integers(0, 900), st.text(max_size=30))
 def test_a_capture_that_is_cut_and_goes_on_with_anything_is_no_error(text: str, at: int, rest: str) -> None:
-    for capture in read_capture(text[:at] + rest, "capture") or ():
+    for capture in read_capture(text[:at] + rest, "capture", ["InfiniBand"]) or ():
         assert all(problem.line and problem.column for problem in capture.problems)
 
 
@@ -256,8 +256,11 @@ def test_a_capture_that_is_cut_and_goes_on_with_anything_is_no_error(text: str, 
 def test_lines_in_another_order_are_no_error(text: str, random: object) -> None:
     lines = text.splitlines()
     random.shuffle(lines)  # type: ignore[attr-defined]
-    read_capture("\n".join(lines), "capture")
+    read_capture("\n".join(lines), "capture", ["InfiniBand"])
 
 
 def test_other_texts_are_not_ours() -> None:
-    assert read_capture("WRED Total Dropped Packets..................... 101\n", "perfquery.txt") is None
+    assert (
+        read_capture("WRED Total Dropped Packets..................... 101\n", "perfquery.txt", ["InfiniBand"])
+        is None
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from lossless.formats.sonic.state.captures import read_capture
+from lossless.formats.inputs.capture_forms import read_capture
 
 if TYPE_CHECKING:
     from lossless.model.fabric.state.readings import StateCapture, StateReading
@@ -39,7 +39,7 @@ COUNTERS = {
 
 def captures(text: str) -> tuple[StateCapture, ...]:
     """Return what a text says, which is one of a switch."""
-    read = read_capture(text, "capture")
+    read = read_capture(text, "capture", ["SONiC"])
     assert read is not None
     return read
 

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lossless.formats.sonic.state.captures import read_capture
+from lossless.formats.inputs.capture_forms import read_capture
 from lossless.ground.basics.data_files import data_dir
 from lossless.model.fabric.state.readings import StateCapture
 from tests.formats.sonic.state.fake_databases import HOST_PORT, NUMBERS, FakeServers, tool_script
@@ -110,6 +110,6 @@ def collect(run: Path, path: str, *arguments: str, **variables: str) -> subproce
 
 def captures_of(snapshot: str) -> tuple[StateCapture, ...]:
     """Return what a snapshot says."""
-    captures = read_capture(snapshot, "leaf1.txt")
+    captures = read_capture(snapshot, "leaf1.txt", ["SONiC"])
     assert captures is not None
     return captures

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lossless.formats.sonic.state.captures import read_capture
+from lossless.formats.inputs.capture_forms import read_capture
 from lossless.ground.basics.known import UNKNOWN
 from tests.formats.sonic.state.state_texts import COUNTERS, captures, dump, one, readings, value
 
@@ -122,9 +122,12 @@ def test_hashes_in_a_transcript_are_rows() -> None:
 
 
 def test_a_text_that_only_speaks_of_hashes_is_not_ours() -> None:
-    assert read_capture("Then call redis-cli -n 2 hgetall COUNTERS_PORT_NAME_MAP.\n", "letter") is None
+    assert (
+        read_capture("Then call redis-cli -n 2 hgetall COUNTERS_PORT_NAME_MAP.\n", "letter", ["SONiC"])
+        is None
+    )
 
 
 def test_other_json_is_not_ours() -> None:
-    assert read_capture(dump({"queue_pair": [{"spec": {"id": "1"}}]}), "x") is None
-    assert read_capture(dump([1, 2, {"a": {"b": "c"}}]), "x") is None
+    assert read_capture(dump({"queue_pair": [{"spec": {"id": "1"}}]}), "x", ["SONiC"]) is None
+    assert read_capture(dump([1, 2, {"a": {"b": "c"}}]), "x", ["SONiC"]) is None

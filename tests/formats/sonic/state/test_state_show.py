@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from lossless.formats.sonic.state.captures import read_capture
+from lossless.formats.inputs.capture_forms import read_capture
 from lossless.ground.basics.known import UNKNOWN
 from tests.formats.sonic.state.state_texts import (
     HEADROOM,
@@ -171,16 +171,16 @@ def test_an_object_over_gnmi_without_its_name_is_readable_and_a_note() -> None:
 
 @given(st.text('Ethernet04:3 -|\n#$/.PGUCTxQort{}[]",N/A', max_size=300))
 def test_any_text_is_read_or_refused(text: str) -> None:
-    read_capture(text, "x")
+    read_capture(text, "x", ["SONiC"])
 
 
 @given(st.integers(0, 2000), st.integers(0, 2000), st.text(max_size=3))
 def test_a_damaged_capture_is_read_or_refused(start: int, end: int, between: str) -> None:
     whole = f"# show pfc counters\n{PFC}{STATS}{QUEUES}{dump({'PFC_WD|Ethernet0': {'action': 'drop'}})}"
-    read_capture(whole[:start] + between + whole[end:], "x")
+    read_capture(whole[:start] + between + whole[end:], "x", ["SONiC"])
 
 
 def test_outputs_of_hosts_are_not_ours() -> None:
-    assert read_capture("NIC statistics:\n     rx_prio3_pause: 5\n", "x") is None
-    assert read_capture("PortXmitWait:....................22730501\n", "x") is None
-    assert read_capture("", "x") is None
+    assert read_capture("NIC statistics:\n     rx_prio3_pause: 5\n", "x", ["SONiC"]) is None
+    assert read_capture("PortXmitWait:....................22730501\n", "x", ["SONiC"]) is None
+    assert read_capture("", "x", ["SONiC"]) is None

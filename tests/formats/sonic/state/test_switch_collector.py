@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from lossless.formats.inputs.capture_forms import read_capture
 from lossless.formats.sonic.read.tables import READ_TABLES
-from lossless.formats.sonic.state.captures import read_capture
 from lossless.formats.sonic.state.objects import map_kind
 from lossless.interfaces.api.collector import collector
 from lossless.model.fabric.state.readings import StateCapture, StateReading
@@ -161,7 +161,7 @@ def expected(databases: Databases, namespace: str | None = None) -> set[tuple[ob
         for name, rows in databases.items()
     }
     data = {namespace: listed} if namespace else listed
-    return said_by(read_capture(json.dumps(data), "databases.json") or ())
+    return said_by(read_capture(json.dumps(data), "databases.json", ["SONiC"]) or ())
 
 
 def problems_of(captures: tuple[StateCapture, ...]) -> list[tuple[int | None, str]]:

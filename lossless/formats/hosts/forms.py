@@ -1,0 +1,61 @@
+"""The forms in which hosts print their state and their settings, and the commands that print them."""
+
+from __future__ import annotations
+
+import re
+
+from lossless.model.fabric.state.capture_forms import CaptureForm
+
+
+def _state(name: str, module: str, title: str = "", *functions: str) -> CaptureForm:
+    return CaptureForm("host", name, title or f"`{name}`", f"hosts.state.{module}", "section", *functions)
+
+
+def _facts(title: str, module: str, reads: str = "read", sign: str = "") -> CaptureForm:
+    tells = re.compile(sign, re.MULTILINE) if sign else ""
+    return CaptureForm("host", title, "", f"hosts.read.{module}", "facts", tells, reads)
+
+
+_OBJECTS = "dscp_prio|ethtype_prio|default_prio|pfc_cap|willing|prio_buffer|host"
+FACTS = (
+    _facts("mlnx_qos", "mlnx_qos", sign=r"^(?:DCBX mode|Priority trust state): "),
+    _facts("ethtool -a", "tools", "ethtool", r"^Pause parameters for \S+:"),
+    _facts("ethtool", "tools", "ethtool", r"^(?:driver|pfc-prevention-tout): \S+$"),
+    _facts("mlxconfig", "tools", "mlxconfig", r"^[ \t]*Configurations:.*$"),
+    _facts("mstconfig", "tools", "mlxconfig"),
+    _facts("mlxreg", "tools", "mlxreg", r"^adaptive_routing_forced_en\s*\|"),
+    _facts("mstreg", "tools", "mlxreg"),
+    _facts("files", "sysfs", sign=r"^/sys/\S+\s*[=:]"),
+    _facts("cat", "sysfs", "applied"),
+    _facts("lldpctl", "tools", "lldpctl", r"^lldp\.\S+\.chassis\."),
+    _facts("cma_roce_tos", "tools", "cma"),
+    _facts("cma_roce_mode", "tools", "cma"),
+    _facts("ibv_devinfo", "tools", "ibv_devinfo"),
+    _facts("env", "environment"),
+    _facts("nccl.conf", "environment"),
+    _facts("dcb", "dcb", sign=rf"\A\s*\{{\s*\"(?:{_OBJECTS})\""),
+)
+"""What is read of settings, by the titles of sections; a text without a title has that of the first sign in it."""
+FORMS = (
+    _state(
+        "RCCL RAS status",
+        "other_outputs",
+        "the RAS status of RCCL (not read, with the reason)",
+        "is_ras",
+        "read_ras",
+    ),
+    _state("nicctl", "nicctl"),
+    _state("mlnx_qos", "mlnx_qos"),
+    _state("dcb", "dcb"),
+    _state("ip link show", "other_outputs", "", "is_ip_link", "read_ip_link"),
+    _state("rdma statistic", "rdma_statistic"),
+    _state("node_exporter", "prometheus", "metrics of node_exporter"),
+    _state("UCX log", "ucx_log", "logs of UCX"),
+    _state("NCCL log", "nccl_log", "logs of NCCL"),
+    _state("sysfs", "sysfs", "counters below `/sys`"),
+    _state("ethtool -S", "ethtool"),
+    *FACTS,
+)
+"""The most particular first: an ethtool's counter is the plainest line of all."""
+COMMANDS = {form.name.split()[0] for form in FACTS} | {"rdma", "grep", "nicctl", "ip", "end", "not"}
+"""Commands that begin a section, those of the collector with them; what is not read here ends the section before it."""

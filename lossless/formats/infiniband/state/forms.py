@@ -1,0 +1,31 @@
+"""The forms in which tools print the state of a subnet, and the commands that print them."""
+
+from __future__ import annotations
+
+from lossless.model.fabric.state.capture_forms import CaptureForm
+
+
+def _form(name: str, module: str = "", title: str = "") -> CaptureForm:
+    return CaptureForm("subnet", name, title or f"`{name}`", f"infiniband.state.{module or name}")
+
+
+FORMS = (
+    _form("opensm log", "opensm_log", "opensm's log"),
+    _form("ibqueryerrors"),
+    _form("perfquery"),
+    _form("ibnetdiscover"),
+    _form("iblinkinfo"),
+    _form("ibswinfo"),
+    _form("UFM telemetry", "ufm", "telemetry of UFM"),
+    _form("ibdiagnet2.db_csv", "ibdiagnet_database"),
+    _form("ibdiagnet2.pm", "ibdiagnet_counters"),
+    _form("ibdiagnet2.net_dump", "ibdiagnet_links"),
+    _form("ibdiagnet2.log", "ibdiagnet_log"),
+    _form("ibdiagnet2.sharp_an_info", "sharp_nodes"),
+    _form("partitions.conf", "partitions"),
+)
+COMMANDS = {
+    *("perfquery", "ibqueryerrors", "iblinkinfo", "ibnetdiscover", "ibswinfo"),
+    *("ibstat", "ibhosts", "ibswitches", "ibdiagnet"),
+}
+"""Commands that begin a section; what is not read here ends the section before it."""

@@ -1,0 +1,135 @@
+"""The registry of forms of captures, and what a text says by the first of them that it has.
+
+Which form a text has is told by what is in it, not by the file's name. A snapshot of the collector and a terminal's
+transcript of a host have a section for each command; every other text of one is a section, or outputs that were
+written into one file.
+"""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from lossless.formats.sonic.state.commands import NO_COMMAND, command_of
+from lossless.ground.basics.errors import Problem
+from lossless.ground.documents.concatenated_json import printed_json
+from lossless.ground.documents.printed_lines import LOOKED_INTO, printed_sections
+from lossless.model.fabric.state.collected import captured
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from lossless.ground.documents.concatenated_json import PrintedJson
+    from lossless.ground.documents.printed_lines import PrintedSection
+    from lossless.model.fabric.state.capture_forms import CaptureForm, Unit
+    from lossless.model.fabric.state.collected import StateItems
+    from lossless.model.fabric.state.readings import StateCapture
+
+PACKAGES = {
+    "SONiC": "sonic.state",
+    "EOS, NX-OS": "switches",
+    "hosts": "hosts",
+    "InfiniBand": "infiniband.state",
+}
+"""What captures are of, and the package whose module ``forms`` has the forms, in the order in which they are tried."""
+
+_TAKEN = re.compile(r"^# taken ([0-9]{1,12})(?: UTC)?\s*$", re.MULTILINE)
+_HEADER_LINES = 8
+_SEARCHED = 4 * LOOKED_INTO
+"""Letters of a text in which a section of a known form begins, if it has one."""
+_EARLY = "this JSON ends early or is damaged; it is read up to there"
+_NAMELESS = "another output of {} that names no interface: write ==> and the command before each; not read"
+
+
+def declared_by(source: str) -> Any:
+    """Return the module that has the forms of one package, the most particular first, and its commands."""
+    return import_module(f"lossless.formats.{PACKAGES[source]}.forms")
+
+
+def read_capture(text: str, file: str, sources: Iterable[str] = PACKAGES) -> tuple[StateCapture, ...] | None:
+    """Return what a text says, by the first package that has a form of it; None where none has."""
+    return next((captures for source in sources if (captures := _read(text, file, source))), None)
+
+
+def _read(text: str, file: str, source: str) -> tuple[StateCapture, ...]:
+    forms = declared_by(source).FORMS
+    if snapshot := next((form for form in _in(forms, "snapshot") if form.is_of(text)), None):
+        return tuple(snapshot.read(text, file))
+    documents = tuple(_documents(text, file, _in(forms, "json"))) if "{" in text else ()
+    rows = tuple(capture for form in _in(forms, "rows") for capture in form.read(text, file))
+    if documents:
+        return (*documents, *rows)
+    texts = tuple(capture for form in _in(forms, "text") for capture in form.read(text, file))
+    return (*rows, *texts, *_sections(text, file, source))
+
+
+def _in(forms: Iterable[CaptureForm], unit: Unit) -> tuple[CaptureForm, ...]:
+    return tuple(form for form in forms if form.unit == unit)
+
+
+def _documents(text: str, file: str, forms: Sequence[CaptureForm]) -> Iterator[StateCapture]:
+    """Yield what the JSON documents of a text say, each with the command that the lines before it show."""
+    command = NO_COMMAND
+    for printed in printed_json(text) if forms else ():
+        command = next(filter(None, map(command_of, reversed(printed.before))), command)
+        reading = (tuple(form.read(printed, command, file)) for form in forms)
+        for capture in next(filter(None, reading), ()):
+            yield _marked(capture, printed)
+
+
+def _marked(capture: StateCapture, printed: PrintedJson) -> StateCapture:
+    """Return a capture with what is to be said of its text: it ends early, or says something twice."""
+    notes = tuple(f"{key} is there twice; the last one is read" for key in dict.fromkeys(printed.repeated))
+    problems = () if printed.whole else (Problem(capture.file, printed.line, None, _EARLY),)
+    return capture._replace(notes=(*capture.notes, *notes), problems=(*capture.problems, *problems))
+
+
+def _sections(text: str, file: str, source: str) -> Iterator[StateCapture]:
+    """Yield a capture for each section of a known form, those of a host with the time and the host that it names."""
+    package = declared_by(source)
+    forms = _in(package.FORMS, "section")
+    if not forms:
+        return
+    commands = package.COMMANDS
+    if not any(_form(section, forms) for section in printed_sections(text[:_SEARCHED], file, commands)):
+        return
+    from lossless.formats.hosts.state.joined_outputs import JOINED, of_interfaces, outputs_of
+
+    def outputs() -> Iterator[PrintedSection]:
+        for section in printed_sections(text, file, commands):
+            form = _form(section, forms)
+            yield from outputs_of(section) if form is not None and form.name in JOINED else (section,)
+
+    taken_at = _taken_at(text) if source == "hosts" else None
+    for output, again in of_interfaces(output for output in outputs() if output.lines):
+        if form := _form(output, forms):
+            capture = captured(file, form.name, _items(form, output, is_nameless=again), output.host)
+            yield _of_its_host(capture)._replace(taken_at=taken_at)
+
+
+def _items(form: CaptureForm, output: PrintedSection, *, is_nameless: bool) -> StateItems:
+    if is_nameless:
+        # Its counters would be taken for those of the first.
+        yield output.problem(output.lines[0], _NAMELESS.format(form.name))
+    else:
+        yield from form.read(output._replace(form=form.name))
+
+
+def _form(section: PrintedSection, forms: Iterable[CaptureForm]) -> CaptureForm | None:
+    return next((form for form in forms if form.is_of(section)), None)
+
+
+def _taken_at(text: str) -> int | None:
+    """Return when a text says that it was captured, in seconds since 1970: ``# taken`` in one of its first lines."""
+    match = _TAKEN.search(text[:_SEARCHED])
+    return int(match[1]) if match and text.count("\n", 0, match.start()) < _HEADER_LINES else None
+
+
+def _of_its_host(capture: StateCapture) -> StateCapture:
+    """Return a capture with the host that all its readings name, where no snapshot or prompt names one."""
+    hosts = {
+        next((name for kind, name in reading.identity if kind == "host"), None)
+        for reading in capture.readings
+    }
+    return capture._replace(device=hosts.pop()) if capture.device is None and len(hosts) == 1 else capture
