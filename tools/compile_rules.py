@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, get_args
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from lossless.checks.rules.rule_rows import Subject  # noqa: E402
+from lossless.checks.rules.rule_rows import FUNCTIONS, Subject  # noqa: E402
 from tools.generated import write_or_check  # noqa: E402
 
 if TYPE_CHECKING:
@@ -41,7 +41,8 @@ def row_of(path: Path) -> str:
     Raises:
         SystemExit: its docstring does not say what the rule is given, or names what no rule is given.
     """
-    head = (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").partition("\n## ")[0]
+    module = ast.parse(path.read_text(encoding="utf-8"))
+    head = (ast.get_docstring(module) or "").partition("\n## ")[0]
     fields = dict(re.findall(r"^([A-Z][a-z]+): (.+)$", head, re.MULTILINE))
     subjects = tuple(filter(None, fields.get("Subject", "").split(", ")))
     wrong = [subject for subject in subjects if subject not in get_args(Subject)]
@@ -50,6 +51,16 @@ def row_of(path: Path) -> str:
         sys.exit(
             f"{path.parent.name}/{path.name}: {said}; it is one or more of {', '.join(get_args(Subject))}"
         )
+    named = {statement.name for statement in module.body if isinstance(statement, ast.FunctionDef)}
+    named |= {
+        alias.asname or alias.name
+        for part in module.body
+        if isinstance(part, ast.ImportFrom)
+        for alias in part.names
+    }
+    for subject in subjects:
+        if (name := FUNCTIONS.get(subject, "check")) not in named:
+            sys.exit(f"{path.parent.name}/{path.name}: has no function {name}, which is given {subject}")
     given = ", ".join(f'"{subject}"' for subject in subjects) + ("," if len(subjects) == 1 else "")
     needs = f', "{fields["Needs"]}"' if "Needs" in fields else ""
     code = path.name.partition("_")[0].upper()

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from lossless.checks.rules.compiled_rows import ROWS
-from lossless.checks.rules.rule_rows import RuleRow, Subject as Subject
+from lossless.checks.rules.rule_rows import FUNCTIONS, RuleRow, Subject as Subject
 from lossless.ground.basics.errors import LosslessError
 from lossless.ground.basics.records import NamedTuple
 
@@ -22,14 +22,6 @@ if TYPE_CHECKING:
     from lossless.checks.rules.base import MissingInput, Violation
 
 Codes = frozenset[str]
-
-_FUNCTIONS = {
-    "devices": "across",
-    "attached hosts": "attached",
-    "running fabric": "throughout",
-    "switch": "on_switch",
-}
-
 
 RULES: dict[str, RuleRow] = {row.code: row for row in ROWS}
 """All rules by their code, in its order."""
@@ -97,7 +89,7 @@ def module_of(code: str) -> str:
 
 
 def _load(code: str, subject: Subject) -> LoadedRule:
-    return LoadedRule(code, getattr(import_module(module_of(code)), _FUNCTIONS.get(subject, "check")))
+    return LoadedRule(code, getattr(import_module(module_of(code)), FUNCTIONS.get(subject, "check")))
 
 
 def code_of(name: str) -> str | None:

@@ -31,15 +31,21 @@ Subject = Literal[
 """What a rule is given.
 
 ``fabric``: the view of an intent, or of one deployed device; ``buffers``: the same with the buffers that its switches
-compute for themselves; ``intent``: the view of an intent alone; ``cloud``: that
-of a fabric that a cloud runs. ``device``: one deployed device with its rows; ``devices``: all of them together, to the
-function ``across``; ``switch``: the configuration of a switch that runs another system than SONiC, to the function
-``on_switch``. ``hosts``: a view of hosts that were read; ``host``: one of them beside the host of an intent;
-``attached hosts``: devices and hosts together, to the function ``attached``. ``subnet`` and ``subnets``: one InfiniBand
-subnet, and all of a run. ``cabling``: cables of an intent against those in files; ``runs``: what the packet-level model
-showed; ``running device``: one device as captures of running state show it; ``running fabric``: all of them, to the
-function ``throughout``; ``suppressions``: suppressions and baselines. All others are given to the function ``check``.
+compute for themselves; ``intent``: the view of an intent alone; ``cloud``: that of a fabric that a cloud runs.
+``device``: one deployed device with its rows; ``devices``: all of them together; ``switch``: the configuration of a
+switch that runs another system than SONiC. ``hosts``: a view of hosts that were read; ``host``: one of them beside the
+host of an intent; ``attached hosts``: devices and hosts together. ``subnet`` and ``subnets``: one InfiniBand subnet,
+and all of a run. ``cabling``: cables of an intent against those in files; ``runs``: what the packet-level model showed;
+``running device``: one device as captures of running state show it; ``running fabric``: all of them;
+``suppressions``: suppressions and baselines.
 """
+FUNCTIONS: dict[str, str] = {
+    "devices": "across",
+    "attached hosts": "attached",
+    "running fabric": "throughout",
+    "switch": "on_switch",
+}
+"""The function of a rule that is given a subject, where that is not ``check``."""
 
 
 class RuleRow(NamedTuple):
