@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from lossless.formats.switches.contract import SONIC_LOSSES
 from lossless.ground.basics.known import UNKNOWN
-from lossless.model.fabric.view import bare
+from lossless.model.fabric.attributes import BY_KEY
 
 if TYPE_CHECKING:
-    from lossless.model.fabric.model import Port, Switch, SwitchQos
+    from lossless.model.fabric.model import Switch
 
 NOT_CARRIED: dict[str, str] = {
     "Switch.tier": "the tier of a device follows from its neighbors and its type, which its own provisioning writes",
@@ -39,45 +40,32 @@ NOT_CARRIED: dict[str, str] = {
 """What a rendered configuration does not say, and why; everything else must survive rendering and reading."""
 
 
+_LOST = {field for key in SONIC_LOSSES for field in BY_KEY[key].fields} - {"Port.mtu_bytes"}
+"""Fields of attributes that no rendered row carries. The MTU is that of the base, which refuses a smaller one."""
+
+
 def switch_view(switch: Switch, counters: frozenset[str]) -> Any:
     """Return what a configuration says of a switch, comparable wherever its facts come from.
 
     ``counters`` names the flex counter groups of interest; a device's file holds others of its own.
     """
     ports = [port for port in switch.ports if port.qos is not None and port.placed]
-    return (
-        switch.name,
-        switch.hwsku_name,
-        tuple(sorted(_port(port) for port in ports)),
-        _switch_qos(switch.qos, counters),
-    )
+    polled = tuple(sorted((group, on) for group, on in switch.qos.counters if group in counters))
+    qos = switch.qos._replace(pools=tuple(sorted(switch.qos.pools)), counters=polled)
+    return switch.name, switch.hwsku_name, tuple(sorted(map(_carried, ports))), _carried(qos)
 
 
-def _port(port: Port) -> tuple[Any, ...]:
-    """Speed, lanes and MTU are None where the file, a fragment, has no PORT table."""
-    return (
-        port.name,
-        port.speed_bps,
-        port.lanes,
-        _known(port.mtu_bytes),
-        port.cable.configured_m,
-        port.asymmetric,
-        bare(port.qos),
-    )
+def _carried(value: Any) -> Any:
+    """Return a value without origins, and without the fields that a configuration has no place for.
 
-
-def _known(value: Any) -> Any:
-    return None if value is UNKNOWN else value
-
-
-def _switch_qos(qos: SwitchQos, counters: frozenset[str]) -> tuple[Any, ...]:
-    return (
-        qos.buffer_model,
-        bare(tuple(sorted(qos.pools))),
-        qos.poll.poll_ms,
-        tuple(sorted((group, on) for group, on in qos.counters if group in counters)),
-        bare(qos.global_dscp_map),
-        bare(qos.dynamic),
-        bare(qos.tunnel),
-        bare(qos.trimming),
+    The MTU is None where the file, a fragment, has no PORT table.
+    """
+    if not isinstance(value, tuple):
+        return None if value is UNKNOWN else value
+    fields = getattr(value, "_fields", ("",) * len(value))
+    return tuple(
+        _carried(item)
+        for name, item in zip(fields, value, strict=True)
+        if not name.endswith(("origin", "origins"))
+        and f"{type(value).__name__}.{name}" not in NOT_CARRIED.keys() | _LOST
     )

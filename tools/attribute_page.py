@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from lossless.formats.switches.registry import SONIC, SONIC_LOSSES, TITLES, dialect  # noqa: E402
+from lossless.formats.switches.contract import SONIC_LOSSES  # noqa: E402
+from lossless.formats.switches.registry import SONIC, TITLES, dialect  # noqa: E402
 from lossless.model.fabric.attributes import ATTRIBUTES, BY_KEY  # noqa: E402
 from lossless.output.report.columns import markdown_table  # noqa: E402
 from tools.generated import write_or_check  # noqa: E402

@@ -46,6 +46,12 @@ CARRIED_BY_NONE = {
     "tunnel": "dual ToRs are rendered for SONiC alone",
 }
 """Attributes that the files of no dialect carry, with why."""
+SONIC_LOSSES = {
+    "adaptive": "no SONiC up to 202605 has adaptive routing (ARS): it is in no model and not in orchagent, as pull "
+    "requests alone (sonic-buildimage 22264, sonic-swss 3597)",
+    "mtu": "the device's own provisioning sets it in PORT; a base with a smaller MTU is refused",
+}
+"""Attributes that the rendered rows of CONFIG_DB do not carry, with why; they carry all others."""
 NO_ADAPTIVE_ROUTING = {"adaptive": "no command for adaptive routing is written"}
 """The loss of dialects whose files do not turn adaptive routing on."""
 

@@ -23,12 +23,6 @@ SONIC = (
     "its YANG models and its Lua",
 )
 """The system that the program is built around, in the words of the list of formats."""
-SONIC_LOSSES = {
-    "adaptive": "no SONiC up to 202605 has adaptive routing (ARS): it is in no model and not in orchagent, as pull "
-    "requests alone (sonic-buildimage 22264, sonic-swss 3597)",
-    "mtu": "the device's own provisioning sets it in PORT; a base with a smaller MTU is refused",
-}
-"""Attributes that the rendered rows of CONFIG_DB do not carry, with why; they carry all others."""
 SUFFIXES = (".cfg", ".conf", ".nv")
 """Names that texts of theirs have in folders; one that is named may have any."""
 

@@ -333,6 +333,15 @@ NO_ATTRIBUTE = {
 """Fields that no attribute reaches, each with why: by record and name, or by name where it holds for all records."""
 
 
+_OF_PORTS = tuple(
+    field.removeprefix("Port.")
+    for attribute in ATTRIBUTES
+    for field in attribute.fields
+    if field.startswith("Port.")
+)
+"""Fields of a port itself that attributes read."""
+
+
 def settings(
     switch: Switch, port: Port, qos: PortQos, attributes: Sequence[Attribute] = ATTRIBUTES
 ) -> Iterator[tuple[Attribute, str, Any]]:
@@ -353,7 +362,7 @@ def settings(
 def is_set(attribute: Attribute, switch: Switch) -> bool:
     """Return whether a switch has another value of an attribute than by itself; True where nothing reads it."""
     ports = {
-        (id(port.qos), port.cable.known_m, port.asymmetric, port.adaptive, port.mtu_bytes): port
+        (id(port.qos), *(getattr(port, field) for field in _OF_PORTS)): port
         for port in switch.ports
         if port.placed
     }

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.formats.switches.contract import SONIC_LOSSES
 from lossless.formats.switches.meaning import differences
-from lossless.formats.switches.registry import SONIC, SONIC_LOSSES, TITLES, dialect
+from lossless.formats.switches.registry import SONIC, TITLES, dialect
 from lossless.ground.basics.errors import RenderError
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_rate

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.fabric import resolve
 from lossless.ground.basics.errors import InputError
 from lossless.ground.documents import load_text
 
+_OTHER_KEYS = re.compile(r"(unknown key [^;]*; did you mean [^?]+\?) \(others: [^)]*\)")
 SHAPE = """\
 lossless: v1
 fabric: base
@@ -71,9 +74,10 @@ def spoilt(text: str, *changes: tuple[str, str]) -> str:
 
 
 def said_of(text: str) -> list[str]:
-    """Return what loading and resolving an intent says, without the name of the file."""
+    """Return what loading and resolving an intent says, without the file's name and the list of other keys."""
     try:
         resolve(load_intent(load_text(text, "fabric.yaml")))
     except InputError as error:
-        return [str(problem).removeprefix("fabric.yaml:") for problem in error.problems]
+        said = [str(problem).removeprefix("fabric.yaml:") for problem in error.problems]
+        return [_OTHER_KEYS.sub(r"\1", line) for line in said]
     return []

@@ -143,7 +143,7 @@ SEVERAL: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
                 "9:20: pfc.watchdog.poll: '600' has no unit; write it "
                 "like 200ms or 4us (units: ns, us, µs, ms, s)"
             ),
-            "15:5: unknown key 'leafs'; did you mean leaves? (others: lag, oversubscription, dual_tor, room)",
+            "15:5: unknown key 'leafs'; did you mean leaves?",
         ],
     ),
     "contradictions": (
@@ -181,8 +181,8 @@ SEVERAL: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
     "keys-of-one-mapping": (
         [("poll: 600ms, detection: 1200ms", "pol: 600ms, detectio: 1200ms")],
         [
-            "9:14: unknown key 'pol'; did you mean poll? (others: detection)",
-            "9:26: unknown key 'detectio'; did you mean detection? (others: poll)",
+            "9:14: unknown key 'pol'; did you mean poll?",
+            "9:26: unknown key 'detectio'; did you mean detection?",
         ],
     ),
     "numbers-as-keys-and-a-value": (
@@ -257,7 +257,7 @@ NAMED_DEVICES: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
     ),
     "link-key": (
         [("cable: 30m", "cables: 30m")],
-        ["20:45: unknown key 'cables'; did you mean cable? (others: lag)"],
+        ["20:45: unknown key 'cables'; did you mean cable?"],
     ),
     "link-that-is-a-word": (
         [("{a: leaf1, b: leaf2, links: 1 x 800G, cable: 30m}", "leaf1")],
@@ -429,10 +429,7 @@ PRESETS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
     ),
     "ecn-key": (
         [("fabric: base", "fabric: base\nclasses: {rdma: {ecn: {mim: 5 MB}}}")],
-        [
-            "4:24: unknown key 'mim'; did you mean min? (others: max, probability, yellow, red, by_spee"
-            "d, by_tier, by_device)"
-        ],
+        ["4:24: unknown key 'mim'; did you mean min?"],
     ),
     "class-nothing": (
         [("fabric: base", "fabric: base\nclasses: {rdma: ~}")],
@@ -440,10 +437,7 @@ PRESETS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
     ),
     "class-key": (
         [("fabric: base", "fabric: base\nclasses: {rdma: {dcsp: 26}}")],
-        [
-            "4:18: unknown key 'dcsp'; did you mean dscp? (others: pg, priority, lossless, "
-            "scheduling, bandwidth, ecn, buffer, queue)"
-        ],
+        ["4:18: unknown key 'dcsp'; did you mean dscp?"],
     ),
     "classes-nothing": (
         [("fabric: base", "fabric: base\nclasses:")],

@@ -54,7 +54,7 @@ WRONG = {
     "sonic: {devices: leaf1}": (
         "23:18: sonic.devices: expected a mapping of devices to releases, found 'leaf1'"
     ),
-    "sonic: {relase: 202411}": "23:9: unknown key 'relase'; did you mean release? (others: devices)",
+    "sonic: {relase: 202411}": "23:9: unknown key 'relase'; did you mean release?",
 }
 
 
