@@ -55,5 +55,12 @@ def test_candidates_have_severities_of_findings() -> None:
     assert {candidate["severity"] for candidate in CANDIDATES.values()} <= {*SEVERITIES}
 
 
+def test_every_rule_has_a_test_of_its_own() -> None:
+    files = [*(ROOT / "tests").glob("*/**/*.py"), *(ROOT / "tests/checks/rules/scenarios").glob("*.md")]
+    texts = (file.read_text(encoding="utf-8") for file in files if file.name != "test_frozen_codes.py")
+    named = {code for text in texts for code in _CODE.findall(text)}
+    assert RULES.keys() - named == set(), "named by no test and no scenario in tests/checks/rules"
+
+
 def test_only_rules_on_one_device_or_host_need_something() -> None:
     assert {row.subjects[-1] for row in RULES.values() if row.needs} == {"device", "host"}

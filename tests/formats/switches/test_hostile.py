@@ -97,7 +97,7 @@ def test_any_object_model_of_nxos_is_read(qos: dict[str, Any], policy: Any) -> N
     assert lint_documents([document]).errors == ()
 
 
-_LINES = {
+LINES = {
     "eos": (
         "interface Ethernet1",
         "interface Ethernet1-99999",
@@ -184,9 +184,9 @@ _LINES = {
 }
 
 
-@given(st.sampled_from(sorted(_LINES)), st.data())
+@given(st.sampled_from(sorted(LINES)), st.data())
 def test_any_lines_in_any_order_are_read(name: str, data: st.DataObject) -> None:
-    lines = data.draw(st.lists(st.sampled_from(_LINES[name]), min_size=1, max_size=25))
+    lines = data.draw(st.lists(st.sampled_from(LINES[name]), min_size=1, max_size=25))
     text = "\n".join(lines)
     if of_text(text) != name:
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
+from lossless.formats.hosts.forms import FORMS
 from lossless.formats.inputs.capture_forms import read_capture
 from tests.formats.readings import host_captures, problems, value
 
@@ -21,6 +22,12 @@ TEXTS = {
     "ip link show": "22: eth0: <UP> mtu 1500 qdisc mq state UP mode DEFAULT\n",
     "RCCL RAS status": '{"nccl_version": "2.28.9", "communicators_count": 1}',
 }
+
+
+def test_every_form_has_a_text_here() -> None:
+    forms = {form.name for form in FORMS if form.unit == "section"}
+    assert forms - TEXTS.keys() == set(), "not in TEXTS of tests/formats/hosts/state/test_host_captures.py"
+    assert TEXTS.keys() - forms == set(), "not in FORMS of lossless/formats/hosts/forms.py"
 
 
 @pytest.mark.parametrize("form", TEXTS)

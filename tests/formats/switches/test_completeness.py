@@ -1,0 +1,54 @@
+"""All that is there for one system beside SONiC is there for each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from lossless.formats.switches.registry import TITLES
+from lossless.model.hardware.load import load_switch, switch_names
+from tests.formats.switches import test_hostile, test_removals, test_rules_on_dialects, test_writing
+from tests.paths import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+FILES = (
+    "lossless/formats/switches/{}/dialect.py",
+    "lossless/formats/switches/{}/read",
+    "lossless/formats/switches/{}/to_model",
+    "lossless/formats/switches/{}/from_model",
+    "templates/{}",
+    "tests/formats/switches/{}",
+)
+TABLES: dict[str, Mapping[str, object]] = {
+    "LEAVES in tests/formats/switches/test_rules_on_dialects.py": test_rules_on_dialects.LEAVES,
+    "BY_NAME in tests/formats/switches/test_rules_on_dialects.py": test_rules_on_dialects.BY_NAME,
+    "PORTS in tests/formats/switches/test_writing.py": test_writing.PORTS,
+    "MATTERING in tests/formats/switches/test_writing.py": test_writing.MATTERING,
+    "LINES in tests/formats/switches/test_hostile.py": test_hostile.LINES,
+    "FOREIGN in tests/formats/switches/test_removals.py": test_removals.FOREIGN,
+}
+
+
+def missing(name: str, title: str) -> Iterator[str]:
+    """Yield the places that have nothing of a system."""
+    yield from (file.format(name) for file in FILES if not (ROOT / file.format(name)).exists())
+    yield from (place for place, table in TABLES.items() if name not in table)
+    if not any(name in profile.formats for profile in map(load_switch, switch_names())):
+        yield f"[formats.{name}] in a file of profiles/switches"
+    short = title.split()[-1]
+    headings = [
+        line for line in (ROOT / "docs/dialects.md").read_text().splitlines() if line.startswith("## ")
+    ]
+    yield from (
+        f"'## {about} {short}' in docs/dialects.md"
+        for about in ("Check a configuration of", "Rules that say nothing of")
+        if f"## {about} {short}" not in headings
+    )
+
+
+@pytest.mark.parametrize(("name", "title"), TITLES.items())
+def test_a_system_is_in_every_place(name: str, title: str) -> None:
+    assert list(missing(name, title)) == []
