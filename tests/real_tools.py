@@ -32,6 +32,7 @@ PROGRAMS = {
 LONG = {
     "ansible": "playbooks carried out",
     "answers": "what commands print in the documentation",
+    "contributing": "additions to copies of the checkout, by the places that CONTRIBUTING lists",
     "cluster": "work on several processes of dask",
     "fuzz": "mutated files",
     "installing": "pip, pre-commit and CI templates, each in an environment of its own",

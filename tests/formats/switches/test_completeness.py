@@ -51,4 +51,10 @@ def missing(name: str, title: str) -> Iterator[str]:
 
 @pytest.mark.parametrize(("name", "title"), TITLES.items())
 def test_a_system_is_in_every_place(name: str, title: str) -> None:
-    assert list(missing(name, title)) == []
+    places = list(missing(name, title))
+    assert not places, f"{title} is not in " + "; not in ".join(places)
+
+
+def test_every_dialect_has_a_name() -> None:
+    folders = {file.parent.name for file in (ROOT / "lossless/formats/switches").glob("*/dialect.py")}
+    assert folders - TITLES.keys() == set(), "not in TITLES of lossless/formats/switches/registry.py"
