@@ -25,6 +25,7 @@ HERE = Path(__file__).parent
 ADDITIONS = {
     file.stem: tomllib.loads(file.read_text(encoding="utf-8")) for file in sorted(HERE.glob("*.toml"))
 }
+IDENTITY = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false")
 PLACES = [(name, number) for name, of in ADDITIONS.items() for number in range(len(of["places"]))]
 
 
@@ -39,7 +40,7 @@ def checkout(tmp_path: Path) -> Path:
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / file, folder / file)
     for command in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "as it was"]):
-        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *command], cwd=folder, check=True)
+        subprocess.run(["git", *IDENTITY, *command], cwd=folder, check=True)
     return folder
 
 
