@@ -135,7 +135,10 @@ NXOS = (
 )
 BY_NAME = {"eos": EOS, "nvue": NVUE, "nxos": NXOS}
 CASES = [pytest.param(name, case, id=f"{name} {case.code}") for name, of in BY_NAME.items() for case in of]
-NOT_CASES = {"ECN009": "it compares ports of two speeds", "PFC018": "NVUE turns PFC on by naming priorities"}
+NOT_CASES = {
+    "ECN009": "it compares ports of two speeds",
+    "PFC018": "NVUE turns PFC on by naming priorities",
+}
 
 
 def findings(name: str, lines: str, rdma_dscps: tuple[int, ...] = ()) -> list[tuple[str, str, str]]:
