@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from os import PathLike
 
+    from lossless.model.hardware.buffers import HeadroomRow
     from lossless.model.hardware.model import Hwsku, SwitchProfile
     from lossless.model.hardware.nic import NicProfile
 
@@ -84,6 +85,12 @@ def switch_for_hwsku(
         if platform in known_hwsku.platforms:
             return profile, known_hwsku
     return candidates[0] if len(candidates) == 1 else None
+
+
+def shared_headroom(hwsku: str, extra_dirs: Sequence[Folder] = ()) -> tuple[HeadroomRow, ...] | None:
+    """Return the headroom rows of a HWSKU that several products have, None where they differ or none has it."""
+    known = {tuple(found.headroom) for _, found in _switches_with(hwsku, extra_dirs)}
+    return known.pop() if len(known) == 1 else None
 
 
 def hardware_finder(extra_dirs: Sequence[Folder] = ()) -> FindHardware:

@@ -92,20 +92,22 @@ class Tables:
     the hostname. ``remarks`` are what was normalized to read it, ``numbers`` the values that are JSON numbers.
 
     ``unread`` notes single values that mean nothing and that no rule reports; ``unreadable`` whole tables that
-    are none, with why. ``joined`` are rows whose key names several ports; ``keys`` is filled once rows are
-    told apart by port (:class:`lossless.formats.sonic.to_model.ports.RowIndex`).
+    are none, with why. ``keys`` is filled once rows are told apart by port
+    (:class:`lossless.formats.sonic.to_model.ports.RowIndex`). ``unmade`` are
+    ports for which buffermgrd is known to make no lossless groups.
     """
 
     __slots__ = (
+        "_split",
         "data",
         "device",
         "file",
-        "joined",
         "keys",
         "numbers",
         "remarks",
         "rows",
         "shown",
+        "unmade",
         "unread",
         "unreadable",
     )
@@ -120,8 +122,9 @@ class Tables:
         self.rows: dict[str, dict[str, ConfigRow]] = {}
         self.unreadable: list[tuple[str, str]] = []
         self.unread: list[str] = []
-        self.joined: list[tuple[str, ConfigRow]] = []
+        self._split: dict[str, dict[str, ConfigRow]] = {}
         self.keys: dict[str, NumberedKeys] = {}
+        self.unmade: frozenset[str] = frozenset()
         for table in sorted(READ_TABLES & data.keys()):
             self.rows[table] = self._table(table, data[table])
 
@@ -136,18 +139,16 @@ class Tables:
         # Nearly every table is text alone, and is taken unchanged.
         if _is_plain_table(name, value):
             return dict(zip(keys, map(ConfigRow, keys, map(value.__getitem__, keys)), strict=True))
-        rows: dict[str, ConfigRow] = {}
+        written: dict[str, ConfigRow] = {}
         for key in keys:
-            if not isinstance(value[key], dict):
-                self.unread.append(f"{name}|{key}: not a row")
-                continue
-            row = ConfigRow(key, self._fields((name, key), value[key]))
-            if name in _PORT_KEYED and "," in key.partition("|")[0]:
-                self.joined.append((name, row))
-                rows.update(dict.fromkeys(single_keys(key), row))
+            if isinstance(value[key], dict):
+                written[key] = ConfigRow(key, self._fields((name, key), value[key]))
             else:
-                rows[key] = row
-        return rows
+                self.unread.append(f"{name}|{key}: not a row")
+        if name not in _PORT_KEYED or not any(map(_names_ports, written)):
+            return written
+        self._split[name] = written
+        return {single: row for key, row in written.items() for single in single_keys(key)}
 
     def _fields(self, place: Path, fields: Mapping[str, object]) -> Mapping[str, str]:
         if _is_text(fields) and "profile_list@" not in fields:
@@ -179,6 +180,39 @@ class Tables:
     def table(self, name: str) -> Mapping[str, ConfigRow]:
         """Return the rows of a table, empty where it is absent."""
         return self.rows.get(name, {})
+
+    def written(self, table: str) -> Mapping[str, ConfigRow]:
+        """Return the rows of a table by the keys that they are written under, of several ports too.
+
+        A table that is not among :data:`READ_TABLES` is read here.
+        """
+        if table not in READ_TABLES and isinstance(rows := self.data.get(table), dict):
+            return {
+                key: ConfigRow(key, self._fields((table, key), rows[key]))
+                for key in sorted(rows)
+                if isinstance(rows[key], dict)
+            }
+        return self._split.get(table) or self.rows.get(table, {})
+
+    @property
+    def joined(self) -> Iterator[tuple[str, ConfigRow]]:
+        """The rows whose key names several ports, each with its table."""
+        split = self._split.items()
+        return ((table, row) for table, rows in split for key, row in rows.items() if _names_ports(key))
+
+    def with_rows(
+        self, gone: Collection[tuple[str, str]], changed: Mapping[tuple[str, str], Mapping[str, str]]
+    ) -> Tables:
+        """Return these rows without some, and with other fields in some; both are named as they are written."""
+        other = Tables(self.file, {}, shown=self.shown)
+        other.device, other.remarks, other.data = self.device, self.remarks, self.data
+        for table, rows in self.rows.items():
+            other.rows[table] = {
+                key: ConfigRow(row.key, changed.get((table, row.key), row.fields))
+                for key, row in rows.items()
+                if (table, row.key) not in gone
+            }
+        return other
 
     def row(self, table: str, key: str) -> ConfigRow | None:
         """Return one row, None where it is absent."""
@@ -246,6 +280,10 @@ def _text(value: object) -> str:
     if isinstance(value, list):
         return ",".join(map(_text, value))
     return "" if value is None else str(value)
+
+
+def _names_ports(key: str) -> bool:
+    return "," in key.partition("|")[0]
 
 
 def single_keys(key: str) -> Iterator[str]:

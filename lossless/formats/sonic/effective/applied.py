@@ -1,0 +1,123 @@
+"""The rows of a switch as its daemons apply them: those that are not applied are gone, and values are what was read.
+
+A fabric that is read from them says what the switch does, one that is read from the file what is written there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.formats.sonic.effective.objects import tokens
+from lossless.formats.sonic.effective.programmed import MAP_TABLES
+from lossless.formats.sonic.read.tables import Tables
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lossless.formats.sonic.effective.objects import Fields
+    from lossless.formats.sonic.effective.programmed import Programmed, Row
+
+_QOS_TABLES = (*MAP_TABLES, "PORT_QOS_MAP", "QUEUE", "SCHEDULER", "WRED_PROFILE", "PFC_WD")
+
+
+def applied_tables(tables: Tables, state: Programmed) -> Tables:
+    """Return the rows that are applied, the same object where all are, and as they are written.
+
+    A fragment without ports is left as it is: nobody knows what else the switch has.
+    """
+    if not tables.table("PORT"):
+        return tables
+    gone = _gone(tables, state)
+    changed = _changed(tables, state)
+    made = {port for port, programmed in state.ports.items() if programmed.settings.admin_up}
+    unmade = frozenset(
+        name
+        for name in made - state.undecided
+        if any(number not in state.ports[name].groups for number in state.ports[name].pfc)
+    )
+    if not gone and not changed and not unmade - _without_groups(tables, state):
+        return tables
+    applied = tables.with_rows(gone, changed)
+    applied.unmade = unmade
+    return applied
+
+
+def _without_groups(tables: Tables, state: Programmed) -> frozenset[str]:
+    """Return ports that no model would give groups either: their cable has no length."""
+    lengths = {
+        port: text for row in tables.table("CABLE_LENGTH").values() for port, text in row.fields.items()
+    }
+    return frozenset(name for name in state.ports if lengths.get(name) in (None, "0m"))
+
+
+def _gone(tables: Tables, state: Programmed) -> frozenset[Row]:
+    """Return the rows, as they are written, that have no effect."""
+    gone = {row for row in state.fates if row[0] != "PORT"}
+    gone.update(row for row in state.generated if row[0] == "BUFFER_PG")
+    if state.unready or state.ended:
+        gone.update((table, key) for table in _QOS_TABLES for key in tables.written(table))
+    if state.ended:
+        buffers = [table for table in tables.rows if table.startswith("BUFFER_")]
+        gone.update((table, key) for table in buffers for key in tables.written(table))
+    return frozenset(row for row in gone if row[1] in tables.written(row[0]))
+
+
+def _changed(tables: Tables, state: Programmed) -> dict[Row, Fields]:
+    """Return the rows whose values the daemons read otherwise than they are written."""
+    changed: dict[Row, Fields] = {}
+    for table, maps in state.maps.items():
+        for name, targets in maps.items():
+            read = {str(index): str(target) for index, target in targets.items()}
+            _note(tables, changed, (table, name), read)
+    for name, wred in state.wreds.items():
+        _note(
+            tables,
+            changed,
+            ("WRED_PROFILE", name),
+            {f: str(value) for f, value in wred.given.items()},
+            keep=True,
+        )
+    for name, scheduler in state.schedulers.items():
+        if scheduler.weight is not None:
+            _note(tables, changed, ("SCHEDULER", name), {"weight": str(scheduler.weight)}, keep=True)
+    for name, profile in state.profiles.items():
+        numbers = {
+            "size": profile.size_bytes,
+            "xoff": profile.xoff_bytes,
+            "xon": profile.xon_bytes,
+            "xon_offset": profile.xon_offset_bytes,
+            "dynamic_th": profile.dynamic_th,
+            "static_th": profile.static_th_bytes,
+        }
+        read = {field: str(number) for field, number in numbers.items() if number is not None}
+        _note(tables, changed, ("BUFFER_PROFILE", name), read, keep=True)
+    for key, row in tables.written("PORT_QOS_MAP").items():
+        ports = [state.ports[name] for name in tokens(key, ",") if name in state.ports]
+        if ports and ("PORT_QOS_MAP", key) not in state.fates:
+            masks = {"pfc_enable": ports[0].pfc, "pfcwd_sw_enable": ports[0].watchdog_mask}
+            read = {field: ",".join(map(str, mask)) for field, mask in masks.items() if field in row.fields}
+            _note(tables, changed, ("PORT_QOS_MAP", key), read, keep=True)
+    for name in tables.table("PORT"):
+        if name not in state.ports or name in state.unready or not state.ports[name].settings.admin_up:
+            _note(tables, changed, ("PORT", name), {"admin_status": "down"}, keep=True)
+    for name, port in state.ports.items():
+        if port.watchdog:
+            times = {
+                "detection_time": port.watchdog.detection_ms,
+                "restoration_time": port.watchdog.restoration_ms,
+            }
+            read = {field: str(time) for field, time in times.items() if time}
+            _note(tables, changed, ("PFC_WD", name), read, keep=True)
+    return changed
+
+
+def _note(
+    tables: Tables, changed: dict[Row, Fields], place: Row, read: Mapping[str, str], *, keep: bool = False
+) -> None:
+    """Note a row whose fields are read otherwise; ``keep``: fields that are not named stay."""
+    row = tables.written(place[0]).get(place[1])
+    if row is None:
+        return
+    fields = {**row.fields, **read} if keep else read
+    if fields != row.fields:
+        changed[place] = fields

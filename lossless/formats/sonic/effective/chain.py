@@ -1,0 +1,164 @@
+"""Whether a switch keeps a DSCP lossless on a port, by what is programmed; and where not, which row is the cause."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from lossless.formats.sonic.effective.objects import index_range, tokens
+from lossless.formats.sonic.effective.programmed import Row
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from lossless.formats.sonic.effective.objects import Fate
+    from lossless.formats.sonic.effective.programmed import Programmed, ProgrammedPort
+
+
+class Break(NamedTuple):
+    """Why a DSCP is lossy on a port. ``row`` is where the cause is written, ``field`` which entry of it, if one is.
+
+    ``kind``: the port does not exist (``port``); its rows wait for a port that is not ready (``ready``), or for
+    another row (``maps``); orchagent crashes (``ended``); no map reads the DSCP (``unmapped``); a map sends it, or a
+    pause, where nothing is lossless (``entry``); its PFC is in a row of several ports, which buffermgrd makes no groups
+    of (``joined``); its group has no headroom (``group``), or pauses no priority (``pause``).
+    ``fate`` is what becomes of ``row``, None where it is applied.
+    """
+
+    kind: Literal["port", "ready", "maps", "ended", "unmapped", "entry", "joined", "group", "pause"]
+    row: Row
+    field: str
+    fate: Fate | None
+    where: str = ""
+
+
+class ChainNumbers(NamedTuple):
+    """What a DSCP gets on a port: traffic class, priority group and queue."""
+
+    traffic_class: int
+    group: int
+    queue: int
+
+
+def numbers_of(state: Programmed, port: ProgrammedPort, dscp: int) -> ChainNumbers:
+    """Return what a DSCP gets; a key that a map lacks leads to 0 (SAI inc/saiqosmap.h @c67f115)."""
+    name = port.maps.get("dscp_to_tc_map", state.global_map)
+    traffic_class = state.maps["DSCP_TO_TC_MAP"][name].get(dscp, 0) if name else 0
+    group = _target(state, port, "tc_to_pg_map", "TC_TO_PRIORITY_GROUP_MAP", traffic_class)
+    return ChainNumbers(
+        traffic_class, group, _target(state, port, "tc_to_queue_map", "TC_TO_QUEUE_MAP", traffic_class)
+    )
+
+
+def break_of(state: Programmed, name: str, dscp: int) -> Break | None:
+    """Return why a DSCP is lossy on a port, None where it is lossless or that is not known."""
+    if early := _before_maps(state, name):
+        return early
+    port = state.ports[name]
+    if "dot1p_to_tc_map" in port.maps:
+        return None
+    numbers = numbers_of(state, port, dscp)
+    profile = port.groups.get(numbers.group, "")
+    settings = state.profiles.get(profile)
+    backed = profile in state.computed or bool(settings and settings.xoff_bytes)
+    pausing = [p for p in port.pfc if _paused_group(state, port, p) == numbers.group]
+    if not profile and name in state.undecided:
+        return None
+    if backed and any(_paused_queue(state, port, p) == numbers.queue for p in pausing):
+        return None
+    return _cause(state, name, port, dscp, numbers, backed=backed, pausing=bool(pausing))
+
+
+def _before_maps(state: Programmed, name: str) -> Break | None:
+    """Return why nothing of a port is programmed that maps could lead to."""
+    if name not in state.ports:
+        fate = state.fates.get(("PORT", name))
+        return Break("port", ("PORT", name), fate.field if fate else "", fate)
+    if state.ended:
+        return Break("ended", state.ended, "profile_list", None)
+    if state.unready:
+        # One row is enough, of whatever port: each port that is not ready keeps all others from their QoS.
+        port = next(iter(state.unready))
+        return _rooted(state, "ready", state.unready[port], port)
+    for table, key in state.fates:
+        if table == "PORT_QOS_MAP" and name in tokens(key, ","):
+            return _rooted(state, "maps", (table, key))
+    return None
+
+
+def _rooted(state: Programmed, kind: Literal["ready", "maps", "group"], row: Row, where: str = "") -> Break:
+    """Return a break at the row that others wait for, one behind the other."""
+    seen = {row}
+    fate = state.fates.get(row)
+    while fate is not None and fate.on is not None and fate.on in state.fates and fate.on not in seen:
+        row, fate = fate.on, state.fates[fate.on]
+        seen.add(row)
+    return Break(kind, row, fate.field if fate else "", fate, where)
+
+
+def _cause(
+    state: Programmed,
+    name: str,
+    port: ProgrammedPort,
+    dscp: int,
+    numbers: ChainNumbers,
+    *,
+    backed: bool,
+    pausing: bool,
+) -> Break:
+    """Return where it is written that a DSCP goes where it is not lossless."""
+    dscp_map = port.maps.get("dscp_to_tc_map", state.global_map)
+    traffic_class, group = numbers.traffic_class, numbers.group
+    if state.paused_off and port.watchdog_mask:
+        return Break("pause", ("PFC_WD", "GLOBAL"), "BIG_RED_SWITCH", None)
+    if not port.pfc:
+        return Break("pause", ("PORT_QOS_MAP", name), "pfc_enable", None)
+    if dscp_map is None and traffic_class not in port.pfc:
+        return Break("unmapped", ("PORT_QOS_MAP", name), "", None)
+    if traffic_class not in port.pfc and dscp_map:
+        return Break("entry", ("DSCP_TO_TC_MAP", dscp_map), str(dscp), None)
+    for field, table, wrong in (
+        ("tc_to_pg_map", "TC_TO_PRIORITY_GROUP_MAP", not backed or not pausing),
+        ("pfc_to_pg_map", "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", backed and not pausing),
+        ("tc_to_queue_map", "TC_TO_QUEUE_MAP", backed and pausing),
+        ("pfc_to_queue_map", "MAP_PFC_PRIORITY_TO_QUEUE", backed and pausing),
+    ):
+        bound = port.maps.get(field)
+        if bound and wrong and state.maps[table][bound].get(traffic_class) != traffic_class:
+            return Break("entry", (table, bound), str(traffic_class), None)
+    if not backed:
+        if waiting := next(_waiting_groups(state, name, group), None):
+            return _rooted(state, "group", waiting)
+        if profile := port.groups.get(group):
+            return Break("group", ("BUFFER_PROFILE", profile), "xoff", None)
+        if (joined := state.joined.get(name)) is not None:
+            return Break("joined", ("PORT_QOS_MAP", joined), "", None)
+        return Break("group", ("BUFFER_PG", f"{name}|{group}"), "", None)
+    return Break("pause", ("PORT_QOS_MAP", name), "pfc_enable", None)
+
+
+def _waiting_groups(state: Programmed, name: str, group: int) -> Iterator[Row]:
+    """Yield the rows that would give a group of a port its profile, and are not applied."""
+    for table, key in state.fates:
+        if table == "BUFFER_PG":
+            port, _, text = key.partition("|")
+            numbers = index_range(text)
+            if name in tokens(port, ",") and (not isinstance(numbers, range) or group in numbers):
+                yield table, key
+
+
+def _target(state: Programmed, port: ProgrammedPort, field: str, table: str, index: int) -> int:
+    bound = port.maps.get(field)
+    return index if bound is None else _in(state.maps[table][bound], index)
+
+
+def _in(targets: Mapping[int, int], index: int) -> int:
+    return targets.get(index, 0)
+
+
+def _paused_group(state: Programmed, port: ProgrammedPort, priority: int) -> int:
+    return _target(state, port, "pfc_to_pg_map", "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", priority)
+
+
+def _paused_queue(state: Programmed, port: ProgrammedPort, priority: int) -> int:
+    return _target(state, port, "pfc_to_queue_map", "MAP_PFC_PRIORITY_TO_QUEUE", priority)
