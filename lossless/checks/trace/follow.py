@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.trace.ends import TraceEnds, check_names, check_switch
 from lossless.checks.trace.findings import TracePacket, findings_on, findings_on_host, reference_to
-from lossless.checks.trace.losses import losses_of
+from lossless.checks.trace.losses import losses_at
 from lossless.checks.trace.model import Trace, TraceDifference, TraceHost, TracePathChoice, TracePfc
 from lossless.checks.trace.route import TraceRoute, TraceStep, find_route
 from lossless.checks.trace.stages import SwitchTransit, hop_of, transit_of
@@ -132,7 +132,7 @@ def _packet(view: View, hops: Sequence[TraceHop], dscp: int) -> TracePacket:
 
 def _verdict(view: View, hop: TraceHop, packet: TracePacket, findings: Sequence[Finding]) -> TraceHop:
     """Return a hop with what breaks the chain there: findings, and for a lossless packet what is not lossless."""
-    losses = losses_of(hop.stages) if packet.lossless else ()
+    losses = losses_at(hop) if packet.lossless else ()
     return hop._replace(marks=findings_on(reference_to(view, hop), packet, findings), losses=losses)
 
 

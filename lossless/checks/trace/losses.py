@@ -9,7 +9,15 @@ from lossless.checks.trace.model import TraceLoss
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.checks.trace.model import TraceStages
+    from lossless.checks.trace.model import TraceHop, TraceStages
+
+
+def losses_at(hop: TraceHop) -> tuple[TraceLoss, ...]:
+    """Return why a packet of a lossless class does not pass a hop, or can be dropped there."""
+    down = (
+        TraceLoss("ports", f"{port.port} is down") for port in (hop.ingress, hop.egress) if port.up is False
+    )
+    return (*down, *losses_of(hop.stages))
 
 
 def losses_of(stages: TraceStages) -> tuple[TraceLoss, ...]:

@@ -28,11 +28,16 @@ class Fabrics(NamedTuple):
 
 
 def fabrics_of(
-    documents: Sequence[Document], profile_dirs: Sequence[Folder] = (), rdma_dscps: tuple[int, ...] = ()
+    documents: Sequence[Document],
+    profile_dirs: Sequence[Folder] = (),
+    rdma_dscps: tuple[int, ...] = (),
+    *,
+    applied: bool = False,
 ) -> Fabrics:
     """Return the fabric of each intent, and one of all deployed devices together.
 
-    ``rdma_dscps`` names the DSCPs that must be lossless on deployed devices.
+    ``rdma_dscps`` names the DSCPs that must be lossless on deployed devices; ``applied``: what these do, where that is
+    not what is written.
     """
     errors: list[Problem] = []
     intents = [document for document in documents if is_intent(document)]
@@ -42,7 +47,8 @@ def fabrics_of(
         from lossless.formats.inputs.devices import deployed_fabric
 
         try:
-            fabrics.append(deployed_fabric(split(deployed), profile_dirs, rdma_dscps, errors))
+            every = split(deployed)
+            fabrics.append(deployed_fabric(every, profile_dirs, rdma_dscps, errors, applied=applied))
         except ProfileError as error:
             errors.append(Problem(deployed[0].file, None, None, str(error)))
     return Fabrics(tuple(fabrics), tuple(errors))

@@ -62,15 +62,21 @@ def trace(
     from lossless.checks.trace import follow
     from lossless.formats.inputs.collect import Inputs
     from lossless.formats.inputs.devices import rewrites_of
-    from lossless.formats.inputs.fabrics import configurations_beside, documents_at, with_other_systems
+    from lossless.formats.inputs.fabrics import (
+        configurations_beside,
+        documents_at,
+        fabrics_of,
+        with_other_systems,
+    )
     from lossless.formats.inputs.intents import require_own_switches
-    from lossless.interfaces.api.fabrics import load_fabrics
     from lossless.interfaces.api.lint import check
     from lossless.model.fabric.view import View
 
     documents, errors = documents_at(path)
     result = check(Inputs(tuple(documents)), options)
-    fabrics, unread = _resolved(documents, result) or load_fabrics(documents, options)
+    fabrics, unread = _resolved(documents, result) or fabrics_of(
+        documents, options.profile_dirs, options.rdma_dscps, applied=True
+    )
     fabrics = with_other_systems(fabrics, documents, options.rdma_dscps)
     if errors or unread or len(fabrics) != 1:
         raise InputError([*errors, *unread] or [Problem(str(path), None, None, follow.not_one(fabrics))])

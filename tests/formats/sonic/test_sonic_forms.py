@@ -178,7 +178,8 @@ class TestBracketsAndJoinedKeys:
 
     @pytest.mark.usefixtures("reference")
     def test_joined_keys_are_read_port_by_port(self) -> None:
-        rows = ("CFG002", "SCM002", "SCM003", "SCM006", "SWS008")
+        # A row of several ports gives them no generated groups, which SWS018 says.
+        rows = ("CFG002", "SCM002", "SCM003", "SCM006", "SWS008", "SWS018")
         for path in (*FILES[::2], *PROBES[::5]):
             data = json.loads(path.read_text())
             if READ_TABLES & data.keys():
@@ -188,7 +189,7 @@ class TestBracketsAndJoinedKeys:
     def test_profile_lists_of_several_ports_are_split_too(self, side: str) -> None:
         table = f"BUFFER_PORT_{side}_PROFILE_LIST"
         name = f"{side.lower()}_lossless_profile"
-        data = base() | {table: {"Ethernet0,Ethernet4": {"profile_list": f"[BUFFER_PROFILE|{name}]"}}}
+        data = base() | {table: {"Ethernet0,Ethernet4": {"profile_list": name}}}
         (fabric,) = load_fabrics([load_text(json.dumps(data), "config_db.json")]).fabrics
         lists = [p.qos.profile_lists[side == "EGRESS"] for p in fabric.switches[0].ports if p.qos]
         assert [[profile.name for profile in found] for found in lists][:2] == [[name], [name]]

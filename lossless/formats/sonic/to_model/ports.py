@@ -39,7 +39,7 @@ LAST_INDEX = 255
 
 
 class PortRows(NamedTuple):
-    """The rows of one port, numbered rows by their number."""
+    """The rows of one port, numbered rows by their number; ``unmade``: buffermgrd adds no groups to them."""
 
     qos: ConfigRow | None
     watchdog: ConfigRow | None
@@ -47,6 +47,7 @@ class PortRows(NamedTuple):
     queue_buffers: Slots
     groups: Slots
     lists: tuple[str, str]
+    unmade: bool
 
     @property
     def numbered(self) -> tuple[Slots, Slots, Slots]:
@@ -119,6 +120,7 @@ class RowIndex:
             queue_buffers=self._numbered["BUFFER_QUEUE"].get(port, {}),
             groups=self._numbered["BUFFER_PG"].get(port, {}),
             lists=(self._list("INGRESS", port), self._list("EGRESS", port)),
+            unmade=port in tables.unmade,
         )
 
     def _list(self, side: str, port: str) -> str:
@@ -193,7 +195,7 @@ class QosReader:
 
     def read(self, rows: PortRows, speed_bps: int | None, cable: Cable) -> PortQos:
         """Return the QoS of a port; ports whose rows say the same share one object."""
-        link = (rows.lists, speed_bps, cable.configured_m)
+        link = (rows.lists, speed_bps, cable.configured_m, rows.unmade)
         written = (_written(rows.qos), _written(rows.watchdog), *map(_written_slots, rows.numbered), link)
         qos = self._as_written.get(written)
         if qos is None:
@@ -266,7 +268,7 @@ class QosReader:
         row = rows.groups.get(number)
         if row is not None:
             return self._written_group(number, row)
-        if number not in pfc.priorities or self._dynamic:
+        if number not in pfc.priorities or self._dynamic or rows.unmade:
             return None
         generated = self._generate(speed_bps, cable)
         if generated is None:
