@@ -48,6 +48,10 @@ says of the same place what traffic suffers from it."""
 DOUBLES = "HST009"
 """Says that a host is not the intended one: nothing new where another rule has said more of the same place."""
 
+PROGRAMMED = "SWS018"
+"""Says that a row makes a class lossy: nothing new where another rule has an error in that row, and more than what is
+milder there."""
+
 Replaced = tuple[str, "Origin"]
 """A code, and the place at which findings of it are replaced."""
 
@@ -66,6 +70,8 @@ def replaced(findings: Iterable[Finding]) -> frozenset[Replaced]:
 def resolve(findings: Sequence[Finding], superseded: frozenset[Replaced]) -> list[Finding]:
     """Return findings without those that others replace, and with those lessened that others say more of."""
     remaining = [finding for finding in findings if (finding.code, finding.origin) not in superseded]
+    if any(finding.code == PROGRAMMED for finding in remaining):
+        remaining = list(_one_cause(remaining))
     others = [finding for finding in remaining if not finding.code.startswith(RESTATES)]
     at = _worst((finding.origin.place, finding.severity) for finding in others)
     # Drift is of a whole row, what traffic suffers often of one field of it.
@@ -95,6 +101,32 @@ def _once(findings: Sequence[Finding]) -> Iterator[Finding]:
         milder = doubles if finding.severity == "info" else ()
         if finding.origin.place not in (reported if finding.code == DOUBLES else milder):
             yield finding
+
+
+def _one_cause(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Yield findings without :data:`PROGRAMMED` in rows with an error, and without what is milder where it stands."""
+    others = [finding for finding in findings if finding.code != PROGRAMMED]
+    grave = {row for finding in others if finding.severity == "error" for row in _rows(finding)}
+    programmed = {
+        _row(finding.origin.place)
+        for finding in findings
+        if finding.code == PROGRAMMED and _row(finding.origin.place) not in grave
+    }
+    for finding in findings:
+        if finding.code == PROGRAMMED:
+            if _row(finding.origin.place) not in grave:
+                yield finding
+        elif (
+            finding.severity == "error"
+            or finding.code.startswith(RESTATES)
+            or _row(finding.origin.place) not in programmed
+        ):
+            yield finding
+
+
+def _rows(finding: Finding) -> frozenset[Place]:
+    """Return the rows that a finding is about."""
+    return frozenset(_row(origin.place) for origin in finding.origins)
 
 
 def _lessened(finding: Finding, worst: Mapping[Place, Severity]) -> Finding:

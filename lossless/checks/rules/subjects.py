@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from lossless.analysis.buffers.simulation_facts import SimulationFacts
     from lossless.analysis.topology.cabling_comparison import CablingComparison
+    from lossless.formats.sonic.effective.programmed import Programmed
     from lossless.formats.sonic.read.tables import ConfigRow, Tables
     from lossless.formats.sonic.validate.conformity import ValidationResult
     from lossless.ground.basics.findings import Finding, Origin
@@ -63,6 +64,13 @@ class Device:
         """The fields of ``DEVICE_METADATA|localhost``, empty without that row."""
         row: ConfigRow | None = self.tables.row("DEVICE_METADATA", "localhost")
         return row.fields if row else {}
+
+    @cached_property
+    def programmed(self) -> Programmed:
+        """What the switch's daemons make of its rows, but for queues and watchdogs."""
+        from lossless.formats.sonic.effective.programmed import programmed
+
+        return programmed(self.tables, self.switch, whole=False)
 
     @cached_property
     def conformity(self) -> ValidationResult:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -9,6 +10,8 @@ import pytest
 from lossless.api import lint_documents
 from lossless.ground.documents import load_text
 from tests.checks.rules.linted import device, drawn, only, unchecked
+from tests.checks.rules.snippets import BASES, merge
+from tests.formats.sonic.shapes import bracketed
 
 
 class TestNumbers:
@@ -90,7 +93,7 @@ class TestReferences:
             ("version_1_0_1", "info"),
             ("version_3_0_3", "error"),
             ("version_202411_01", "error"),
-            (None, "warning"),
+            (None, "error"),
         ],
     )
     def test_brackets_are_as_grave_as_the_release_is_new(self, version: str | None, severity: str) -> None:
@@ -101,6 +104,12 @@ class TestReferences:
         }
         found = only(device(patch), "CFG002")
         assert (found.severity, found.places) == (severity, 2)
+
+    def test_a_file_without_a_version_whose_names_are_all_in_brackets_is_of_an_old_release(self) -> None:
+        data = merge(json.loads((BASES / "leaf.json").read_text()), {"VERSIONS": None})
+        text = json.dumps(bracketed(data))
+        found = only(lint_documents([load_text(text, "config_db.json")]), "CFG002")
+        assert found.severity == "warning"
 
     def test_part_of_a_configuration_is_not_checked_without_the_table_that_is_meant(self) -> None:
         part = '{"QUEUE": {"Ethernet0|3": {"scheduler": "scheduler.1"}}}'

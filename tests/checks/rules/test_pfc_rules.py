@@ -253,12 +253,12 @@ class TestPathMisaligned:
         assert drawn("PFC005", extra, rdma_dscps=(26,)) == []
         assert only("PFC001", extra, rdma_dscps=(26,)).data["extra"] == [4]
 
-    def test_a_priority_without_an_entry_depends_on_the_chip(self) -> None:
+    def test_a_priority_without_an_entry_pauses_for_group_0(self) -> None:
         finding = only(
-            "PFC005", patched(LEAF, {"PFC_PRIORITY_TO_PRIORITY_GROUP_MAP": {"AZURE": {"3": None, "2": "2"}}})
+            "SWS018", patched(LEAF, {"PFC_PRIORITY_TO_PRIORITY_GROUP_MAP": {"AZURE": {"3": None, "2": "2"}}})
         )
-        assert finding.data == {"priority": 3, "priorities": [3]}
-        assert finding.severity == "warning"
+        assert (finding.data["cause"], finding.data["field"]) == ("entry", "3")
+        assert finding.severity == "error"
 
     def test_rows_that_the_device_generates_are_no_fault(self) -> None:
         rows: dict[str, Any] = {f"{port}|3": None for port in PORTS}

@@ -74,7 +74,7 @@ class TestOneFindingAMistake:
 
     def test_the_first_of_many_does_not_hide_the_rest(self) -> None:
         patch = {
-            "PORT": {"Ethernet0": {"mtu": "1", "colour": "red", "macsec": "gone"}},
+            "PORT": {"Ethernet0": {"tpid": "0x1", "colour": "red", "macsec": "gone"}},
             "MACSEC_PROFILE": {},
             "FLEX_COUNTER_TABLE": {"NONE": {}},
             "LOSSLESS_TRAFFIC_PATTERN": {"AZURE": {}},

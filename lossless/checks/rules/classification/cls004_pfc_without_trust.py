@@ -145,6 +145,8 @@ def _trusts_nothing(device: Device, ports: PortSet) -> Iterator[Violation]:
         note="the lossless class is then empty, and what belongs into it is served best effort",
         help='bind a map: "dscp_to_tc_map": "AZURE"',
         data={"pfc": list(ports.qos.pfc.priorities)},
+        # Elsewhere on the switch a DSCP has its lossless class: here it has none.
+        severity="error" if any(cls.dscps for cls in ports.switch.classes.lossless) else None,
     ).on_ports(ports)
 
 

@@ -61,11 +61,11 @@ Write the row that is missing, or the name of one that is there, without bracket
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.locations import element
+from lossless.formats.sonic.effective.programmed import has_old_references, is_of_old_form
 from lossless.formats.sonic.read.tables import plain_name
 from lossless.ground.basics.findings import Edit
 from lossless.ground.basics.grouping import grouped
@@ -113,7 +113,6 @@ _REFERENCES = (
         "BUFFER_PORT_EGRESS_PROFILE_LIST", "profile_list", "BUFFER_PROFILE", "the port's list is not set"
     ),
 )
-_PLAIN_SINCE = (3, 0, 3)
 _BRACKET = "["
 _OldReference = tuple[Reference, list[tuple[str, "ConfigRow"]]]
 
@@ -267,15 +266,16 @@ def _old_form(device: Device, old: list[_OldReference]) -> Violation:
 def _of_release(device: Device) -> tuple[Severity, str]:
     """Return how grave brackets are for the release that the database version stands for, and why."""
     version = device.switch.qos.database_version or ""
-    match = re.match(r"version_(\d+)_(\d+)_(\d+)$", version)
-    if match and tuple(map(int, match.groups())) < _PLAIN_SINCE:
+    if has_old_references(version):
         return "info", f"the database is of {version}; its migration to 3_0_3 removes the brackets"
-    if not version:
+    if version:
+        return "error", f"the database is of {version}"
+    if is_of_old_form(device.tables):
         return (
             "warning",
             "the file names no database version; a migration from before 3_0_3 removes the brackets",
         )
-    return "error", f"the database is of {version}"
+    return "error", "other references of the file are plain, and no release reads both forms"
 
 
 def _elements(device: Device, reference: Reference, rows: list[tuple[str, ConfigRow]]) -> tuple[str, ...]:

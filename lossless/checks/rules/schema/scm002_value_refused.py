@@ -16,8 +16,8 @@ or stop. The tools that check refuse the whole file, the good rows with it.
 ## Bad
 ```json config_db base=leaf
 {
-  "PORT": {"Ethernet4": {
-    "mtu": "10000"   // <- here
+  "DEVICE_METADATA": {"localhost": {
+    "default_bgp_status": "on"   // <- here
   }}
 }
 ```
@@ -25,8 +25,8 @@ or stop. The tools that check refuse the whole file, the good rows with it.
 ## Good
 ```json config_db base=leaf
 {
-  "PORT": {"Ethernet4": {
-    "mtu": "9100"
+  "DEVICE_METADATA": {"localhost": {
+    "default_bgp_status": "up"
   }}
 }
 ```

@@ -17,8 +17,9 @@ marking. Other constraints the daemons do not check at all; then the tools that 
 ## Bad
 ```json config_db base=leaf
 {
-  "PORT": {"Ethernet4": {
-    "adv_speeds": "all,100000"   // <- here
+  "CRM": {"Config": {
+    "acl_counter_low_threshold": "80",
+    "acl_counter_high_threshold": "70"   // <- here
   }}
 }
 ```
@@ -26,8 +27,9 @@ marking. Other constraints the daemons do not check at all; then the tools that 
 ## Good
 ```json config_db base=leaf
 {
-  "PORT": {"Ethernet4": {
-    "adv_speeds": "all"
+  "CRM": {"Config": {
+    "acl_counter_low_threshold": "70",
+    "acl_counter_high_threshold": "80"
   }}
 }
 ```

@@ -72,8 +72,7 @@ def check(device: Device) -> Results:
     for table, keys in device.tables.keys.items():
         if keys.overlaps:
             yield from merged(_overlaps(device, table, keys))
-    if device.tables.joined:
-        yield from merged(_joined(device))
+    yield from merged(_joined(device))
 
 
 def _overlaps(device: Device, table: str, keys: NumberedKeys) -> Iterator[Violation]:

@@ -17,7 +17,10 @@ counts, without any, the chip's driver is asked for a profile without a threshol
 ## Bad
 ```json config_db base=leaf
 {
-  "BUFFER_PROFILE": {"egress_lossy_profile": {
+  "BUFFER_PROFILE": {"spare_profile": {
+    "pool": "egress_lossy_pool",
+    "size": "0",
+    "dynamic_th": "3",
     "static_th": "1000000"   // <- here
   }}
 }
@@ -95,10 +98,9 @@ def _mode(device: Device, row: ConfigRow) -> str:
 def _both(device: Device, row: ConfigRow) -> Violation:
     mode = _mode(device, row)
     wrong = "dynamic_th" if mode == "static" else "static_th"
-    outcome = (
-        "the dynamic model drops the profile" if _dynamic(device) else "the one orchagent reads last counts"
-    )
-    return _violation(device, row, wrong, f"has both dynamic_th and static_th: {outcome}", f"remove {wrong}")
+    who = "the dynamic model" if _dynamic(device) else "orchagent"
+    problem = f"has both dynamic_th and static_th: {who} drops the profile"
+    return _violation(device, row, wrong, problem, f"remove {wrong}")
 
 
 def _kind(device: Device, row: ConfigRow, kind: str) -> Iterator[Violation]:

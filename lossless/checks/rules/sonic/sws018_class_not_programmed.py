@@ -1,0 +1,231 @@
+"""What the rows of a lossless class say must be what orchagent programs.
+
+Severity: error
+Subject: device
+
+## What it does
+Takes the rows of a deployed switch as its daemons take them: in the order of keys, each only where what it refers to
+is there, generated groups where cable and speed have a row. Then it follows every DSCP of a lossless class on each
+port that pauses something, has a lossless group or a watchdog: its traffic class must be counted in a group with
+headroom, PFC must pause for that group, and received pauses must stop the queue it leaves by. Reported is the row
+that makes it lossy: one that waits, is dropped, throws, or sends it elsewhere. Which rows a vendor's SAI refuses is
+not known. A port that goes by 802.1p is left out, and so is one whose groups the headroom rows of an unknown HWSKU
+decide.
+
+## Why it breaks a lossless fabric
+The files look complete, and the switch drops. One row that orchagent cannot apply takes others with it: a map all
+that its ports say, a throwing row all rows behind it, and a buffer row that is never applied the whole switch: no
+port gets any QoS, and none comes up.
+
+## Bad
+```json config_db base=leaf rdma-dscp=26
+{
+  "TC_TO_QUEUE_MAP": {"AZURE": {
+    "3": "9"   // <- here
+  }}
+}
+```
+
+```json config_db base=leaf
+{
+  "BUFFER_PG": {
+    "Ethernet0|7": {}   // <- here
+  }
+}
+```
+
+```json config_db base=leaf
+{
+  "DSCP_TO_TC_MAP": {
+    "AAA": {}   // <- here
+  }
+}
+```
+
+## Good
+```json config_db base=leaf rdma-dscp=26
+{
+  "TC_TO_QUEUE_MAP": {"AZURE": {
+    "3": "3"
+  }}
+}
+```
+
+## Fix
+Correct or remove the row that is named. Where it waits, give it what it waits for.
+
+## Sources
+- sonic-swss orchagent/orch.cpp, qosorch.cpp, bufferorch.cpp, portsorch.cpp, cfgmgr/buffermgr.cpp @e6b0c5b
+- opencomputeproject/SAI inc/saiqosmap.h @c67f115 (what a map has no entry for gets 0)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import MissingInput, Results, Violation, merged
+from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.wording import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.subjects import Device
+    from lossless.formats.sonic.effective.chain import Break
+    from lossless.formats.sonic.effective.objects import Fate
+    from lossless.ground.basics.findings import Json, Origin
+    from lossless.model.fabric.model import Switch
+    from lossless.model.fabric.qos import PortQos
+
+Lossy = tuple["Break", tuple[str, int]]
+"""A cause, and a port and a DSCP that it makes lossy."""
+
+
+def check(device: Device) -> Results:
+    """Yield a violation per row that makes a DSCP of a lossless class lossy."""
+    wanted = list(_wanted(device)) if device.tables.table("PORT") else []
+    if not wanted:
+        return
+    undecided = {name for name, _ in wanted} & device.programmed.undecided
+    if undecided:
+        yield MissingInput("the headroom rows of its HWSKU are not known", len(undecided))
+    by_cause = grouped(_lossy(device, wanted))
+    yield from merged(_violation(device, cause, lossy) for cause, lossy in by_cause.items())
+
+
+def _wanted(device: Device) -> Iterator[tuple[str, int]]:
+    """Yield each port that takes part in a lossless class, with a DSCP of it."""
+    for ports in device.view.port_sets:
+        for dscp in _dscps(device.switch, ports.qos):
+            yield from ((port.name, dscp) for port in ports.ports)
+
+
+def _dscps(switch: Switch, qos: PortQos) -> list[int]:
+    """Return the DSCPs that a port must keep lossless: those that are named, or that it maps to what it pauses."""
+    if switch.classes.knowledge != "inferred":
+        lossless = any(group is not None and group.lossless for group in qos.groups)
+        inside = bool(qos.pfc.priorities) or lossless or qos.watchdog is not None
+        return sorted({dscp for cls in switch.classes.lossless for dscp in cls.dscps}) if inside else []
+    return sorted(
+        dscp
+        for cls in switch.classes.lossless
+        for dscp in cls.dscps
+        if cls.priority in qos.pfc.priorities
+        and (qos.dscp_to_tc is None or qos.traffic_class(dscp) == cls.priority)
+    )
+
+
+def _lossy(device: Device, wanted: list[tuple[str, int]]) -> Iterator[Lossy]:
+    from lossless.formats.sonic.effective.chain import break_of
+
+    made = device.programmed.ports
+    for name, dscp in wanted:
+        # Without admin_status a port is down, whatever its other rows say (BUF021).
+        if name in made and not made[name].settings.admin_up:
+            continue
+        cause = break_of(device.programmed, name, dscp)
+        # CFG002 says of names in brackets that no row has them.
+        in_brackets = cause is not None and cause.fate is not None and cause.fate.value[:1] == "["
+        if cause is not None and not in_brackets and not _is_known_to_lack_headroom(device, cause):
+            yield cause, (name, dscp)
+
+
+def _is_known_to_lack_headroom(device: Device, cause: Break) -> bool:
+    """Return whether a group has no row, and by cable and speed gets none: BUF003 and BUF004 say so."""
+    table, key = cause.row
+    if cause.kind != "group" or table != "BUFFER_PG" or cause.fate is not None:
+        return False
+    name, _, number = key.partition("|")
+    port = device.view.port(device.switch.name, name)
+    group = port.qos.groups[int(number)] if port and port.qos else None
+    return port is None or group is None or not group.lossless or not port.cable.configured_m
+
+
+def _violation(device: Device, cause: Break, lossy: list[tuple[str, int]]) -> Violation:
+    dscps: list[Json] = [*sorted({dscp for _, dscp in lossy})]
+    ports = list(dict.fromkeys(name for name, _ in lossy))
+    table, key = cause.row
+    return Violation(
+        origin=_origin(device, cause),
+        message=f"{_problem(cause)}: DSCP {listed([str(dscp) for dscp in dscps])} {_outcome(cause)}",
+        help=_HELP[cause.kind],
+        note=_note(cause.fate),
+        elements=tuple(f"{device.switch.name}:{name}" for name in ports),
+        data={"cause": cause.kind, "table": table, "key": key, "field": cause.field, "dscps": dscps},
+    )
+
+
+def _origin(device: Device, cause: Break) -> Origin:
+    """Return where a cause is written; a row that is not there is missed in its table."""
+    table, key = cause.row
+    row = device.tables.written(table).get(key)
+    if row is None and table == "BUFFER_PG":
+        # Nobody writes the group: buffermgrd would, by speed and cable.
+        port = device.view.port(device.switch.name, key.partition("|")[0])
+        return port.cable.origin if port else device.tables.origin("CABLE_LENGTH")
+    if row is None:
+        return device.tables.origin(table)
+    return device.tables.origin(table, row, *((cause.field,) if cause.field in row.fields else ()))
+
+
+def _problem(cause: Break) -> str:
+    """Return what is wrong at the row of a cause."""
+    (table, key), fate = cause.row, cause.fate
+    name = table if table in _PER_PORT else f"{table} {key}"
+    if fate is None:
+        return _APPLIED[cause.kind].format(name=name, field=cause.field)
+    if fate.kind == "waits":
+        return f"{name} waits for {' '.join(fate.on) if fate.on else 'a port'}, which does not exist"
+    if cause.field == EMPTY:
+        why = "which is empty"
+    elif fate.value:
+        why = f"for its {cause.field} {fate.value!r}"
+    else:
+        why = f"which has no {cause.field}" if cause.field else "for its key"
+    verb = "throws over" if fate.kind == "throws" else "drops"
+    behind = ", and applies no row of the table behind it" if fate.kind == "throws" else ""
+    return f"orchagent {verb} {name}, {why}{behind}"
+
+
+EMPTY = "NULL"
+"""The field that an empty row has in redis."""
+_PER_PORT = ("PORT", "PORT_QOS_MAP", "BUFFER_PG", "BUFFER_QUEUE")
+
+
+def _outcome(cause: Break) -> str:
+    if cause.kind == "ready":
+        return f"is lossy, for {cause.where} is never ready and no port gets any QoS"
+    if cause.kind == "port":
+        return "is lost there, for the port is never made"
+    return "is lossy" if cause.kind != "ended" else "is lossy: nothing is programmed"
+
+
+def _note(fate: Fate | None) -> str:
+    """Return what a throwing row does in which release."""
+    if fate is None or fate.kind != "throws":
+        return ""
+    return "up to release 202511 the exception ends orchagent and takes the whole switch down; later it is caught"
+
+
+_APPLIED = {
+    "entry": "{name} does not send {field} where the class is lossless",
+    "joined": "{name} names several ports, and buffermgrd makes them no lossless groups",
+    "group": "{name} has no headroom",
+    "pause": "{name} does not pause the priority group of the class",
+    "unmapped": "{name} binds no DSCP map, and nor does the switch: all packets get TC 0",
+    "ended": "orchagent crashes on the empty list of {name}",
+    "ready": "{name} is never applied",
+    "maps": "{name} is not applied",
+    "port": "{name} is not applied",
+}
+_HELP = {
+    "entry": "map it to the number of the lossless class",
+    "joined": "write a row for each port",
+    "group": "give the group a lossless profile, or the port a cable length that has a headroom row",
+    "pause": "pause the priority of the class on the port",
+    "unmapped": "bind a map of DSCPs",
+    "ended": "name the profiles, or remove the row",
+    "ready": "correct the row, or remove it",
+    "maps": "correct the row that is named",
+    "port": "correct the row of the port",
+}
