@@ -159,7 +159,7 @@ def switch_between(system: SystemSwitch, done: Iterable[Operation]) -> Switch:
     return _mixed(system.running, system.target, dscps, parts) if touched else system.running
 
 
-_READ_AS = {
+READ_AS = {
     "dscp": ("maps",),
     "pfc": ("pfc",),
     "paused": ("pfc",),
@@ -178,7 +178,7 @@ def as_declared(read: Switch, target: Switch, differing: frozenset[str]) -> Swit
     Where only the spelling differs, nothing changes. Which DSCPs a pause stops follows from where they go.
     """
     own = differing - {"paused"} if "dscp" in differing else differing
-    others = {part for name in own for part in _READ_AS[name.partition(".")[0]]}
+    others = {part for name in own for part in READ_AS[name.partition(".")[0]]}
     dscps = frozenset() if "dscp" in differing else frozenset(DSCPS)
     return _mixed(read, target, dscps, frozenset(_TITLES) - others)
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from lossless.formats.sonic.changes.meaning import Cell
 
-_KINDS = {
+KINDS_BY_PART = {
     "dscp": "another queue",
     "paused": "another queue",
     "pfc": "auto",
@@ -43,4 +43,4 @@ def _kind(part: str, cell: Cell) -> str:
         return "queue without class"
     if part in ("scheduler", "dscp") and cell.state == "new":
         return "row of a class" if part == "scheduler" else "trust"
-    return _KINDS.get(part, UNEXPLAINED)
+    return KINDS_BY_PART.get(part, UNEXPLAINED)

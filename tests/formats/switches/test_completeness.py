@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lossless.formats.switches.registry import TITLES
+from lossless.checks.plan.systems import READ_AS
+from lossless.formats.importing.other_differences import KINDS_BY_PART
+from lossless.formats.switches.registry import TITLES, dialect
 from lossless.model.hardware.load import load_switch, switch_names
 from tests.formats.switches import test_hostile, test_removals, test_rules_on_dialects, test_writing
 from tests.paths import ROOT
@@ -58,3 +60,10 @@ def test_a_system_is_in_every_place(name: str, title: str) -> None:
 def test_every_dialect_has_a_name() -> None:
     folders = {file.parent.name for file in (ROOT / "lossless/formats/switches").glob("*/dialect.py")}
     assert folders - TITLES.keys() == set(), "not in TITLES of lossless/formats/switches/registry.py"
+
+
+def test_a_plan_and_an_import_know_to_what_each_carried_attribute_belongs() -> None:
+    """A part that a list forgets would crash a plan, or be called unexplained: the first word of a key is the part."""
+    carried = {key.partition(".")[0] for name in TITLES for key in dialect(name).carries}
+    assert carried <= READ_AS.keys()
+    assert carried - {"watchdog", "adaptive"} <= KINDS_BY_PART.keys()
