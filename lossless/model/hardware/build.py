@@ -133,7 +133,9 @@ def _hwsku(entry: Raw, raw: Raw, cages: CageTable) -> Hwsku:
         buffers=partial(_buffers, entry.get("buffers", {}), raw.get("buffers", {})),
         source=entry["source"],
         platforms=tuple(entry.get("platforms", (raw["platform"],))),
-        headroom_source="" if headroom is None else raw["headroom"][headroom]["source"],
+        headroom_source=entry.get("no_headroom", "")
+        if headroom is None
+        else raw["headroom"][headroom]["source"],
     )
 
 

@@ -87,10 +87,18 @@ def switch_for_hwsku(
     return candidates[0] if len(candidates) == 1 else None
 
 
-def shared_headroom(hwsku: str, extra_dirs: Sequence[Folder] = ()) -> tuple[HeadroomRow, ...] | None:
-    """Return the headroom rows of a HWSKU that several products have, None where they differ or none has it."""
-    known = {tuple(found.headroom) for _, found in _switches_with(hwsku, extra_dirs)}
-    return known.pop() if len(known) == 1 else None
+def shared_headroom(
+    hwsku: str, extra_dirs: Sequence[Folder] = ()
+) -> tuple[tuple[HeadroomRow, ...], bool] | None:
+    """Return the headroom rows that all products with a HWSKU have, and whether none of them has others.
+
+    None where no product has it, or nobody knows the rows of one.
+    """
+    known = [found for _, found in _switches_with(hwsku, extra_dirs)]
+    if not known or not all(found.headroom_source for found in known):
+        return None
+    common = tuple(row for row in known[0].headroom if all(row in other.headroom for other in known))
+    return common, all(found.headroom == common for found in known)
 
 
 def hardware_finder(extra_dirs: Sequence[Folder] = ()) -> FindHardware:

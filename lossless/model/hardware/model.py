@@ -122,7 +122,8 @@ class Asic(NamedTuple):
 class Hwsku:
     """One hardware SKU as SONiC ships it: its ports, headroom rows and buffer defaults.
 
-    ``ports`` is empty where no port table is known; ``headroom_source`` is the file that the rows are from.
+    ``ports`` is empty where no port table is known; ``headroom_source`` is the file that the rows are from, or that has
+    none, and empty where nobody knows the rows.
     Tables are parsed when first asked for.
     """
 

@@ -126,6 +126,7 @@ class HwskuFile(_Strict):
     source: Text
     layout: Text | None = None
     headroom: Text | None = None
+    no_headroom: Text | None = None
     buffers: dict[str, Text] = {}
 
 

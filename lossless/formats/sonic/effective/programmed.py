@@ -737,10 +737,17 @@ def _has_brackets_removed(tables: Tables, database_version: str | None) -> bool:
 
 
 def _headroom(switch: Switch, hwsku: str | None) -> tuple[HeadroomRow, ...] | None:
-    """Return the headroom rows of a switch, None where nobody knows them."""
+    """Return the headroom rows of a switch, None where nobody knows them.
+
+    Where the file does not say which of several products it is, these are the rows that all have, as far as DSCPs are
+    named that must be lossless; what is lossless by the file alone is not judged by the worst product.
+    """
     if switch.hwsku is not None:
-        return switch.hwsku.headroom or None
-    return shared_headroom(hwsku) if hwsku else None
+        return switch.hwsku.headroom if switch.hwsku.headroom_source else None
+    common = shared_headroom(hwsku) if hwsku else None
+    if common is None or not (common[1] or switch.classes.knowledge == "named"):
+        return None
+    return common[0]
 
 
 _REFERRING = {

@@ -188,7 +188,7 @@ class _DeviceReader:
         name = pg_profile_name(speed_bps, cable.configured_m)
         if name in self.objects.profiles:
             return self.objects.profiles[name]
-        if self.hwsku is None or not self.hwsku.headroom:
+        if self.hwsku is None or not self.hwsku.headroom_source:
             return UNKNOWN
         return self._from_row(name, speed_bps, cable)
 
