@@ -35,19 +35,11 @@ def applied_tables(tables: Tables, state: Programmed) -> Tables:
         for name in made - state.undecided
         if any(number not in state.ports[name].groups for number in state.ports[name].pfc)
     )
-    if not gone and not changed and not unmade - _without_groups(tables, state):
+    if not gone and not changed and not unmade:
         return tables
     applied = tables.with_rows(gone, changed)
     applied.unmade = unmade
     return applied
-
-
-def _without_groups(tables: Tables, state: Programmed) -> frozenset[str]:
-    """Return ports that no model would give groups either: their cable has no length."""
-    lengths = {
-        port: text for row in tables.table("CABLE_LENGTH").values() for port, text in row.fields.items()
-    }
-    return frozenset(name for name in state.ports if lengths.get(name) in (None, "0m"))
 
 
 def _gone(tables: Tables, state: Programmed) -> frozenset[Row]:

@@ -10,12 +10,22 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lossless.formats.sonic.effective.applied import applied_tables
-from lossless.formats.sonic.effective.chain import break_of
+from lossless.formats.sonic.effective.chain import break_of, numbers_of
 from lossless.formats.sonic.effective.objects import index_range, stoi, stoul, to_uint, tokens
-from lossless.formats.sonic.effective.programmed import Platform, Programmed, priority_mask, program
+from lossless.formats.sonic.effective.programmed import (
+    Platform,
+    Programmed,
+    has_old_references,
+    is_of_old_form,
+    priority_mask,
+    program,
+    programmed,
+)
 from lossless.formats.sonic.read.tables import Tables
+from lossless.formats.sonic.to_model.devices import read_fabric
 from lossless.model.hardware.load import switch_for_hwsku
 from tests.checks.rules.snippets import BASES, merge
+from tests.formats.sonic.shapes import bracketed
 from tools.check_orchagent import compare
 
 if TYPE_CHECKING:
@@ -186,3 +196,202 @@ def test_rows_that_wait_or_are_dropped_are_said_with_the_row_they_wait_for(
             assert state.fates[fate.on].kind == "throws"
         if fate.kind == "waits" and fate.on is not None:
             assert fate.on[1] == fate.value or fate.on in state.fates or fate.on[0] == "PORT_QOS_MAP"
+
+
+def test_a_group_that_is_not_made_is_none_in_what_is_applied() -> None:
+    lengths = {
+        "CABLE_LENGTH": {"AZURE": {"Ethernet0": "7m"}},
+        "BUFFER_PG": {"Ethernet0|3": None, "Ethernet4|3": None},
+    }
+    tables = Tables("config_db.json", merge(copy.deepcopy(LEAF), lengths))
+    switch = read_fabric([tables], switch_for_hwsku).switches[0]
+    applied = applied_tables(tables, programmed(tables, switch))
+    groups = [
+        port.qos.groups[3] for port in read_fabric([applied], switch_for_hwsku).switches[0].ports if port.qos
+    ]
+    assert [group is not None and group.lossless for group in groups] == [False, True, True]
+
+
+def test_without_any_map_of_dscps_every_packet_gets_traffic_class_0() -> None:
+    unbound = {port: {"dscp_to_tc_map": None} for port in ("Ethernet0", "Ethernet4", "Ethernet8")}
+    state = state_of(LEAF, PORT_QOS_MAP={"global": None, **unbound})
+    assert numbers_of(state, state.ports["Ethernet0"], 26) == (0, 0, 0)
+    cause = break_of(state, "Ethernet0", 26)
+    assert cause is not None
+    assert cause.kind == "unmapped"
+
+
+def test_groups_of_a_hwsku_that_nobody_knows_are_undecided_and_break_nothing() -> None:
+    data = merge(copy.deepcopy(LEAF), {"BUFFER_PG": {"Ethernet0|3": None}})
+    state = program(Tables("config_db.json", data), Platform("mellanox", lambda: None))
+    assert state.undecided == {"Ethernet0"}
+    assert break_of(state, "Ethernet0", 26) is None
+    assert break_of(state, "Ethernet0", 27) is not None
+
+
+@pytest.mark.parametrize(("mtu", "made"), [("68", True), ("9216", True), ("67", False), ("9217", False)])
+def test_a_port_beyond_the_limits_of_orchagent_is_not_made(mtu: str, made: bool) -> None:
+    assert ("Ethernet0" in state_of(LEAF, PORT={"Ethernet0": {"mtu": mtu}}).ports) is made
+
+
+def test_a_row_of_queues_ends_where_the_port_has_no_more() -> None:
+    whole = state_of(LEAF, QUEUE={"Ethernet0|0-15": {"scheduler": "scheduler.0"}})
+    beyond = state_of(LEAF, QUEUE={"Ethernet0|0-20": {"scheduler": "scheduler.0"}})
+    assert ("QUEUE", "Ethernet0|0-15") not in whole.fates
+    assert beyond.fates["QUEUE", "Ethernet0|0-20"].kind == "refused"
+    assert beyond.ports["Ethernet0"].queues == whole.ports["Ethernet0"].queues
+
+
+@pytest.mark.parametrize("name", ["x86_64-mlnx_msn2700-r0", "x86_64-nvidia_sn5600-r0"])
+def test_groups_of_ports_that_are_down_are_taken_back_on_switches_of_nvidia(name: str) -> None:
+    patch = {
+        "DEVICE_METADATA": {"localhost": {"hwsku": "unknown", "platform": name}},
+        "PORT": {"Ethernet0": {"admin_status": "down"}},
+    }
+    tables = Tables("config_db.json", merge(copy.deepcopy(LEAF), patch))
+    state = programmed(tables, read_fabric([tables], switch_for_hwsku).switches[0])
+    assert 3 not in state.ports["Ethernet0"].groups
+    assert 3 in state.ports["Ethernet4"].groups
+
+
+@pytest.mark.parametrize(
+    ("version", "old"),
+    [
+        ("version_3_0_2", True),
+        ("version_3_0_3", False),
+        ("version_202411_01", False),
+        ("version_a_0_1", False),
+        (None, False),
+    ],
+)
+def test_databases_before_3_0_3_have_references_in_brackets(version: str | None, old: bool) -> None:
+    assert has_old_references(version) is old
+
+
+def test_a_file_is_of_the_old_form_where_every_reference_is() -> None:
+    old = bracketed(LEAF)
+    assert is_of_old_form(Tables("config_db.json", old))
+    old["QUEUE"]["Ethernet0|3"]["scheduler"] = "scheduler.1"
+    assert not is_of_old_form(Tables("config_db.json", old))
+
+
+LOSSLESS = "pg_lossless_400000_5m_profile"
+CAUSES: dict[str, tuple[dict[str, Any], str, tuple[str, str], str]] = {
+    "TC to a lossy group": (
+        {"TC_TO_PRIORITY_GROUP_MAP": {"AZURE": {"3": "0"}}},
+        "entry",
+        ("TC_TO_PRIORITY_GROUP_MAP", "AZURE"),
+        "3",
+    ),
+    "pause for another group": (
+        {"PFC_PRIORITY_TO_PRIORITY_GROUP_MAP": {"AZURE": {"3": "4"}}},
+        "entry",
+        ("PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", "AZURE"),
+        "3",
+    ),
+    "TC to a queue that no port has": (
+        {"TC_TO_QUEUE_MAP": {"AZURE": {"3": "9"}}},
+        "entry",
+        ("TC_TO_QUEUE_MAP", "AZURE"),
+        "3",
+    ),
+    "pause of another queue": (
+        {"MAP_PFC_PRIORITY_TO_QUEUE": {"AZURE": {"3": "4"}}},
+        "entry",
+        ("MAP_PFC_PRIORITY_TO_QUEUE", "AZURE"),
+        "3",
+    ),
+    "DSCP to another class": (
+        {"DSCP_TO_TC_MAP": {"AZURE": {"26": "1"}}},
+        "entry",
+        ("DSCP_TO_TC_MAP", "AZURE"),
+        "26",
+    ),
+    "no PFC": (
+        {"PORT_QOS_MAP": {"Ethernet0": {"pfc_enable": ""}}},
+        "pause",
+        ("PORT_QOS_MAP", "Ethernet0"),
+        "pfc_enable",
+    ),
+    "no headroom": (
+        {"BUFFER_PROFILE": {LOSSLESS: {"xoff": None}}},
+        "group",
+        ("BUFFER_PROFILE", LOSSLESS),
+        "xoff",
+    ),
+    "profile that is not made": (
+        {"BUFFER_PROFILE": {LOSSLESS: {"size": None}}},
+        "group",
+        ("BUFFER_PROFILE", LOSSLESS),
+        "size",
+    ),
+    "everything that is paused dropped": (
+        {"PFC_WD": {"GLOBAL": {"BIG_RED_SWITCH": "enable"}}},
+        "pause",
+        ("PFC_WD", "GLOBAL"),
+        "BIG_RED_SWITCH",
+    ),
+    "no cable": (
+        {"BUFFER_PG": {"Ethernet0|3": None}, "CABLE_LENGTH": {"AZURE": {"Ethernet0": "0m"}}},
+        "group",
+        ("BUFFER_PG", "Ethernet0|3"),
+        "",
+    ),
+    "PFC in a row of several ports": (
+        {
+            "BUFFER_PG": {"Ethernet0|3": None, "Ethernet4|3": None},
+            "PORT_QOS_MAP": {
+                "Ethernet0": None,
+                "Ethernet4": None,
+                "Ethernet0,Ethernet4": LEAF["PORT_QOS_MAP"]["Ethernet0"],
+            },
+        },
+        "joined",
+        ("PORT_QOS_MAP", "Ethernet0,Ethernet4"),
+        "",
+    ),
+    "an empty list of profiles": (
+        {"BUFFER_PORT_INGRESS_PROFILE_LIST": {"Ethernet4": {"profile_list": ""}}},
+        "ended",
+        ("BUFFER_PORT_INGRESS_PROFILE_LIST", "Ethernet4"),
+        "profile_list",
+    ),
+    "a port that is not made": (
+        {"PORT": {"Ethernet0": {"fec": "foo"}}},
+        "port",
+        ("PORT", "Ethernet0"),
+        "fec",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CAUSES)
+def test_what_makes_a_class_lossy_is_named_where_it_is_written(name: str) -> None:
+    patch, kind, row, field = CAUSES[name]
+    cause = break_of(state_of(LEAF, **patch), "Ethernet0", 26)
+    assert cause is not None
+    assert (cause.kind, cause.row, cause.field) == (kind, row, field)
+
+
+@pytest.mark.parametrize(
+    ("fields", "runs"),
+    [
+        ({"detection_time": "100"}, True),
+        ({"detection_time": "5000", "restoration_time": "60000"}, True),
+        ({"detection_time": "99"}, False),
+        ({"detection_time": "5001"}, False),
+        ({"detection_time": "200", "restoration_time": "60001"}, False),
+        ({"detection_time": "200", "action": "Drop"}, False),
+        ({"detection_time": "200", "pfc_stat_history": "on"}, False),
+        ({"restoration_time": "200"}, False),
+    ],
+)
+def test_a_watchdog_within_the_limits_of_orchagent_runs(fields: dict[str, str], runs: bool) -> None:
+    empty = {"detection_time": None, "restoration_time": None, "action": None}
+    state = state_of(LEAF, PFC_WD={"Ethernet0": {**empty, **fields}})
+    assert (state.ports["Ethernet0"].watchdog is not None) is runs
+
+
+def test_a_map_to_dscps_beyond_63_is_dropped_as_a_whole() -> None:
+    assert state_of(LEAF, TC_TO_DSCP_MAP={"A": {"1": "63"}}).maps["TC_TO_DSCP_MAP"] == {"A": {1: 63}}
+    assert state_of(LEAF, TC_TO_DSCP_MAP={"A": {"1": "64"}}).fates["TC_TO_DSCP_MAP", "A"].kind == "refused"
