@@ -41,6 +41,8 @@ FINDS_DATA = "lossless.ground.basics.data_files"
 """The module that finds all of them, for modules that name one."""
 SCANS = {"*.py", "ls-files"}
 """Strings of modules outside the package that read all sources as text."""
+COPIES = "--cached"
+"""String of modules outside the package that list the files of the checkout, to copy them or to compare all."""
 COMMAND = "lossless.interfaces.cli"
 """The dependency of a module that starts the command."""
 _NAMED = re.compile(r"\b(?:lossless|tests|tools|benchmarks)(?:\.\w+)+")
@@ -164,7 +166,10 @@ def readers(folder: str) -> set[str]:
         name
         for name, module in graph().items()
         if (folder in IN_THE_WHEEL and folder in module.strings and name != FINDS_DATA)
-        or (not name.startswith("lossless") and any(map(pattern.search, module.strings)))
+        or (
+            not name.startswith("lossless")
+            and (COPIES in module.strings or any(map(pattern.search, module.strings)))
+        )
     }
 
 
