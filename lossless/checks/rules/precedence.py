@@ -48,6 +48,9 @@ says of the same place what traffic suffers from it."""
 DOUBLES = "HST009"
 """Says that a host is not the intended one: nothing new where another rule has said more of the same place."""
 
+IN_ROW = {"PFC004": "CLS001"}
+"""A rule that knows more of a row of a map, and whose warnings in that row it then replaces."""
+
 PROGRAMMED = "SWS018"
 """Says that a row makes a class lossy: nothing new where another rule has an error in that row, and more than what is
 milder there."""
@@ -69,7 +72,15 @@ def replaced(findings: Iterable[Finding]) -> frozenset[Replaced]:
 
 def resolve(findings: Sequence[Finding], superseded: frozenset[Replaced]) -> list[Finding]:
     """Return findings without those that others replace, and with those lessened that others say more of."""
-    remaining = [finding for finding in findings if (finding.code, finding.origin) not in superseded]
+    in_row = {
+        (IN_ROW[finding.code], _row(finding.origin.place)) for finding in findings if finding.code in IN_ROW
+    }
+    remaining = [
+        finding
+        for finding in findings
+        if (finding.code, finding.origin) not in superseded
+        and (finding.severity == "error" or (finding.code, _row(finding.origin.place)) not in in_row)
+    ]
     if any(finding.code == PROGRAMMED for finding in remaining):
         remaining = list(_one_cause(remaining))
     others = [finding for finding in remaining if not finding.code.startswith(RESTATES)]

@@ -740,7 +740,7 @@ def _headroom(switch: Switch, hwsku: str | None) -> tuple[HeadroomRow, ...] | No
     """Return the headroom rows of a switch, None where nobody knows them.
 
     Where the file does not say which of several products it is, these are the rows that all have, as far as DSCPs are
-    named that must be lossless; what is lossless by the file alone is not judged by the worst product.
+    named that must be lossless; what is lossless by the file alone is not measured by the worst product.
     """
     if switch.hwsku is not None:
         return switch.hwsku.headroom if switch.hwsku.headroom_source else None
