@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import pytest
 
@@ -101,8 +101,13 @@ class TestPriorityOnTheWire:
         inside["TC_TO_QUEUE_MAP"] = {"AZURE": {"5": "3"}}
         assert only("PFC004", *self.ends(leaf=inside)).data["near"] == [3]
 
-    def test_a_dscp_that_one_end_serves_lossy_has_no_priority_to_change(self) -> None:
-        assert drawn("PFC004", *self.ends(leaf={"DSCP_TO_TC_MAP": {"AZURE": {"4": "1"}}})) == []
+    def test_a_priority_that_both_pause_needs_a_dscp_in_common(self) -> None:
+        found = only("PFC004", *self.ends(leaf={"DSCP_TO_TC_MAP": {"AZURE": {"4": "1"}}}))
+        assert (found.severity, found.data["dscps"], found.data["far"]) == ("error", [4], [4])
+        assert found.origin.file.endswith("leaf1.json")
+
+    def test_a_dscp_beside_one_in_common_is_nobodys_fault(self) -> None:
+        assert drawn("PFC004", *self.ends(spine={"DSCP_TO_TC_MAP": {"AZURE": {"5": "4"}}})) == []
 
     def test_where_the_masks_differ_pfc003_says_so(self) -> None:
         ends = self.ends(leaf=qos(*PORTS, pfc_enable="3", pfcwd_sw_enable="3"))
@@ -124,7 +129,7 @@ class TestPriorityOnTheWire:
 
     def test_where_ports_do_not_agree_what_leaves_is_not_known(self) -> None:
         other: Patch = {
-            "DSCP_TO_TC_MAP": {"UPLINK": {"4": "4"}, "AZURE": {"4": "3"}},
+            "DSCP_TO_TC_MAP": {"UPLINK": {"3": "3", "4": "4"}, "AZURE": {"4": "3"}},
             **qos("Ethernet8", dscp_to_tc_map="UPLINK"),
         }
         assert drawn("PFC004", *self.ends(leaf=other)) == []
@@ -326,3 +331,28 @@ def test_order_and_repetition_in_a_mask_mean_nothing(reference: Path) -> None:
 )
 def test_masks_that_are_misread_are_spoken_of(reference: Path, probe: str, code: str, severity: str) -> None:
     assert only(code, load(reference / "corpus" / "probes" / f"{probe}.json")).severity == severity
+
+
+class TestNoPortTakesPart:
+    """SWS018."""
+
+    NOTHING: ClassVar[Patch] = {"PORT_QOS_MAP": None, "BUFFER_PG": None, "PFC_WD": None}
+
+    def test_a_named_dscp_is_lossy_on_the_whole_switch(self) -> None:
+        (found,) = drawn("SWS018", patched("leaf.json", self.NOTHING, LEAF), rdma_dscps=(26,))
+        assert (found.severity, found.origin.path, found.data["dscps"]) == ("error", ("PORT",), [26])
+        assert len(found.elements) == 3
+
+    def test_a_switch_that_names_no_class_may_carry_none(self) -> None:
+        assert drawn("SWS018", patched("leaf.json", self.NOTHING, LEAF)) == []
+
+    @pytest.mark.parametrize(
+        "patch",
+        [
+            {"DEVICE_METADATA": {"localhost": {"type": "MgmtToRRouter"}}},
+            {"PORT": {port: {"admin_status": "down"} for port in PORTS}},
+        ],
+    )
+    def test_management_switches_and_ports_that_are_down_carry_none(self, patch: Patch) -> None:
+        document = patched("leaf.json", {**self.NOTHING, **patch}, LEAF)
+        assert drawn("SWS018", document, rdma_dscps=(26,)) == []

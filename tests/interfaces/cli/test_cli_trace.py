@@ -165,7 +165,7 @@ def test_a_hop_with_a_lossy_group_breaks_a_path_of_lossless_traffic(cli: Cli) ->
         "  headroom  none: there is no lossless group" in outcome.out or "the group is lossy" in outcome.out
     )
     assert "\n    X PG 0 is lossy\n" in outcome.out
-    assert "\nbroken: leaf2 (PG 0 is lossy, " in outcome.out
+    assert "\nbroken: leaf2 (PFC004, PG 0 is lossy, " in outcome.out
     assert outcome.code == 1
 
 

@@ -8,9 +8,10 @@ Follows each DSCP over each link between two switches whose files are both there
 and for which priority the other asks for a pause when it fills up. Both are numbers on the wire, worked out from the
 maps of either switch. Where both masks do not even agree, PFC003 says so.
 
-Where nothing names the RDMA DSCPs, the files are evidence themselves. A switch between two others that both send it a
-DSCP losslessly, on a priority that it pauses, must keep it lossless; and the two ends of a link that pause the same
-priority must have a lossless DSCP of that priority in common. Priorities that tunnel remapping adds are left out.
+A DSCP that one end keeps and the other does not is reported too. Two ends of a link that pause the same priority must
+have a lossless DSCP of it in common. Where they have, a switch between two that keep one more DSCP may have forgotten
+it, which is a warning. Priorities that tunnel remapping adds are left out, and so are hosts, whose maps name more DSCPs
+than they send.
 
 ## Why it breaks a lossless fabric
 A pause names a priority and no DSCP. Where leaf and spine put one DSCP into two lossless classes, both are paused
@@ -74,67 +75,49 @@ def across(devices: DeployedDevices) -> Results:
         if (astray := _astray(pair))
     )
     yield from map(_violation, changes.values())
-    lost = {**_between(devices), **_apart(devices)}
-    yield from (_lost_violation(end, dscp, others) for (end, dscp, _), others in lost.items())
+    lost = grouped(
+        ((end.switch, dscp, priority), (end, other)) for end, other, dscp, priority in _lost(devices)
+    )
+    for (_, dscp, priority), ends in lost.items():
+        alone = any(_in_common(end, other, priority) == [] for end, other in ends)
+        if alone or len({other.switch for _, other in ends}) > 1:
+            yield _lost_violation(dscp, priority, ends).certain_if(alone)
 
 
-Lost = dict[tuple["LinkEnd", int, int], list["LinkEnd"]]
-"""Ends at which a DSCP is lossy though both ends of its links pause its priority, and the ends that send it."""
+def _lost(devices: DeployedDevices) -> Iterator[tuple[LinkEnd, LinkEnd, int, int]]:
+    """Yield an end, its other end, and each DSCP lossless at this only, on a priority that both pause.
 
-
-def _sent_and_lossy(devices: DeployedDevices) -> Iterator[tuple[LinkEnd, LinkEnd, int, int]]:
-    """Yield an end, its other end, and each DSCP that this sends losslessly, on a priority that both pause."""
+    Maps of hosts name whole ranges of DSCPs, of which most are sent by nobody: switches only. A priority that a DSCP
+    changes to or from is reported as that.
+    """
     for pair in devices.compared:
+        if pair.near.host is not None or pair.far.host is not None:
+            continue
+        both = {*(pair.near.pfc or ())} & {*(pair.far.pfc or ())}
+        paused = both.difference(pair.near.remapped, pair.far.remapped, *_astray(pair).values())
         for end, other in ((pair.near, pair.far), (pair.far, pair.near)):
             kept = dict(end.paused)
-            explained = {*end.remapped, *other.remapped}
             for dscp, priority in other.sent:
-                paused = priority in (end.pfc or ()) and priority in (other.pfc or ())
-                if paused and dscp not in kept and priority not in explained:
+                if priority in paused and dscp not in kept:
                     yield end, other, dscp, priority
 
 
-def _between(devices: DeployedDevices) -> Lost:
-    """Return the DSCPs that two neighbors of a switch send it losslessly, and that it does not keep."""
-    lost = grouped(
-        ((end.switch, dscp, priority), (end, other))
-        for end, other, dscp, priority in _sent_and_lossy(devices)
-    )
-    return {
-        (ends[0][0], dscp, priority): [other for _, other in ends]
-        for (_, dscp, priority), ends in lost.items()
-        if len({other.switch for _, other in ends}) > 1
-    }
+def _in_common(end: LinkEnd, other: LinkEnd, priority: int) -> list[int]:
+    """Return the DSCPs that one end sends with a priority and the other end keeps with it."""
+    return [dscp for dscp, own in end.paused if own == priority and (dscp, own) in other.sent]
 
 
-def _apart(devices: DeployedDevices) -> Lost:
-    """Return DSCPs of links of which both ends pause a priority, and one has no lossless DSCP of it at all."""
-    alone = grouped(
-        ((end.switch, dscp, priority), (end, other))
-        for end, other, dscp, priority in _sent_and_lossy(devices)
-        if not _of(end.paused, priority)
-    )
-    return {
-        (ends[0][0], dscp, priority): [other for _, other in ends]
-        for (_, dscp, priority), ends in alone.items()
-    }
-
-
-def _of(priorities: Priorities, priority: int) -> list[int]:
-    return [dscp for dscp, own in priorities if own == priority]
-
-
-def _lost_violation(end: LinkEnd, dscp: int, others: list[LinkEnd]) -> Violation:
-    switches = list(dict.fromkeys(other.switch for other in others))
-    priority = dict(others[0].sent)[dscp]
+def _lost_violation(dscp: int, priority: int, ends: list[tuple[LinkEnd, LinkEnd]]) -> Violation:
+    end, other = ends[0]
+    switches = list(dict.fromkeys(sender.switch for _, sender in ends))
     return Violation(
         origin=end.dscp_origin(dscp),
         message=f"DSCP {dscp} is lossless on {listed(switches)} with priority {priority}, and lossy on {end.switch}",
         note=f"both ends of the links pause priority {priority}, which DSCP {dscp} does not have on {end.switch}",
         help=f"map DSCP {dscp} to the same traffic class on all of them",
-        elements=tuple(f"{other.name} - {end.switch}" for other in others),
+        elements=tuple(receiver.name for receiver, _ in ends),
         data={"dscps": [dscp], "near": [], "far": [priority]},
-        related=(RelatedPlace(others[0].dscp_origin(dscp), f"{others[0].switch} keeps it"),),
+        related=(RelatedPlace(other.dscp_origin(dscp), f"{other.switch} keeps it"),),
     )
 
 

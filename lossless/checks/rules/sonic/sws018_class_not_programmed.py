@@ -8,9 +8,9 @@ Takes the rows of a deployed switch as its daemons take them: in the order of ke
 is there, generated groups where cable and speed have a row. Then it follows every DSCP of a lossless class on each
 port that pauses something, has a lossless group or a watchdog: its traffic class must be counted in a group with
 headroom, PFC must pause for that group, and received pauses must stop the queue it leaves by. Reported is the row
-that makes it lossy: one that waits, is dropped, throws, or sends it elsewhere. Which rows a vendor's SAI refuses is
-not known. A port that goes by 802.1p is left out, and so is one whose groups the headroom rows of an unknown HWSKU
-decide.
+that makes it lossy: one that waits, is dropped, throws, or sends it elsewhere. Where `--rdma-dscp` names a DSCP and
+no port takes part, the switch itself is. Which rows a vendor's SAI refuses is not known. A port that goes by 802.1p is
+left out, and so is one whose groups the headroom rows of an unknown HWSKU decide.
 
 ## Why it breaks a lossless fabric
 The files look complete, and the switch drops. One row that orchagent cannot apply takes others with it: a map all
@@ -85,12 +85,33 @@ def check(device: Device) -> Results:
     """Yield a violation per row that makes a DSCP of a lossless class lossy."""
     wanted = list(_wanted(device)) if device.tables.table("PORT") else []
     if not wanted:
+        yield from _nowhere(device)
         return
     undecided = {name for name, _ in wanted} & device.programmed.undecided
     if undecided:
         yield MissingInput("the headroom rows of its HWSKU are not known", len(undecided))
     by_cause = grouped(_lossy(device, wanted))
     yield from merged(_violation(device, cause, lossy) for cause, lossy in by_cause.items())
+
+
+def _nowhere(device: Device) -> Iterator[Violation]:
+    """Yield that no port of a switch takes part in a class that is named; switches for management carry none."""
+    switch, up = device.switch, [port for port in device.switch.ports if port.admin_up is True]
+    dscps = sorted({dscp for cls in switch.classes.lossless for dscp in cls.dscps})
+    if (
+        switch.classes.knowledge != "named"
+        or switch.is_fragment
+        or "Mgmt" in (switch.device_type or "")
+        or not up
+    ):
+        return
+    yield Violation(
+        origin=device.tables.origin("PORT"),
+        message=f"DSCP {listed([*map(str, dscps)])} is lossy on every port: none pauses it or has a lossless group",
+        help="configure the class, or leave the switch out where it carries no RDMA",
+        elements=tuple(f"{switch.name}:{port.name}" for port in up),
+        data={"cause": "nowhere", "dscps": [*dscps]},
+    )
 
 
 def _wanted(device: Device) -> Iterator[tuple[str, int]]:
