@@ -72,14 +72,14 @@ def replaced(findings: Iterable[Finding]) -> frozenset[Replaced]:
 
 def resolve(findings: Sequence[Finding], superseded: frozenset[Replaced]) -> list[Finding]:
     """Return findings without those that others replace, and with those lessened that others say more of."""
-    in_row = {
+    spoken = {
         (IN_ROW[finding.code], _row(finding.origin.place)) for finding in findings if finding.code in IN_ROW
     }
     remaining = [
         finding
         for finding in findings
         if (finding.code, finding.origin) not in superseded
-        and (finding.severity == "error" or (finding.code, _row(finding.origin.place)) not in in_row)
+        and (finding.severity == "error" or (finding.code, _row(finding.origin.place)) not in spoken)
     ]
     if any(finding.code == PROGRAMMED for finding in remaining):
         remaining = list(_one_cause(remaining))
