@@ -85,10 +85,10 @@ def across(devices: DeployedDevices) -> Results:
 
 
 def _lost(devices: DeployedDevices) -> Iterator[tuple[LinkEnd, LinkEnd, int, int]]:
-    """Yield an end, its other end, and each DSCP lossless at this only, on a priority that both pause.
+    """Yield an end, the end across the link, and each DSCP that is lossless only there, on a priority that both pause.
 
-    Maps of hosts name whole ranges of DSCPs, of which most are sent by nobody: switches only. A priority that a DSCP
-    changes to or from is reported as that.
+    Links to hosts are left out: the maps of hosts name whole ranges of DSCPs, and hosts send few of them. So are
+    priorities that a DSCP changes to or from on the link, which is a finding of its own.
     """
     for pair in devices.compared:
         if pair.near.host is not None or pair.far.host is not None:
