@@ -151,6 +151,7 @@ def _end(
         trimmed=trimmed,
         dscp_path=port.qos.dscp_to_tc.origin.path if port.qos and port.qos.dscp_to_tc else (),
         detection_ms=port.qos.watchdog.detection_ms if port.qos and port.qos.watchdog else None,
+        watched=device.tables.row("PFC_WD", port.name) is not None,
         # Without the field MACsec lets PFC frames pass in clear (sonic-net/SONiC doc/macsec/MACsec_hld.md @0969ba4).
         macsec_pfc=fields.get("pfc_encryption_mode", "bypass") if fields.get("macsec") else None,
     )

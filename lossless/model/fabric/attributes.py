@@ -316,7 +316,7 @@ NO_ATTRIBUTE = {
             *_of("PortQos", "trust_dot1p dot1p_to_tc queues"),
             *_of("Scheduler", "cir pir meter"),
             "SwitchQos.voq",
-            *_of("SwitchQos", "global_dscp_map database_version storage_backend"),
+            *_of("SwitchQos", "global_dscp_map database_version storage_backend no_default_watchdog"),
         ),
         _READ,
     ),

@@ -34,7 +34,8 @@ class LinkEnd(NamedTuple):
     ``lossless`` says whether the device has lossless classes at all.
 
     ``sent`` are the priorities with which lossless packets leave here, ``paused`` those it asks to pause for them;
-    ``dscp_path`` is the place of the DSCP map. ``detection_ms`` is its watchdog's, None without one. ``macsec_pfc``
+    ``dscp_path`` is the place of the DSCP map. ``detection_ms`` is its watchdog's, None without one; ``watched``: a
+    watchdog is configured, whether the port has QoS rows or not. ``macsec_pfc``
     says how it treats PFC frames under MACsec, None without MACsec. ``dead_ms`` is for how long a storm leaves a queue
     dead, None where no watchdog triggers; ``marking`` are the priorities with PFC whose queues mark for DCQCN.
     ``trimmed`` are the DSCPs with which trimmed packets leave, each with the place where it is written.
@@ -64,6 +65,7 @@ class LinkEnd(NamedTuple):
     paused: Priorities = ()
     dscp_path: Path = ()
     detection_ms: int | None = None
+    watched: bool = False
     macsec_pfc: str | None = None
     dead_ms: int | None = None
     marking: tuple[int, ...] = ()

@@ -21,6 +21,10 @@ NicSetter = Literal["unit", "other", "hand"]
 Tsa = Literal["strict", "ets", "vendor", "cbs"]
 KeyOrigins = tuple[tuple[str, Origin], ...]
 """Keys, each with where its value is written."""
+RDMA_MTUS = (4096, 2048, 1024, 512, 256)
+"""Path MTUs of RDMA in bytes (IBTA vol. 1, 9.4.3): the largest that fits is used."""
+RDMA_HEADERS_BYTES = 60
+"""IPv4 20, UDP 8, BTH 12, RETH 16, ICRC 4 bytes, which an IP MTU must hold beside the payload."""
 _TIMEOUT_UNIT_NS = 4096
 """What a local ACK timeout counts in powers of two of (InfiniBand Architecture Specification, vol. 1, 9.7.6.1.3)."""
 

@@ -168,6 +168,7 @@ class SwitchQos(NamedTuple):
     is stated. ``storage_backend``: 802.1p is trusted by design. ``voq``: a chassis with virtual output queues.
     ``dynamic`` is what the dynamic buffer model is told, None where it is told nothing; ``tunnel`` what a dual
     ToR makes of traffic in the tunnel to its peer, ``trimming`` what becomes of trimmed packets: None elsewhere.
+    ``no_default_watchdog`` is where it is written that a boot starts no watchdog, None where that is not written.
     """
 
     buffer_model: BufferModel
@@ -183,6 +184,7 @@ class SwitchQos(NamedTuple):
     dynamic: DynamicBuffers | None = None
     tunnel: TunnelMaps | None = None
     trimming: TrimSettings | None = None
+    no_default_watchdog: Origin | None = None
 
 
 class Switch(NamedTuple):

@@ -73,6 +73,20 @@ class TestLinks:
             9100,
         ]
 
+    @pytest.mark.parametrize(("mtu", "severity"), [("4155", "error"), ("4156", "warning")])
+    def test_a_packet_of_rdma_that_does_not_fit_is_lost(self, mtu: str, severity: str) -> None:
+        for documents in ((leaf(uplink(mtu=mtu)), spine()), (leaf(), spine(uplink(mtu=mtu)))):
+            assert only("LNK002", *documents).severity == severity
+        off = {"PORT_QOS_MAP": {"Ethernet8": {"pfc_enable": ""}}}
+        assert only("LNK002", leaf(uplink(mtu=mtu) | off), spine(off)).severity == "warning"
+
+    def test_a_link_that_is_too_small_at_both_ends_among_larger_ones(self) -> None:
+        small = uplink(mtu="1500")
+        found = only("LNK002", leaf(small), spine(small))
+        assert (found.severity, found.elements) == ("error", ("leaf1:Ethernet8 - spine1:Ethernet8",))
+        everywhere = {"PORT": dict.fromkeys(("Ethernet0", "Ethernet4", "Ethernet8"), {"mtu": "1500"})}
+        assert drawn("LNK002", leaf(everywhere), spine(everywhere)) == []
+
     def test_a_cable_of_0m_is_no_length(self) -> None:
         assert drawn("LNK003", leaf({"CABLE_LENGTH": {"AZURE": {"Ethernet8": "0m"}}}), spine()) == []
 

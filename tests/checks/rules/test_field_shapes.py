@@ -119,6 +119,9 @@ def test_a_fragment_counts_its_ports() -> None:
     assert drawn("WD001", fragment) == []
 
 
+PORTS = ("Ethernet0", "Ethernet4", "Ethernet8")
+
+
 def other_map(**entries: str) -> dict[str, Any]:
     """Return a second DSCP map, bound to one port."""
     targets = {**{str(dscp): "0" for dscp in range(64)}, "26": "3", "48": "6", **entries}
@@ -130,18 +133,35 @@ def other_map(**entries: str) -> dict[str, Any]:
 
 def test_one_port_that_maps_what_the_others_pause_to_a_lossy_class() -> None:
     found = only("CLS001", leaf(**other_map(**{"26": "1"})))
-    assert (found.severity, found.confidence) == ("warning", "medium")
-    assert found.data == {"dscp": 26, "traffic_class": 1, "lossless": [3]}
-    assert found.origin.path == ("DSCP_TO_TC_MAP", "OTHER", "26")
+    assert (found.severity, found.confidence) == ("error", "high")
+    assert found.data == {"traffic_class": 3, "dscps": [], "lossless": [26]}
+    assert found.origin.path == ("DSCP_TO_TC_MAP", "OTHER")
     assert found.elements == ("leaf1:Ethernet4",)
 
 
-def test_a_port_without_the_map_of_the_others_is_counted_and_a_half_is_no_majority() -> None:
+@pytest.mark.parametrize("own", [{"26": "1"}, {"26": "1", "27": "3"}])
+def test_two_ports_that_pause_one_priority_and_share_no_dscp_of_it(own: dict[str, str]) -> None:
+    two = leaf(**{**other_map(**own), "PORT": {"Ethernet8": {"admin_status": "down"}}})
+    assert only("CLS001", two).severity == "error"
+
+
+def test_ports_that_share_one_dscp_of_several_are_one_domain() -> None:
+    own = leaf(**other_map(**{"27": "3"}))
+    assert drawn("CLS001", own) == []
+
+
+def test_a_port_that_pauses_one_priority_more_than_it_uses_is_no_part_of_the_others() -> None:
+    four = {"DSCP_TO_TC_MAP": {"AZURE": {"4": "4"}}, "PORT_QOS_MAP": {p: {"pfc_enable": "3,4"} for p in PORTS}}
+    own = other_map()
+    own["DSCP_TO_TC_MAP"] |= four["DSCP_TO_TC_MAP"]
+    own["PORT_QOS_MAP"] = {**four["PORT_QOS_MAP"], "Ethernet4": {"dscp_to_tc_map": "OTHER", "pfc_enable": "3,4"}}
+    assert only("CLS001", leaf(**own)).severity == "warning"
+
+
+def test_a_port_without_the_map_of_the_others_is_counted() -> None:
     dangling = leaf(PORT_QOS_MAP={"Ethernet4": {"dscp_to_tc_map": "NOWHERE"}})
     assert drawn("CLS001", dangling) == []
     assert [rule.times for rule in unchecked("CLS001", dangling)] == [1]
-    two = leaf(**{**other_map(**{"26": "1"}), "PORT": {"Ethernet8": {"admin_status": "down"}}})
-    assert drawn("CLS001", two) == []
 
 
 def test_maps_that_differ_for_cnps_or_for_bounced_packets_are_no_contradiction() -> None:

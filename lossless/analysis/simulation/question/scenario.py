@@ -26,7 +26,7 @@ from lossless.ground.basics.errors import NotHereError, ScenarioError
 from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.nearest import suggestion
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.fabric.hosts import Transport
+from lossless.model.fabric.hosts import RDMA_HEADERS_BYTES, RDMA_MTUS, Transport
 from lossless.model.fabric.workloads import MOST_PEERS, MOST_SENDERS, PATTERNS
 
 if TYPE_CHECKING:
@@ -37,10 +37,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Port, Switch as FabricSwitch
     from lossless.model.fabric.view import View
 
-RDMA_MTUS = (4096, 2048, 1024, 512, 256)
-"""Path MTUs of RDMA in bytes (IBTA vol. 1, 9.4.3): the largest that fits is used."""
-_RDMA_HEADERS = 60
-"""IPv4 20, UDP 8, BTH 12, RETH 16, ICRC 4 bytes, which an IP MTU must hold beside the payload."""
 _LINK_HEADERS = 18
 """Ethernet 14 and FCS 4 bytes, which a switch's MTU may count."""
 
@@ -375,7 +371,7 @@ def _mtu(built: SimTopology, target: int) -> int:
         if isinstance(port_mtu, int)
         else RDMA_MTUS[0] * 2
     )
-    return next((rdma_mtu for rdma_mtu in RDMA_MTUS if rdma_mtu + _RDMA_HEADERS <= mtu), RDMA_MTUS[-1])
+    return next((rdma_mtu for rdma_mtu in RDMA_MTUS if rdma_mtu + RDMA_HEADERS_BYTES <= mtu), RDMA_MTUS[-1])
 
 
 def _timeout_ms(built: SimTopology, target: int) -> float | None:

@@ -11,8 +11,10 @@ are for bounced packets: they are no place to send a DSCP that went astray. A sw
 `--rdma-dscp` names, and pauses no priority on any port, is an error too.
 
 Where nothing names the RDMA DSCPs, the switch is its own measure: a DSCP that most of its ports with PFC map to
-one lossless traffic class, and some to a lossy one, is a warning on those. DSCP 48 is left to CLS007. So is a priority
-with PFC that no DSCP leads to: its buffers are set aside, and what should use them goes elsewhere.
+one lossless traffic class, and some to a lossy one, is a warning on those. DSCP 48 is left to CLS007. Ports that pause
+the priority that most ports pause, with no DSCP of it in common with those, are an error: nothing crosses the switch
+losslessly between them. A priority with PFC that no DSCP of the switch leads to is a warning: its buffers are set
+aside, and what should use them goes elsewhere.
 
 ## Why it breaks a lossless fabric
 RDMA then rides a best-effort queue without anything complaining. The first congestion drops packets, and the
@@ -67,6 +69,7 @@ Map the DSCP to the lossless traffic class: `"26": "3"`.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
@@ -74,6 +77,8 @@ from lossless.checks.rules.classification.cls007_cnp_class_unsafe import DEFAULT
 from lossless.checks.rules.locations import beside, entry_or_map, places
 from lossless.checks.rules.pfc.priorities import by_switch, paused_classes, remapped
 from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.wording import number_ranges
 from lossless.model.fabric.qos import DSCPS, UNREADABLE
 
 if TYPE_CHECKING:
@@ -137,7 +142,12 @@ def _against_most(device: Sequence[PortSet], bounced: set[int]) -> Results:
     """Yield what the map of a port says against the maps of most ports of the switch."""
     trusting = [ports for ports in device if not ports.qos.trust_dot1p]
     usual = _usual(trusting, bounced)
+    apart = _apart(trusting, bounced)
+    yield from map(_apart_violation, apart)
+    separate = {id(each.ports) for each in apart}
     for ports in trusting:
+        if id(ports) in separate:
+            continue
         if ports.qos.dscp_to_tc is None and usual:
             yield MissingInput("no DSCP map is bound to the port", ports.places)
             continue
@@ -145,6 +155,69 @@ def _against_most(device: Sequence[PortSet], bounced: set[int]) -> Results:
             lossless = ports.qos.pfc.priorities
             if wanted in lossless and ports.qos.traffic_class(dscp) not in (*lossless, UNREADABLE):
                 yield _against_most_violation(ports, dscp, wanted)
+
+
+class _Apart(NamedTuple):
+    """Ports that keep no DSCP lossless on a priority that ``most`` ports of their switch keep lossless on it."""
+
+    ports: PortSet
+    priority: int
+    dscps: tuple[int, ...]
+    most: PortSet
+    most_dscps: tuple[int, ...]
+
+
+def _apart(trusting: Sequence[PortSet], bounced: set[int]) -> list[_Apart]:
+    """Return ports between which and most ports of the switch no DSCP of a priority is lossless.
+
+    Ports whose map leads to no priority that they pause are among them only where that holds for all they pause: one
+    priority more in a mask is no traffic that is lost.
+    """
+    apart: dict[int, _Apart] = {}
+    for priority in sorted({p for ports in trusting for p in ports.qos.pfc.priorities} - bounced):
+        ways = [(ports, _leading(ports, priority)) for ports in trusting if _leads(ports, priority)]
+        votes = Counter[frozenset[int]]()
+        for ports, dscps in ways:
+            votes[dscps] += ports.places if dscps else 0
+        usual = max(votes, key=votes.__getitem__, default=frozenset())
+        most = next((ports for ports, dscps in ways if dscps == usual), None)
+        for ports, dscps in ways if usual and most else ():
+            unused = not any(_leading(ports, p) for p in ports.qos.pfc.priorities)
+            if dscps.isdisjoint(usual) and (dscps or unused):
+                apart.setdefault(
+                    id(ports), _Apart(ports, priority, tuple(sorted(dscps)), most, tuple(sorted(usual)))
+                )
+    return [*apart.values()]
+
+
+def _leads(ports: PortSet, priority: int) -> bool:
+    """Return whether ports pause a priority, and their map says of every DSCP where it leads."""
+    dscp_map = ports.qos.dscp_to_tc
+    return (
+        priority in ports.qos.pfc.priorities and dscp_map is not None and UNREADABLE not in dscp_map.targets
+    )
+
+
+def _leading(ports: PortSet, priority: int) -> frozenset[int]:
+    """Return the DSCPs that lead to a priority."""
+    return frozenset(dscp for dscp in DSCPS if ports.qos.traffic_class(dscp) == priority)
+
+
+def _apart_violation(apart: _Apart) -> Violation:
+    ports, most, priority = apart.ports, apart.most, apart.priority
+    here, there = ports.qos.dscp_to_tc, most.qos.dscp_to_tc
+    assert here is not None
+    assert there is not None
+    own = f"DSCP {number_ranges(apart.dscps)}" if apart.dscps else "no DSCP"
+    usual = number_ranges(apart.most_dscps)
+    return Violation(
+        origin=here.origin,
+        message=f"on priority {priority} {here.name} keeps {own} lossless, most ports of the switch DSCP {usual}",
+        note="no packet crosses the switch losslessly between these ports",
+        help="bind the same map to all ports that RDMA crosses",
+        data={"traffic_class": priority, "dscps": [*apart.dscps], "lossless": [*apart.most_dscps]},
+        related=beside(here.origin, (there.origin, f"the map of {most.ports[0].name}")),
+    ).on_ports(ports)
 
 
 def _unreached(device: Sequence[PortSet]) -> Iterator[Violation]:

@@ -1,20 +1,32 @@
-"""Both ends of a link must have the same MTU.
+"""Both ends of a link must have the same MTU, and RDMA's largest frame must fit.
 
-Severity: warning
+Severity: error
 Subject: devices
 
 ## What it does
-Compares the MTU of the two ports of a link between two devices, both up. A port without one has SONiC's default.
+Compares the MTU of the two ports of a link between two devices, both up. A port without one has SONiC's default. It is
+an error where RDMA's largest packet does not fit the smaller of the two and both ports pause a priority: 4,156 bytes
+with an RDMA MTU of 4096, or less where hosts that are checked too state a smaller one. A difference above that, 9100
+against 9216, is a warning. A link of which both ends are too small is an error where other paused ports of these
+switches take what it does not.
 
 ## Why it breaks a lossless fabric
 What the end with the larger MTU sends, the other drops when it is larger than its own: frames are lost on a link
-whose buffers never overflow, and RDMA sends everything again from the one that is missing.
+whose buffers never overflow. RDMA sends them again, as large as before, and they are lost again.
 
 ## Bad
 ```json config_db base=wired-leaf beside=wired-spine
 {
   "PORT": {"Ethernet8": {
     "mtu": "1500"   // <- here
+  }}
+}
+```
+
+```json config_db base=wired-leaf beside=wired-spine
+{
+  "PORT": {"Ethernet8": {
+    "mtu": "9000"   // <- here
   }}
 }
 ```
@@ -31,6 +43,8 @@ Give both ports the larger of the two.
 
 ## Sources
 - sonic-swss cfgmgr/portmgr.h @e1abf76 (DEFAULT_MTU_STR, 9100)
+- InfiniBand Architecture Specification, volume 1, release 1.3, annex A17 (RoCEv2: IP and UDP headers, BTH, RETH, ICRC
+  around a payload of the RDMA MTU)
 - iancaragol/AzureLocal-Supportability
   TSG/Networking/Top-Of-Rack-Switch/Reference-TOR-QOS-Policy-Configuration.md @13714e6 (one MTU on the whole path)
 """
@@ -42,29 +56,77 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.links.disagreements import Disagreement, disagreements
 from lossless.ground.basics.findings import RelatedPlace
+from lossless.ground.basics.grouping import grouped
+from lossless.model.fabric.hosts import RDMA_HEADERS_BYTES, RDMA_MTUS
 
 if TYPE_CHECKING:
-    from lossless.model.fabric.deployed_devices import DeployedDevices, LinkEnd
+    from collections.abc import Sequence
+
+    from lossless.model.fabric.deployed_devices import CabledPair, DeployedDevices, LinkEnd
 
 
 def across(devices: DeployedDevices) -> Results:
-    """Yield a violation per pair of devices and of MTUs that differ."""
-    return map(_violation, disagreements(devices, _mtu))
+    """Yield a violation per pair of devices and of MTUs that differ, and per pair whose links are too small."""
+    packet_bytes = _largest_packet_bytes(devices)
+    for links in disagreements(devices, _mtu):
+        yield _violation(links, packet_bytes)
+    small = [pair for pair in devices.compared if _is_small(pair, packet_bytes)]
+    ends = (end for summary in devices.by_name.values() for end in summary.ends if end.in_service)
+    larger = {end.switch for end in ends if _fits(end, packet_bytes)}
+    by_switches = grouped(((pair.near.switch, pair.far.switch), pair) for pair in small)
+    for switches, pairs in by_switches.items():
+        if not larger.isdisjoint(switches):
+            yield _both_small(pairs, packet_bytes)
+
+
+def _largest_packet_bytes(devices: DeployedDevices) -> int:
+    """Return the size of RDMA's largest IP packet, by the hosts that state an RDMA MTU."""
+    hosts = [end.host for summary in devices.summaries for end in summary.ends if end.host is not None]
+    stated = [host.rdma_mtu_bytes for host in hosts if isinstance(host.rdma_mtu_bytes, int)]
+    return max(stated, default=RDMA_MTUS[0]) + RDMA_HEADERS_BYTES
 
 
 def _mtu(end: LinkEnd) -> int | None:
     return end.mtu_bytes if isinstance(end.mtu_bytes, int) else None
 
 
-def _violation(links: Disagreement) -> Violation:
+def _fits(end: LinkEnd, packet_bytes: int) -> bool:
+    mtu_bytes = _mtu(end)
+    return bool(end.pfc) and mtu_bytes is not None and mtu_bytes >= packet_bytes
+
+
+def _is_small(pair: CabledPair, packet_bytes: int) -> bool:
+    near_bytes, far_bytes = _mtu(pair.near), _mtu(pair.far)
+    is_paused = bool(pair.near.pfc) and bool(pair.far.pfc)
+    return is_paused and near_bytes is not None and near_bytes == far_bytes and near_bytes < packet_bytes
+
+
+def _violation(links: Disagreement, packet_bytes: int) -> Violation:
     low, high = links.low, links.high
     small, large = links.values
+    loses_rdma = bool(low.pfc) and bool(high.pfc) and small < packet_bytes
+    lost = f"; RDMA sends up to {packet_bytes} B" if loses_rdma else ""
     return Violation(
         origin=low.origin.at("mtu"),
-        message=f"{low.name} has an MTU of {small} B, its neighbor {high.name} {large} B",
+        message=f"{low.name} has an MTU of {small} B, its neighbor {high.name} {large} B{lost}",
         note=f"frames above {small} B that {high.switch} sends are dropped here: {large - small} B too large at most",
         help=f"set the MTU of both ports to {large}",
+        severity=None if loses_rdma else "warning",
         elements=links.elements,
         data={"mtu_bytes": [small, large]},
         related=(RelatedPlace(high.origin.at("mtu"), f"the end with {large} B"),),
+    )
+
+
+def _both_small(pairs: Sequence[CabledPair], packet_bytes: int) -> Violation:
+    near, far = pairs[0].near, pairs[0].far
+    return Violation(
+        origin=near.origin.at("mtu"),
+        message=f"{near.name} and its neighbor {far.name} have an MTU of {near.mtu_bytes} B, and RDMA sends up to "
+        f"{packet_bytes} B",
+        note="other paused ports of these switches take such packets, and those that must cross this link are dropped",
+        help="give these ports the MTU of the other ports",
+        elements=tuple(pair.name for pair in pairs),
+        data={"mtu_bytes": [_mtu(near), _mtu(far)]},
+        related=(RelatedPlace(far.origin.at("mtu"), "the other end"),),
     )

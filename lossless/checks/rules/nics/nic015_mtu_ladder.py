@@ -51,6 +51,7 @@ from lossless.checks.rules.base import Results, Violation, unread
 from lossless.checks.rules.hosts.attached_hosts import attached_hosts
 from lossless.ground.basics.findings import Origin, RelatedPlace
 from lossless.ground.basics.known import UNKNOWN
+from lossless.model.fabric.hosts import RDMA_MTUS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,7 +60,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.view import View
 
-RDMA_MTUS = (4096, 2048, 1024, 512, 256)
 RDMA_HEADERS = 40 + 8 + 12 + 4 + 28 + 4
 """GRH, UDP, BTH, XRC, atomic and ICRC bytes that the kernel takes off an interface's MTU."""
 

@@ -6,7 +6,8 @@ Subject: intent, devices, hosts
 ## What it does
 Compares the PFC mask of the hosts' NICs with that of the switch ports they are attached to, declared or read, and the
 masks of two switches whose files name each other in DEVICE_NEIGHBOR. Priorities that tunnel remapping adds to one
-end do not count. Where both files name the link, this takes the place of what PFC001 says of the same port.
+end do not count, and a switch without any QoS of the class is not compared, unless it has a watchdog on the link. Where
+both files name the link, this takes the place of what PFC001 says of the same port.
 
 ## Why it breaks a lossless fabric
 A pause stops the other end only if that end listens to the priority. Where it does not, it keeps sending
@@ -98,7 +99,7 @@ def across(devices: DeployedDevices) -> Results:
     for pair in devices.compared:
         if pair.near.pfc == pair.far.pfc:
             continue
-        if any(end.pfc is None and not end.lossless for end in (pair.near, pair.far)):
+        if any(end.pfc is None and not end.lossless and not end.watched for end in (pair.near, pair.far)):
             yield MissingInput("the neighbor's file has no QoS rows")
         elif _differing(pair):
             differing.append(pair)
@@ -108,7 +109,7 @@ def across(devices: DeployedDevices) -> Results:
 def _masks(pair: CabledPair) -> tuple[object, ...]:
     """Return what links share that are one cause: the masks at both ends, and where they are written."""
     ends = (pair.near, pair.far)
-    return (*((end.switch, end.pfc, end.pfc_origin) for end in ends), pair.mutual)
+    return (*((end.switch, end.pfc, end.pfc_origin if end.pfc is not None else None) for end in ends), pair.mutual)
 
 
 def _differing(pair: CabledPair) -> set[int]:

@@ -7,7 +7,8 @@ Subject: fabric, switch
 Looks for a watchdog on each port that has PFC on and is not down. With an intent, a missing watchdog is an
 error. A deployed file says less: `pfcwd start_default` writes the rows on the running switch, so a file without
 any row is one warning; a fragment without PORT rows, which never holds them, is not reported. Where some PFC
-ports have a row and others have none, those others are an error. On a switch that runs another system, a port
+ports have a row and others have none, those others are an error, and so is a file without any row that has
+`default_pfcwd_status` on `disable`: that command then writes none. On a switch that runs another system, a port
 with PFC on and nothing to pause yet is worth knowing too.
 
 ## Why it breaks a lossless fabric
@@ -26,6 +27,16 @@ pfc:
     "Ethernet4": null
   },
   "PORT_QOS_MAP": {"Ethernet4": {
+    "pfc_enable": "3"   // <- here
+  }}
+}
+```
+
+```json config_db base=leaf
+{
+  "DEVICE_METADATA": {"localhost": {"default_pfcwd_status": "disable"}},
+  "PFC_WD": null,
+  "PORT_QOS_MAP": {"Ethernet0": {
     "pfc_enable": "3"   // <- here
   }}
 }
@@ -61,6 +72,7 @@ from typing import TYPE_CHECKING
 from lossless.analysis.buffers.storm_protection import WATCHDOG_ELSEWHERE, watchdog_elsewhere
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.locations import places
+from lossless.ground.basics.findings import RelatedPlace
 from lossless.ground.basics.grouping import grouped
 
 if TYPE_CHECKING:
@@ -125,6 +137,15 @@ def _port_without_row(ports: PortSet) -> Violation:
 
 
 def _device_without_rows(sets: Sequence[PortSet]) -> Violation:
+    disabled = sets[0].switch.qos.no_default_watchdog
+    if disabled is not None:
+        return Violation(
+            origin=sets[0].qos.pfc.origin,
+            message="PFC is on, no port has a PFC_WD row, and the switch starts no watchdog by default",
+            note=_WHY,
+            help="pfcwd start on all ports with PFC; save the configuration",
+            related=(RelatedPlace(disabled, "pfcwd start_default writes no rows"),),
+        ).on_ports(*sets)
     return Violation(
         origin=sets[0].qos.pfc.origin,
         message="PFC is on and no port has a PFC_WD row; after a config reload no watchdog runs",

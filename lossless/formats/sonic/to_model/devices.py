@@ -231,7 +231,13 @@ class _DeviceReader:
             dynamic=dynamic_buffers(self.tables),
             tunnel=tunnel_maps(self.tables, self.objects),
             trimming=trim_settings(self.tables),
+            no_default_watchdog=self._no_default_watchdog(),
         )
+
+    def _no_default_watchdog(self) -> Origin | None:
+        row, field = self.tables.row("DEVICE_METADATA", "localhost"), "default_pfcwd_status"
+        is_disabled = row is not None and row.fields.get(field) == "disable"
+        return self.tables.origin("DEVICE_METADATA", row, field) if row and is_disabled else None
 
     def _global_dscp_map(self) -> IndexMap | None:
         row = self.tables.row("PORT_QOS_MAP", "global")
