@@ -151,10 +151,16 @@ def test_ports_that_share_one_dscp_of_several_are_one_domain() -> None:
 
 
 def test_a_port_that_pauses_one_priority_more_than_it_uses_is_no_part_of_the_others() -> None:
-    four = {"DSCP_TO_TC_MAP": {"AZURE": {"4": "4"}}, "PORT_QOS_MAP": {p: {"pfc_enable": "3,4"} for p in PORTS}}
+    four = {
+        "DSCP_TO_TC_MAP": {"AZURE": {"4": "4"}},
+        "PORT_QOS_MAP": {p: {"pfc_enable": "3,4"} for p in PORTS},
+    }
     own = other_map()
     own["DSCP_TO_TC_MAP"] |= four["DSCP_TO_TC_MAP"]
-    own["PORT_QOS_MAP"] = {**four["PORT_QOS_MAP"], "Ethernet4": {"dscp_to_tc_map": "OTHER", "pfc_enable": "3,4"}}
+    own["PORT_QOS_MAP"] = {
+        **four["PORT_QOS_MAP"],
+        "Ethernet4": {"dscp_to_tc_map": "OTHER", "pfc_enable": "3,4"},
+    }
     assert only("CLS001", leaf(**own)).severity == "warning"
 
 

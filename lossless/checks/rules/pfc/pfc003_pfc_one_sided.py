@@ -109,7 +109,10 @@ def across(devices: DeployedDevices) -> Results:
 def _masks(pair: CabledPair) -> tuple[object, ...]:
     """Return what links share that are one cause: the masks at both ends, and where they are written."""
     ends = (pair.near, pair.far)
-    return (*((end.switch, end.pfc, end.pfc_origin if end.pfc is not None else None) for end in ends), pair.mutual)
+    return (
+        *((end.switch, end.pfc, end.pfc_origin if end.pfc is not None else None) for end in ends),
+        pair.mutual,
+    )
 
 
 def _differing(pair: CabledPair) -> set[int]:
