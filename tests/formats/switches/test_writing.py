@@ -10,15 +10,12 @@ from hypothesis import assume, given, strategies as st
 
 from lossless.formats.sonic.read.tables import Tables
 from lossless.formats.sonic.to_model.devices import read_fabric
-from lossless.formats.switches.contract import SONIC_LOSSES
 from lossless.formats.switches.meaning import differences, meaning
 from lossless.formats.switches.registry import TITLES, dialect
 from lossless.ground.documents import load_text
 from lossless.interfaces.api.plan_switches import complete_rows, named_rows_of
-from lossless.model.fabric.attributes import BY_KEY
 from lossless.model.hardware.load import switch_for_hwsku
 from lossless.output.render.environment import render_template
-from tests.paths import ROOT
 from tests.strategies import fabric_of, intents
 
 if TYPE_CHECKING:
@@ -160,24 +157,3 @@ def test_dropping_any_written_line_is_seen(name: str, data: Data, choice: st.Dat
     back = read(name, "\n".join(line for n, line in enumerate(lines) if n != number), file.name)
     seen = back.unread or back.undefined or back.unbound or back.refused
     assert seen or list(differences(declared, back.switch, dialect(name).losses)), lines[number]
-
-
-def test_every_system_says_of_each_attribute_that_it_carries_it_or_why_not() -> None:
-    for name in TITLES:
-        system = dialect(name)
-        said = system.carries | system.losses.keys()
-        where = f"lossless/formats/switches/{name}/dialect.py, and contract.py for all systems"
-        assert BY_KEY.keys() - said == set(), f"neither carried nor lost: {where}"
-        assert said - BY_KEY.keys() == set(), f"not in lossless/model/fabric/attributes.py: {where}"
-        assert not system.carries & system.losses.keys()
-    assert SONIC_LOSSES.keys() < BY_KEY.keys()
-
-
-@pytest.mark.parametrize("direction", ["from_model", "to_model"])
-def test_config_db_has_each_attribute_that_is_not_lost_there(direction: str) -> None:
-    files = (ROOT / "lossless" / "formats" / "sonic" / direction).rglob("*.py")
-    words = set(re.findall(r"\w+", " ".join(file.read_text(encoding="utf-8") for file in files)))
-    carried = [attribute for key, attribute in BY_KEY.items() if key not in SONIC_LOSSES]
-    missing = [each.key for each in carried if not {name.split(".")[1] for name in each.fields} & words]
-    why = f"neither in lossless/formats/sonic/{direction} nor in SONIC_LOSSES of lossless/formats/switches/contract.py"
-    assert missing == [], why
