@@ -113,9 +113,13 @@ def test_every_key_says_what_it_means_and_what_holds_where_it_is_left_out() -> N
     assert len(ALL_KEYS) > 90
     for name, required, part in ALL_KEYS:
         said = part.get("description", "")
-        assert said.endswith("."), f"{name} is not described"
+        assert said.endswith("."), (
+            f"{name}: no sentences below its field in lossless/formats/intent say what it means"
+        )
         known = required or "default" in part or "Left out: " in said or "Required, unless" in said
-        assert known, f"{name}: what holds where it is left out?"
+        assert known, (
+            f"{name}: what holds where it is left out? Write 'Left out: ...', or 'Required, unless ...'"
+        )
 
 
 def test_a_workload_is_documented_with_the_values_that_hold_where_they_are_left_out() -> None:
@@ -153,7 +157,7 @@ def test_what_cannot_be_chosen_from_a_list_has_an_example() -> None:
             for form in forms(part)
             if form.get("type") not in ("null", "boolean", "object") and not {"enum", "const"} & form.keys()
         ]
-        assert not open_ended or part.get("examples"), name
+        assert not open_ended or part.get("examples"), f"{name}: no 'Example: `...`' below its field"
 
 
 def test_examples_and_defaults_are_values_that_the_schema_takes() -> None:
@@ -191,7 +195,9 @@ def fields(model: type) -> dict[str, str]:
 
 @pytest.mark.parametrize("model", MODELS)
 def test_every_key_is_documented_below_its_field(model: type) -> None:
-    assert documentation(model).keys() == set(fields(model).values()) - NO_KEYS.get(model, set())
+    keys = set(fields(model).values()) - NO_KEYS.get(model, set())
+    assert keys - documentation(model).keys() == set(), f"no text below the field in {model.__module__}"
+    assert documentation(model).keys() - keys == set(), f"the text below is of no key in {model.__module__}"
 
 
 @pytest.mark.parametrize("model", MODELS)
