@@ -20,14 +20,15 @@ KEYS = {
 
 
 def read_in(text: str) -> set[str]:
-    """Return the attributes that a module reads, and its strings: some fields are read by their names."""
-    read = set()
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
-            read.add(node.attr)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            read.add(node.value)
-    return read
+    """Return the attributes that a module reads, and its strings: some fields are read by their names.
+
+    The alias of a field declares its key, and reads nothing.
+    """
+    nodes = [*ast.walk(ast.parse(text))]
+    aliases = {id(node.value) for node in nodes if isinstance(node, ast.keyword) and node.arg == "alias"}
+    read = {node.attr for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)}
+    strings = (node for node in nodes if isinstance(node, ast.Constant) and id(node) not in aliases)
+    return read | {node.value for node in strings if isinstance(node.value, str)}
 
 
 def test_every_key_is_read() -> None:
