@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from hypothesis import is_hypothesis_test
 
 from tests.paths import ROOT
 
@@ -74,8 +75,11 @@ def kinds_of(item: pytest.Item) -> tuple[str, ...]:
 
 
 def mark(item: pytest.Item) -> None:
-    """Mark a test with the kinds of the fixtures that it has, and a law with its kind."""
-    if item.get_closest_marker("laws"):
+    """Mark a test with the kinds of the fixtures that it has, and a law that is drawn with its kind.
+
+    A file of laws also has tests of fixed cases, which take no longer than those of other files.
+    """
+    if item.get_closest_marker("laws") and is_hypothesis_test(getattr(item, "obj", None)):
         item.add_marker(pytest.mark.tools("laws"))
     for (folder, fixture), kind in FIXTURES.items():
         if fixture in getattr(item, "fixturenames", ()) and item.nodeid.startswith(f"{folder}/"):

@@ -8,13 +8,9 @@ import pytest
 from hypothesis import assume, given, strategies as st
 from jsonschema import Draft202012Validator
 
-from lossless.formats.inputs.intents import Declaration, declaration_of
 from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.schema import intent_schema
 from lossless.ground.basics.errors import InputError
-from lossless.ground.documents import load, load_text
-from tests.conftest import ROOT
-from tests.formats.intent.intent_texts import NAMED, PRESET, SHAPE
 from tests.strategies import document_of, intents
 
 pytestmark = pytest.mark.tools("laws")
@@ -137,27 +133,10 @@ def keys_of(schema: Any) -> set[str]:
 KNOWN_KEYS = keys_of(VALIDATOR.schema)
 
 
-def test_the_schema_is_one() -> None:
-    Draft202012Validator.check_schema(intent_schema())
-
-
 @given(intents())
 def test_the_schema_accepts_what_is_loaded(data: Data) -> None:
     assert problems_of(data) == ()
     VALIDATOR.validate(data)
-
-
-def test_the_schema_accepts_the_examples() -> None:
-    examples = sorted((ROOT / "examples").glob("*/fabric.yaml"))
-    assert examples
-    for text in (SHAPE, NAMED, PRESET):
-        VALIDATOR.validate(load_text(text, "fabric.yaml").data)
-    for example in examples:
-        errors: list[Problem] = []
-        document = load(example)
-        VALIDATOR.validate(document.data)
-        assert declaration_of(document, (), errors) != Declaration()
-        assert errors == []
 
 
 @given(intents(), st.data(), RUBBISH)

@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
-from jsonschema import Draft7Validator
+from jsonschema import Draft7Validator, Draft202012Validator
 
+from lossless.formats.inputs.intents import Declaration, declaration_of
 from lossless.formats.intent.base import Model
 from lossless.formats.intent.class_groups import GroupBySpeed, GroupPolicy
 from lossless.formats.intent.classes import EcnBySpeed, EcnPolicy
@@ -26,8 +27,8 @@ from lossless.formats.intent.schema import intent_schema
 from lossless.formats.intent.schema_values import words as words_of
 from lossless.formats.intent.workloads import WorkloadIntent
 from lossless.ground.basics import units
-from lossless.ground.basics.errors import InputError, QuantityError
-from lossless.ground.documents import load_text
+from lossless.ground.basics.errors import InputError, Problem, QuantityError
+from lossless.ground.documents import load, load_text
 from lossless.interfaces.api.declared import DEFAULT
 from lossless.model.fabric.workloads import COLLECTIVE, MOST_PEERS, MOST_SENDERS, PATTERN
 from tests.formats.intent import (
@@ -37,6 +38,7 @@ from tests.formats.intent import (
     test_intent_words as words,
 )
 from tests.formats.intent.intent_texts import NAMED, PRESET, SHAPE, spoilt
+from tests.paths import ROOT
 
 SCHEMA = intent_schema()
 VALIDATOR = Draft7Validator(SCHEMA)
@@ -105,7 +107,8 @@ def of_part(part: dict[str, Any]) -> Draft7Validator:
 
 def test_editors_of_any_age_can_read_it() -> None:
     assert SCHEMA["$schema"] == "http://json-schema.org/draft-07/schema#"
-    Draft7Validator.check_schema(SCHEMA)
+    for validator in (Draft7Validator, Draft202012Validator):
+        validator.check_schema(SCHEMA)
     assert "$ref" not in json.dumps(SCHEMA)
 
 
@@ -209,6 +212,19 @@ def test_every_text_in_a_model_is_below_a_field(model: type) -> None:
     texts = [node for node in body[1:] if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)]
     below = texts_below_fields(model.__module__)[model.__name__]
     assert (len(below), below.keys() - fields(model).keys()) == (len(texts), set())
+
+
+def test_the_schema_accepts_the_examples() -> None:
+    examples = sorted((ROOT / "examples").glob("*/fabric.yaml"))
+    assert examples
+    for text in (SHAPE, NAMED, PRESET):
+        VALIDATOR.validate(load_text(text, "fabric.yaml").data)
+    for example in examples:
+        errors: list[Problem] = []
+        document = load(example)
+        VALIDATOR.validate(document.data)
+        assert declaration_of(document, (), errors) != Declaration()
+        assert errors == []
 
 
 def cases() -> Iterator[tuple[str, Any]]:
