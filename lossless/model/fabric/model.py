@@ -126,7 +126,8 @@ class Port(NamedTuple):
 
     ``placed`` False: the intent asks for a port that the switch does not have; it has no name in SONiC.
     ``leads_to`` says what is at the other end, where that is known. ``pfc_unwanted``: an intent says that links
-    of its kind have no PFC. ``lag`` names the LAG the port is a member of, None where it is in none.
+    of its kind have no PFC. ``lag`` names the LAG the port is a member of, None where it is in none, and always
+    on deployed devices of SONiC and NVUE: rules on LAGs of SONiC (PFC014) read the rows of PORTCHANNEL_MEMBER.
     ``asymmetric``: it obeys pauses of all priorities. ``spec`` has lanes and alias, None where the device's own
     file is all that is known. ``offered_bps`` is the fastest speed that a port which negotiates offers its peer, None
     where it does not negotiate or names none. ``adaptive``: what goes out by it is routed adaptively, as far
