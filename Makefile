@@ -86,6 +86,7 @@ generated: $(VENV)/dev.stamp
 	$(BIN)/python tools/preset_page.py --check
 	$(BIN)/python tools/metrics_page.py --check
 	$(BIN)/python tools/capture_table.py --check
+	$(BIN)/python tools/dialect_rules.py --check
 	$(BIN)/python tools/compile_profiles.py --check
 	$(BIN)/python tools/compile_rules.py --check
 	$(BIN)/python tools/architecture.py --check
@@ -159,6 +160,7 @@ docs: $(VENV)/dev.stamp answers
 	$(BIN)/python tools/preset_page.py
 	$(BIN)/python tools/metrics_page.py
 	$(BIN)/python tools/capture_table.py
+	$(BIN)/python tools/dialect_rules.py
 	$(BIN)/python tools/architecture.py
 	$(BIN)/python tools/compile_profiles.py
 

@@ -18,7 +18,15 @@ from lossless.ground.basics import limits
 from lossless.ground.documents import load_text
 from tests.checks.rules.snippets import merge
 from tests.fuzz.test_fuzz import EXAMPLES, ROUNDS
-from tools import answers, capture_table, headroom_guide, intent_reference, metrics_page, preset_page
+from tools import (
+    answers,
+    capture_table,
+    dialect_rules,
+    headroom_guide,
+    intent_reference,
+    metrics_page,
+    preset_page,
+)
 from tools.rule_pages import pages
 
 if TYPE_CHECKING:
@@ -98,6 +106,10 @@ def test_the_comparison_of_headroom_methods_is_what_the_program_says() -> None:
 
 def test_the_table_of_captures_is_that_of_the_registry() -> None:
     assert capture_table.GUIDE.read_text() == capture_table.with_table(capture_table.GUIDE.read_text())
+
+
+def test_the_page_of_dialects_lists_the_rules_that_say_nothing_of_each() -> None:
+    assert dialect_rules.PAGE.read_text() == dialect_rules.with_tables(dialect_rules.PAGE.read_text())
 
 
 def intents() -> list[str]:

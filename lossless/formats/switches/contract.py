@@ -54,6 +54,14 @@ SONIC_LOSSES = {
 """Attributes that the rendered rows of CONFIG_DB do not carry, with why; they carry all others."""
 NO_ADAPTIVE_ROUTING = {"adaptive": "no command for adaptive routing is written"}
 """The loss of dialects whose files do not turn adaptive routing on."""
+_NO_PROFILE = "no buffer profile limits a queue"
+NOT_APPLICABLE_TO_ANY = {
+    "BUF013": _NO_PROFILE,
+    "ECN010": "the values are defaults of SONiC's templates",
+    "ECN012": _NO_PROFILE,
+    "WD008": "hosts are compared with switches of SONiC alone",
+}
+"""Rules of fabrics that cannot say anything of any dialect, with why."""
 
 
 class Carrying(NamedTuple):
@@ -82,8 +90,8 @@ class Dialect(NamedTuple):
     ``recognizes`` tells its texts, ``recognizes_data`` what a YAML file of it holds, with ``in_json`` a JSON file too.
     ``document`` reads a text, and ``read`` makes the switch of a document; its second argument names the DSCPs that
     must be lossless.
-    ``not_applicable`` are the codes of rules of fabrics that cannot say anything here, with why; ``words`` are by code,
-    or by code and severity where one code says several things.
+    ``not_applicable`` are the codes of rules of fabrics that cannot say anything here, with why, as docs/dialects.md
+    lists them; ``words`` are by code, or by code and severity where one code says several things.
     ``files`` makes the files of a switch. Of each attribute of :mod:`lossless.model.fabric.attributes` the dialect says
     that they carry it (``carries``), or why not (``losses``).
     ``session`` makes the commands by which one configuration becomes another, what goes included, and ``carrying``

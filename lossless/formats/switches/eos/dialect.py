@@ -9,6 +9,7 @@ from lossless.formats.switches.contract import (
     CARRIED_BY_ALL,
     CARRIED_BY_NONE,
     NO_ADAPTIVE_ROUTING,
+    NOT_APPLICABLE_TO_ANY,
     Carrying,
     ConfigurationFile,
     Dialect,
@@ -43,25 +44,22 @@ _BY_COS = (
 _OWN_LIMITS = "limits and defaults are those of SONiC; the limits of EOS are checked by CFG014"
 _NO_HEADROOM = "headroom and pools stand in platform commands, which are not read"
 NOT_APPLICABLE = {
+    **NOT_APPLICABLE_TO_ANY,
     "BUF001": _NO_HEADROOM,
     "BUF002": _NO_HEADROOM,
     "BUF003": _COMPUTED,
     "BUF004": _COMPUTED,
     "BUF007": _COMPUTED,
-    "BUF013": "no egress buffer profile is configured per queue",
     "WD002": "EOS has no mask of watched priorities: every no-drop priority of a port is watched",
     "WD003": _OWN_LIMITS,
     "WD004": _OWN_LIMITS,
     "WD005": "what EOS does without a recovery time is not public",
-    "WD008": "the transport is that of hosts, which are not compared with switches of EOS",
     "WD010": _OWN_LIMITS,
     "WD012": "the chip-wide action is how SONiC programs some chips",
     "WD013": _OWN_LIMITS,
     "PFC005": _BY_COS,
     "ECN004": _NO_HEADROOM,
     "ECN005": _NO_HEADROOM,
-    "ECN010": "the values are defaults of SONiC's templates",
-    "ECN012": "no buffer profile limits a queue",
 }
 """Rules of fabrics that cannot say anything of EOS, each with why."""
 _ECN = "random-detect ecn minimum-threshold 500 kbytes maximum-threshold 2000 kbytes max-mark-probability 10"

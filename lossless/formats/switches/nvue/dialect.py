@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from lossless.formats.switches.contract import (
     CARRIED_BY_ALL,
     CARRIED_BY_NONE,
+    NOT_APPLICABLE_TO_ANY,
     Carrying,
     ConfigurationFile,
     Dialect,
@@ -33,29 +34,29 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Switch
 
 _COMPUTED = "the switch computes headroom and pools from the cable length of the PFC profile"
-_PLATFORM = "how large the buffer is and what the computed headroom is, is not in the configuration"
+_PLATFORM = "the size of the buffer and the computed headroom are not in the configuration"
 _OWN_LIMITS = "limits and defaults are those of SONiC"
+_POLLS = "detection is a number of polls"
+_NO_RECOVERY = "a recovery interval came with Cumulus Linux 5.19, and has a default"
+_NO_ACTION = "the watchdog has no action to choose"
 NOT_APPLICABLE = {
+    **NOT_APPLICABLE_TO_ANY,
     "BUF001": _PLATFORM,
     "BUF002": _PLATFORM,
     "BUF003": _COMPUTED,
     "BUF004": _COMPUTED,
     "BUF007": _COMPUTED,
-    "BUF013": "no buffer profile is bound to a queue",
     "ECN004": _PLATFORM,
     "ECN005": _PLATFORM,
-    "ECN010": "the values are defaults of SONiC's templates",
-    "ECN012": "no buffer profile limits a queue",
     "PFC005": "the switch priority of a class is the one that is paused: they cannot disagree",
     "WD002": "NVUE has no mask of watched priorities",
     "WD003": _OWN_LIMITS,
-    "WD004": "detection is a number of polls",
-    "WD005": "a recovery interval is not configured before Cumulus Linux 5.19, and has a default then",
-    "WD006": "a recovery interval is not configured before Cumulus Linux 5.19, and has a default then",
-    "WD008": "the transport is that of hosts, which are not compared with switches of NVUE",
-    "WD010": "detection is a number of polls",
-    "WD011": "the watchdog of NVUE has no action to choose",
-    "WD012": "the watchdog of NVUE has no action to choose",
+    "WD004": _POLLS,
+    "WD005": _NO_RECOVERY,
+    "WD006": _NO_RECOVERY,
+    "WD010": _POLLS,
+    "WD011": _NO_ACTION,
+    "WD012": _NO_ACTION,
     "WD013": _OWN_LIMITS,
 }
 """Rules of fabrics that cannot say anything of NVUE, each with why."""
@@ -130,8 +131,8 @@ CARRIES = CARRIED_BY_ALL | {"watchdog.detection", "watchdog.poll", "cable", "ada
 """Attributes that the files carry."""
 LOSSES = {
     "buffers": _COMPUTED,
-    "watchdog.restoration": "a recovery interval came with Cumulus Linux 5.19, and has a default",
-    "watchdog.action": "the watchdog has no action to choose",
+    "watchdog.restoration": _NO_RECOVERY,
+    "watchdog.action": _NO_ACTION,
     **CARRIED_BY_NONE,
 }
 """Attributes that the files of NVUE do not carry, with why."""

@@ -9,6 +9,7 @@ from lossless.formats.switches.contract import (
     CARRIED_BY_ALL,
     CARRIED_BY_NONE,
     NO_ADAPTIVE_ROUTING,
+    NOT_APPLICABLE_TO_ANY,
     Carrying,
     ConfigurationFile,
     Dialect,
@@ -43,27 +44,28 @@ if TYPE_CHECKING:
 _PLATFORM = "the buffer of the chip is not in the configuration, and without a pause buffer headroom is the platform's"
 _NO_LENGTH = "NX-OS has no cable lengths"
 _NO_TIMERS = "the watchdog is on or off; what its timers are in effect is not public"
+_NO_HEADROOM = (
+    "the buffer of the chip is not in the configuration; what `pause buffer-size` leaves above its threshold is "
+    "checked by CFG014"
+)
 NOT_APPLICABLE = {
-    "BUF001": _PLATFORM,
-    "BUF002": _PLATFORM,
+    **NOT_APPLICABLE_TO_ANY,
+    "BUF001": _NO_HEADROOM,
+    "BUF002": _NO_HEADROOM,
     "BUF003": _NO_LENGTH,
     "BUF004": _NO_LENGTH,
-    "BUF007": _PLATFORM,
-    "BUF013": "no egress buffer profile is configured per queue",
-    "ECN004": _PLATFORM,
-    "ECN005": _PLATFORM,
-    "ECN010": "the values are defaults of SONiC's templates",
-    "ECN012": "no buffer profile limits a queue",
+    "BUF007": _NO_HEADROOM,
+    "ECN004": _NO_HEADROOM,
+    "ECN005": _NO_HEADROOM,
     "PFC005": "the line of a class says which priority pauses it: group, queue and priority cannot disagree",
     "WD002": "NX-OS has no mask of watched priorities: every no-drop queue of a port is watched",
     "WD003": _NO_TIMERS,
     "WD004": _NO_TIMERS,
     "WD005": _NO_TIMERS,
     "WD006": _NO_TIMERS,
-    "WD008": "the transport is that of hosts, which are not compared with switches of NX-OS",
     "WD010": _NO_TIMERS,
-    "WD011": "disable-action, which only logs, is checked by CFG014",
-    "WD012": "the watchdog of NX-OS has no action to choose",
+    "WD011": "`disable-action`, which only logs, is checked by CFG014",
+    "WD012": "the watchdog has no action to choose",
     "WD013": _NO_TIMERS,
 }
 """Rules of fabrics that cannot say anything of NX-OS, each with why."""
