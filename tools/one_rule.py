@@ -1,10 +1,10 @@
-"""Records one rule, writes its pages, and runs the tests that a mistake in a rule makes fail: ``make rule CODE=WD020``.
+"""Records one rule, writes its pages, and runs what a mistake in a rule makes fail: ``make rule CODE=WD020``.
 
     python tools/one_rule.py CODE
 
-What the rule reports of its examples is written on record, and what changed there is printed: read it. Then run its
-examples against all rules and the examples of all others against it, its family, every test file that names it and is
-not among the heaviest, the corpus, other systems, the catalog of rules, and the documentation.
+What the rule reports of its examples is written on record, and what changed there is printed: read it. Then check its
+types, and run its examples against all rules and the examples of all others against it, its family, every test file
+that names it and is not among the heaviest, the corpus, other systems, the catalog of rules, and the documentation.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from lossless.checks.rules.registry import RULES  # noqa: E402
+from lossless.checks.rules.registry import RULES, module_of  # noqa: E402
 from tools.durations import on_record  # noqa: E402
 
 TESTS = "tests/checks/rules"
@@ -26,6 +26,7 @@ RECORDS = (
     f"{TESTS}/recorded-values.txt",
     f"{TESTS}/scenarios",
     "docs/rules",
+    "docs/dialects.md",
 )
 ALWAYS = (
     f"{TESTS}/test_rule_snippets.py",
@@ -77,12 +78,14 @@ def main(arguments: list[str]) -> int:
     if code not in RULES:
         print(f"no file {code.lower()}_*.py in a folder of lossless/checks/rules", file=sys.stderr)
         return 1
-    sound = run("-m", "tests.checks.rules.recorded", code) and run("tools/rule_pages.py", "docs/rules")
+    recorder = ("-m", "tests.checks.rules.recorded", code)
+    sound = run(*recorder) and run("tools/rule_pages.py", "docs/rules") and run("tools/dialect_rules.py")
     subprocess.run(["git", "--no-pager", "diff", "--stat", "--", *RECORDS], cwd=ROOT, check=False)
+    typed = run("-m", "mypy", "-m", module_of(code))
     files = sorted({*ALWAYS, *naming(code)} - {f"{TESTS}/test_recorded.py"})
     recorded = run("-m", "pytest", "-n0", f"{TESTS}/test_recorded.py", "-k", f"{code} or in_no_other_test")
     tested = run("-m", "pytest", "-n", "auto", "--dist", "loadgroup", "-m", "not tools", *files)
-    return int(not (sound and recorded and tested))
+    return int(not (sound and typed and recorded and tested))
 
 
 if __name__ == "__main__":
