@@ -63,10 +63,10 @@ def declarations_of(
 
 def declaration_of(document: Document, profile_dirs: Sequence[Folder], errors: list[Problem]) -> Declaration:
     """Return what an intent declares; what cannot be read of it is added to ``errors``."""
-    from lossless.formats.intent.load import transport_of
+    from lossless.formats.intent.load import TRANSPORTS, transport_of
 
     try:
-        return BY_TRANSPORT[transport_of(document)](document, profile_dirs)
+        return BY_MODEL[TRANSPORTS[transport_of(document)]](document, profile_dirs)
     except InputError as error:
         errors.extend(error.problems)
     except ProfileError as error:
@@ -95,15 +95,12 @@ def _managed(document: Document, _profile_dirs: Sequence[Folder]) -> Declaration
     return Declaration(fabric=resolve_managed(load_managed(document)))
 
 
-BY_TRANSPORT: dict[str, Callable[[Document, Sequence[Folder]], Declaration]] = {
-    "rocev2": _fabric,
-    "uec": _fabric,
-    "infiniband": _subnet,
-    "efa": _managed,
-    "gcp": _managed,
-    "azure": _managed,
+BY_MODEL: dict[str, Callable[[Document, Sequence[Folder]], Declaration]] = {
+    "lossless.formats.intent.document": _fabric,
+    "lossless.formats.intent.infiniband.document": _subnet,
+    "lossless.formats.intent.managed.document": _managed,
 }
-"""How the intent of each transport is read and resolved; its keys are those of ``intent.load.TRANSPORTS``."""
+"""How an intent is read and resolved, by the document model that ``intent.load.TRANSPORTS`` has for its transport."""
 
 
 def intent_fabric(document: Document, profile_dirs: Sequence[Folder], errors: list[Problem]) -> Fabric | None:
@@ -167,11 +164,12 @@ def intent_of_switches(document: Document) -> LoadedIntent:
         InputError: it cannot be read; it declares a subnet, or a fabric whose switches a cloud runs.
     """
     from lossless.formats.intent.load import load_intent
+    from lossless.model.hardware.clouds import TRANSPORTS
 
     if declares_subnet(document):
         raise InputError([no_fabric(document)])
     transport = document.data.get("transport") if is_intent(document) else None
-    if isinstance(transport, str) and BY_TRANSPORT.get(transport) is _managed:
+    if transport in TRANSPORTS:
         raise InputError([at_transport(document, f"transport: {transport}: {_NOT_OURS}")])
     return load_intent(document)
 

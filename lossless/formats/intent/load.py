@@ -25,6 +25,7 @@ from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.nearest import suggestion
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.model import EthernetTransport
+from lossless.model.hardware.clouds import TRANSPORTS as CLOUDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,7 +39,7 @@ _Model = TypeVar("_Model", bound="BaseModel")
 TRANSPORTS = {
     **dict.fromkeys(get_args(EthernetTransport), "lossless.formats.intent.document"),
     "infiniband": "lossless.formats.intent.infiniband.document",
-    **dict.fromkeys(("efa", "gcp", "azure"), "lossless.formats.intent.managed.document"),
+    **dict.fromkeys(CLOUDS, "lossless.formats.intent.managed.document"),
 }
 """The module of the document model of each transport; it has the ``json_schema`` of such an intent."""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lossless.formats.inputs.intents import BY_TRANSPORT
+from lossless.formats.inputs.intents import BY_MODEL
 from lossless.formats.intent.load import TRANSPORTS
 from tests.conftest import ROOT
 from tests.formats.intent.intent_texts import spoilt
@@ -48,7 +48,7 @@ def site(cli: Cli, tmp_path: Path) -> Cli:
 
 
 def test_every_transport_has_a_model_and_a_way_to_resolve_it() -> None:
-    assert list(TRANSPORTS) == list(BY_TRANSPORT)
+    assert {*TRANSPORTS.values()} == BY_MODEL.keys()
 
 
 @pytest.mark.parametrize(
