@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 _TOKEN = re.compile(r"\*\*|\*|\?|\[!?[^\[\]]+\]|.", re.DOTALL)
 
 
-def fits_file(pattern: str, file: str) -> bool:
-    """Return whether a pattern stands for a file, or for a folder that it is in.
+def fits_file(pattern: str, file: str, *, whole: bool = False) -> bool:
+    """Return whether a pattern stands for a file, or for a folder that it is in; ``whole``: for the file itself alone.
 
     The file is relative to where patterns begin. A pattern without a slash stands for that name at any depth.
     """
     named = pattern.removeprefix("./").rstrip("/")
     anchored = named.lstrip("/") if "/" in named else f"**/{named}"
-    return _glob(anchored, "/").fits(file)
+    return _glob(anchored, "/").fits(file, whole=whole)
 
 
 def fits_object(pattern: str, path: Path, form: str) -> bool:
@@ -56,11 +56,11 @@ class _Glob:
         self._skipped = self._across & (self._bits(separator) >> 1)
         self._next: dict[str, int] = {}
 
-    def fits(self, name: str) -> bool:
-        """Return whether the pattern stands for a name, or for a part that it begins with."""
+    def fits(self, name: str, *, whole: bool = False) -> bool:
+        """Return whether the pattern stands for a name, or, unless ``whole``, for a part that it begins with."""
         reached = self._entered(1)
         for char in name:
-            if reached & self._end and char == self._separator:
+            if not whole and reached & self._end and char == self._separator:
                 return True
             staying = self._across if char == self._separator else self._across | self._within
             kept = reached & staying

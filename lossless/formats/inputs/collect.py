@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Path
     from lossless.ground.documents.document import Document
 
+    Excludes = Callable[[str, str | None], bool]
+
 _NO_LIST = "a list, and none of its items is a CONFIG_DB"
 _UNKNOWN = (
     f"unknown kind of file; expected .json, .yaml or .yml, a configuration of {one_of(TITLES.values())}, "
@@ -35,6 +37,19 @@ class Candidate(NamedTuple):
     expected: bool
 
 
+class Found(NamedTuple):
+    """What lies at some paths: files that may be ours, each once by whatever name it is met.
+
+    ``problems`` are folders that cannot be read, ``others`` files whose names ours do not have, ``excluded`` files
+    that the user left out.
+    """
+
+    candidates: tuple[Candidate, ...]
+    problems: tuple[Problem, ...]
+    others: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
+
+
 class Inputs(NamedTuple):
     """What files hold: a document for each device, intent and file of a subnet manager, and what is not read.
 
@@ -47,21 +62,23 @@ class Inputs(NamedTuple):
 
 
 def collect(
-    paths: Sequence[str | os.PathLike[str]], *, lenient: bool = False
+    paths: Sequence[str | os.PathLike[str]], *, lenient: bool = False, excludes: Excludes | None = None
 ) -> tuple[list[Document], list[Problem]]:
     """Return the documents to check, each file once, and what could not be read.
 
     A file that is named must be an intent or a configuration; in a directory, and everywhere where it is ``lenient``,
     other files are skipped. A file of several devices gives a document for each.
     """
-    inputs = gather(paths, lenient=lenient)
+    inputs = gather(paths, lenient=lenient, excludes=excludes)
     return list(inputs.documents), list(inputs.problems)
 
 
-def gather(paths: Sequence[str | os.PathLike[str]], *, lenient: bool = False) -> Inputs:
+def gather(
+    paths: Sequence[str | os.PathLike[str]], *, lenient: bool = False, excludes: Excludes | None = None
+) -> Inputs:
     """Return all that lies at some paths, together; see :func:`collect`."""
-    candidates, problems = search(paths, lenient=lenient)
-    return merged([Inputs(problems=tuple(problems)), *map(read, candidates)])
+    found = search(paths, lenient=lenient, excludes=excludes)
+    return merged([Inputs(problems=found.problems), *map(read, found.candidates)])
 
 
 def merged(parts: Sequence[Inputs]) -> Inputs:
@@ -74,23 +91,40 @@ def merged(parts: Sequence[Inputs]) -> Inputs:
 
 
 def search(
-    paths: Sequence[str | os.PathLike[str]], *, lenient: bool = False
-) -> tuple[list[Candidate], list[Problem]]:
-    """Return the files to read, each once by whatever name it is met, and folders that cannot be read.
+    paths: Sequence[str | os.PathLike[str]], *, lenient: bool = False, excludes: Excludes | None = None
+) -> Found:
+    """Return the files to read, and those that are left out.
 
-    Where it is ``lenient``, files that are named need be ours no more than those met in a folder.
+    Where it is ``lenient``, files that are named need be ours no more than those met in a folder. ``excludes`` says
+    which of what is below a folder (its second argument), or itself named (None), the user excludes.
     """
     problems: list[Problem] = []
     candidates: dict[str, Candidate] = {}
+    others: dict[str, None] = {}
+    excluded: dict[str, None] = {}
     for path in (os.fspath(path) for path in paths):
         named = not os.path.isdir(path)
-        for file in [path] if named else _files_below(path, problems):
+        within = None if named else path
+        unreadable: list[Problem] = []
+        for file in [path] if named else _files_below(path, unreadable):
+            if excludes is not None and excludes(file, within):
+                excluded[file] = None
+                continue
+            if not named and not fits(file):
+                # As folders of such names: they are settings of other tools.
+                if not os.path.basename(file).startswith("."):
+                    others[file] = None
+                continue
             identity = os.path.realpath(file)
             expected = (named and not lenient) or _looks_like_ours(file)
             # One that was met in a folder can still be named.
             if identity not in candidates or (expected and not candidates[identity].expected):
                 candidates[identity] = Candidate(file, expected)
-    return list(candidates.values()), problems
+        problems += [each for each in unreadable if excludes is None or not excludes(each.file, within)]
+    left_out = tuple(file for file in excluded if os.path.realpath(file) not in candidates)
+    named_too = {candidate.file for candidate in candidates.values()}
+    unfit = tuple(file for file in others if file not in named_too)
+    return Found(tuple(candidates.values()), tuple(problems), unfit, left_out)
 
 
 def load_configuration(file: str) -> Document:
@@ -263,7 +297,7 @@ def _beside_host(document: Document) -> Document:
 
 
 def _files_below(folder: str, problems: list[Problem]) -> Iterator[str]:
-    """Yield files whose names fit. Folders that are links are not entered: none leads in cycles."""
+    """Yield the files of a folder. Folders that are links are not entered: none leads in cycles."""
     from lossless.formats.inputs.git_files import known_to_git
 
     known = known_to_git(folder)
@@ -279,7 +313,7 @@ def _files_below(folder: str, problems: list[Problem]) -> Iterator[str]:
         folders[:] = sorted(f for f in folders if not is_skipped(f))
         for name in sorted(files):
             file = os.path.join(root, name)
-            if fits(name) and not _is_special(file):
+            if not _is_special(file):
                 yield file
 
 

@@ -83,8 +83,7 @@ def configurations_beside(path: str | PathLike[str]) -> tuple[str, ...]:
     """Return the files of devices below a folder that is read as its fabric.yaml: they are not read with it."""
     if not os.path.isfile(os.path.join(path, "fabric.yaml")):
         return ()
-    candidates, _ = search([path])
-    return tuple(file for file, _ in candidates if is_json(file) and seems_ours(file))
+    return tuple(file for file, _ in search([path]).candidates if is_json(file) and seems_ours(file))
 
 
 def intent_at(path: str | PathLike[str]) -> Document:

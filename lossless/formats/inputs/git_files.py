@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from lossless.formats.inputs.discover import fits, is_skipped
+from lossless.formats.inputs.discover import is_skipped
 from lossless.formats.inputs.git import git, is_installed, is_top, top_of
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _SHUT = b"could not open directory"
 
 
 def known_to_git(folder: str) -> list[str] | None:
-    """Return the files below a folder that git knows or would add and whose suffix fits, in order.
+    """Return the files below a folder that git knows or would add, in order.
 
     Returns None where git has nothing to say: no repository, no git, a folder that it ignores as a whole, or one
     that may not be read.
@@ -48,7 +48,7 @@ def _tracked(folder: str, listed: bytes) -> Iterator[str]:
         name = os.fsdecode(raw)
         if head.startswith(_SUBMODULE.encode()):
             yield from _within(folder, name)
-        elif fits(name) and _is_there(os.path.join(folder, name)):
+        elif _is_there(os.path.join(folder, name)):
             yield name
 
 
@@ -60,7 +60,7 @@ def _added(folder: str, listed: bytes) -> Iterator[str]:
             continue
         if not last:
             yield from _within(folder, name.rstrip("/"))
-        elif fits(last):
+        else:
             yield name
 
 

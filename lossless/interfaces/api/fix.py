@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.findings import Finding
 from lossless.ground.basics.records import NamedTuple
-from lossless.interfaces.api.lint import lint_documents, lint_inputs
+from lossless.interfaces.api.lint import accounted, lint_documents, lint_inputs
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 from lossless.interfaces.api.report import Report
 
@@ -55,10 +55,12 @@ def fix(
         LosslessError: a file has changed meanwhile, or cannot be written.
     """
     from lossless.checks.lint.fix import fixed_documents
-    from lossless.formats.inputs.collect import gather
+    from lossless.formats.inputs.collect import Inputs, merged, read
     from lossless.ground.documents.rewrite import rewrite
+    from lossless.interfaces.api.discovery import found_at
 
-    inputs = gather(paths, lenient=options.per_file)
+    found = found_at(paths, options)
+    inputs = merged([Inputs(problems=found.problems), *map(read, found.candidates)])
     # A file of several devices, or in another form, is checked with the rest and left as it is.
     documents = [document for document in inputs.documents if document.part is None]
     apart = [document for document in inputs.documents if document.part is not None]
@@ -76,7 +78,7 @@ def fix(
     for file, texts in changed.items() if write else ():
         rewrite(file, *texts)
     report = lint_inputs(inputs._replace(documents=(*fixed.documents, *apart)), options)
-    return FixResult(changed, fixed.findings, fixed.refused, report)
+    return FixResult(changed, fixed.findings, fixed.refused, accounted(report, found))
 
 
 def fix_documents(

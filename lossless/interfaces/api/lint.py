@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lossless.checks.lint.filter import FilterResult
     from lossless.checks.lint.results import LintResult
     from lossless.checks.lint.settings import Settings
-    from lossless.formats.inputs.collect import Candidate, Inputs
+    from lossless.formats.inputs.collect import Candidate, Found, Inputs
     from lossless.formats.inputs.intents import Declaration
     from lossless.ground.basics.errors import Problem
     from lossless.ground.documents.document import Document
@@ -29,12 +29,14 @@ if TYPE_CHECKING:
 class LintRun(NamedTuple):
     """What rules say, before anything is suppressed; ``folders`` were checked whole.
 
-    ``lookup`` is None where no configuration or option chooses rules or accepts findings.
+    ``lookup`` is None where no configuration or option chooses rules or accepts findings. ``found`` are
+    its files, None where they were read before.
     """
 
     result: LintResult
     lookup: ConfigurationLookup | None
     folders: tuple[str, ...] = ()
+    found: Found | None = None
 
 
 def lint(paths: Sequence[str | PathLike[str]], options: Options = DEFAULT_OPTIONS) -> Report:
@@ -49,20 +51,20 @@ def run_at(
     import os
 
     from lossless.checks.lint.files import check_files
-    from lossless.formats.inputs.collect import search
+    from lossless.interfaces.api.discovery import documents_below, found_at
 
-    candidates, errors = search(paths, lenient=options.per_file)
-    lookup = lookup_of(options, [candidate.file for candidate in candidates])
-    result = (check or check_files)(candidates, settings_of(options, lookup))
+    every = _every_lookup(options)
+    found = found_at(paths, options, every)
+    lookup = _needed(every, options, [candidate.file for candidate in found.candidates])
+    result = (check or check_files)(found.candidates, settings_of(options, lookup))
     if options.simulate:
-        from lossless.formats.inputs.collect import collect
-
-        result = _with_runs(result, collect(paths, lenient=options.per_file)[0], options, lookup)
+        result = _with_runs(result, documents_below(paths, options), options, lookup)
     # What compares files did not run where each is checked by itself: no folder was checked whole.
     folders = (
         () if options.per_file else tuple(os.path.abspath(path) for path in paths if os.path.isdir(path))
     )
-    return LintRun(result._replace(errors=(*errors, *result.errors)), lookup, folders)
+    result = result._replace(errors=(*found.problems, *result.errors))
+    return LintRun(result, lookup, folders, found)
 
 
 def lint_text(raw: bytes, file: str, options: Options = DEFAULT_OPTIONS) -> Report:
@@ -112,6 +114,11 @@ def check(inputs: Inputs, options: Options, lookup: ConfigurationLookup | None =
 
 def lookup_of(options: Options, files: Sequence[str]) -> ConfigurationLookup | None:
     """Return the configurations of a run, None where none chooses rules or accepts findings."""
+    return _needed(_every_lookup(options), options, files)
+
+
+def _every_lookup(options: Options) -> ConfigurationLookup | None:
+    """Return the configurations that a run may have, None where it has none."""
     asked = bool(options.select or options.ignore)
     if not (options.configured or options.configuration or options.baseline or asked):
         return None
@@ -122,9 +129,17 @@ def lookup_of(options: Options, files: Sequence[str]) -> ConfigurationLookup | N
         from lossless.checks.rules.selectors import RuleChoice
 
         choice = RuleChoice(options.select, options.ignore)
-    lookup = ConfigurationLookup(searching=options.configured, only=options.configuration, asked=choice)
-    is_needed = options.configuration or options.baseline or asked or any(map(lookup.is_configured, files))
-    return lookup if is_needed else None
+    return ConfigurationLookup(searching=options.configured, only=options.configuration, asked=choice)
+
+
+def _needed(
+    lookup: ConfigurationLookup | None, options: Options, files: Sequence[str]
+) -> ConfigurationLookup | None:
+    """Return the configurations of a run, None where none holds for its files, and no option chooses or accepts."""
+    if lookup is None:
+        return None
+    asked = options.configuration or options.baseline or options.select or options.ignore
+    return lookup if asked or any(map(lookup.is_configured, files)) else None
 
 
 def settings_of(options: Options, lookup: ConfigurationLookup | None) -> Settings:
@@ -170,6 +185,8 @@ def report_of(run: LintRun, options: Options) -> Report:
     run = run._replace(result=_as_written(run.result))
     verdicts, errors, documents, *_ = run.result
     report = Report(verdicts.findings, errors, verdicts.not_checked, documents)
+    if run.found is not None:
+        report = accounted(report, run.found)
     if run.lookup is None and not any(map(_may_suppress, documents.values())):
         return report
     filtered = filtered_run(run, options)
@@ -182,6 +199,11 @@ def report_of(run: LintRun, options: Options) -> Report:
         beside=len(filtered.beside),
         fail_on=filtered.fail_on,
     )
+
+
+def accounted(report: Report, found: Found) -> Report:
+    """Return the report of a run with the files that it did not check."""
+    return report._replace(excluded=found.excluded)
 
 
 def _as_written(result: LintResult) -> LintResult:

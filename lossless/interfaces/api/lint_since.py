@@ -13,6 +13,7 @@ from lossless.ground.basics.findings import SEVERITIES, Finding
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents import load_text
 from lossless.ground.documents.text import decode, read_bytes
+from lossless.interfaces.api.discovery import documents_below, without_excluded
 from lossless.interfaces.api.fabrics import load_fabrics
 from lossless.interfaces.api.lint import LintRun, lint, lint_inputs, lookup_of, report_of, run_at, settings_of
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
@@ -56,6 +57,7 @@ def lint_since(
     named = [fspath(path) for path in paths]
     compared_with = revision_of(revision, named)
     blobs = blobs_at(compared_with, named)
+    blobs = {file: blobs[file] for file in without_excluded(blobs, named, options)}
     # Runs of traffic take the documents of all files, and intents alone are shared among processes.
     together = options.simulate or not any(map(is_json, blobs))
     compare = _by_themselves if together else _by_changes
@@ -208,10 +210,8 @@ def _margins(
     then: _Before, paths: Sequence[str | PathLike[str]], options: Options
 ) -> tuple[MarginChange, ...]:
     """Return what runs show before and after, part by part."""
-    from lossless.formats.inputs.collect import collect
-
     before = dict(_runs(then.documents, options))
-    after = dict(_runs(collect(paths, lenient=options.per_file)[0], options))
+    after = dict(_runs(documents_below(paths, options), options))
     parts = dict.fromkeys((*after, *before))
     return tuple(MarginChange(part, before.get(key), after.get(key)) for key in parts for part in [key[0]])
 

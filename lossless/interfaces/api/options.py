@@ -22,6 +22,10 @@ class Options(NamedTuple):
     ``baseline`` is the file of known findings that counts instead of a configured one; empty, none counts. ``today``,
     as 2026-12-31, ends suppressions that have a date; without it none ends.
 
+    ``exclude`` are patterns of files and folders that are not searched, in place of those that are configured;
+    ``extend_exclude`` add to them, both from the current folder. ``force_exclude``: they hold for paths that are named
+    too; None as configured.
+
     ``per_file``: every file is checked by itself, and one that is named need not be ours. ``tell`` is told how many
     files are done, of how many, while there is more to do.
     """
@@ -35,6 +39,9 @@ class Options(NamedTuple):
     configuration: str | None = None
     baseline: str | None = None
     today: str = ""
+    exclude: tuple[str, ...] | None = None
+    extend_exclude: tuple[str, ...] = ()
+    force_exclude: bool | None = None
     per_file: bool = False
     tell: Callable[[int, int], None] | None = None
 

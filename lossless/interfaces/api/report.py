@@ -19,9 +19,9 @@ class Report(NamedTuple):
     """What a lint run has to say; ``documents`` by file name, to show excerpts.
 
     ``suppressed`` and ``baselined`` count accepted findings. ``beside`` is how many documents were not
-    checked, and are there because a finding points into them: configurations and baselines. ``fail_on`` is the least
-    severity that shall fail the run, or ``never``, where a configuration says so. ``change`` is there where findings
-    are only those that a change adds.
+    checked, and are there because a finding points into them: configurations and baselines. ``excluded`` are files
+    that the user left out. ``fail_on`` is the least severity that shall fail the run, or ``never``, where a
+    configuration says so. ``change`` is there where findings are only those that a change adds.
     """
 
     findings: tuple[Finding, ...]
@@ -31,6 +31,7 @@ class Report(NamedTuple):
     suppressed: int = 0
     baselined: int = 0
     beside: int = 0
+    excluded: tuple[str, ...] = ()
     fail_on: str | None = None
     change: Change | None = None
 

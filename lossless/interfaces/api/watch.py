@@ -46,13 +46,12 @@ class Watch:
     def changed(self) -> bool:
         """Return whether anything is not as it was when this was asked last."""
         from lossless.checks.lint.cache import mark_of
-        from lossless.formats.inputs.collect import search
+        from lossless.interfaces.api.discovery import found_at
 
-        candidates, _ = search(self._paths, lenient=self._options.per_file)
-        names = [candidate.file for candidate in candidates]
-        files, settings = (
-            {name: mark_of(name) for name in group} for group in (names, self._governing(names))
-        )
+        found = found_at(self._paths, self._options)
+        names = [candidate.file for candidate in found.candidates]
+        governing = self._governing([*names, *found.excluded])
+        files, settings = ({name: mark_of(name) for name in group} for group in (names, governing))
         if settings != self._settings:
             self._cache.forget()
         is_changed = (files, settings) != (self._files, self._settings)

@@ -214,10 +214,13 @@ def _texts(raw: bytes, file: str) -> dict[str, str]:
 
 
 def _with_empty_folders(report: Report, paths: tuple[str, ...]) -> Report:
-    """Return the report with a problem for every folder that held nothing: a typo must not look clean."""
+    """Return the report with a problem for every folder that held nothing: a typo must not look clean.
+
+    One whose files are all excluded is as the user wants it.
+    """
     import os
 
-    known = [*report.documents, *(entry.file for entry in report.errors)]
+    known = [*report.documents, *report.excluded, *(entry.file for entry in report.errors)]
     empty = [
         Problem(path, None, None, _NOTHING)
         for path in dict.fromkeys(paths)

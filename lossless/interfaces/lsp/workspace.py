@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 from lossless.api import Report, lint_documents
 from lossless.ground.basics.records import NamedTuple
-from lossless.interfaces.api.files import Candidate, Inputs, candidates_below, is_ours, read, read_text
+from lossless.interfaces.api.files import (
+    Candidate,
+    Inputs,
+    candidates_below,
+    is_excluded,
+    is_ours,
+    read,
+    read_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -42,8 +50,9 @@ class WorkspaceFiles:
     def search(self, roots: Sequence[str]) -> None:
         """Look for files in the folders of a workspace."""
         self._roots = tuple(roots)
+        options = self.options()
         self._candidates = {
-            root: {os.path.realpath(candidate.file): candidate for candidate in candidates_below([root])}
+            root: {os.path.realpath(each.file): each for each in candidates_below([root], options)}
             for root in self._roots
         }
 
@@ -74,6 +83,9 @@ class WorkspaceFiles:
         return LintGroup(tuple(documents), lint_documents(documents, self.options(), problems), left_out)
 
     def _edited(self, file: str, text: str) -> Inputs:
+        root = self._root(file)
+        if root is not None and is_excluded(file, root, self.options()):
+            return Inputs()
         inputs = read_text(file, text)
         if inputs.documents:
             self._ours.add(file)

@@ -91,13 +91,13 @@ def test_a_checkout_of_somebody_else_is_searched_unless_the_user_calls_it_safe(
         lint_since("HEAD", [folder])
 
     (shim / "own").write_text(f"[safe]\n\tdirectory = {folder}\n")
-    assert known_to_git(str(folder)) == [f"{folder}/fabric.yaml"]
+    assert known_to_git(str(folder)) == [f"{folder}/{name}" for name in (".gitignore", "fabric.yaml")]
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
     assert known_to_git(str(folder)) is None
     monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
     monkeypatch.setenv("GIT_CONFIG_KEY_0", "safe.directory")
     monkeypatch.setenv("GIT_CONFIG_VALUE_0", "*")
-    assert known_to_git(str(folder)) == [f"{folder}/fabric.yaml"]
+    assert known_to_git(str(folder)) == [f"{folder}/{name}" for name in (".gitignore", "fabric.yaml")]
 
 
 def test_what_the_user_ignores_everywhere_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,7 +129,8 @@ def test_a_linked_work_tree_and_a_submodule_are_read_as_such(tmp_path: Path) -> 
 
     outer = repository(tmp_path / "outer", {"outer.yaml": INTENT})
     git(outer, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(main), "inner")
-    assert known_to_git(str(outer)) == [f"{outer}/inner/fabric.yaml", f"{outer}/outer.yaml"]
+    names = (".gitmodules", "inner/fabric.yaml", "outer.yaml")
+    assert known_to_git(str(outer)) == [f"{outer}/{name}" for name in names]
     assert known_to_git(str(outer / "inner")) == [f"{outer}/inner/fabric.yaml"]
 
 

@@ -93,7 +93,17 @@ def test_the_public_names_are_these() -> None:
 def test_the_shape_of_their_results_is_this() -> None:
     assert api.Options._fields == (
         *("rdma_dscps", "profile_dirs", "simulate", "select", "ignore"),
-        *("configured", "configuration", "baseline", "today", "per_file", "tell"),
+        *(
+            "configured",
+            "configuration",
+            "baseline",
+            "today",
+            "exclude",
+            "extend_exclude",
+            "force_exclude",
+            "per_file",
+            "tell",
+        ),
     )
     assert api.Report._fields[:4] == ("findings", "errors", "not_checked", "documents")
     assert api.RenderResult._fields == (

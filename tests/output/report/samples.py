@@ -70,6 +70,11 @@ class Sample(NamedTuple):
     baselined: int = 0
 
     @property
+    def excluded(self) -> tuple[str, ...]:
+        """Which files were left out."""
+        return ()
+
+    @property
     def files(self) -> int:
         """How many files were checked."""
         return len(self.documents)

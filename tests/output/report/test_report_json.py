@@ -102,6 +102,7 @@ def test_errors_and_counts() -> None:
         "not_checked": 3,
         "files": 2,
         "causes": 1,
+        "excluded": 0,
     }
 
 

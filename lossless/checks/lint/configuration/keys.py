@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from lossless.checks.lint.configuration.values import DATE, PATTERNS, SELECTORS, TEXT, ValueKind, one_of
+from lossless.checks.lint.configuration.values import (
+    BOOLEAN,
+    DATE,
+    PATTERNS,
+    SELECTORS,
+    TEXT,
+    ValueKind,
+    one_of,
+)
 from lossless.ground.basics.findings import SEVERITIES
 from lossless.ground.basics.records import NamedTuple
 
@@ -34,6 +42,14 @@ TOP: dict[str, ConfigurationKey] = {
     ),
     "baseline": ConfigurationKey(
         TEXT, "File of findings that are known already, as `lossless baseline` writes it; from this folder."
+    ),
+    "exclude": ConfigurationKey(
+        PATTERNS,
+        "Files or folders that are not searched for files to check, from this folder, as in .gitignore: `fixtures`, "
+        "`lab/*.json`. A path on the command line is checked nevertheless.",
+    ),
+    "force-exclude": ConfigurationKey(
+        BOOLEAN, "Whether `exclude` holds for paths on the command line too; false if not said."
     ),
 }
 """Keys with a value of their own; ``severity`` and ``suppress`` stand beside them, with keys inside."""

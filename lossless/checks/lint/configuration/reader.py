@@ -52,6 +52,8 @@ class Configuration(NamedTuple):
     fail_on: str | None = None
     baseline: str | None = None
     entries: tuple[SuppressionEntry, ...] = ()
+    exclude: tuple[str, ...] = ()
+    force_exclude: bool = False
 
 
 def has_table(text: str, file: str) -> bool:
@@ -108,6 +110,8 @@ class _ConfigurationReader:
             top.get("fail-on"),
             top.get("baseline"),
             entries,
+            texts(top.get("exclude", [])),
+            top.get("force-exclude", False),
         )
 
     def _members(

@@ -108,6 +108,11 @@ def _date(value: object) -> Faults:
         yield (), f"{shown(value)} is no date; expected one such as 2026-12-31"
 
 
+def _boolean(value: object) -> Faults:
+    if not isinstance(value, bool):
+        yield (), f"{shown(value)} is neither true nor false"
+
+
 def _selector_schema() -> dict[str, Any]:
 
     words = [*RULES, *(row.name for row in RULES.values()), *families(), EVERY]
@@ -125,6 +130,7 @@ def _text_schema() -> dict[str, Any]:
     return {"type": "string", "pattern": r"\S"}
 
 
+BOOLEAN = ValueKind(_boolean, lambda: {"type": "boolean"})
 TEXT = ValueKind(_text, _text_schema)
 PATTERNS = ValueKind(_patterns, _patterns_schema)
 SELECTORS = ValueKind(_selectors, _selector_schema)

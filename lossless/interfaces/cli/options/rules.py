@@ -28,6 +28,9 @@ class LintSelection(NamedTuple):
     configured: bool = True
     configuration: str | None = None
     baseline: str | None = None
+    exclude: tuple[str, ...] | None = None
+    extend_exclude: tuple[str, ...] = ()
+    force_exclude: bool | None = None
 
     def added_to(self, options: Options) -> Options:
         """Return options with this choice."""
@@ -47,6 +50,21 @@ def _selectors(_context: click.Context, _option: click.Parameter, values: Sequen
         for reason in filter(None, map(unknown_selector, words)):
             raise click.BadParameter(reason)
     return words
+
+
+def _patterns(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> tuple[str, ...]:
+    """Return the patterns of one or more comma lists.
+
+    Raises:
+        BadParameter: one is empty, or longer than patterns may be.
+    """
+    from lossless.ground.basics.limits import GLOB_CHARACTERS
+
+    patterns = tuple(word.strip() for value in values for word in value.split(","))
+    for pattern in patterns:
+        if not pattern or len(pattern) > GLOB_CHARACTERS:
+            raise click.BadParameter(f"expected patterns of 1 to {GLOB_CHARACTERS:,} characters each")
+    return patterns
 
 
 _FILE = click.Path(exists=True, dir_okay=False)
@@ -74,9 +92,31 @@ _RULES = (
         help="Leave out these rules.",
     ),
 )
+_EXCLUSIONS = (
+    click.option(
+        "--exclude",
+        metavar="PATTERN[,PATTERN...]",
+        multiple=True,
+        callback=_patterns,
+        help="Files and folders not to search, from here, as in .gitignore; in place of the configured ones.",
+    ),
+    click.option(
+        "--extend-exclude",
+        metavar="PATTERN[,PATTERN...]",
+        multiple=True,
+        callback=_patterns,
+        help="Files and folders not to search beside those that are excluded already.",
+    ),
+    click.option(
+        "--force-exclude/--no-force-exclude",
+        default=None,
+        help="Exclude files that are named here too: for hooks that pass file names.",
+    ),
+)
 _OPTIONS = (
     *_RULES,
     *_CONFIGURATION,
+    *_EXCLUSIONS,
     click.option(
         "--baseline",
         metavar="FILE",
@@ -112,6 +152,9 @@ def _with(command: Callable[..., int], options: Sequence[Callable[..., Any]]) ->
         ignore: tuple[str, ...] = (),
         baseline: str | None = None,
         no_baseline: bool = False,
+        exclude: tuple[str, ...] = (),
+        extend_exclude: tuple[str, ...] = (),
+        force_exclude: bool | None = None,
         **rest: Any,
     ) -> int:
         if no_config and configuration:
@@ -119,7 +162,17 @@ def _with(command: Callable[..., int], options: Sequence[Callable[..., Any]]) ->
         if no_baseline and baseline:
             raise click.UsageError("--baseline and --no-baseline contradict each other")
         known = "" if no_baseline else baseline
-        return command(selection=LintSelection(select, ignore, not no_config, configuration, known), **rest)
+        selection = LintSelection(
+            select,
+            ignore,
+            not no_config,
+            configuration,
+            known,
+            exclude or None,
+            extend_exclude,
+            force_exclude,
+        )
+        return command(selection=selection, **rest)
 
     with_options: Callable[..., int] = with_selection
     for option in reversed(options):

@@ -36,6 +36,10 @@ class LintReport(Protocol):
         """How many files were checked; a document more is there where a finding points into a configuration."""
 
     @property
+    def excluded(self) -> tuple[str, ...]:
+        """The files that the user left out."""
+
+    @property
     def suppressed(self) -> int:
         """How many findings the user has suppressed."""
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ReportSummary(NamedTuple):
-    """Findings by severity, what was suppressed, baselined and not checked, and the files that were read.
+    """Findings by severity, what was suppressed, baselined and not checked, and the files that were read and excluded.
 
     ``causes`` counts findings of several devices that say the same once.
     """
@@ -30,6 +30,7 @@ class ReportSummary(NamedTuple):
     not_checked: int
     files: int
     causes: int
+    excluded: int
 
 
 def summarise(report: LintReport) -> ReportSummary:
@@ -44,6 +45,7 @@ def summarise(report: LintReport) -> ReportSummary:
         not_checked=sum(rule.times for rule in report.not_checked),
         files=report.files,
         causes=len(by_cause(report.findings)),
+        excluded=len(report.excluded),
     )
 
 
@@ -67,7 +69,10 @@ def not_checked_text(unchecked: Iterable[UncheckedRule], style: TextStyle = PLAI
 
 
 def summary_text(report: LintReport, style: TextStyle = PLAIN) -> str:
-    """Return the last line of a report: every count, also those that are zero. One cause is counted once."""
+    """Return the last line of a report: every count of findings, also those that are zero, and files left out.
+
+    One cause is counted once.
+    """
     counts = summarise(report)
     severities = ", ".join(
         style.paint(counted(number, noun), noun if number else "plain")
@@ -76,6 +81,7 @@ def summary_text(report: LintReport, style: TextStyle = PLAIN) -> str:
     kept = f"{counts.suppressed} suppressed, {counts.baselined} baselined, {counts.not_checked} not checked"
     repeated = len(report.findings) - counts.causes
     kept += f"; {repeated} more of the same in other files" if repeated else ""
+    kept += f"; {counted(counts.excluded, 'file')} excluded" if counts.excluded else ""
     text = f"{_incomplete(report)}{severities} in {counted(counts.files, 'file')} ({kept})"
     return text if style is PLAIN else _fitting_summary(report, text, style)
 

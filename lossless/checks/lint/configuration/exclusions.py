@@ -1,0 +1,89 @@
+"""Which files a run leaves out: ``exclude`` of the configuration above them, or of the command line.
+
+As ruff has it: a pattern excludes a file, or a folder with everything below it; what is named on the command line is
+checked nevertheless, unless exclusion is forced; patterns of the command line replace those that are configured, or
+add to them. Source: https://docs.astral.sh/ruff/settings/#exclude, #force-exclude.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from lossless.checks.lint.globs import fits_file
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.checks.lint.configuration.lookup import ConfigurationLookup
+
+
+class AskedExclusions(NamedTuple):
+    """What the command line excludes, from the current folder: ``instead`` of what is configured, and ``more``.
+
+    ``forced`` is None where the configuration decides whether files that are named are excluded too.
+    """
+
+    instead: tuple[str, ...] | None = None
+    more: tuple[str, ...] = ()
+    forced: bool | None = None
+
+
+class Exclusions:
+    """Says of each file that is named or found whether it is left out."""
+
+    __slots__ = ("_asked", "_folder", "_known", "_lookup")
+
+    def __init__(self, lookup: ConfigurationLookup, asked: AskedExclusions) -> None:
+        self._lookup = lookup
+        self._asked = asked
+        self._folder = os.getcwd()
+        self._known: dict[tuple[str, str | None], bool] = {}
+
+    def __call__(self, path: str, within: str | None) -> bool:
+        """Return whether a file is excluded, or a folder; ``within`` is the folder that was named, None if itself was.
+
+        A folder that was named is searched, whatever excludes it, and so are those above it.
+        """
+        place = os.path.abspath(path)
+        named = place if within is None else os.path.abspath(within)
+        if self._is_forced(named):
+            return self._excludes(place, None)
+        return within is not None and self._excludes(place, named)
+
+    def _is_forced(self, named: str) -> bool:
+        if self._asked.forced is not None:
+            return self._asked.forced
+        configuration = self._lookup.of(named)
+        return configuration is not None and configuration.force_exclude
+
+    def _excludes(self, path: str, within: str | None) -> bool:
+        """Return whether a path or a folder above it, up to one that is searched whatever its name, is excluded."""
+        key = (path, within)
+        if key not in self._known:
+            above = os.path.dirname(path)
+            is_below = above not in (within, path) and self._excludes(above, within)
+            self._known[key] = is_below or any(
+                _stands_for(pattern, path, folder)
+                for folder, patterns in self._patterns(path)
+                for pattern in patterns
+            )
+        return self._known[key]
+
+    def _patterns(self, path: str) -> Iterator[tuple[str, Sequence[str]]]:
+        """Yield the patterns that hold for a path, with the folders that they begin in."""
+        yield self._folder, (*(self._asked.instead or ()), *self._asked.more)
+        if self._asked.instead is None:
+            configuration = self._lookup.of(path)
+            if configuration is not None and configuration.exclude:
+                yield configuration.folder, configuration.exclude
+
+
+def _stands_for(pattern: str, path: str, folder: str) -> bool:
+    """Return whether a pattern that begins in a folder stands for an absolute path itself."""
+    relative = os.path.relpath(path, folder)
+    if os.path.isabs(pattern) and fits_file(pattern, path.lstrip("/"), whole=True):
+        return True
+    is_outside = relative == os.curdir or relative.startswith(os.pardir)
+    return (not is_outside or pattern.startswith(os.pardir)) and fits_file(pattern, relative, whole=True)

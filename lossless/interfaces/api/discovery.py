@@ -1,0 +1,57 @@
+"""The files of a run: what lies at its paths, without what is excluded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from os import PathLike
+
+    from lossless.checks.lint.configuration.lookup import ConfigurationLookup
+    from lossless.formats.inputs.collect import Excludes, Found
+    from lossless.ground.documents.document import Document
+    from lossless.interfaces.api.options import Options
+
+
+def found_at(
+    paths: Sequence[str | PathLike[str]], options: Options, lookup: ConfigurationLookup | None = None
+) -> Found:
+    """Return the files to read at some paths, and those that are left out; ``lookup`` is that of the run."""
+    from lossless.formats.inputs.collect import search
+
+    return search(paths, lenient=options.per_file, excludes=exclusions_of(options, lookup))
+
+
+def documents_below(paths: Sequence[str | PathLike[str]], options: Options) -> tuple[Document, ...]:
+    """Return the documents of the files at some paths."""
+    from lossless.formats.inputs.collect import gather
+
+    return gather(paths, lenient=options.per_file, excludes=exclusions_of(options)).documents
+
+
+def without_excluded(files: Iterable[str], paths: Sequence[str], options: Options) -> list[str]:
+    """Return the files, each at or below one of some paths, that are not excluded."""
+    import os
+
+    excludes = exclusions_of(options)
+
+    def within(file: str) -> str | None:
+        holding = (path for path in paths if path != file and file.startswith(os.path.join(path, "")))
+        return None if file in paths else next(holding, os.curdir)
+
+    return [file for file in files if excludes is None or not excludes(file, within(file))]
+
+
+def exclusions_of(options: Options, lookup: ConfigurationLookup | None = None) -> Excludes | None:
+    """Return what says of a file whether it is excluded, None where nothing can exclude one."""
+    asked = options.exclude is not None or options.extend_exclude
+    if not (options.configured or options.configuration or asked):
+        return None
+    from lossless.checks.lint.configuration.exclusions import AskedExclusions, Exclusions
+    from lossless.checks.lint.configuration.lookup import ConfigurationLookup
+
+    governing = lookup or ConfigurationLookup(searching=options.configured, only=options.configuration)
+    return Exclusions(
+        governing, AskedExclusions(options.exclude, options.extend_exclude, options.force_exclude)
+    )
