@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from lossless.formats.inputs.discover import fits, is_skipped, seems_ours
+from lossless.formats.inputs.skipped import is_in_rendered_tree
 from lossless.formats.inputs.subnet_manager import documents_in, is_managers as is_text
 from lossless.formats.sonic.read.tables import READ_TABLES
 from lossless.formats.switches.registry import TITLES
@@ -181,17 +182,19 @@ def _read_text(candidate: Candidate, text_of: Callable[[str], str] | None) -> In
         return Inputs()
     if is_facts(text):
         return Inputs(facts=(read_facts(text, file),))
-    return Inputs(problems=(Problem(file, None, None, _UNKNOWN),) if expected else ())
+    return Inputs(problems=(Problem(file, None, None, _unknown(text)),) if expected else ())
+
+
+def _unknown(text: str) -> str:
+    from lossless.formats.switches.other_systems import other_system
+
+    system = other_system(text)
+    return f"a configuration of {system}, a system that is not read" if system else _UNKNOWN
 
 
 def _is_rendered(text: str, file: str) -> bool:
     """Return whether a file lies in a tree that this program rendered: what a host is to be, not what it is."""
-    if not text.startswith("# Rendered by lossless"):
-        return False
-    folder = os.path.dirname(os.path.abspath(file))
-    return any(
-        os.path.isfile(os.path.join(place, "manifest.json")) for place in (folder, os.path.dirname(folder))
-    )
+    return text.startswith("# Rendered by lossless") and is_in_rendered_tree(file)
 
 
 def _has_host_facts(document: Document) -> bool:

@@ -6,6 +6,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from lossless.formats.switches.other_systems import other_system
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ def dialect(name: str) -> Dialect:
 
 def of_text(text: str) -> str:
     """Return the name of the dialect that a text is a configuration of, empty where it is none."""
-    return next((name for name in TITLES if dialect(name).recognizes(text)), "")
+    name = next((name for name in TITLES if dialect(name).recognizes(text)), "")
+    return "" if name and other_system(text) else name
 
 
 def of_data(data: Mapping[object, object], *, json: bool = False) -> str:

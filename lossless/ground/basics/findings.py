@@ -149,6 +149,17 @@ class MissingInput(NamedTuple):
     times: int = 1
 
 
+class SkippedFile(NamedTuple):
+    """A file that is not checked, and why; ``named``: reports name it, as it has to do with a network.
+
+    Other files, such as a README, are counted.
+    """
+
+    file: str
+    reason: str
+    named: bool = False
+
+
 class UncheckedRule(NamedTuple):
     """A rule that could not be checked because something is unknown, how often; counted, never a finding.
 

@@ -202,8 +202,15 @@ def report_of(run: LintRun, options: Options) -> Report:
 
 
 def accounted(report: Report, found: Found) -> Report:
-    """Return the report of a run with the files that it did not check."""
-    return report._replace(excluded=found.excluded)
+    """Return the report of a run with the files that it did not check: what was found, and is nowhere in it."""
+    import os
+
+    from lossless.formats.inputs.skipped import OWN, why_skipped
+
+    read = {*report.documents, *(error.file for error in report.errors)}
+    left = {*(candidate.file for candidate in found.candidates), *found.others} - read
+    skipped = tuple(why_skipped(file) for file in sorted(left) if os.path.basename(file) not in OWN)
+    return report._replace(excluded=found.excluded, skipped=skipped)
 
 
 def _as_written(result: LintResult) -> LintResult:

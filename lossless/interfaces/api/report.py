@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from lossless.analysis.simulation.study.verdict import RunVerdict
     from lossless.ground.basics.errors import Problem
-    from lossless.ground.basics.findings import Finding, UncheckedRule
+    from lossless.ground.basics.findings import Finding, SkippedFile, UncheckedRule
     from lossless.ground.documents.excerpts import DocumentView
 
 
@@ -20,8 +20,9 @@ class Report(NamedTuple):
 
     ``suppressed`` and ``baselined`` count accepted findings. ``beside`` is how many documents were not
     checked, and are there because a finding points into them: configurations and baselines. ``excluded`` are files
-    that the user left out. ``fail_on`` is the least severity that shall fail the run, or ``never``, where a
-    configuration says so. ``change`` is there where findings are only those that a change adds.
+    that the user left out, ``skipped`` those that are not checked for another reason. ``fail_on`` is the least
+    severity that shall fail the run, or ``never``, where a configuration says so. ``change`` is there where findings
+    are only those that a change adds.
     """
 
     findings: tuple[Finding, ...]
@@ -32,6 +33,7 @@ class Report(NamedTuple):
     baselined: int = 0
     beside: int = 0
     excluded: tuple[str, ...] = ()
+    skipped: tuple[SkippedFile, ...] = ()
     fail_on: str | None = None
     change: Change | None = None
 

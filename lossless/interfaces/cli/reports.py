@@ -202,10 +202,11 @@ def _tell_counts(report: Report, *, verbose: bool) -> None:
 
 
 def _counts(report: Report, style: TextStyle, *, verbose: bool) -> Iterator[str]:
-    from lossless.output.report.lint.summary import not_checked_text, summary_text
+    from lossless.output.report.lint.summary import not_checked_text, skipped_text, summary_text
 
     if verbose:
         yield from not_checked_text(report.not_checked, style)
+    yield from skipped_text(report.skipped, style, verbose=verbose)
     yield summary_text(report, style)
     if report.change is not None:
         from lossless.output.report.lint.change_text import counts_text

@@ -117,12 +117,16 @@ def test_sarif(site: Cli) -> None:
 
 def test_several_at_once_are_what_each_is_alone(site: Cli) -> None:
     outputs = [f"--output={form}=lint.{form}" for form in FORMATS]
-    code, out, err = site("lint", *outputs)
-    assert (code, out, err) == site("lint")
-    assert Path("lint.text").read_text() == f"{out}{err}"
+    alone = site("lint")
+    assert site("lint", *outputs) == alone
+    written = {form: Path(f"lint.{form}") for form in FORMATS}
+    texts = {form: path.read_text() for form, path in written.items()}
+    for path in written.values():
+        path.unlink()
+    assert texts["text"] == f"{alone.out}{alone.err}"
     for form in FORMATS[1:]:
-        assert Path(f"lint.{form}").read_text() == site("lint", "--format", form).out
-    parsed(Path("lint.json").read_text())
+        assert texts[form] == site("lint", "--format", form).out
+    parsed(texts["json"])
 
 
 @pytest.mark.parametrize("how", ["--verbose", "--no-source", "--quiet"])

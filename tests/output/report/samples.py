@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from lossless.ground.basics.errors import Problem
-from lossless.ground.basics.findings import Finding, Origin, UncheckedRule
+from lossless.ground.basics.findings import Finding, Origin, SkippedFile, UncheckedRule
 from lossless.ground.documents import load_text
 from lossless.ground.documents.document import Document
 
@@ -68,6 +68,11 @@ class Sample(NamedTuple):
     documents: Mapping[str, Document] = MappingProxyType({})
     suppressed: int = 0
     baselined: int = 0
+
+    @property
+    def skipped(self) -> tuple[SkippedFile, ...]:
+        """Which files were not checked."""
+        return ()
 
     @property
     def excluded(self) -> tuple[str, ...]:

@@ -103,6 +103,7 @@ def test_errors_and_counts() -> None:
         "files": 2,
         "causes": 1,
         "excluded": 0,
+        "skipped": 0,
     }
 
 

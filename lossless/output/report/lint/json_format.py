@@ -32,6 +32,7 @@ def json_text(report: LintReport) -> str:
             {**finding_data(finding, locations), "cause": cause_fingerprint(finding)} for finding in findings
         ],
         "errors": [problem_data(problem) for problem in sort_problems(report.errors)],
+        "skipped": [{"file": shown_file(each.file), "reason": each.reason} for each in report.skipped],
         "summary": summarise(report)._asdict(),
     }
     return json.dumps(data, indent=2)

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from lossless.ground.basics.errors import Problem
-    from lossless.ground.basics.findings import Finding, UncheckedRule
+    from lossless.ground.basics.findings import Finding, SkippedFile, UncheckedRule
     from lossless.ground.documents.excerpts import DocumentView
 
 
@@ -38,6 +38,10 @@ class LintReport(Protocol):
     @property
     def excluded(self) -> tuple[str, ...]:
         """The files that the user left out."""
+
+    @property
+    def skipped(self) -> tuple[SkippedFile, ...]:
+        """The files that were not checked, and why."""
 
     @property
     def suppressed(self) -> int:

@@ -6,18 +6,23 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.findings import SEVERITIES, by_cause
 from lossless.ground.basics.foreign_text import visible
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.output.report.text_style import PLAIN, TextStyle
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from lossless.ground.basics.findings import Finding, Severity, UncheckedRule
+    from lossless.ground.basics.findings import Finding, Severity, SkippedFile, UncheckedRule
     from lossless.output.report.lint.report import LintReport
 
 
+_MOST_NAMES = 4
+"""Of files that are skipped for one reason."""
+
+
 class ReportSummary(NamedTuple):
-    """Findings by severity, what was suppressed, baselined and not checked, and the files that were read and excluded.
+    """Findings by severity, what was suppressed, baselined and not checked, and files: read, excluded and skipped.
 
     ``causes`` counts findings of several devices that say the same once.
     """
@@ -31,6 +36,7 @@ class ReportSummary(NamedTuple):
     files: int
     causes: int
     excluded: int
+    skipped: int
 
 
 def summarise(report: LintReport) -> ReportSummary:
@@ -46,6 +52,7 @@ def summarise(report: LintReport) -> ReportSummary:
         files=report.files,
         causes=len(by_cause(report.findings)),
         excluded=len(report.excluded),
+        skipped=len(report.skipped),
     )
 
 
@@ -68,6 +75,21 @@ def not_checked_text(unchecked: Iterable[UncheckedRule], style: TextStyle = PLAI
         yield fitted(f"not checked: {rule}{visible(each.reason)}{times}", style)
 
 
+def skipped_text(
+    skipped: Sequence[SkippedFile], style: TextStyle = PLAIN, *, verbose: bool = False
+) -> Iterator[str]:
+    """Yield a line for each reason for which files are skipped; ``verbose``: of files of any kind."""
+    if not skipped:
+        return
+    from lossless.output.report.lint.locations import shown_file
+
+    by_reason = grouped((each.reason, shown_file(each.file)) for each in skipped if verbose or each.named)
+    for reason, files in sorted(by_reason.items()):
+        names = ", ".join(map(visible, files[:_MOST_NAMES]))
+        more = f" and {len(files) - _MOST_NAMES} more" if len(files) > _MOST_NAMES else ""
+        yield fitted(f"skipped: {names}{more}: {visible(reason)}", style)
+
+
 def summary_text(report: LintReport, style: TextStyle = PLAIN) -> str:
     """Return the last line of a report: every count of findings, also those that are zero, and files left out.
 
@@ -81,7 +103,8 @@ def summary_text(report: LintReport, style: TextStyle = PLAIN) -> str:
     kept = f"{counts.suppressed} suppressed, {counts.baselined} baselined, {counts.not_checked} not checked"
     repeated = len(report.findings) - counts.causes
     kept += f"; {repeated} more of the same in other files" if repeated else ""
-    kept += f"; {counted(counts.excluded, 'file')} excluded" if counts.excluded else ""
+    left_out = [(counts.excluded, "excluded"), (counts.skipped, "skipped")]
+    kept += "".join(f"; {counted(number, 'file')} {how}" for number, how in left_out if number)
     text = f"{_incomplete(report)}{severities} in {counted(counts.files, 'file')} ({kept})"
     return text if style is PLAIN else _fitting_summary(report, text, style)
 

@@ -1,0 +1,123 @@
+"""Why a file that was named or found is not checked."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from typing import TYPE_CHECKING
+
+from lossless.formats.inputs.discover import fits
+from lossless.ground.basics.errors import InputError
+from lossless.ground.basics.findings import SkippedFile
+from lossless.ground.documents.text import decode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_HEADER = 1 << 10
+"""Bytes of a manifest in which its first file and that one's hash stand."""
+_LOOKED_INTO = 1 << 16
+"""Bytes of a file that are read to tell what it is."""
+_BEGINNING = 1 << 12
+"""Letters of a text by which the form of a capture is told."""
+_TEXTS = (".sh", ".bash", ".py", ".rsc", ".log", ".out", ".set", ".cli", ".cmd")
+"""Names that texts of a network have which are not read: scripts, logs, configurations of other systems."""
+_SETS_UP_HOST = re.compile(
+    r"^[ \t]*(?:sudo )?(?:mlnx_qos|cma_roce_tos|mlxconfig|mlxreg|dcb (?:pfc|app|ets|buffer)|lldptool|niccli|bnxtqos)\b"
+    r"|/sys/class/infiniband/\S+/tc/",
+    re.MULTILINE,
+)
+_PRINTED = re.compile(
+    r"^(?:(?P<ibstat>CA '[\w-]+'\r?$)|(?P<ibv_devinfo>hca_id:\s)|(?P<show_gids>DEV\s+PORT\s+INDEX\s+GID)"
+    r"|(?P<rdma_link>link \w+/[0-9]+ state ))",
+    re.MULTILINE,
+)
+"""What hosts print of their ports, and no command reads."""
+_RESOURCE = re.compile(r"\b(?:NicConfigurationTemplate|NicDevice|NicClusterPolicy|SriovNetworkNodePolicy)\b")
+_OPERATIONS = frozenset({"add", "remove", "replace", "move", "copy", "test"})
+_NOT_OURS = "no intent, and no configuration that is read"
+
+
+OWN = frozenset({"lossless.toml", "lossless-baseline.json"})
+"""Names of files that say how to check others: they are used, not skipped."""
+
+
+def why_skipped(file: str) -> SkippedFile:
+    """Return why a file is not checked, by its name and how it begins."""
+    if is_in_rendered_tree(file):
+        return SkippedFile(file, "rendered by lossless: what is to be, not what is")
+    if not fits(file) and not file.lower().endswith(_TEXTS):
+        return SkippedFile(file, "a kind of file that is not read")
+    try:
+        with open(file, "rb") as stream:
+            raw = stream.read(_LOOKED_INTO)
+        text = decode(raw, file)
+    except OSError as error:
+        return SkippedFile(file, f"not readable: {error.strerror}", named=True)
+    except InputError:
+        return SkippedFile(file, "not readable as text")
+    reason = next(_reasons(file, text, whole=len(raw) < _LOOKED_INTO), "")
+    return SkippedFile(file, reason or _NOT_OURS, named=bool(reason))
+
+
+def is_in_rendered_tree(file: str) -> bool:
+    """Return whether a file lies in a tree that this program rendered, in a folder of a device or beside those."""
+    folder = os.path.dirname(os.path.abspath(file))
+    return _has_manifest(folder) or _has_manifest(os.path.dirname(folder))
+
+
+def _has_manifest(folder: str) -> bool:
+    try:
+        with open(os.path.join(folder, "manifest.json"), "rb") as stream:
+            return b'"sha256"' in stream.read(_HEADER)
+    except OSError:
+        return False
+
+
+def _reasons(file: str, text: str, *, whole: bool) -> Iterator[str]:
+    """Yield why a text that has to do with a network is not checked."""
+    from lossless.formats.switches.other_systems import other_system, seems_of_switch
+
+    name = file.lower()
+    if name.endswith(".json"):
+        if whole and _is_patch(text):
+            yield "a JSON patch: lossless lint --patch FILE CONFIG checks what it makes of a configuration"
+    elif name.endswith((".yaml", ".yml")):
+        if _RESOURCE.search(text):
+            several = len(re.findall(r"^---", text.lstrip("-"), re.MULTILINE))
+            yield (
+                "several Kubernetes resources in one file; one a file is read"
+                if several
+                else "a Kubernetes resource that is not read"
+            )
+    elif system := other_system(text):
+        yield f"a configuration of {system}, a system that is not read"
+    elif _SETS_UP_HOST.search(text):
+        yield "a script that sets up hosts: what scripts set is not read; lossless lint reads what hosts print"
+    elif form := _capture_form(text, file):
+        yield f"a capture ({form}): lossless verify reads it"
+    elif printed := _PRINTED.search(text):
+        yield f"an output of {str(printed.lastgroup).replace('rdma_', 'rdma ')}, which is not read"
+    elif seems_of_switch(text):
+        yield "a configuration of a switch whose system is not recognized"
+
+
+def _is_patch(text: str) -> bool:
+    if not text.lstrip().startswith("["):
+        return False
+    try:
+        data = json.loads(text)
+    except ValueError:
+        return False
+    return bool(data) and all(
+        isinstance(item, dict) and item.get("op") in _OPERATIONS and "path" in item for item in data
+    )
+
+
+def _capture_form(text: str, file: str) -> str:
+    """Return the form of a capture that a text is, empty where it is none."""
+    from lossless.formats.inputs.capture_forms import read_capture
+
+    captures = read_capture(text[:_BEGINNING], file)
+    return captures[0].form if captures else ""
