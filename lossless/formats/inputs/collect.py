@@ -6,7 +6,6 @@ import os
 from typing import TYPE_CHECKING
 
 from lossless.formats.inputs.discover import fits, is_skipped, seems_ours
-from lossless.formats.inputs.skipped import is_in_rendered_tree
 from lossless.formats.inputs.subnet_manager import documents_in, is_managers as is_text
 from lossless.formats.sonic.read.tables import READ_TABLES
 from lossless.formats.switches.registry import TITLES
@@ -194,7 +193,11 @@ def _unknown(text: str) -> str:
 
 def _is_rendered(text: str, file: str) -> bool:
     """Return whether a file lies in a tree that this program rendered: what a host is to be, not what it is."""
-    return text.startswith("# Rendered by lossless") and is_in_rendered_tree(file)
+    if not text.startswith("# Rendered by lossless"):
+        return False
+    from lossless.formats.inputs.skipped import is_in_rendered_tree
+
+    return is_in_rendered_tree(file)
 
 
 def _has_host_facts(document: Document) -> bool:

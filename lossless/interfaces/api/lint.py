@@ -203,12 +203,14 @@ def report_of(run: LintRun, options: Options) -> Report:
 
 def accounted(report: Report, found: Found) -> Report:
     """Return the report of a run with the files that it did not check: what was found, and is nowhere in it."""
+    read = {*report.documents, *(error.file for error in report.errors)}
+    left = {*(candidate.file for candidate in found.candidates), *found.others} - read
+    if not left:
+        return report._replace(excluded=found.excluded)
     import os
 
     from lossless.formats.inputs.skipped import OWN, why_skipped
 
-    read = {*report.documents, *(error.file for error in report.errors)}
-    left = {*(candidate.file for candidate in found.candidates), *found.others} - read
     skipped = tuple(why_skipped(file) for file in sorted(left) if os.path.basename(file) not in OWN)
     return report._replace(excluded=found.excluded, skipped=skipped)
 

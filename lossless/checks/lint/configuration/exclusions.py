@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from lossless.checks.lint.globs import fits_file
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -82,6 +81,8 @@ class Exclusions:
 
 def _stands_for(pattern: str, path: str, folder: str) -> bool:
     """Return whether a pattern that begins in a folder stands for an absolute path itself."""
+    from lossless.checks.lint.globs import fits_file
+
     relative = os.path.relpath(path, folder)
     if os.path.isabs(pattern) and fits_file(pattern, path.lstrip("/"), whole=True):
         return True
