@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         lint_documents as lint_documents,
         lint_text as lint_text,
     )
+    from lossless.interfaces.api.lint_patch import lint_patch as lint_patch
     from lossless.interfaces.api.lint_since import lint_since as lint_since
     from lossless.interfaces.api.opensm import (
         OpensmResult as OpensmResult,
@@ -112,6 +113,7 @@ _MODULES = {
     "headroom": "HeadroomInputs Headrooms headroom_of_link headroom_of_ports",
     "import_": "ImportResult import_configs write_import",
     "lint": "lint lint_documents lint_text",
+    "lint_patch": "lint_patch",
     "lint_since": "lint_since",
     "opensm": "OpensmResult check_with_opensm",
     "options": "Options",

@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from lossless.analysis.simulation.study.verdict import RunVerdict
+    from lossless.formats.sonic.capabilities.updater_moves import MovePhase
+    from lossless.formats.sonic.capabilities.updater_sorting import EmptiedRow
+    from lossless.formats.sonic.capabilities.updater_verdict import Stage
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, SkippedFile, UncheckedRule
     from lossless.ground.documents.excerpts import DocumentView
@@ -22,7 +25,7 @@ class Report(NamedTuple):
     checked, and are there because a finding points into them: configurations and baselines. ``excluded`` are files
     that the user left out, ``skipped`` those that are not checked for another reason. ``fail_on`` is the least
     severity that shall fail the run, or ``never``, where a configuration says so. ``change`` is there where findings
-    are only those that a change adds.
+    are only those that a change adds, ``patch`` where a configuration was checked as a patch leaves it.
     """
 
     findings: tuple[Finding, ...]
@@ -36,11 +39,43 @@ class Report(NamedTuple):
     skipped: tuple[SkippedFile, ...] = ()
     fail_on: str | None = None
     change: Change | None = None
+    patch: tuple[PatchedDevice, ...] = ()
 
     @property
     def files(self) -> int:
         """How many files were checked."""
         return len(self.documents) - self.beside
+
+
+class PatchRefusal(NamedTuple):
+    """A change that the updater refuses: of which table, row or field, and why; ``line`` is that of the patch."""
+
+    op: str
+    path: tuple[str, ...]
+    why: str
+    file: str
+    line: int | None
+
+
+class PatchedDevice(NamedTuple):
+    """What SONiC's updater answers to a patch of one device or ASIC.
+
+    ``release`` is None where the configuration does not say it. ``stage`` is where the patch is refused, None where it
+    is accepted; then ``phases`` is the order of its moves, ``ports_down`` are ports that are up and go down on the way,
+    one after another, and ``emptied`` rows that lose their fields while others refer to them. ``kept`` is what
+    orchagent keeps, although the updater removes it. ``harms`` says how lossless traffic is treated otherwise after it.
+    """
+
+    device: str
+    operations: int
+    release: str | None
+    stage: Stage | None
+    refusals: tuple[PatchRefusal, ...]
+    phases: tuple[MovePhase, ...]
+    ports_down: tuple[str, ...]
+    emptied: tuple[EmptiedRow, ...]
+    kept: tuple[PatchRefusal, ...]
+    harms: tuple[str, ...]
 
 
 class MarginChange(NamedTuple):

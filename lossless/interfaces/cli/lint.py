@@ -90,6 +90,8 @@ def command(
     options = selection.added_to(
         api_options(rdma_dscps, profile_dirs)._replace(simulate=simulate, per_file=scope.per_file)
     )
+    if scope.patch is not None:
+        require_scope(scope, paths, simulate=simulate, fixing=fix or diff)
     paths = paths or (".",)
     if plan_dir is not None:
         from lossless.interfaces.cli.plan_progress import show
@@ -121,6 +123,10 @@ def command(
         from lossless.interfaces.cli.fixing import fixed
 
         return tell(fixed(paths, options, unsafe=unsafe_fixes), {})
+    if scope.patch is not None:
+        from lossless import api
+
+        return tell(api.lint_patch(scope.patch, paths, options), {})
     return tell(*_check(paths, stdin_filename, options, scope.since, quiet=reporting.quiet))
 
 
@@ -143,10 +149,12 @@ def _announce() -> None:
 
 
 def exit_code(report: Report, fail_on: str) -> int:
-    """Return 2 where something could not be read, 1 where a finding is severe enough, else 0."""
+    """Return 2 where something could not be read, 1 where a finding is severe enough or a patch refused, else 0."""
     if report.errors:
         return FAILED
     severe = failing(fail_on)
+    if severe and any(device.stage is not None for device in report.patch):
+        return FINDINGS
     return FINDINGS if any(finding.severity in severe for finding in report.findings) else OK
 
 

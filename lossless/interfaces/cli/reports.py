@@ -63,8 +63,8 @@ def report_text(
 
         for block in findings_text(report, style_for(sys.stdout).showing(source=source, brief=brief)):
             out(block + blank)
-    for block in () if brief else _changed(report, style_for(sys.stdout, verbose=verbose)):
-        out(f"{block}\n")
+    for block in _changed(report, style_for(sys.stdout, verbose=verbose).showing(source=source, brief=brief)):
+        out(block + blank)
     if report.errors:
         from lossless.output.report.lint.text import problems_text
 
@@ -181,7 +181,7 @@ def _plain_text(report: Report, texts: Mapping[str, str], reporting: ReportOptio
     from lossless.output.report.text_style import TextStyle
 
     style = TextStyle(source=reporting.source, brief=reporting.quiet, verbose=reporting.verbose)
-    blocks = [*findings_text(report, style), *(() if reporting.quiet else _changed(report, style))]
+    blocks = [*findings_text(report, style), *_changed(report, style)]
     blocks += problems_text(report.errors, _line_text(report, texts), style)
     if reporting.quiet:
         return ReportText("\n".join(blocks))
@@ -189,11 +189,15 @@ def _plain_text(report: Report, texts: Mapping[str, str], reporting: ReportOptio
 
 
 def _changed(report: Report, style: TextStyle) -> Iterator[str]:
-    """Yield what a change removes and leaves, where one was compared."""
-    if report.change is not None:
+    """Yield what a change removes and leaves, where one was compared, and what the updater answers to a patch."""
+    if report.change is not None and not style.brief:
         from lossless.output.report.lint.change_text import change_text
 
         yield from change_text(report.change, style)
+    if report.patch:
+        from lossless.output.report.lint.patch_text import patch_text
+
+        yield from patch_text(report.patch, style)
 
 
 def _tell_counts(report: Report, *, verbose: bool) -> None:

@@ -62,6 +62,7 @@ def test_the_public_names_are_these() -> None:
         "intent_schema",
         "lint",
         "lint_documents",
+        "lint_patch",
         "lint_since",
         "lint_text",
         "load_fabrics",

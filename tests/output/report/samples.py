@@ -70,6 +70,11 @@ class Sample(NamedTuple):
     baselined: int = 0
 
     @property
+    def patch(self) -> tuple[()]:
+        """What an updater answers."""
+        return ()
+
+    @property
     def skipped(self) -> tuple[SkippedFile, ...]:
         """Which files were not checked."""
         return ()

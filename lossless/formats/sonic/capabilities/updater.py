@@ -44,7 +44,7 @@ class Update(NamedTuple):
 
 def update(running: Mapping[str, Any], target: Mapping[str, Any], release: str | None, hwsku: str) -> Update:
     """Return how ``running`` becomes ``target``; ``release`` is None where the device's is not known."""
-    before, after = _in_database(running), _in_database(target)
+    before, after = in_database(running), in_database(target)
     seen = operations(before, after)
     if not seen:
         return Update(operations(running, target), (), ())
@@ -120,7 +120,7 @@ _NO_RELEASE = (
 )
 
 
-def _in_database(configuration: Mapping[str, Any]) -> dict[str, Any]:
+def in_database(configuration: Mapping[str, Any]) -> dict[str, Any]:
     """Return a configuration as the database of the switch has it: numbers are text, no table is without rows."""
     return {table: _as_text(rows) for table, rows in configuration.items() if rows}
 

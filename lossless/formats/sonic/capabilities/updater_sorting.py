@@ -50,6 +50,24 @@ def ports_down(running: Mapping[str, Any], target: Mapping[str, Any]) -> tuple[s
     return tuple(sorted(up, key=natural_key))
 
 
+def changed_rows(running: Mapping[str, Any], target: Mapping[str, Any]) -> tuple[Row, ...]:
+    """Return the rows that come, go or change, in natural order."""
+    tables = sorted(running.keys() | target.keys())
+    return tuple(
+        (table, key) for table in tables for key in sorted(_changed(running, target, table), key=natural_key)
+    )
+
+
+def needs_port_down(table: str) -> bool:
+    """Return whether the updater changes rows of a table only while their port is down."""
+    return table in _tables()
+
+
+def referred_rows(configuration: Mapping[str, Any]) -> frozenset[Row]:
+    """Return the rows that rows of such tables refer to by name."""
+    return frozenset(named for named, _ in _references(configuration))
+
+
 def emptied_rows(running: Mapping[str, Any], target: Mapping[str, Any]) -> tuple[EmptiedRow, ...]:
     """Return the rows that go while others refer to them, and that lose fields before they go."""
     tables = {table for others in _reference_fields().values() for table in others}

@@ -54,9 +54,12 @@ class PatchVerdict(NamedTuple):
 
 
 def patch_verdict(
-    running: Mapping[str, Any], patch: Sequence[Mapping[str, Any]], device: UpdaterDevice
+    running: Mapping[str, Any], patch: Sequence[Mapping[str, Any]], device: UpdaterDevice | None
 ) -> PatchVerdict:
-    """Return what the updater of a device answers to an RFC 6902 patch of its running configuration."""
+    """Return what the updater of a device answers to an RFC 6902 patch of its running configuration.
+
+    Where the device is None, since its release is not known, the updater's own rules are left out.
+    """
     # The database has no tables without rows.
     running = {table: rows for table, rows in running.items() if rows}
     try:
@@ -65,10 +68,10 @@ def patch_verdict(
         path = tuple(error.path.split("/")[1:])
         return PatchVerdict("patch", (UpdateRefusal(error.op, path, str(error)),))
     stages: tuple[tuple[Stage, Iterator[UpdateRefusal]], ...] = (
-        ("field-operation", field_refusals(running, target, device)),
+        ("field-operation", field_refusals(running, target, device) if device else iter(())),
         ("empty-table", _empty_tables(target)),
         ("table-without-yang", _tables_without_model(patch)),
-        ("target-yang", model_refusals(target, device.release)),
+        ("target-yang", model_refusals(target, device.release if device else None)),
         ("target-yang", _gone_ports_named(running, target)),
     )
     for stage, refusals in stages:

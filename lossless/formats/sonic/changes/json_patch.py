@@ -18,10 +18,11 @@ _INDEX = re.compile(r"0|[1-9][0-9]*")
 
 
 class PatchDoesNotApply(ValueError):  # noqa: N818
-    """An operation that a configuration does not take: which, at which path, and why not."""
+    """An operation that a configuration does not take: which (counted from 0), at which path, and why not."""
 
-    def __init__(self, operation: Mapping[str, Any], why: str) -> None:
+    def __init__(self, operation: Mapping[str, Any], why: str, index: int) -> None:
         super().__init__(why)
+        self.index = index
         self.op = str(operation.get("op", ""))
         self.path = str(operation.get("path", ""))
 
@@ -47,14 +48,14 @@ def applied(document: Mapping[str, Any], patch: Sequence[Mapping[str, Any]]) -> 
         PatchDoesNotApply: an operation is malformed, or finds nothing at its path, or another value than it tests for.
     """
     result: Any = deepcopy(document)
-    for operation in patch:
+    for index, operation in enumerate(patch):
         try:
             result = _OPERATIONS[operation["op"]](result, operation)
         except KeyError as error:
             missing = f"there is no {error.args[0]}" if error.args else "there is no such place"
-            raise PatchDoesNotApply(operation, missing) from error
+            raise PatchDoesNotApply(operation, missing, index) from error
         except (ValueError, IndexError, TypeError, AttributeError) as error:
-            raise PatchDoesNotApply(operation, str(error)) from error
+            raise PatchDoesNotApply(operation, str(error), index) from error
     return _members(result)
 
 

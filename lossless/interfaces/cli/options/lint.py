@@ -18,11 +18,15 @@ if TYPE_CHECKING:
 
 
 class LintScope(NamedTuple):
-    """What a run looks at: every file by itself, what is new ``since`` a revision of git, and whether it goes on."""
+    """What a run looks at: every file by itself, what is new ``since`` a revision of git, and whether it goes on.
+
+    ``patch`` is the file of one after which a configuration is checked.
+    """
 
     per_file: bool
     since: str | None
     watch: bool
+    patch: str | None
 
 
 _SCOPE_OPTIONS = (
@@ -37,6 +41,12 @@ _SCOPE_OPTIONS = (
         help="Report only what was not found at a revision of git; REV... is where the branch forked off REV.",
     ),
     click.option("--watch", is_flag=True, help="Check again whenever a file changes, until Ctrl-C."),
+    click.option(
+        "--patch",
+        metavar="PATCH",
+        type=click.Path(),
+        help="Check a configuration as this JSON patch leaves it, and say what SONiC's updater does with the patch.",
+    ),
 )
 
 
@@ -44,8 +54,8 @@ def scope_options(command: Callable[..., int]) -> Callable[..., int]:
     """Add the options to a command, which is given ``scope`` in their place."""
 
     @functools.wraps(command)
-    def gathered(*, per_file: bool, since: str | None, watch: bool, **rest: Any) -> int:
-        return command(scope=LintScope(per_file, since, watch), **rest)
+    def gathered(*, per_file: bool, since: str | None, watch: bool, patch: str | None, **rest: Any) -> int:
+        return command(scope=LintScope(per_file, since, watch, patch), **rest)
 
     with_options: Callable[..., int] = gathered
     for option in reversed(_SCOPE_OPTIONS):
@@ -68,6 +78,13 @@ def require_scope(scope: LintScope, paths: tuple[str, ...], *, simulate: bool, f
         raise click.UsageError("--fix and --diff go neither with --watch nor with --since")
     if scope.watch and scope.since is not None:
         raise click.UsageError("--watch and --since contradict each other")
+    if scope.patch is not None:
+        if fixing or again or scope.per_file:
+            raise click.UsageError("--patch goes neither with --fix, --diff, --watch, --since nor --per-file")
+        if not paths or "-" in paths:
+            raise click.UsageError(
+                "--patch needs the configuration that it is for: a file, or one for each ASIC"
+            )
     if "-" in paths and again:
         raise click.UsageError("standard input is no file that could have changed")
 
@@ -80,7 +97,7 @@ def require_progress_alone(
     Raises:
         UsageError: such an option, or a form that progress is not written in.
     """
-    of_files = scope.watch or scope.since is not None or scope.per_file
+    of_files = scope.watch or scope.since is not None or scope.per_file or scope.patch is not None
     if of_files or changing or simulate or reporting.form not in ("text", "json"):
         raise click.UsageError(
             "--plan says how far switches are, as text or json; other options of lint are about findings"

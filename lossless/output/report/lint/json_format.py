@@ -6,7 +6,7 @@ Names once shipped stay; ``version`` says when they change.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lossless.output.report.lint.fingerprints import cause_fingerprint
 from lossless.output.report.lint.locations import locate, shown_file, sort_problems
@@ -26,7 +26,7 @@ MOST_ELEMENTS = 5
 def json_text(report: LintReport) -> str:
     """Return the whole report as one JSON object, in ASCII and in a stable order."""
     locations, findings = locate(report)
-    data = {
+    data: dict[str, Any] = {
         "version": VERSION,
         "findings": [
             {**finding_data(finding, locations), "cause": cause_fingerprint(finding)} for finding in findings
@@ -35,6 +35,10 @@ def json_text(report: LintReport) -> str:
         "skipped": [{"file": shown_file(each.file), "reason": each.reason} for each in report.skipped],
         "summary": summarise(report)._asdict(),
     }
+    if report.patch:
+        from lossless.output.report.lint.patch_text import patch_data
+
+        data["patch"] = patch_data(report.patch)
     return json.dumps(data, indent=2)
 
 
