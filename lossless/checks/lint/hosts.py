@@ -55,6 +55,25 @@ def check_hosts(
     return HostResult(tuple(chosen), read.problems, summaries)
 
 
+def hosts_against(
+    hosts: Sequence[DeviceSummary], switches: Sequence[DeviceSummary], settings: Settings
+) -> list[Verdicts]:
+    """Return what differs between hosts and the ports of switches that run other systems than SONiC.
+
+    Their PFC alone: of what else two ends of a link have in common, rules speak in rows of CONFIG_DB.
+    """
+    if not hosts or not switches:
+        return []
+    texts = {switch.file for switch in switches}
+    rules = rules_for("devices", chosen=frozenset({"PFC003"}))
+    verdicts = run(DeployedDevices((*switches, *hosts)), rules, "intent")
+    findings = (
+        finding._replace(object_form="commands") if finding.origin.file in texts else finding
+        for finding in verdicts.findings
+    )
+    return [verdicts._replace(findings=tuple(filter(settings.is_chosen, findings)))]
+
+
 def without_repeated(verdicts: Verdicts, others: Iterable[Verdicts]) -> Verdicts:
     """Return verdicts on hosts without findings of the same words on their intent: the hosts do as it declares."""
     repeated = {(finding.code, finding.message) for each in others for finding in each.findings}
@@ -95,7 +114,8 @@ def _views(
         if fabric is not None:
             by_fabric.setdefault(id(fabric), (fabric, []))[1].append(host)
         else:
-            classes = _classes(facing.get(host.host, ()))
+            ends = facing.get(host.host, ())
+            classes = _classes(ends) if ends else _own_classes(host.qos)
             key = tuple((cls.dscps, cls.priority) for cls in classes.classes)
             by_classes.setdefault(key, (_bare(classes), []))[1].append(host)
     for fabric, of_it in (*by_fabric.values(), *by_classes.values()):
@@ -132,6 +152,28 @@ def _classes(ends: Iterable[LinkEnd]) -> ClassSet:
             f"priority {p}", tuple(sorted(of_it)), rest=False, priority=p, lossless=True, origin=origins[p]
         )
         for p, of_it in sorted(dscps.items())
+    )
+    return ClassSet("inferred", tuple(classes))
+
+
+def _own_classes(host: HostQos) -> ClassSet:
+    """Return the lossless classes that a host says itself: the priorities that it pauses, with its DSCPs of each.
+
+    They are what it is held to where nothing else is known: a host can contradict itself.
+    """
+    if host.pfc_priorities is UNKNOWN:
+        return ClassSet("inferred", ())
+    dscps = () if host.trust != "dscp" or host.dscp_to_priority is UNKNOWN else host.dscp_to_priority
+    classes = (
+        TrafficClass(
+            f"priority {p}",
+            tuple(dscp for dscp, priority in dscps if priority == p),
+            rest=False,
+            priority=p,
+            lossless=True,
+            origin=host.pfc_origin,
+        )
+        for p in host.pfc_priorities
     )
     return ClassSet("inferred", tuple(classes))
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from lossless.ground.basics.errors import Problem
     from lossless.ground.documents.excerpts import DocumentView
     from lossless.ground.documents.layout import PartLayout
+    from lossless.model.fabric.deployed_devices import DeviceSummary
     from lossless.model.fabric.infiniband.subnet import Subnet
     from lossless.model.fabric.model import Fabric, Switch
 
@@ -85,15 +86,20 @@ def joined(
     summaries = [device.summary for device in devices if device.summary is not None]
     errors = [error for device in devices for error in device.errors]
     switches = [document for document in inputs.documents if document.dialect]
+    of_other_systems: tuple[DeviceSummary, ...] = ()
     if switches:
         from lossless.checks.lint.switches import check_switches
 
-        verdicts += check_switches(switches, settings)
+        checked = check_switches(switches, settings)
+        verdicts += checked.verdicts
+        of_other_systems = () if settings.apart else checked.summaries
     if inputs.facts:
-        from lossless.checks.lint.hosts import check_hosts, without_repeated
+        from lossless.checks.lint.hosts import check_hosts, hosts_against, without_repeated
 
         fabrics = () if settings.apart else intents.fabrics
-        hosts = check_hosts(inputs, fabrics, () if settings.apart else summaries, settings)
+        attached = () if settings.apart else (*summaries, *of_other_systems)
+        hosts = check_hosts(inputs, fabrics, attached, settings)
+        verdicts += hosts_against(hosts.summaries, of_other_systems, settings)
         verdicts += [without_repeated(own, verdicts) for own in hosts.verdicts]
         errors += hosts.problems
         summaries += hosts.summaries

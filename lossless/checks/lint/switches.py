@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.lint.run import Verdicts, run
 from lossless.ground.basics.findings import Finding, UncheckedRule
+from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.deployed_devices import DeviceSummary
 from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:
@@ -20,17 +22,30 @@ if TYPE_CHECKING:
     from lossless.model.fabric.configured_switch import Words
 
 
-def check_switches(documents: Sequence[Document], settings: Settings) -> list[Verdicts]:
+class SwitchResult(NamedTuple):
+    """What rules say of switches, and their summaries, by which hosts are compared with them."""
+
+    verdicts: tuple[Verdicts, ...] = ()
+    summaries: tuple[DeviceSummary, ...] = ()
+
+
+def check_switches(documents: Sequence[Document], settings: Settings) -> SwitchResult:
     """Check switches, each by itself."""
-    return [verdicts for document in documents for verdicts in _check(document, settings)]
+    from lossless.checks.rules.device_summary import summary_of_switch
+    from lossless.formats.inputs.switches import read_switch
+
+    systems = [(document, read_switch(document, settings.rdma_dscps)) for document in documents]
+    return SwitchResult(
+        tuple(verdicts for each in systems for verdicts in _check(*each, settings)),
+        tuple(summary_of_switch(system.read.switch, document.name) for document, system in systems),
+    )
 
 
-def _check(document: Document, settings: Settings) -> Iterator[Verdicts]:
+def _check(document: Document, system: SwitchInput, settings: Settings) -> Iterator[Verdicts]:
     from lossless.checks.rules.registry import rules_for
     from lossless.checks.rules.subjects import SwitchConfiguration
-    from lossless.formats.inputs.switches import fabric_of_switches, read_switch
+    from lossless.formats.inputs.switches import fabric_of_switches
 
-    system = read_switch(document, settings.rdma_dscps)
     read = system.read
     intended = settings.intended.get(read.switch.name)
     switch = read.switch if intended is None else read.switch._replace(classes=intended.classes)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from lossless.checks.rules.subjects import Device
     from lossless.ground.basics.findings import Origin
-    from lossless.model.fabric.model import Port
+    from lossless.model.fabric.model import Port, Switch
     from lossless.model.fabric.qos import PortQos
     from lossless.model.fabric.view import PortSet
 
@@ -63,6 +63,40 @@ def summary_of(device: Device) -> DeviceSummary:
         asn=whole_number(device.metadata.get("bgp_asn", "")),
         bounce=tunnel,
         moved=tunnel is not None and not kept_priorities(device),
+    )
+
+
+def summary_of_switch(switch: Switch, file: str) -> DeviceSummary:
+    """Return the summary of a switch of any system, as far as hosts can contradict it."""
+    return DeviceSummary(
+        switch.name,
+        None,
+        switch.tier,
+        None,
+        file,
+        tuple(_plain_end(switch, port, file) for port in switch.ports),
+        (),
+        intended=False,
+        origin=switch.origin,
+    )
+
+
+def _plain_end(switch: Switch, port: Port, file: str) -> LinkEnd:
+    qos = port.qos
+    return LinkEnd(
+        switch=switch.name,
+        port=port.name,
+        alias=None,
+        file=file,
+        neighbor=port.neighbor,
+        up=port.admin_up,
+        speed_bps=port.speed_bps,
+        mtu_bytes=port.mtu_bytes,
+        pfc=qos.pfc.priorities if qos else None,
+        pfc_path=(qos.pfc.origin if qos else port.origin).path,
+        lossless=bool(switch.classes.lossless),
+        paused=_priorities(qos, _targets(qos), paused_priority) if qos and not qos.trust_dot1p else (),
+        marking=_marking(qos) if qos else (),
     )
 
 

@@ -9,6 +9,10 @@ One that names a lossless DSCP is enough, and with several lossless classes any 
 neither is set, RDMA leaves on DSCP 0. A value that looks like a DSCP instead of a ToS byte is left to
 CLS006.
 
+Of a host that was read, a file may name one source and none the other, the driver's `traffic_class`, which overrides
+it: what is named and lossy is a warning then. Without a switch or an intent beside it a host is held to its own map:
+the DSCPs of the priorities that its NICs pause.
+
 ## Why it breaks a lossless fabric
 NCCL's default leaves the byte at 0. The whole fabric may be lossless for DSCP 26 while every gradient rides
 best effort: the first congestion drops packets, and the NICs go back and send everything again.
@@ -59,6 +63,7 @@ from lossless.checks.rules.classification.host_markings import (
     marks_all_known,
 )
 from lossless.ground.basics.findings import RelatedPlace
+from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.wording import number_ranges
 
 if TYPE_CHECKING:
@@ -80,6 +85,14 @@ def check(view: View) -> Results:
             continue
         if marks_all_known(host):
             yield _violation(host, sources, lossless, names)
+        elif sources:
+            unknown = (
+                "the driver's traffic_class" if host.traffic_class is UNKNOWN else "NCCL_IB_TC of its jobs"
+            )
+            yield _violation(host, sources, lossless, names)._replace(
+                severity="warning",
+                note=f"no file says {unknown}; where nothing else sets it, RDMA is served best effort",
+            )
         else:
             yield unread("every source of the ToS byte", names)
 

@@ -5,7 +5,9 @@ Fix: unsafe
 Subject: intent, hosts
 
 ## What it does
-Looks for `hosts.trust: pcp` where a lossless class has another priority than 0.
+Looks for `hosts.trust: pcp` where a lossless class has another priority than 0. Of a host that was read by itself
+only its own files are known: it is an error where a job or the driver sets a DSCP, which such a NIC does not look at.
+Where none does, RDMA may carry VLAN tags with an egress map, a design that works, and the rule is not checked.
 
 ## Why it breaks a lossless fabric
 A routed RoCEv2 packet has no VLAN tag, and a NIC that sorts by tags puts what has none into priority 0. Its
@@ -37,11 +39,20 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation, unread
 from lossless.checks.rules.fixes import without
+from lossless.checks.rules.hosts.rdma_shown import every_marking
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.wording import spell
 
 if TYPE_CHECKING:
+    from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.view import View
+
+
+def _marks(view: View, host: HostQos) -> bool:
+    """Return whether a lossless class is told by a DSCP: by somebody else's word, or by what the host sends."""
+    if any(cls.dscps or cls.rest for cls in view.fabric.classes.lossless) or view.fabric.declared:
+        return True
+    return any(marking.tos for marking in every_marking(host))
 
 
 def check(view: View) -> Results:
@@ -50,6 +61,8 @@ def check(view: View) -> Results:
     for host, names in view.host_kinds:
         if host.trust is UNKNOWN and missed:
             yield unread("what its NICs trust", names)
+        elif host.trust == "pcp" and missed and not _marks(view, host):
+            yield unread("whether RDMA carries VLAN tags", names)
         elif host.trust == "pcp" and missed:
             yield Violation(
                 origin=host.at("trust"),

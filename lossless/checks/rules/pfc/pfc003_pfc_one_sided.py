@@ -9,6 +9,10 @@ masks of two switches whose files name each other in DEVICE_NEIGHBOR. Priorities
 end do not count, and a switch without any QoS of the class is not compared, unless it has a watchdog on the link. Where
 both files name the link, this takes the place of what PFC001 says of the same port.
 
+A host that was read is compared with the port that LLDP or DEVICE_NEIGHBOR joins it with, on a switch of any system.
+It is an error where a file of the host shows RDMA of the priority: the ToS byte of a job or of RDMA-CM, or DCQCN.
+Where none shows any RDMA and the switch alone pauses, it is information.
+
 ## Why it breaks a lossless fabric
 A pause stops the other end only if that end listens to the priority. Where it does not, it keeps sending
 into full buffers: the frames are dropped, and the NIC that lost them goes back and sends everything again.
@@ -41,13 +45,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation, unread
+from lossless.checks.rules.hosts.rdma_shown import rdma_of, shows_rdma
 from lossless.ground.basics.findings import RelatedPlace
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.wording import spell
 
 if TYPE_CHECKING:
-    from lossless.model.fabric.deployed_devices import CabledPair, DeployedDevices
+    from lossless.model.fabric.deployed_devices import CabledPair, DeployedDevices, LinkEnd
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.view import View
 
@@ -106,6 +111,34 @@ def across(devices: DeployedDevices) -> Results:
     yield from map(_link_violation, grouped((_masks(pair), pair) for pair in differing).values())
 
 
+def _host_end(pair: CabledPair) -> LinkEnd | None:
+    """Return the end that is a host's interface, None where both are ports of switches."""
+    return next((end for end in (pair.near, pair.far) if end.host is not None), None)
+
+
+def _of_host(violation: Violation, pair: CabledPair, short: LinkEnd, missing: set[int]) -> Violation:
+    """Return the violation as certain as the files of the host make it."""
+    end = _host_end(pair)
+    if end is None or end.host is None:
+        return violation
+    switch = pair.far if end is pair.near else pair.near
+    shown = rdma_of(end.host, missing, switch.paused)
+    help_text = (
+        f"switch PFC on for {spell(sorted(missing))} on the NIC, or off on the port of the switch"
+        if short is end
+        else f"pause {spell(sorted(missing))} on the port of the switch, or switch PFC off on the NIC"
+    )
+    violation = violation._replace(help=help_text)
+    if shown is not None:
+        place = RelatedPlace(shown.origin, f"RDMA of this class: {shown.what}")
+        return violation._replace(severity=None, confidence=None, related=(*violation.related, place))
+    if short is end and not shows_rdma(end.host):
+        return violation._replace(
+            severity="info", note="no file of the host shows RDMA; if it has none, nothing pauses here"
+        )
+    return violation
+
+
 def _masks(pair: CabledPair) -> tuple[object, ...]:
     """Return what links share that are one cause: the masks at both ends, and where they are written."""
     ends = (pair.near, pair.far)
@@ -131,10 +164,11 @@ def _link_violation(pairs: list[CabledPair]) -> Violation:
     mutual = pairs[0].mutual
     short, long = sorted((pairs[0].near, pairs[0].far), key=lambda end: len(end.pfc or ()))
     here, there = short.pfc or (), long.pfc or ()
-    return Violation(
+    missing = _differing(pairs[0])
+    violation = Violation(
         origin=short.pfc_origin,
         message=f"PFC is on for {spell(there)} at one end of the link, for {spell(here)} at the other",
-        note=f"they differ in {spell(_differing(pairs[0]))}: {_WHY}",
+        note=f"they differ in {spell(sorted(missing))}: {_WHY}",
         help="give both ports the same pfc_enable",
         elements=tuple(pair.name for pair in pairs),
         data={"one_end": [*there], "other_end": [*here]},
@@ -142,3 +176,4 @@ def _link_violation(pairs: list[CabledPair]) -> Violation:
         # The port's own device says that it lacks these priorities; the other end makes it certain.
         conclusive=mutual and set(short.uncovered) <= set(there),
     ).certain_if(mutual)
+    return _of_host(violation, pairs[0], short, missing)

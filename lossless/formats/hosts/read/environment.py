@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from lossless.formats.hosts.read.facts import Reading, Section, SectionLine
 
 _ASSIGNED = re.compile(r"\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*?)\s*$")
-_OURS = re.compile(r"(?:NCCL|UCX|MORI)_")
+_OURS = re.compile(r"(?:NCCL|UCX|MORI)_|NVME_TRANSPORT_TOS$")
 _NUMBERS = {
     "NCCL_IB_TC": ("nccl.ib_tc", 255),
     "NCCL_IB_FIFO_TC": ("nccl.ib_fifo_tc", 255),
@@ -34,13 +34,14 @@ _LIBRARIES = {
     "UCX_IB_TRAFFIC_CLASS": ("UCX", False),
     "MORI_RDMA_TC": ("MORI", True),
     "NCCL_GIN_IB_TC": ("NCCL GIN", True),
+    "NVME_TRANSPORT_TOS": ("NVMe over RDMA", False),
 }
 UNSET = (-1,)
 """What NCCL takes for a variable that is not set."""
 
 
 def read(section: Section) -> Reading:
-    """Yield the variables of NCCL, UCX and MORI; numbers that are none, or too large, are flaws."""
+    """Yield the variables of NCCL, UCX, MORI and NVMe over RDMA; numbers that are none, or too large, are flaws."""
     for line in section.lines:
         match = _ASSIGNED.match(line.text)
         if match is None or line.text.lstrip().startswith("#") or not _OURS.match(match[1]):

@@ -33,7 +33,7 @@ NOT_READ = "not read"
 _FORMS = {form.name.split()[0]: form for form in FACTS}
 """The forms by the first word of a section's title."""
 _ASSIGNED = re.compile(r"(?:export\s+)?[A-Za-z_][A-Za-z0-9_]*\s*=")
-_VARIABLE = re.compile(r"(?:export\s+)?(?:NCCL|UCX|MORI)_[A-Z0-9_]+\s*=")
+_VARIABLE = re.compile(r"(?:export\s+)?(?:(?:NCCL|UCX|MORI)_[A-Z0-9_]+|NVME_TRANSPORT_TOS)\s*=")
 _PAUSED = re.compile(r"^Pause parameters for (\S+):", re.MULTILINE)
 _TITLE = re.compile(r"(?:==>|\S*\$|\S+#)\s+(\S.*?)\s*$")
 _HOST = re.compile(r"# host (\S+)\s*$")
