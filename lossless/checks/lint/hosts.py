@@ -163,7 +163,12 @@ def _own_classes(host: HostQos) -> ClassSet:
     """
     if host.pfc_priorities is UNKNOWN:
         return ClassSet("inferred", ())
-    dscps = () if host.trust != "dscp" or host.dscp_to_priority is UNKNOWN else host.dscp_to_priority
+    dscps: Sequence[tuple[int, int]] = ()
+    if host.trust == "dscp" and host.dscp_to_priority is not UNKNOWN:
+        dscps = host.dscp_to_priority
+    elif host.trust == "dscp" and "roceOptimized" in host.pfc_origin.path:
+        # NVIDIA's operator has no words for the map: it stays as NICs are made, eight DSCPs a priority.
+        dscps = tuple((dscp, dscp >> 3) for dscp in range(64))
     classes = (
         TrafficClass(
             f"priority {p}",

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 _BY_DEFAULT = {"trust": "dscp", "pfc": "0,0,0,1,0,0,0,0", "tos": 0}
 _BY_ITSELF = {"dcqcn.priority_mask": 255, "dcqcn.cnp_dscp": 4, "dcqcn.cnp_priority": 6}
-_AS_MADE = tuple((dscp, dscp >> 3) for dscp in range(64))
-"""The map from DSCP to priority that a NIC begins with, eight DSCPs a priority: the operator has no words for it."""
 _NODE = ("spec", "configuration", "template")
 
 
@@ -69,7 +67,6 @@ def _wanted(template: dict[str, Any], path: Path) -> Iterator[HostFact]:
 def _optimized(roce: dict[str, Any], path: Path) -> Iterator[HostFact]:
     for key, value in _BY_ITSELF.items():
         yield HostFact("", key, value, path, rank=1)
-    yield HostFact("", "dscp_to_priority", _AS_MADE, path, rank=1)
     stated = roce.get("qos")
     qos = stated if isinstance(stated, dict) else {}
     qos_values = {
