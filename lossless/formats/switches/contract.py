@@ -59,7 +59,7 @@ NOT_APPLICABLE_TO_ANY = {
     "BUF013": _NO_PROFILE,
     "ECN010": "the values are defaults of SONiC's templates",
     "ECN012": _NO_PROFILE,
-    "WD008": "hosts are compared with switches of SONiC alone",
+    "WD008": "transports of hosts are compared with the watchdogs of SONiC alone",
 }
 """Rules of fabrics that cannot say anything of any dialect, with why."""
 

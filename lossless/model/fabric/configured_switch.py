@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.findings import Origin
+from lossless.ground.basics.known import Maybe
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -51,6 +52,19 @@ class IntendedLossless(NamedTuple):
     origin: Origin
 
 
+class Tunnel(NamedTuple):
+    """What packets carry outside while they cross an overlay, by the name of its interface.
+
+    ``dscp`` None: that of the packet inside, as a line or a public default says. UNKNOWN: neither does. ``ports`` are
+    ports whose packets enter it, as far as the configuration says.
+    """
+
+    name: str
+    dscp: Maybe[int]
+    origin: Origin
+    ports: tuple[str, ...] = ()
+
+
 class ClassMaps(NamedTuple):
     """The maps of a switch, whether a port trusts them or not."""
 
@@ -67,7 +81,7 @@ class ReadSwitch(NamedTuple):
     VLAN tags, as far as the configuration says. ``unread`` are lines that may matter and have no meaning known here.
     ``intended`` are classes that would be lossless if their pause had an effect.
     ``defined`` are queues as a policy has them that is bound to no port, where no other is. ``product`` is what the
-    text says the switch is, as profiles call it; empty where it does not.
+    text says the switch is, as profiles call it; empty where it does not. ``tunnels`` are those of overlays.
     """
 
     switch: Switch
@@ -82,6 +96,7 @@ class ReadSwitch(NamedTuple):
     unread: tuple[str, ...] = ()
     defined: tuple[Queue | None, ...] = ()
     product: str = ""
+    tunnels: tuple[Tunnel, ...] = ()
 
 
 class Words(NamedTuple):

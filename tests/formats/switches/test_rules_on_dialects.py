@@ -65,6 +65,11 @@ NVUE = (
     Case("CLS002", "", (26,)),
     Case("CLS004", "nv set qos mapping plain trust port\nnv set interface swp1 qos mapping profile plain\n"),
     Case("CLS007", "nv set qos mapping default-global dscp 48 switch-priority 3\n"),
+    Case(
+        "CLS010",
+        "nv set interface swp1 bridge domain br_default access 100\nnv set nve vxlan state enabled\n"
+        "nv set nve vxlan encapsulation dscp action set\nnv set nve vxlan encapsulation dscp value 0\n",
+    ),
     Case("CLS012", "nv set qos mapping default-global dscp 0 switch-priority 3\n"),
     Case("CFG002", "nv set interface swp1 qos pfc profile missing\n"),
     Case("CFG013", "nv set qos pfc unused switch-priority 3\n"),

@@ -2,7 +2,7 @@
 
 Severity: warning
 Confidence: medium
-Subject: device
+Subject: device, switch
 Needs: TUNNEL
 
 ## What it does
@@ -11,6 +11,9 @@ uniform the outer header carries the DSCP of the packet, which is well. With `pi
 `encap_tc_to_dscp_map` says, and DSCP 0 without one: every lossless traffic class must get a DSCP that some port of
 the device takes in as lossless, its own or another class that tunnel remapping made. VXLAN tunnels copy the DSCP, as
 SONiC sets no other mode for them.
+
+On NVUE a VXLAN overlay that sets one DSCP outside is an error where ports are bridged into it, and that DSCP is not
+lossless. On EOS the rule is not checked where no line says what VXLAN packets carry: its default is not public.
 
 ## Why it breaks a lossless fabric
 The switches between the ends see the outer header alone. With DSCP 0 outside, RDMA crosses them best effort and is
@@ -29,6 +32,14 @@ dropped there, though both ends protect it.
     }
   }
 }
+```
+
+```text switch base=switch-nvue
+nv set interface swp1 bridge domain br_default access 100
+nv set bridge domain br_default vlan 100 vni 10100
+nv set nve vxlan state enabled
+nv set nve vxlan encapsulation dscp action set
+nv set nve vxlan encapsulation dscp value 0   # <- here
 ```
 
 ## Good
@@ -51,6 +62,7 @@ Map each lossless class to a DSCP that is lossless on the way: 3 to 2 and 4 to 6
 - sonic-net/SONiC doc/qos/tunnel_dscp_remapping.md @12d907f (3 to 2 and 4 to 6 for bounced packets)
 - sonic-swss orchagent/muxorch.cpp @02958e2 (which mode and which map a tunnel to the peer gets)
 - sonic-swss orchagent/vxlanorch.cpp @038ac12 (sets no mode for VXLAN)
+- NVIDIA, Cumulus Linux User Guide, "VXLAN Devices" (the action of the outer DSCP: derive by default, copy or set)
 - opencomputeproject/SAI inc/saitunnel.h @003c080 (uniform where no mode is set; in pipe, DSCP 0 where none is set)
 """
 
@@ -63,13 +75,15 @@ from lossless.checks.rules.interface_tables import raw_rows
 from lossless.checks.rules.pfc.priorities import remapped
 from lossless.formats.sonic.read.tables import plain_name
 from lossless.formats.sonic.to_model.rewrites import rewrite_of
+from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.wording import number_ranges
 from lossless.model.fabric.qos import UNREADABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from lossless.checks.rules.subjects import Device
+    from lossless.checks.rules.subjects import Device, SwitchConfiguration
+    from lossless.model.fabric.view import PortSet
 
 DEFAULT_DSCP = 0
 """What the outer header carries in pipe mode where nothing says more (SAI inc/saitunnel.h @003c080)."""
@@ -86,6 +100,27 @@ def check(device: Device) -> Results:
             yield from _lost_classes(device, name, fields, lossless)
 
 
+def on_switch(switch: SwitchConfiguration) -> Results:
+    """Yield a violation per overlay whose packets carry a DSCP outside that is lossy."""
+    sets = switch.view.lossless_sets
+    for tunnel in switch.read.tunnels if sets else ():
+        if tunnel.dscp is UNKNOWN:
+            yield MissingInput(f"which DSCP packets of {tunnel.name} carry outside; no line says it")
+            continue
+        if tunnel.dscp is None or _is_lossless(sets, tunnel.dscp):
+            continue
+        yield Violation(
+            origin=tunnel.origin,
+            message=f"packets of {tunnel.name} carry DSCP {tunnel.dscp} outside, which no port takes in as lossless",
+            note="the switches on the way see the outer header alone: RDMA inside crosses them best effort",
+            help="let the outer header carry the DSCP of the packet inside",
+            elements=tuple(f"{switch.read.switch.name}:{port}" for port in tunnel.ports),
+            data={"outer_dscp": tunnel.dscp},
+            severity="error" if tunnel.ports else None,
+            confidence="high" if tunnel.ports else None,
+        )
+
+
 def _lossless(device: Device) -> set[int]:
     """Return the lossless traffic classes of the device, without those that tunnel remapping made."""
     return {
@@ -100,7 +135,9 @@ def _lost_classes(device: Device, name: str, fields: Mapping[str, object], lossl
         yield MissingInput(f"the {_MAP} of a tunnel is not there, or cannot be read")
         return
     lost = {
-        tc: dscp for tc in sorted(lossless) if not _is_lossless(device, dscp := dscps.get(tc, DEFAULT_DSCP))
+        tc: dscp
+        for tc in sorted(lossless)
+        if not _is_lossless(device.view.lossless_sets, dscp := dscps.get(tc, DEFAULT_DSCP))
     }
     if lost:
         yield _violation(device, name, map_name, lost)
@@ -111,9 +148,9 @@ def _reference(fields: Mapping[str, object]) -> str:
     return plain_name(name) if name.startswith("[") else name
 
 
-def _is_lossless(device: Device, dscp: int) -> bool:
+def _is_lossless(sets: Sequence[PortSet], dscp: int) -> bool:
     """Return whether some port with PFC takes a DSCP in as lossless; an entry nobody can read may be."""
-    taken = ((p.qos.traffic_class(dscp), p.qos) for p in device.view.lossless_sets)
+    taken = ((p.qos.traffic_class(dscp), p.qos) for p in sets)
     return any(tc == UNREADABLE or tc in qos.pfc.priorities or qos.trust_dot1p for tc, qos in taken)
 
 

@@ -20,10 +20,13 @@ from lossless.formats.switches.eos.read.structured import config_of_data, looks_
 from lossless.formats.switches.eos.refusals import refusals
 from lossless.formats.switches.eos.session import session
 from lossless.formats.switches.eos.to_model.switch import SwitchReader, is_port
+from lossless.ground.basics.findings import Origin
+from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.documents.command_lines import CommandDocument
 from lossless.model.fabric.configured_switch import (
     ReadSwitch,
     RefusedSetting,
+    Tunnel,
     UnboundObject,
     UndefinedName,
     Words,
@@ -33,7 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.formats.switches.eos.read.rows import EosConfig
-    from lossless.ground.basics.findings import Origin
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.model import Switch
 
@@ -50,6 +52,7 @@ NOT_APPLICABLE = {
     "BUF003": _COMPUTED,
     "BUF004": _COMPUTED,
     "BUF007": _COMPUTED,
+    "CLS010": "what VXLAN packets carry outside without a line of its own is not public; it is counted as not checked",
     "WD002": "EOS has no mask of watched priorities: every no-drop priority of a port is watched",
     "WD003": _OWN_LIMITS,
     "WD004": _OWN_LIMITS,
@@ -108,7 +111,31 @@ def _read(document: Document, rdma_dscps: tuple[int, ...]) -> ReadSwitch:
             for origin, text in config.unread
         ),
         product=_product(document.text),
+        tunnels=tuple(_tunnels(document)),
     )
+
+
+def _tunnels(document: Document) -> Iterator[Tunnel]:
+    """Yield the overlay: what its packets carry outside is known where a line says so, no default is public.
+
+    Source: Arista, EOS User Manual, "VXLAN"; keys of eos_cli_config_gen of AVD.
+    """
+    if isinstance(document, CommandDocument):
+        for command in document.top:
+            below = [line.text for line in command.below]
+            carries = any(line.startswith(("vxlan vlan ", "vxlan vrf ")) for line in below)
+            if command.text.startswith("interface Vxlan") and carries:
+                copied = "vxlan qos dscp propagation encapsulation" in below
+                yield Tunnel(
+                    command.text.split()[1], None if copied else UNKNOWN, Origin(document.name, command.path)
+                )
+    elif isinstance(overlay := document.data.get("vxlan_interface"), dict):
+        for name, row in overlay.items():
+            vxlan = row.get("vxlan") if isinstance(row, dict) else None
+            qos = vxlan.get("qos") if isinstance(vxlan, dict) else None
+            copied = isinstance(qos, dict) and qos.get("dscp_propagation_encapsulation") is True
+            origin = Origin(document.name, ("vxlan_interface", name))
+            yield Tunnel(str(name), None if copied else UNKNOWN, origin)
 
 
 _HEAD = re.compile(r"(?m)^! device: \S+ \((?:DCS-)?([^,]+), EOS")

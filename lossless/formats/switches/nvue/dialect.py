@@ -12,6 +12,7 @@ from lossless.formats.switches.contract import (
     ConfigurationFile,
     Dialect,
 )
+from lossless.formats.switches.nvue.defaults import ON
 from lossless.formats.switches.nvue.from_model.commands import commands
 from lossless.formats.switches.nvue.from_model.tree import tree
 from lossless.formats.switches.nvue.grammar import impossible, unread
@@ -25,11 +26,14 @@ from lossless.formats.switches.nvue.read.tree import (
 from lossless.formats.switches.nvue.refusals import refusals
 from lossless.formats.switches.nvue.session import session
 from lossless.formats.switches.nvue.to_model.switch import NvueSwitch
-from lossless.model.fabric.configured_switch import ReadSwitch, UnboundObject, UndefinedName, Words
+from lossless.ground.basics.known import UNKNOWN
+from lossless.model.fabric.configured_switch import ReadSwitch, Tunnel, UnboundObject, UndefinedName, Words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from lossless.formats.switches.nvue.read.tree import Node
+    from lossless.ground.basics.known import Maybe
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.model import Switch
 
@@ -96,7 +100,29 @@ def _read(document: Document, rdma_dscps: tuple[int, ...]) -> ReadSwitch:
         unbound=tuple(_unbound(reader)),
         refused=(*impossible(tree), *refusals(reader)),
         unread=tuple(unread(tree)),
+        tunnels=tuple(_tunnels(tree)),
     )
+
+
+def _tunnels(tree: Node) -> Iterator[Tunnel]:
+    """Yield the overlay: without a line its packets carry the DSCP of those inside.
+
+    Source: NVIDIA, Cumulus Linux User Guide, "VXLAN Devices": the action of the outer DSCP is derive, copy or set.
+    """
+    vxlan = tree.at("nve", "vxlan")
+    if vxlan is None or (vxlan.value("state") or vxlan.value("enable") or "enabled") not in ON:
+        return
+    said = ("encapsulation", "dscp")
+    is_set = vxlan.value(*said, "action") == "set"
+    number = vxlan.number(*said, "value")
+    interfaces = tree.at("interface")
+    bridged = tuple(
+        name
+        for name, port in (interfaces.below if interfaces is not None else {}).items()
+        if port.at("bridge", "domain") is not None
+    )
+    dscp: Maybe[int] = None if not is_set else UNKNOWN if number is None else number
+    yield Tunnel("VXLAN", dscp, vxlan.origin_of(*said, "value" if number is not None else "action"), bridged)
 
 
 def _undefined(reader: NvueSwitch) -> Iterator[UndefinedName]:

@@ -55,6 +55,7 @@ NOT_APPLICABLE = {
     "BUF003": _NO_LENGTH,
     "BUF004": _NO_LENGTH,
     "BUF007": _NO_HEADROOM,
+    "CLS010": "overlays of NX-OS are not read",
     "ECN004": _NO_HEADROOM,
     "ECN005": _NO_HEADROOM,
     "PFC005": "the line of a class says which priority pauses it: group, queue and priority cannot disagree",

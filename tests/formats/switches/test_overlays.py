@@ -1,0 +1,66 @@
+"""What packets carry outside while they cross an overlay."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from lossless.api import lint_documents
+from lossless.formats.inputs.switches import configuration_in
+from tests.paths import RULE_BASES
+
+NVUE = (RULE_BASES / "switch-nvue.txt").read_text()
+EOS = (RULE_BASES / "switch-leaf.txt").read_text()
+BRIDGED = "nv set interface swp1 bridge domain br_default access 100\n"
+OVERLAY = "nv set bridge domain br_default vlan 100 vni 10100\nnv set nve vxlan state enabled\n"
+ACTION = "nv set nve vxlan encapsulation dscp action {}\n"
+VALUE = "nv set nve vxlan encapsulation dscp value {}\n"
+VXLAN = "interface Vxlan1\n   vxlan source-interface Loopback0\n   vxlan vlan 100 vni 10100\n"
+
+
+def said(text: str) -> tuple[list[tuple[Any, Any]], int]:
+    """Return severity and DSCP of what is found of overlays in a text, and how often they are not checked."""
+    document = configuration_in(text, "leaf1.txt")
+    assert document is not None
+    report = lint_documents([document])
+    found = [(each.severity, each.data["outer_dscp"]) for each in report.findings if each.code == "CLS010"]
+    return found, sum(each.times for each in report.not_checked if each.code == "CLS010")
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (BRIDGED + OVERLAY + ACTION.format("set") + VALUE.format(0), ([("error", 0)], 0)),
+        (BRIDGED + OVERLAY + ACTION.format("set") + VALUE.format(48), ([("error", 48)], 0)),
+        # No port that is seen is bridged into it: RDMA may be routed beside the overlay.
+        (OVERLAY + ACTION.format("set") + VALUE.format(0), ([("warning", 0)], 0)),
+        (BRIDGED + OVERLAY + ACTION.format("set") + VALUE.format(26), ([], 0)),
+        (BRIDGED + OVERLAY + ACTION.format("set"), ([], 1)),
+        (BRIDGED + OVERLAY + ACTION.format("copy"), ([], 0)),
+        (BRIDGED + OVERLAY, ([], 0)),
+        (BRIDGED, ([], 0)),
+    ],
+)
+def test_nvue_derives_the_outer_dscp_unless_one_is_set(
+    lines: str, expected: tuple[list[tuple[Any, Any]], int]
+) -> None:
+    assert said(NVUE + lines) == expected
+
+
+def test_an_overlay_is_no_matter_where_nothing_is_lossless() -> None:
+    lines = BRIDGED + OVERLAY + ACTION.format("set") + VALUE.format(0)
+    assert said("nv set system hostname leaf1\nnv set interface swp1 link mtu 9216\n" + lines) == ([], 0)
+
+
+@pytest.mark.parametrize(
+    ("lines", "unchecked"),
+    [
+        (VXLAN, 1),
+        (f"{VXLAN}   vxlan qos dscp propagation encapsulation\n", 0),
+        ("interface Vxlan1\n   vxlan source-interface Loopback0\n", 0),
+        ("", 0),
+    ],
+)
+def test_of_eos_the_outer_dscp_is_known_where_a_line_says_it(lines: str, unchecked: int) -> None:
+    assert said(EOS + lines) == ([], unchecked)
