@@ -197,7 +197,8 @@ def compare(summaries: Sequence[DeviceSummary], settings: Settings) -> Verdicts:
 
     choices = {settings.chosen(summary.file) for summary in summaries}
     union = frozenset().union(*(codes_for("devices") if chosen is None else chosen for chosen in choices))
-    verdicts = run(DeployedDevices(summaries), rules_for("devices", chosen=union), "config_db")
+    of_fabrics = [summary._replace(fabric=settings.fabric_of(summary.file)) for summary in summaries]
+    verdicts = run(DeployedDevices(of_fabrics), rules_for("devices", chosen=union), "config_db")
     return verdicts._replace(findings=tuple(filter(settings.is_chosen, verdicts.findings)))
 
 

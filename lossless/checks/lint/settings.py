@@ -20,12 +20,18 @@ def every_rule(_file: str) -> Codes | None:
     return None
 
 
+def no_fabric(_file: str) -> str:
+    """Say of no file which fabric it is of."""
+    return ""
+
+
 class Settings(NamedTuple):
     """What a run depends on; ``rdma_dscps`` must be lossless on devices without an intent.
 
-    ``intended`` are switches of intents by name, with which devices are compared; ``compared``: devices are compared
-    with each other. ``chosen`` returns the rules to run on a file. ``apart``: no file is checked by what another one
-    states. ``progress`` is told how many files are done, of how many.
+    ``intended`` are switches of intents by name, with which devices are compared; ``compared``: devices are
+    compared with each other. ``chosen`` returns the rules to run on a file, ``fabric_of`` the fabric that it is
+    said to be of. ``apart``: no file is checked by what another one states. ``progress`` is told how many files are
+    done, of how many.
     """
 
     rdma_dscps: tuple[int, ...] = ()
@@ -33,6 +39,7 @@ class Settings(NamedTuple):
     intended: Mapping[str, Switch] = {}
     compared: bool = False
     chosen: Callable[[str], Codes | None] = every_rule
+    fabric_of: Callable[[str], str] = no_fabric
     apart: bool = False
     progress: Progress | None = None
 

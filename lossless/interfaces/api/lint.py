@@ -149,7 +149,7 @@ def settings_of(options: Options, lookup: ConfigurationLookup | None) -> Setting
 
     folders = tuple(os.fspath(folder) for folder in options.profile_dirs)
     settings = Settings(options.rdma_dscps, folders, apart=options.per_file, progress=options.tell)
-    return settings if lookup is None else settings._replace(chosen=lookup.chosen)
+    return settings if lookup is None else settings._replace(chosen=lookup.chosen, fabric_of=lookup.fabric)
 
 
 def _with_runs(

@@ -143,6 +143,7 @@ class DeviceSummary(NamedTuple):
     ``tier`` is its tier. ``intended``: an intent that is checked with it says what it should be. ``beyond`` are
     the types of its neighbors, by name. ``asn`` is its autonomous system. ``bounce`` is where a dual ToR is told to
     send back to its peer what it cannot deliver, and ``moved`` says whether all of that gets a second priority.
+    ``fabric`` is the fabric that the user says it is of, empty where nobody does.
     """
 
     name: str
@@ -158,6 +159,7 @@ class DeviceSummary(NamedTuple):
     asn: int | None = None
     bounce: Origin | None = None
     moved: bool = False
+    fabric: str = ""
 
 
 class CabledPair(NamedTuple):
@@ -194,11 +196,52 @@ class DeployedDevices:
         return {summary.name: summary for summary in self.summaries if times[summary.name] == 1}
 
     @cached_property
-    def by_type(self) -> dict[str, tuple[DeviceSummary, ...]]:
-        """Devices by type, those with a type and a name of their own, and no intent to be compared with instead."""
-        compared = (each for each in self.by_name.values() if each.device_type and not each.intended)
-        by_type = grouped((summary.device_type or "", summary) for summary in compared)
-        return {device_type: tuple(members) for device_type, members in sorted(by_type.items())}
+    def roles(self) -> tuple[tuple[str, tuple[DeviceSummary, ...]], ...]:
+        """Devices of one type and one fabric, by type: those that nothing else is said of what they should be.
+
+        They have a type and a name of their own, and no intent to be compared with instead.
+        """
+        compared = [each for each in self.by_name.values() if each.device_type and not each.intended]
+        fabrics = self._fabrics(compared)
+        roles = grouped(((each.device_type or "", fabrics[each.name]), each) for each in compared)
+        return tuple((device_type, tuple(members)) for (device_type, _), members in sorted(roles.items()))
+
+    def _fabrics(self, devices: Sequence[DeviceSummary]) -> dict[str, str]:
+        """Return the fabric of devices by name: the one that is stated, else the linked devices that each is among.
+
+        A device that is linked to no other, as far as files tell, may be of the only fabric that there is; among
+        several of them it stays with those of which no more is known.
+        """
+        part = {each.name: part for part in self._linked for each in devices if each.name in part}
+        unstated = [each for each in devices if not each.fabric]
+        sizes = Counter(min(part[each.name]) for each in unstated)
+        fabrics = [name for name, size in sizes.items() if size > 1]
+        own = {each.name: min(part[each.name]) for each in unstated}
+        several = len(fabrics) > 1
+        linked = {name: f" {first}" if several and first in fabrics else "" for name, first in own.items()}
+        return {**linked, **{each.name: each.fabric for each in devices if each.fabric}}
+
+    @cached_property
+    def _linked(self) -> tuple[frozenset[str], ...]:
+        """The names of devices that links join, those without a file among them."""
+        near: dict[str, set[str]] = {name: set() for name in self.by_name}
+        for name, summary in self.by_name.items():
+            for end in summary.ends:
+                if end.neighbor is not None:
+                    near[name].add(end.neighbor[0])
+                    near.setdefault(end.neighbor[0], set()).add(name)
+        parts, seen = [], set[str]()
+        for start in sorted(near):
+            waiting, part = [start], set[str]()
+            while waiting:
+                name = waiting.pop()
+                if name not in seen:
+                    seen.add(name)
+                    part.add(name)
+                    waiting += near[name]
+            if part:
+                parts.append(frozenset(part))
+        return tuple(parts)
 
     @cached_property
     def ends(self) -> dict[tuple[str, str], LinkEnd]:

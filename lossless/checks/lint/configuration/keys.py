@@ -52,7 +52,7 @@ TOP: dict[str, ConfigurationKey] = {
         BOOLEAN, "Whether `exclude` holds for paths on the command line too; false if not said."
     ),
 }
-"""Keys with a value of their own; ``severity`` and ``suppress`` stand beside them, with keys inside."""
+"""Keys with a value of their own; ``severity``, ``suppress`` and ``fabric`` stand beside them, with keys inside."""
 
 SEVERITY = ConfigurationKey(one_of(SEVERITIES), "The severity of a rule or family, in place of its own.")
 
@@ -72,6 +72,15 @@ SUPPRESS: dict[str, ConfigurationKey] = {
 }
 
 
+FABRIC: dict[str, ConfigurationKey] = {
+    "paths": ConfigurationKey(
+        PATTERNS,
+        "Files or folders of the switches of one fabric, from this folder, as in .gitignore.",
+        required=True,
+    ),
+}
+
+
 def json_schema() -> dict[str, Any]:
     """Return the JSON Schema of ``lossless.toml``."""
     suppression = _object(SUPPRESS, "Findings that are accepted, where and why.")
@@ -81,7 +90,12 @@ def json_schema() -> dict[str, Any]:
         "additionalProperties": {**SEVERITY.kind.schema(), "description": SEVERITY.description},
     }
     whole = _object(TOP, "Configuration of lossless for the files in and below its folder.")
-    whole["properties"] |= {"severity": severity, "suppress": {"type": "array", "items": suppression}}
+    fabric = _object(FABRIC, "Switches of one fabric: those of one role are compared within it alone.")
+    whole["properties"] |= {
+        "severity": severity,
+        "suppress": {"type": "array", "items": suppression},
+        "fabric": {"type": "array", "items": fabric},
+    }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "lossless.toml",

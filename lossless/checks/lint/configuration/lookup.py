@@ -55,6 +55,19 @@ class ConfigurationLookup:
             self._chosen[name] = layered(configured, self._asked or RuleChoice())
         return self._chosen[name]
 
+    def fabric(self, file: str) -> str:
+        """Return the fabric that a configuration says a file is of, empty where none does."""
+        configuration = self.of(file)
+        if configuration is None or not configuration.fabrics:
+            return ""
+        from lossless.checks.lint.globs import fits_file
+
+        name = os.path.relpath(os.path.abspath(file), configuration.folder)
+        for number, patterns in enumerate(configuration.fabrics, 1):
+            if any(fits_file(pattern, name) for pattern in patterns):
+                return f"{configuration.folder} {number}"
+        return ""
+
     def is_configured(self, file: str) -> bool:
         """Return whether a configuration holds for a file; it is not read for that."""
         return self._name(file) is not None

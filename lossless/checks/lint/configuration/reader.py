@@ -9,7 +9,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
-from lossless.checks.lint.configuration.keys import SEVERITY, SUPPRESS, TOP
+from lossless.checks.lint.configuration.keys import FABRIC, SEVERITY, SUPPRESS, TOP
 from lossless.checks.lint.configuration.values import iso_date, texts
 from lossless.checks.rules.selectors import RuleChoice, codes_of, unknown
 from lossless.ground.basics.errors import InputError, Problem
@@ -54,6 +54,7 @@ class Configuration(NamedTuple):
     entries: tuple[SuppressionEntry, ...] = ()
     exclude: tuple[str, ...] = ()
     force_exclude: bool = False
+    fabrics: tuple[tuple[str, ...], ...] = ()
 
 
 def has_table(text: str, file: str) -> bool:
@@ -98,9 +99,10 @@ class _ConfigurationReader:
         if not isinstance(data, dict):
             self._note((), "value", "expected a table, as in [tool.lossless]")
             data = {}
-        top = self._members(data, (), TOP, beside=("severity", "suppress"))
+        top = self._members(data, (), TOP, beside=("severity", "suppress", "fabric"))
         severities = self._severities(data.get("severity", {}))
         entries = tuple(self._entries(data.get("suppress", [])))
+        fabrics = tuple(self._fabrics(data.get("fabric", [])))
         return Configuration(
             folder,
             self._document,
@@ -112,6 +114,7 @@ class _ConfigurationReader:
             entries,
             texts(top.get("exclude", [])),
             top.get("force-exclude", False),
+            fabrics,
         )
 
     def _members(
@@ -177,6 +180,14 @@ class _ConfigurationReader:
                     texts(members.get("object", [])),
                     iso_date(members["until"]) or "" if "until" in members else "",
                 )
+
+    def _fabrics(self, data: object) -> Iterator[tuple[str, ...]]:
+        """Yield the patterns of each fabric."""
+        if not isinstance(data, list) or not all(isinstance(item, dict) for item in data):
+            self._note(("fabric",), "value", "expected tables, each under [[fabric]]")
+            return
+        for number, item in enumerate(data):
+            yield texts(self._members(item, ("fabric", number), FABRIC).get("paths", []))
 
     def _only_rules_unknown(self, before: int) -> bool:
         return all(problem.message.startswith("rules: no rule") for problem in self._problems[before:])

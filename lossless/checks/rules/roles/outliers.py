@@ -69,7 +69,7 @@ def outlier_violation(outlier: Outlier) -> Violation:
 
 def outliers(devices: DeployedDevices, kind: str) -> Iterator[Outlier]:
     """Yield switches that differ from the others of their role in settings of one kind."""
-    for role, members in devices.by_type.items():
+    for role, members in devices.roles:
         yield from _outliers(f"the role {role}", _settings(members, kind), same_model=True)
 
 
@@ -78,7 +78,7 @@ def outliers_by_model(devices: DeployedDevices, kind: str) -> Iterator[Outlier]:
 
     What a chip needs may differ from model to model, so only the first is likely a mistake.
     """
-    for role, members in devices.by_type.items():
+    for role, members in devices.roles:
         models = grouped((member.hwsku or "", member) for member in members)
         for model, of_model in sorted(models.items()):
             group = f"the role {role} and model {model}"
