@@ -66,4 +66,4 @@ def test_every_rule_has_a_test_of_its_own() -> None:
 
 
 def test_only_rules_on_one_device_or_host_need_something() -> None:
-    assert {row.subjects[-1] for row in RULES.values() if row.needs} == {"device", "host"}
+    assert {row.subjects[-1] for row in RULES.values() if row.needs} == {"device", "host", "switch"}
