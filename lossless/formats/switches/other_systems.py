@@ -1,9 +1,9 @@
 """Switch systems whose configurations are not read: each is known by commands that no system that is read has.
 
 Texts of different vendors share lines (``priority-flow-control priority 3 no-drop``, ``class-map type network-qos``):
-these come before a text is taken for EOS, NX-OS or NVUE. Sources: Dell OS10 and OS9 command references; H3C
-and Huawei data center switch command references; Junos, SR Linux, RouterOS and Onyx user manuals; Cisco IOS XE and
-IOS XR command references; the Enterprise SONiC management framework CLI.
+these come before a text is taken for EOS, NX-OS or NVUE. Nothing of such a text is read; a sign decides its name in a
+message alone. Source for H3C: S9825 and S9855 command references, release 913x, "PFC commands"; the other signs are
+how running configurations of these systems begin, or name their ports, and no source is claimed for them.
 """
 
 from __future__ import annotations

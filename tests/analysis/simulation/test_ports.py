@@ -18,8 +18,8 @@ from lossless.analysis.simulation.engine.network import (
 from lossless.analysis.simulation.question.ports import SimClass, sim_port, sim_switch
 from lossless.analysis.simulation.question.request import Question
 from lossless.analysis.simulation.question.scenario import scenario
-from lossless.model.fabric.hosts import RDMA_MTUS
 from lossless.ground.basics.findings import MissingInput
+from lossless.model.fabric.hosts import RDMA_MTUS
 from lossless.model.fabric.qos import WatchdogAction
 from lossless.model.fabric.view import View
 from tests.analysis.simulation.fabrics import (

@@ -85,7 +85,7 @@ class TestLinks:
         small = uplink(mtu="1500")
         found = only("LNK002", leaf(small), spine(small))
         assert (found.severity, found.elements) == ("error", ("leaf1:Ethernet8 - spine1:Ethernet8",))
-        everywhere = {"PORT": dict.fromkeys(("Ethernet0", "Ethernet4", "Ethernet8"), {"mtu": "1500"})}
+        everywhere = {"PORT": {f"Ethernet{number}": {"mtu": "1500"} for number in (0, 4, 8)}}
         assert drawn("LNK002", leaf(everywhere), spine(everywhere)) == []
 
     def test_a_cable_of_0m_is_no_length(self) -> None:

@@ -13,7 +13,8 @@ the device takes in as lossless, its own or another class that tunnel remapping 
 SONiC sets no other mode for them.
 
 On NVUE a VXLAN overlay that sets one DSCP outside is an error where ports are bridged into it, and that DSCP is not
-lossless. On EOS the rule is not checked where no line says what VXLAN packets carry: its default is not public.
+lossless. On EOS the rule is not checked where no line says what VXLAN packets carry: it then comes from the traffic
+class, by a map of the platform.
 
 ## Why it breaks a lossless fabric
 The switches between the ends see the outer header alone. With DSCP 0 outside, RDMA crosses them best effort and is
@@ -62,7 +63,8 @@ Map each lossless class to a DSCP that is lossless on the way: 3 to 2 and 4 to 6
 - sonic-net/SONiC doc/qos/tunnel_dscp_remapping.md @12d907f (3 to 2 and 4 to 6 for bounced packets)
 - sonic-swss orchagent/muxorch.cpp @02958e2 (which mode and which map a tunnel to the peer gets)
 - sonic-swss orchagent/vxlanorch.cpp @038ac12 (sets no mode for VXLAN)
-- NVIDIA, Cumulus Linux User Guide, "VXLAN Devices" (the action of the outer DSCP: derive by default, copy or set)
+- NVIDIA, Cumulus Linux 5.3 User Guide, "VXLAN Tunnel DSCP Operations" (derive by default, copy or set)
+- Arista, EOS User Manual, "VXLAN DSCP Mapping"
 - opencomputeproject/SAI inc/saitunnel.h @003c080 (uniform where no mode is set; in pipe, DSCP 0 where none is set)
 """
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from lossless.formats.sonic.read.tables import Tables
+    from lossless.ground.basics.findings import Origin
     from lossless.ground.basics.known import Maybe
     from lossless.model.hardware.load import FindHardware
     from lossless.model.hardware.model import Hwsku, SwitchProfile

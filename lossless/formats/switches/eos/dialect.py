@@ -52,7 +52,7 @@ NOT_APPLICABLE = {
     "BUF003": _COMPUTED,
     "BUF004": _COMPUTED,
     "BUF007": _COMPUTED,
-    "CLS010": "what VXLAN packets carry outside without a line of its own is not public; it is counted as not checked",
+    "CLS010": "without a line VXLAN packets carry outside what a map of the platform makes of the class: not checked",
     "WD002": "EOS has no mask of watched priorities: every no-drop priority of a port is watched",
     "WD003": _OWN_LIMITS,
     "WD004": _OWN_LIMITS,
@@ -116,9 +116,10 @@ def _read(document: Document, rdma_dscps: tuple[int, ...]) -> ReadSwitch:
 
 
 def _tunnels(document: Document) -> Iterator[Tunnel]:
-    """Yield the overlay: what its packets carry outside is known where a line says so, no default is public.
+    """Yield the overlay: what its packets carry outside is known where a line copies it from inside.
 
-    Source: Arista, EOS User Manual, "VXLAN"; keys of eos_cli_config_gen of AVD.
+    Without one it comes from the traffic class, by a map of the platform. Source: Arista, EOS User Manual, "VXLAN DSCP
+    Mapping"; keys of eos_cli_config_gen of AVD.
     """
     if isinstance(document, CommandDocument):
         for command in document.top:

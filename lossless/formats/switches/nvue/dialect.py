@@ -107,7 +107,7 @@ def _read(document: Document, rdma_dscps: tuple[int, ...]) -> ReadSwitch:
 def _tunnels(tree: Node) -> Iterator[Tunnel]:
     """Yield the overlay: without a line its packets carry the DSCP of those inside.
 
-    Source: NVIDIA, Cumulus Linux User Guide, "VXLAN Devices": the action of the outer DSCP is derive, copy or set.
+    Source: NVIDIA, Cumulus Linux 5.3 User Guide, "VXLAN Tunnel DSCP Operations": derive by default, copy or set.
     """
     vxlan = tree.at("nve", "vxlan")
     if vxlan is None or (vxlan.value("state") or vxlan.value("enable") or "enabled") not in ON:
