@@ -53,7 +53,7 @@ def _check(document: Document, system: SwitchInput, settings: Settings) -> Itera
     chosen = settings.chosen(document.file)
     for verdicts in (
         run(view, _applicable(rules_for("fabric", "buffers", chosen=chosen), system), "commands"),
-        run(SwitchConfiguration(read, view), rules_for("switch", chosen=chosen), "commands"),
+        run(SwitchConfiguration(read, view, intended), rules_for("switch", chosen=chosen), "commands"),
     ):
         yield verdicts._replace(findings=tuple(_said(finding, system.words) for finding in verdicts.findings))
     yield Verdicts(not_checked=tuple(UncheckedRule("", f"{document.shown}: {note}") for note in read.unread))

@@ -59,6 +59,7 @@ ROWS = (
     RuleRow("CLS013", "classification.cls013_flooding_lossless", ("device",), "VLAN_MEMBER"),
     RuleRow("CLS014", "roles.cls014_map_name_ambiguous", ("devices",)),
     RuleRow("CLS015", "classification.cls015_nccl_control_class", ("intent", "hosts")),
+    RuleRow("CLS016", "classification.cls016_class_lossy_at_port", ("switch",)),
     RuleRow("CTR001", "counters.ctr001_lossless_queue_dropped", ("running device",)),
     RuleRow("CTR002", "counters.ctr002_pause_on_lossy_priority", ("running device",)),
     RuleRow("CTR003", "counters.ctr003_no_marks_above_kmax", ("running device",)),

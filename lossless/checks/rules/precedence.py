@@ -21,6 +21,7 @@ SUPERSEDES: dict[str, tuple[str, ...]] = {
     "BUF002": ("BUF024",),
     "BUF010": ("BUF024",),
     "CLS001": ("BUF015", "PFC018"),
+    "CLS016": ("CLS001",),
     "CTR004": ("CTR003",),
     "ECN012": ("ECN004", "ECN005"),
     "HST007": ("CLS008", "HST001", "HST008", "HST009"),
@@ -51,9 +52,9 @@ DOUBLES = "HST009"
 IN_ROW = {"PFC004": "CLS001"}
 """A rule that knows more of a row of a map, and whose warnings in that row it then replaces."""
 
-PROGRAMMED = "SWS018"
-"""Says that a row makes a class lossy: nothing new where another rule has an error in that row, and more than what is
-milder there."""
+PROGRAMMED = frozenset({"SWS018", "CLS016"})
+"""Say that a row, or a command, makes a class lossy: nothing new where another rule has an error in that row, and more
+than what is milder there."""
 
 Replaced = tuple[str, "Origin"]
 """A code, and the place at which findings of it are replaced."""
@@ -81,7 +82,7 @@ def resolve(findings: Sequence[Finding], superseded: frozenset[Replaced]) -> lis
         if (finding.code, finding.origin) not in superseded
         and (finding.severity == "error" or (finding.code, _row(finding.origin.place)) not in spoken)
     ]
-    if any(finding.code == PROGRAMMED for finding in remaining):
+    if any(finding.code in PROGRAMMED for finding in remaining):
         remaining = list(_one_cause(remaining))
     others = [finding for finding in remaining if not finding.code.startswith(RESTATES)]
     at = _worst((finding.origin.place, finding.severity) for finding in others)
@@ -115,16 +116,16 @@ def _once(findings: Sequence[Finding]) -> Iterator[Finding]:
 
 
 def _one_cause(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Yield findings without :data:`PROGRAMMED` in rows with an error, and without what is milder where it stands."""
-    others = [finding for finding in findings if finding.code != PROGRAMMED]
+    """Yield findings without those of :data:`PROGRAMMED` in rows with an error, and what is milder where they stand."""
+    others = [finding for finding in findings if finding.code not in PROGRAMMED]
     grave = {row for finding in others if finding.severity == "error" for row in _rows(finding)}
     programmed = {
         _row(finding.origin.place)
         for finding in findings
-        if finding.code == PROGRAMMED and _row(finding.origin.place) not in grave
+        if finding.code in PROGRAMMED and _row(finding.origin.place) not in grave
     }
     for finding in findings:
-        if finding.code == PROGRAMMED:
+        if finding.code in PROGRAMMED:
             if _row(finding.origin.place) not in grave:
                 yield finding
         elif (

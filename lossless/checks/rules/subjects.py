@@ -81,10 +81,14 @@ class Device:
 
 
 class SwitchConfiguration(NamedTuple):
-    """The configuration of a switch that does not run SONiC, and the view of it."""
+    """The configuration of a switch that does not run SONiC, and the view of it.
+
+    ``intended`` is the switch of that name in an intent that is checked with it, None without one.
+    """
 
     read: ReadSwitch
     view: View
+    intended: Switch | None = None
 
 
 OTHER_HWSKU = MissingInput(

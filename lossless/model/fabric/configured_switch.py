@@ -11,16 +11,20 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from lossless.model.fabric.model import Switch
+    from lossless.model.fabric.model import Port, Switch
     from lossless.model.fabric.qos import IndexMap, Queue
 
 
 class UndefinedName(NamedTuple):
-    """A name that a configuration uses and does not define: what kind of thing, and where it is used."""
+    """A name that a configuration uses and does not define: what kind of thing, and where it is used.
+
+    ``ports`` are those that it leaves without what it should set, empty where that is more or less than a port.
+    """
 
     kind: str
     name: str
     origin: Origin
+    ports: tuple[str, ...] = ()
 
 
 class UnboundObject(NamedTuple):
@@ -34,7 +38,8 @@ class UnboundObject(NamedTuple):
 class RefusedSetting(NamedTuple):
     """A setting that the system refuses, or takes and cannot mean: what it is, why, and what is meant perhaps.
 
-    ``ports`` are those that it concerns, empty where it concerns the switch.
+    ``ports`` are those that it concerns, empty where it concerns the switch. ``lossy``: traffic of a lossless class
+    that it leaves without protection is dropped.
     """
 
     what: str
@@ -42,6 +47,7 @@ class RefusedSetting(NamedTuple):
     help: str
     origin: Origin
     ports: tuple[str, ...] = ()
+    lossy: bool = False
 
 
 class IntendedLossless(NamedTuple):
@@ -82,6 +88,10 @@ class ReadSwitch(NamedTuple):
     ``intended`` are classes that would be lossless if their pause had an effect.
     ``defined`` are queues as a policy has them that is bound to no port, where no other is. ``product`` is what the
     text says the switch is, as profiles call it; empty where it does not. ``tunnels`` are those of overlays.
+    ``taking_part`` are the ports with a command about PFC or a lossless class, whether it makes one lossless or not.
+    ``undecided`` says of ports why it is not known whether PFC is on there. ``rest`` is the port that stands for all
+    without commands, None where the text does not say what they do; ``unstated`` are ports of which a part of a text
+    says nothing. ``mtus`` are the places of MTUs by port.
     """
 
     switch: Switch
@@ -97,6 +107,11 @@ class ReadSwitch(NamedTuple):
     defined: tuple[Queue | None, ...] = ()
     product: str = ""
     tunnels: tuple[Tunnel, ...] = ()
+    taking_part: frozenset[str] = frozenset()
+    undecided: Mapping[str, str] = {}
+    rest: Port | None = None
+    unstated: frozenset[str] = frozenset()
+    mtus: Mapping[str, Origin] = {}
 
 
 class Words(NamedTuple):

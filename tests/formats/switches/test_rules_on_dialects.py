@@ -43,6 +43,7 @@ EOS = (
     Case("CLS002", "", (26,)),
     Case("CLS007", "qos map dscp 48 to traffic-class 3\n"),
     Case("CLS012", "qos map dscp 0 to traffic-class 3\n"),
+    Case("CLS016", "interface Ethernet1\n   priority-flow-control priority 3 drop\n", (26,)),
     Case("ECN001", queue(3, "no random-detect ecn")),
     Case("ECN002", queue(3, CURVE.format("1 mbytes", "1 mbytes", 10))),
     Case("ECN003", queue(3, CURVE.format("1 mbytes", "2 mbytes", 0))),
@@ -71,6 +72,7 @@ NVUE = (
         "nv set nve vxlan encapsulation dscp action set\nnv set nve vxlan encapsulation dscp value 0\n",
     ),
     Case("CLS012", "nv set qos mapping default-global dscp 0 switch-priority 3\n"),
+    Case("CLS016", "nv set interface swp2 link mtu 1500\n", (26,)),
     Case("CFG002", "nv set interface swp1 qos pfc profile missing\n"),
     Case("CFG013", "nv set qos pfc unused switch-priority 3\n"),
     Case(
@@ -116,6 +118,7 @@ NXOS = (
     Case("CLS004", NXOS_SECOND + ON + WATCHED),
     Case("CLS007", of_class("qos", "MARKS", "CNP", "set qos-group 3")),
     Case("CLS012", "class-map type qos match-any RDMA\n  match dscp 0\n"),
+    Case("CLS016", "system qos\n  no service-policy type network-qos CLASSES\n", (26,)),
     Case("CFG002", NXOS_SECOND + "  service-policy type qos input MISSING\n"),
     Case("CFG013", of_class("qos", "UNUSED", "RDMA", "set qos-group 3")),
     Case("ECN001", of_queue("no random-detect")),

@@ -10,7 +10,8 @@ deployed device. A name that leads nowhere is an error. So is the old form `[BUF
 names no database version it is a warning, and before version 3_0_3 only worth knowing. Names of headroom profiles
 that buffermgrd will make for a port of the device are not missed. In part of a configuration, without the table
 that is meant, nothing is checked. On a switch that runs another system it looks at the profiles and policies that
-interfaces name, and at the classes that policies name.
+interfaces name, and at the classes that policies name: a warning, and an error where a lossless class is named and the
+port is left without it.
 
 ## Why it breaks a lossless fabric
 orchagent does not refuse such a row, it waits for the name, and says so at a level that no one logs. Of a
@@ -126,8 +127,13 @@ def on_switch(switch: SwitchConfiguration) -> Results:
             note="the port has its defaults, without PFC and ECN",
             help=f"define {undefined.kind} {undefined.name}, or name one that is",
             elements=(undefined.name,),
-            severity="warning",
+            severity="error" if undefined.ports and _is_named(switch) else "warning",
         )
+
+
+def _is_named(switch: SwitchConfiguration) -> bool:
+    """Return whether a lossless class is named or declared, which the ports of a name that is not there then lack."""
+    return switch.intended is not None or switch.read.switch.classes.knowledge != "inferred"
 
 
 def check(device: Device) -> Results:

@@ -112,6 +112,11 @@ def _read(document: Document, rdma_dscps: tuple[int, ...]) -> ReadSwitch:
         ),
         product=_product(document.text),
         tunnels=tuple(_tunnels(document)),
+        taking_part=frozenset(
+            name for name in filter(is_port, config.interfaces) if _takes_part(reader, name)
+        ),
+        rest=reader.rest(),
+        mtus={name: s[("mtu",)].origin for name, s in config.interfaces.items() if ("mtu",) in s},
     )
 
 
@@ -151,10 +156,12 @@ def _product(text: str) -> str:
 def _undefined(config: EosConfig) -> Iterator[UndefinedName]:
     if not config.complete:
         return
-    for settings in config.interfaces.values():
+    for name, settings in config.interfaces.items():
         profile = settings.get(("profile",))
         if profile is not None and profile.value is not None and profile.value not in config.profiles:
-            yield UndefinedName("qos profile", profile.value, profile.origin)
+            yield UndefinedName(
+                "qos profile", profile.value, profile.origin, (name,) if is_port(name) else ()
+            )
 
 
 def _unbound(config: EosConfig) -> Iterator[UnboundObject]:
@@ -183,11 +190,25 @@ def _silent(config: EosConfig, reader: SwitchReader) -> Iterator[tuple[str, Orig
             yield name, on.origin
 
 
+def _takes_part(reader: SwitchReader, name: str) -> bool:
+    """Return whether a port has PFC on, or a priority that is no-drop."""
+    settings = reader.settings_of(name)
+    on = settings.get(("pfc",))
+    return (on is not None and bool(on.value)) or any(
+        key[0] == "no-drop" and setting.value for key, setting in settings.items()
+    )
+
+
 def _untagged(config: EosConfig, name: str) -> bool:
-    """Return whether a port gets no VLAN tags: a routed one, or one of the native VLAN alone."""
+    """Return whether a port gets no VLAN tags: a routed one, one of the native VLAN alone, or an access port.
+
+    A switched port is an access port of VLAN 1 unless a line makes it a trunk (Arista, EOS User Manual, "VLANs").
+    """
     settings = config.interfaces[name]
     vlans = settings.get(("tagged",))
-    return ("routed",) in settings or (vlans is not None and vlans.value in (None, "1"))
+    if vlans is None:
+        return ("routed",) in settings or (config.complete and ("trunk",) not in settings)
+    return ("routed",) in settings or vlans.value in (None, "1")
 
 
 CARRIES = CARRIED_BY_ALL | {"watchdog.detection", "watchdog.restoration", "watchdog.action", "watchdog.poll"}

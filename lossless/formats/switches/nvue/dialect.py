@@ -25,7 +25,7 @@ from lossless.formats.switches.nvue.read.tree import (
 )
 from lossless.formats.switches.nvue.refusals import refusals
 from lossless.formats.switches.nvue.session import session
-from lossless.formats.switches.nvue.to_model.switch import NvueSwitch
+from lossless.formats.switches.nvue.to_model.switch import OTHERS, NvueSwitch
 from lossless.ground.basics.known import UNKNOWN
 from lossless.model.fabric.configured_switch import ReadSwitch, Tunnel, UnboundObject, UndefinedName, Words
 
@@ -86,14 +86,17 @@ WORDS = {
 }
 """What rules say, in the commands of NVUE."""
 _PROFILED = ("pfc", "mapping", "congestion-control", "egress-scheduler")
+_OF_CLASS = ("pfc", "mapping")
+"""The profiles that decide whether a class is lossless."""
 
 
 def _read(document: Document, rdma_dscps: tuple[int, ...]) -> ReadSwitch:
     structured = document.file.lower().endswith((".yaml", ".yml"))
     tree = tree_of_data(document) if structured else tree_of_commands(document)
     reader = NvueSwitch(tree, document.shown, rdma_dscps)
+    switch = reader.switch()
     return ReadSwitch(
-        switch=reader.switch(),
+        switch=switch,
         maps=reader.maps,
         trusts=reader.trusts(),
         undefined=tuple(_undefined(reader)),
@@ -101,6 +104,12 @@ def _read(document: Document, rdma_dscps: tuple[int, ...]) -> ReadSwitch:
         refused=(*impossible(tree), *refusals(reader)),
         unread=tuple(unread(tree)),
         tunnels=tuple(_tunnels(tree)),
+        taking_part=frozenset(
+            port.name for port in switch.ports if port.name != OTHERS and port.qos and port.qos.watchdog
+        ),
+        rest=next((port for port in switch.ports if port.name == OTHERS), None),
+        unstated=frozenset() if reader.whole else frozenset(port.name for port in switch.ports),
+        mtus={port.name: tree.origin_of("interface", port.name, "link", "mtu") for port in switch.ports},
     )
 
 
@@ -129,7 +138,7 @@ def _undefined(reader: NvueSwitch) -> Iterator[UndefinedName]:
     if not reader.whole:
         return
     interfaces = reader.tree.at("interface")
-    for port in (interfaces.below if interfaces is not None else {}).values():
+    for interface, port in (interfaces.below if interfaces is not None else {}).items():
         for kind in _PROFILED:
             name = port.value("qos", kind, "profile")
             if (
@@ -137,7 +146,10 @@ def _undefined(reader: NvueSwitch) -> Iterator[UndefinedName]:
                 and not name.startswith("default")
                 and reader.tree.at("qos", kind, name) is None
             ):
-                yield UndefinedName(f"{kind} profile", name, port.origin_of("qos", kind, "profile", name))
+                ports = (interface,) if kind in _OF_CLASS and interface.startswith("swp") else ()
+                yield UndefinedName(
+                    f"{kind} profile", name, port.origin_of("qos", kind, "profile", name), ports
+                )
 
 
 def _unbound(reader: NvueSwitch) -> Iterator[UnboundObject]:

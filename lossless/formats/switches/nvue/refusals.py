@@ -75,6 +75,8 @@ def _small_headroom(reader: NvueSwitch) -> Iterator[RefusedSetting]:
                 "that cannot hold one frame, and what arrives after the pause is dropped",
                 "leave port-buffer out, and state the cable length",
                 profile.origin_of("port-buffer"),
+                users := reader.users_of(name),
+                bool(users),
             )
 
 
@@ -116,4 +118,6 @@ def _one_sided(reader: NvueSwitch) -> Iterator[RefusedSetting]:
             "one direction of the link is then lossy",
             f"nv set qos pfc {name} {why} enable",
             profile.origin_of(why),
+            users := reader.users_of(name),
+            bool(users),
         )

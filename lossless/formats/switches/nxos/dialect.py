@@ -17,8 +17,10 @@ from lossless.formats.switches.contract import (
 from lossless.formats.switches.nxos.from_model.dme import object_model
 from lossless.formats.switches.nxos.from_model.policies import INPUT, NETWORK, policies
 from lossless.formats.switches.nxos.names import exists, is_built_in, qos_group
+from lossless.formats.switches.nxos.policies import default_mtus
 from lossless.formats.switches.nxos.read.dme import config_of_data, looks_structured
 from lossless.formats.switches.nxos.read.modes import read_modes
+from lossless.formats.switches.nxos.read.numbers import is_port
 from lossless.formats.switches.nxos.read.rows import NETWORK as NETWORK_QOS, QOS, QUEUING, TYPES
 from lossless.formats.switches.nxos.read.running_config import config_of, looks_like_nxos
 from lossless.formats.switches.nxos.refusals import refusals
@@ -36,7 +38,7 @@ from lossless.model.fabric.configured_switch import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.formats.switches.nxos.read.rows import NxosConfig, Settings
+    from lossless.formats.switches.nxos.read.rows import Key, NxosConfig, NxosSetting, Settings
     from lossless.ground.basics.findings import Origin
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.model import Switch
@@ -113,6 +115,7 @@ WORDS = {
 def _read(document: Document, rdma_dscps: tuple[int, ...]) -> ReadSwitch:
     config = config_of(document) if isinstance(document, CommandDocument) else config_of_data(document)
     reader = NxosSwitch(config, rdma_dscps)
+    ports = {port: reader.settings_of(port) for port in reader.ports()}
     return ReadSwitch(
         switch=reader.switch(),
         maps=reader.maps,
@@ -127,8 +130,23 @@ def _read(document: Document, rdma_dscps: tuple[int, ...]) -> ReadSwitch:
         unread=tuple(
             f"line {document.locate(origin.path).line}: {text!r} is not read"
             for origin, text in config.unread
-        ),
+        )
+        + tuple(default_mtus(reader)),
+        taking_part=frozenset(port for port, settings in ports.items() if _takes_part(settings)),
+        undecided={port: _AUTO for port, settings in ports.items() if reader.mode(settings) == "auto"},
+        rest=reader.rest(),
+        unstated=frozenset(ports) if config.is_part else frozenset(),
+        mtus={port: settings[("mtu",)].origin for port, settings in ports.items() if ("mtu",) in settings},
     )
+
+
+_AUTO = "PFC is in mode auto: DCBX of the peer decides"
+
+
+def _takes_part(settings: Settings) -> bool:
+    """Return whether a port has PFC or its watchdog on, or an input policy of its own."""
+    on = (settings.get(key) for key in (("pfc",), ("watchdog",)))
+    return ("policy", QOS, "input") in settings or any(s is not None and s.value in ("on", True) for s in on)
 
 
 def _blocks(config: NxosConfig) -> Iterator[Settings]:
@@ -142,7 +160,10 @@ def _undefined(config: NxosConfig) -> Iterator[UndefinedName]:
     for block in _blocks(config) if not config.is_part else ():
         for key, setting in block.items():
             if key[0] == "policy" and setting.value and not _is_policy(config, str(key[1]), setting.value):
-                seen[UndefinedName(f"policy-map type {key[1]}", setting.value, setting.origin)] = None
+                ports = tuple(
+                    port for port in config.ports if key[1] == QOS and _has(config, port, key, setting)
+                )
+                seen[UndefinedName(f"policy-map type {key[1]}", setting.value, setting.origin, ports)] = None
     for block in _blocks(config):
         profile = block.get(("inherit",))
         if profile is not None and config.profiles and profile.value not in config.profiles:
@@ -152,6 +173,11 @@ def _undefined(config: NxosConfig) -> Iterator[UndefinedName]:
             if not exists(config, policy.types[name], name) or policy.types[name] != kind:
                 seen[UndefinedName(f"class-map type {kind}", name, policy.places[name])] = None
     yield from seen
+
+
+def _has(config: NxosConfig, port: str, key: Key, setting: NxosSetting) -> bool:
+    """Return whether a port of the chip has a setting, of itself or of its profiles and its port channel."""
+    return is_port(port) and config.settings_of(port).get(key) == setting
 
 
 def _is_policy(config: NxosConfig, kind: str, name: str) -> bool:

@@ -81,6 +81,14 @@ def _smaller_frames(reader: NxosSwitch, no_drop: NoDrop) -> Iterator[RefusedSett
     )
 
 
+def default_mtus(reader: NxosSwitch) -> Iterator[str]:
+    """Yield the no-drop classes without an MTU where no class has a larger one, and so no other line tells."""
+    mtus = _mtus(reader)
+    for no_drop in reader.no_drop.values():
+        if mtus[no_drop.name] == max(mtus.values()) <= _LARGEST_ROCE_BYTES:
+            yield f"class {no_drop.name} has an MTU of {mtus[no_drop.name]:,} B, whose effect is the platform's"
+
+
 def _received_only(no_drop: NoDrop) -> Iterator[RefusedSetting]:
     receive = no_drop.settings.get(("receive",))
     if receive is not None:
@@ -89,6 +97,7 @@ def _received_only(no_drop: NoDrop) -> Iterator[RefusedSetting]:
             "what arrives here is lossy",
             "leave out receive",
             receive.origin,
+            lossy=True,
         )
 
 
@@ -112,6 +121,7 @@ def _buffer(config: NxosConfig, reader: NxosSwitch, cls: str, settings: Settings
             f"frames that are under way when it pauses take {need_bytes:,} B, and more on a long cable",
             "raise buffer-size, or lower pause-threshold",
             stated.origin,
+            lossy=cls in {no_drop.name for no_drop in reader.no_drop.values()},
         )
 
 

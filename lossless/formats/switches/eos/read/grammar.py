@@ -163,6 +163,8 @@ PORT = _patterns(
     (r"no shutdown", _fixed(("up",), True)),
     (r"no switchport", _fixed(("routed",), True)),
     (r"switchport", _nothing),
+    (r"switchport mode (?:trunk.*|dot1q-tunnel)", _fixed(("trunk",), True)),
+    (r"switchport mode .+", _nothing),
     (r"switchport trunk allowed vlan (.+)", _text(("tagged",))),
     (r"switchport access vlan .+", _fixed(("tagged",), None)),
     (r"channel-group ([0-9]+) mode .+", _text(("lag",))),

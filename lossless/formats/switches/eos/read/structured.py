@@ -139,6 +139,7 @@ def _of_interface(data: Mapping[str, Any], path: Path) -> Iterator[Line]:
     yield from _switched(
         _at(data, "switchport"), (*path, "switchport", "enabled"), "switchport", "no switchport"
     )
+    yield from _line(_at(data, "switchport"), (*path, "switchport", "mode"), "switchport mode {}")
     trunk = _at(data, "switchport", "trunk")
     yield from _line(
         trunk, (*path, "switchport", "trunk", "allowed_vlan"), "switchport trunk allowed vlan {}"

@@ -99,8 +99,10 @@ class SwitchReader:
     # --- ports ---
 
     def _port(self, name: str) -> Port:
-        own = self._config.interfaces[name]
         origin = self._config.places.get(("interface", name), self._file)
+        return self._made(name, self._config.interfaces[name], origin)
+
+    def _made(self, name: str, own: Settings, origin: Origin) -> Port:
         mtu, speed, up, lag = (own.get((key,)) for key in ("mtu", "speed", "up", "lag"))
         return Port(
             name=name,
@@ -111,11 +113,17 @@ class SwitchReader:
             leads_to=None,
             cable=Cable(UNKNOWN, None, origin),
             neighbor=None,
-            qos=self._qos(name, origin),
+            qos=self._qos(self._with_profile(own), origin),
             placed=True,
             origin=origin,
             lag=f"Port-Channel{lag.value}" if lag else None,
         )
+
+    def rest(self) -> Port | None:
+        """Return the port that stands for those without lines, None where a text has no ports or prints defaults."""
+        if not self._config.complete or not any(map(is_port, self._config.interfaces)):
+            return None
+        return self._made("", {}, self._file)
 
     def trust_of(self, name: str) -> str:
         """Return what an interface reads: dscp, pcp or none."""
@@ -123,12 +131,13 @@ class SwitchReader:
 
     def settings_of(self, name: str) -> Settings:
         """Return the settings of an interface with those of its profile, which it overrides."""
-        own = self._config.interfaces[name]
+        return self._with_profile(self._config.interfaces[name])
+
+    def _with_profile(self, own: Settings) -> Settings:
         profile = own.get(("profile",))
         return {**self._config.profiles.get(profile.value if profile else "", {}), **own}
 
-    def _qos(self, name: str, origin: Origin) -> PortQos:
-        settings = self.settings_of(name)
+    def _qos(self, settings: Settings, origin: Origin) -> PortQos:
         about = tuple(
             (key, setting) for key, setting in sorted(settings.items(), key=str) if key[0] in _SHARED
         )
@@ -174,8 +183,9 @@ class SwitchReader:
             for number in PRIORITIES
             if (setting := settings.get(("no-drop", number))) is not None and setting.value
         }
-        if on is None or not on.value or ("all-off",) in self._config.switch:
-            return PriorityMask((), on.origin if on else origin)
+        off = self._config.switch.get(("all-off",))
+        if on is None or not on.value or off is not None:
+            return PriorityMask((), (off or on or Setting(None, origin)).origin)
         return PriorityMask(tuple(paused), next((s.origin for s in paused.values()), on.origin))
 
     def _watchdog(self, settings: Settings) -> Watchdog | None:

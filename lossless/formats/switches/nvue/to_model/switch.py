@@ -209,11 +209,13 @@ class NvueSwitch:
         dscp, pcp = self._dscp_map(mapping), self._pcp_map(mapping)
         # RoCEv2 is IP: where a port reads both, the DSCP decides.
         reads_dscp, reads_pcp = trust in ("l3", "both"), trust == "l2"
+        # A pause names a switch priority, and stops the traffic class that serves it.
+        queues = IndexMap("egress-queue-mapping", self._queues(), origin)
         return PortQos(
             dscp_to_tc=dscp if reads_dscp else None,
-            tc_to_queue=IndexMap("egress-queue-mapping", self._queues(), origin),
+            tc_to_queue=queues,
             tc_to_pg=None,
-            pfc_to_queue=None,
+            pfc_to_queue=queues,
             pfc_to_pg=None,
             trust_dot1p=reads_pcp,
             pfc=pfc,
@@ -227,6 +229,15 @@ class NvueSwitch:
             profile_lists=((), ()),
             origin=origin,
             dot1p_to_tc=pcp if reads_pcp else None,
+        )
+
+    def users_of(self, name: str) -> tuple[str, ...]:
+        """Return the ports that pause by a PFC profile."""
+        ports: dict[str, Node | None] = {**({OTHERS: None} if self.whole else {}), **self._interfaces()}
+        return tuple(
+            port
+            for port, node in ports.items()
+            if (node is None or port.startswith("swp")) and self.pfc_profile(node)[0] == name
         )
 
     def trusts(self) -> dict[str, str]:
@@ -248,6 +259,8 @@ class NvueSwitch:
     def pfc_of(self, node: Node | None, origin: Origin) -> PriorityMask:
         """Return the priorities that a port pauses: by its profile, else by the switch's, else as RoCE implies."""
         name, profile = self.pfc_profile(node)
+        if profile is not None and all(profile.value(word) in OFF for word in ("tx", "rx")):
+            return PriorityMask((), profile.origin_of("tx"))
         stated = profile.at("switch-priority") if profile is not None else None
         if stated is not None and profile is not None:
             priorities = sorted(

@@ -184,9 +184,15 @@ class NxosSwitch:
 
     # --- ports ---
 
+    def rest(self) -> Port | None:
+        """Return the port that stands for those without lines, None where a text has no ports, or none of policies."""
+        return None if self.config.is_part or not self.ports() else self._made("", {}, self._file)
+
     def _port(self, name: str) -> Port:
-        settings = self.settings_of(name)
         origin = self.config.places.get(("interface", name), self._file)
+        return self._made(name, self.settings_of(name), origin)
+
+    def _made(self, name: str, settings: Settings, origin: Origin) -> Port:
         mtu, speed, up, lag = (settings.get((key,)) for key in ("mtu", "speed", "up", "lag"))
         return Port(
             name=name,
@@ -261,7 +267,7 @@ class NxosSwitch:
         return IndexMap("pause pfc-cos", tuple(map(groups.get, PRIORITIES)), self._file)
 
     def _pfc(self, settings: Settings, origin: Origin) -> PriorityMask:
-        stated = settings.get(("pfc",))
+        stated = self.config.switch.get(("override",)) or settings.get(("pfc",))
         on = self.mode(settings) == "on"
         priorities = {p for no_drop in self.no_drop.values() for p in no_drop.priorities} if on else ()
         return PriorityMask(tuple(sorted(priorities)), stated.origin if stated else origin)

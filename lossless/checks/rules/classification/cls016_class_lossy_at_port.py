@@ -1,0 +1,249 @@
+"""A switch of another system must keep the DSCPs of a lossless class lossless on every port that takes part.
+
+Severity: error
+Subject: switch
+
+## What it does
+Follows each DSCP of a lossless class through what the commands of a switch make of it, with the defaults of its system
+where no command stands: the port must read DSCP, the traffic class of the DSCP must be one that PFC pauses there, and
+frames with an RDMA MTU of 4096 must fit the port. With an intent these are the ports that its links use, a port
+without any command among them; with `--rdma-dscp` those with a command about PFC or a lossless class, and where no port
+has one, the switch itself. A port outside carries no RDMA. Where the text does not say what decides, it is *not
+checked*: maps that stand elsewhere, 802.1p tags, DCBX. Without either, an MTU that is too small at a port with PFC is
+a warning.
+
+## Why it breaks a lossless fabric
+Each of the commands is complete by itself, and the class is lossless where all of them meet. Where one is missing at
+one port, RDMA drops there under congestion, and no other port shows it.
+
+## Bad
+```text switch base=switch-leaf rdma-dscp=26
+interface Ethernet1
+   service-profile ROCE
+   no priority-flow-control   # <- here
+```
+
+```text switch base=switch-leaf
+interface Ethernet1
+   service-profile ROCE
+   mtu 1500   # <- here
+```
+
+```text switch base=switch-nxos rdma-dscp=26
+interface Ethernet1/2
+  no switchport
+  priority-flow-control mode off   # <- here
+  service-policy type qos input MARKS
+```
+
+## Good
+```text switch base=switch-leaf
+interface Ethernet2
+   no switchport
+   mtu 9100
+   service-profile ROCE
+```
+
+## Fix
+Give the port what the other ports of the class have, or nothing of it where it carries no RDMA.
+
+## Sources
+- Arista, AI Network Fabric Deployment Guide (qos maps, trust and no-drop priorities make a class together)
+- NVIDIA, Cumulus Linux 5.14, "RDMA over Converged Ethernet - RoCE" (what `qos roce` implies)
+- Cisco, Nexus 9000 NX-OS QoS Configuration Guide 10.5(x), "Configuring Priority Flow Control"
+- InfiniBand Architecture Specification, volume 1, annex A17 (the headers of RoCEv2)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from lossless.checks.rules.base import MissingInput, Results, Violation, merged
+from lossless.checks.rules.locations import beside, entry_or_map
+from lossless.checks.rules.pfc.priorities import paused_classes
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.wording import listed
+from lossless.model.fabric.qos import UNREADABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.checks.rules.subjects import SwitchConfiguration
+    from lossless.ground.basics.findings import Origin
+    from lossless.model.fabric.model import Port
+    from lossless.model.fabric.qos import IndexMap, PortQos
+
+LARGEST_PACKET = 4096 + 16 + 12 + 8 + 20 + 4
+"""Bytes of IP of the largest frame of RoCEv2: payload, RETH, BTH, UDP, IPv4, ICRC."""
+
+
+class _Break(NamedTuple):
+    """Why a port does not keep a DSCP lossless: where that is written, and what with. ``entry``: in a map."""
+
+    kind: Literal["trust", "pause", "entry"]
+    origin: Origin
+    what: str
+    entry: Origin | None = None
+
+
+def on_switch(switch: SwitchConfiguration) -> Results:
+    """Yield a violation per cause by which ports of a class are lossy."""
+    classes = switch.read.switch.classes if switch.intended is None else switch.intended.classes
+    if switch.intended is None and classes.knowledge == "inferred":
+        yield from merged(small for port in _pausing(switch) for small in _small(switch, port, "warning"))
+        return
+    dscps = sorted({dscp for cls in classes.lossless for dscp in cls.dscps})
+    ports = _in_use(switch) if switch.intended is None else _intended(switch)
+    if ports is None:
+        yield MissingInput("no port of the intent has its name in the configuration")
+        return
+    if not ports and switch.intended is None:
+        yield from _nowhere(switch, dscps)
+    results = [result for port in ports for dscp in dscps for result in _at(switch, port, dscp)]
+    yield from (result for result in results if isinstance(result, MissingInput))
+    yield from merged(result for result in results if isinstance(result, Violation))
+
+
+def _up(switch: SwitchConfiguration) -> list[Port]:
+    return [port for port in switch.view.fabric.switches[0].ports if port.qos and port.admin_up is not False]
+
+
+def _pausing(switch: SwitchConfiguration) -> list[Port]:
+    return [port for port in _up(switch) if port.qos and port.qos.pfc.priorities]
+
+
+def _in_use(switch: SwitchConfiguration) -> list[Port]:
+    """Return the ports with anything about PFC or a lossless class; all others carry no RDMA."""
+    named = {port for undefined in switch.read.undefined for port in undefined.ports}
+    inside = {port.name for port in _pausing(switch)} | switch.read.taking_part | named
+    return [port for port in _up(switch) if port.name in inside]
+
+
+def _intended(switch: SwitchConfiguration) -> list[Port] | None:
+    """Return the ports that links of the intent use; what a text has no lines of has what it says of all others.
+
+    None where the names of the intent are not those of the text.
+    """
+    assert switch.intended is not None
+    have = {port.name: port for port in switch.read.switch.ports}
+    used = [
+        port.name
+        for port in switch.intended.ports
+        if port.admin_up is not False and port.placed and port.qos and port.qos.pfc.priorities
+    ]
+    if used and have.keys().isdisjoint(used) and switch.read.rest is None:
+        return None
+    found = [have[name] if name in have else _like_rest(switch, name) for name in used]
+    return [port for port in found if port is not None and port.qos and port.admin_up is not False]
+
+
+def _like_rest(switch: SwitchConfiguration, name: str) -> Port | None:
+    rest = switch.read.rest
+    return None if rest is None else rest._replace(name=name)
+
+
+def _nowhere(switch: SwitchConfiguration, dscps: Sequence[int]) -> Iterator[Violation]:
+    """Yield that no port of a switch takes part in a class that is named."""
+    ports = [port for port in _up(switch) if port.name not in switch.read.unstated]
+    if not ports:
+        return
+    maps = [port.qos.dscp_to_tc for port in ports if port.qos and port.qos.dscp_to_tc]
+    entries = [_written(index_map, dscp) for index_map in maps for dscp in dscps]
+    yield Violation(
+        origin=switch.read.switch.origin,
+        message=f"DSCP {listed([*map(str, dscps)])} is lossy on every port: none has PFC on for any priority",
+        help="configure the class, or leave the switch out where it carries no RDMA",
+        elements=_elements(switch, ports),
+        data={"cause": "nowhere", "dscps": [*dscps]},
+        related=beside(switch.read.switch.origin, *((entry, "the entry of the DSCP") for entry in entries)),
+    )
+
+
+def _at(switch: SwitchConfiguration, port: Port, dscp: int) -> Results:
+    """Yield why a DSCP is lossy at a port, or why that is not known."""
+    assert port.qos is not None
+    found = _break_of(switch, port, port.qos, dscp)
+    if isinstance(found, MissingInput):
+        yield found
+    elif found is not None:
+        yield Violation(
+            origin=found.origin,
+            message=f"{found.what}: DSCP {dscp} is lossy here",
+            help=_HELP[found.kind],
+            note="what congests there is dropped, for no pause protects it",
+            elements=_elements(switch, [port]),
+            data={"cause": found.kind, "dscp": dscp},
+            related=beside(found.origin, (found.entry, "the entry of the DSCP")),
+            conclusive=found.kind != "entry",
+        )
+    else:
+        yield from _small(switch, port, "error")
+
+
+def _break_of(
+    switch: SwitchConfiguration, port: Port, qos: PortQos, dscp: int
+) -> _Break | MissingInput | None:
+    if any(port.name in undefined.ports for undefined in switch.read.undefined):
+        return None  # CFG002 says that what it names does not exist.
+    if qos.dscp_to_tc is None:
+        if qos.trust_dot1p and port.name not in switch.read.untagged and switch.intended is None:
+            return MissingInput("the port goes by 802.1p, and the text does not say which tags arrive")
+        return _Break("trust", qos.origin, "the port does not read DSCP")
+    traffic_class = qos.traffic_class(dscp)
+    if traffic_class == UNREADABLE:
+        return MissingInput(f"the traffic class of DSCP {dscp} is not known")
+    paused = paused_classes(qos)
+    if traffic_class in paused:
+        return None
+    elsewhere = {number for other in _up(switch) if other.qos for number in _lossless(other.qos)}
+    if traffic_class in elsewhere and port.name in switch.read.undecided:
+        return MissingInput(switch.read.undecided[port.name])
+    entry, declared = _written(qos.dscp_to_tc, dscp), _declared(switch)
+    if paused and traffic_class not in elsewhere | declared:
+        origin = entry_or_map(qos.dscp_to_tc, dscp)
+        what = f"DSCP {dscp} goes to traffic class {traffic_class}, which is not paused"
+        return _Break("entry", origin, what)
+    what = f"PFC does not pause traffic class {traffic_class}"
+    return _Break("pause", qos.pfc.origin, what if paused else f"{what}, nor any other", entry)
+
+
+def _lossless(qos: PortQos) -> set[int]:
+    return {group.number for group in qos.groups if group is not None and group.lossless}
+
+
+def _declared(switch: SwitchConfiguration) -> set[int]:
+    classes = switch.intended.classes.lossless if switch.intended is not None else ()
+    return {cls.priority for cls in classes if cls.priority is not None}
+
+
+def _written(index_map: IndexMap, dscp: int) -> Origin | None:
+    """Return where the entry of a DSCP is written, None where a default has it."""
+    origin = index_map.entry_origin(dscp)
+    return origin if origin.path else None
+
+
+def _small(
+    switch: SwitchConfiguration, port: Port, severity: Literal["error", "warning"]
+) -> Iterator[Violation]:
+    mtu = port.mtu_bytes
+    if isinstance(mtu, int) and mtu < LARGEST_PACKET:
+        yield Violation(
+            origin=switch.read.mtus.get(port.name, port.origin),
+            message=f"the MTU is {mtu:,} B, and packets of RDMA have up to {LARGEST_PACKET:,} B: they are dropped here",
+            note="with the RDMA MTU of 4096 that hosts choose where theirs allows it",
+            help="set the MTU of the port to 9216",
+            elements=_elements(switch, [port]),
+            data={"cause": "mtu", "mtu": mtu},
+            severity=severity,
+        )
+
+
+def _elements(switch: SwitchConfiguration, ports: Sequence[Port]) -> tuple[str, ...]:
+    return tuple(f"{switch.read.switch.name}:{port.name}" for port in ports)
+
+
+_HELP = {
+    "trust": "trust DSCP at the port",
+    "pause": "turn PFC on at the port, with the class of the DSCP no-drop",
+    "entry": "map it to the lossless class",
+}
