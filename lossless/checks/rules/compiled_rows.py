@@ -241,6 +241,7 @@ ROWS = (
     RuleRow("SWS016", "sonic.sws016_adaptive_routing_unread", ("device",), "ARS_PROFILE"),
     RuleRow("SWS017", "sonic.sws017_adaptive_object_missing", ("device",), "ARS_PROFILE"),
     RuleRow("SWS018", "sonic.sws018_class_not_programmed", ("device",)),
+    RuleRow("SWS019", "sonic.sws019_system_port_queue_unset", ("device",), "SYSTEM_PORT"),
     RuleRow("TEL001", "telemetry.tel001_pauses_unseen", ("intent", "device")),
     RuleRow("TEL002", "telemetry.tel002_headroom_unwatched", ("device",)),
     RuleRow("TEL003", "telemetry.tel003_storms_unannounced", ("intent",)),

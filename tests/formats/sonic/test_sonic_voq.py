@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
+import pytest
+
+from lossless.api import lint_documents
 from lossless.formats.intent.resolve.layout import MONITORED
 from lossless.formats.sonic.from_model.chassis import chassis_rows
 from lossless.formats.sonic.read.tables import Tables
@@ -108,3 +112,70 @@ def test_a_port_of_no_speed_of_this_card_is_as_the_first_port() -> None:
         "card2|Asic1|Ethernet8|3": "b",
         "card2|Asic1|Ethernet16|3": "a",
     }
+
+
+class TestQueuesOfOtherCards:
+    """SWS019, on a card that renders sound: what is taken away or written otherwise, and what is then said."""
+
+    @staticmethod
+    def said(change: Callable[[Data], None]) -> dict[str, tuple[str, ...]]:
+        """Return what is said of a card after a change: the first words of each finding, and what it shows on."""
+        _, tables = rendered(**CHASSIS)
+        change(tables)
+        report = lint_documents([load_text(json.dumps(tables), "leaf1/config_db.json")])
+        return {
+            f"{found.code} {found.message.partition(' of ')[0]}": found.elements
+            for found in report.findings
+            if found.severity != "info"
+        }
+
+    @staticmethod
+    def renamed(table: str, old: str, new: str) -> Callable[[Data], None]:
+        """Return a change of the names in the keys of a table; a row without a name is gone."""
+
+        def change(tables: Data) -> None:
+            changed = {key.replace(old, new) if new else key: row for key, row in tables[table].items()}
+            tables[table] = {key: row for key, row in changed.items() if new or not key.startswith(old)}
+
+        return change
+
+    def test_a_card_with_queues_for_all_ports_of_the_chassis_is_sound(self) -> None:
+        assert self.said(lambda _: None) == {}
+
+    @pytest.mark.parametrize("table", ["QUEUE", "BUFFER_QUEUE"])
+    def test_ports_of_other_cards_without_rows_are_named_once(self, table: str) -> None:
+        (found,) = self.said(self.renamed(table, "card2|Asic1|", "")).items()
+        assert found == (
+            "SWS019 virtual output queues 3",
+            tuple(f"card2|Asic1|Ethernet{n}" for n in (0, 8, 16)),
+        )
+
+    @pytest.mark.parametrize(("old", "new"), [("card2|", "Card2|"), ("|Asic1|", "|asic1|")])
+    def test_names_of_other_cards_are_taken_to_the_letter(self, old: str, new: str) -> None:
+        found = self.said(self.renamed("QUEUE", old, new))
+        assert [said.split()[0] for said in found] == ["SWS019"]
+        assert "no system ports" in next(iter(found))
+
+    def test_the_asic_of_the_card_itself_is_taken_in_any_letters(self) -> None:
+        assert self.said(self.renamed("QUEUE", "leaf1|Asic0|", "leaf1|ASIC0|")) == {}
+
+    def test_a_lossless_queue_of_another_card_has_no_profile_of_lossy_queues(self) -> None:
+        def lossy(tables: Data) -> None:
+            tables["BUFFER_QUEUE"]["card2|Asic1|Ethernet8|3"]["profile"] = "egress_lossy_profile"
+
+        (found,) = self.said(lossy).items()
+        assert found == ("SWS019 virtual output queues 3", ("card2|Asic1|Ethernet8",))
+
+    def test_keys_of_two_parts_bind_nothing(self) -> None:
+        found = self.said(self.renamed("QUEUE", "leaf1|Asic0|", ""))
+        assert {"ECN001"} == {said.split()[0] for said in found}
+        plain = self.said(
+            lambda tables: tables["QUEUE"].update(
+                {
+                    key.removeprefix("leaf1|Asic0|"): tables["QUEUE"].pop(key)
+                    for key in [*tables["QUEUE"]]
+                    if "leaf1" in key
+                }
+            )
+        )
+        assert {"ECN001", "SCM006"} == {said.split()[0] for said in plain}

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from lossless.formats.sonic.read.system_ports import carries_traffic
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
@@ -16,8 +18,6 @@ if TYPE_CHECKING:
 
 KEYED = ("BUFFER_QUEUE", "QUEUE")
 """The tables whose keys are ``host|asic|port|queue`` on such a device."""
-_NO_QUEUES = ("cpu", "ib", "rec")
-"""What the name of a system port holds that carries no traffic of hosts: CPU, inband and recycle ports."""
 
 
 def chassis_rows(tables: Mapping[str, Rows], device: Mapping[str, Any]) -> dict[str, Rows]:
@@ -67,8 +67,7 @@ def _others(ports: Iterable[str], own: str, device: Mapping[str, Any]) -> Iterat
     for port in ports:
         like.setdefault(str(speeds.get(port, {}).get("speed", "")), port)
     for place, row in sorted(_rows(device, "SYSTEM_PORT").items()) if like else ():
-        name = place.rpartition("|")[2].lower().removeprefix("ethernet-")
-        if place.rpartition("|")[0] != own and not name.startswith(_NO_QUEUES):
+        if place.rpartition("|")[0] != own and carries_traffic(place):
             yield place, like.get(str(row.get("speed", "")), next(iter(like.values())))
 
 

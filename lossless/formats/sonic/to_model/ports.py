@@ -5,6 +5,7 @@ from __future__ import annotations
 from operator import attrgetter, methodcaller
 from typing import TYPE_CHECKING
 
+from lossless.formats.sonic.read.system_ports import Card, card_of
 from lossless.formats.sonic.read.tables import PORT_MAPS, NumberedKeys, RowOverlap, names_in, whole_number
 from lossless.formats.sonic.to_model.dynamic import COMPUTED
 from lossless.ground.basics.known import Unknown
@@ -95,12 +96,12 @@ class RowIndex:
         """Return the port a row is for; empty for a port of another card of a chassis, None for no port.
 
         With virtual output queues the keys of queues name host and ASIC too: the host exactly, the ASIC in any
-        case (sonic-swss orchagent/qosorch.cpp @bcd579d, handleQueueTable). On other devices, and for priority
-        groups, such a row is refused, which rule SCM006 says.
+        case (sonic-swss orchagent/qosorch.cpp @bcd579d, handleQueueTable); a row without them is refused there. On
+        other devices, and for priority groups, a row with them is refused; rule SCM006 says both.
         """
         parts = place.split("|")
         if len(parts) == 1:
-            return place or None
+            return "" if self._own.voq and table in _VOQ_KEYED else place or None
         if len(parts) != 3 or "," in parts[2]:
             return None
         return parts[2] if table in _VOQ_KEYED and self._own.is_named(*parts[:2]) else ""
@@ -146,26 +147,12 @@ def index_range(text: str) -> range | None:
     return range(low, high + 1) if low < high or not dash else None
 
 
-class _Card(NamedTuple):
-    """How the keys of a chassis call this device and its ASIC; ``host`` None: they call nothing its own."""
-
-    host: str | None
-    asic: str | None
-
-    def is_named(self, host: str, asic: str) -> bool:
-        return self.host == host and self.asic in (None, asic.lower())
-
-
-def _own_card(tables: Tables) -> _Card:
+def _own_card(tables: Tables) -> Card:
     row = tables.row("DEVICE_METADATA", "localhost")
-    meta = row.fields if row else {}
-    if meta.get("switch_type") == "voq":
-        asic = meta.get("asic_name")
-        return _Card(meta.get("hostname"), asic.lower() if asic else None)
-    return _Card(None, None) if meta else _only_card(tables)
+    return card_of(row.fields) if row and row.fields else _only_card(tables)
 
 
-def _only_card(tables: Tables) -> _Card:
+def _only_card(tables: Tables) -> Card:
     """Return the one card that all rows of a fragment are of, which does not say whose it is."""
     keys = {
         tuple(key.split("|")[:2])
@@ -175,10 +162,10 @@ def _only_card(tables: Tables) -> _Card:
     }
     if len(keys) == 1:
         host, asic = keys.pop()
-        return _Card(host, asic.lower())
+        return Card(host, asic.lower())
     if keys:
         tables.unread.append(f"rows of {len(keys)} cards of a chassis, and nothing says which is this device")
-    return _Card(None, None)
+    return Card(None, None)
 
 
 class QosReader:
