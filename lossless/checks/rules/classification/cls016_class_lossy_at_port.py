@@ -60,9 +60,9 @@ from typing import TYPE_CHECKING, Literal
 
 from lossless.checks.rules.base import MissingInput, Results, Violation, merged
 from lossless.checks.rules.locations import beside, entry_or_map
-from lossless.checks.rules.pfc.priorities import paused_classes
+from lossless.checks.rules.pfc.priorities import paused_class, paused_classes
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.wording import listed
+from lossless.ground.basics.wording import listed, spell
 from lossless.model.fabric.qos import UNREADABLE
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ LARGEST_PACKET = 4096 + 16 + 12 + 8 + 20 + 4
 class _Break(NamedTuple):
     """Why a port does not keep a DSCP lossless: where that is written, and what with. ``entry``: in a map."""
 
-    kind: Literal["trust", "pause", "entry"]
+    kind: Literal["trust", "pause", "priority", "entry"]
     origin: Origin
     what: str
     entry: Origin | None = None
@@ -194,7 +194,7 @@ def _break_of(
         return MissingInput(f"the traffic class of DSCP {dscp} is not known")
     paused = paused_classes(qos)
     if traffic_class in paused:
-        return None
+        return _by_another_priority(switch, qos, traffic_class)
     elsewhere = {number for other in _up(switch) if other.qos for number in _lossless(other.qos)}
     if traffic_class in elsewhere and port.name in switch.read.undecided:
         return MissingInput(switch.read.undecided[port.name])
@@ -205,6 +205,17 @@ def _break_of(
         return _Break("entry", origin, what)
     what = f"PFC does not pause traffic class {traffic_class}"
     return _Break("pause", qos.pfc.origin, what if paused else f"{what}, nor any other", entry)
+
+
+def _by_another_priority(switch: SwitchConfiguration, qos: PortQos, traffic_class: int) -> _Break | None:
+    """Return that a class is paused by other priorities than its intent declares, and so the peer's are."""
+    wanted = _declared(switch)
+    pausing = {p for p in qos.pfc.priorities if paused_class(qos, p) == traffic_class}
+    if not wanted or pausing & wanted:
+        return None
+    have, want = spell(sorted(pausing)), spell(sorted(wanted))
+    what = f"traffic class {traffic_class} is paused by {have}, which the intent has by {want}"
+    return _Break("priority", qos.pfc.origin, what)
 
 
 def _lossless(qos: PortQos) -> set[int]:
@@ -245,5 +256,6 @@ def _elements(switch: SwitchConfiguration, ports: Sequence[Port]) -> tuple[str, 
 _HELP = {
     "trust": "trust DSCP at the port",
     "pause": "turn PFC on at the port, with the class of the DSCP no-drop",
+    "priority": "pause the class by the priority that the intent declares",
     "entry": "map it to the lossless class",
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from lossless.formats.switches.nxos.defaults import CLASS_MTU_BYTES
 from lossless.formats.switches.nxos.names import qos_group
 from lossless.formats.switches.nxos.read.rows import NETWORK, QOS, QUEUING, PauseBuffer
 from lossless.ground.basics.wording import joined
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from lossless.formats.switches.nxos.read.rows import Classes, NxosConfig, RandomDetect, Settings
     from lossless.formats.switches.nxos.to_model.switch import NoDrop, NxosSwitch
 
-_MTU_BYTES = 1500
-"""The MTU of a class without a line (ipqos_MTU of the model of 9.3(1))."""
 _WHOLE = 100
 _SHARES = {"percent": "bandwidth percent", "remaining": "bandwidth remaining percent"}
 _EIGHT_QUEUES = re.compile(r"c-out-8q-q.+")
@@ -63,7 +62,7 @@ def _mtus(reader: NxosSwitch) -> dict[str, int]:
     """Return the MTU of each class of the network-qos policy in effect; without one NX-OS has its own."""
     bound = reader.policy_of({}, NETWORK, "")
     classes = bound.policy.below if bound and bound.policy else {}
-    return {cls: s.value if (s := row.get(("mtu",))) else _MTU_BYTES for cls, row in classes.items()}
+    return {cls: s.value if (s := row.get(("mtu",))) else CLASS_MTU_BYTES for cls, row in classes.items()}
 
 
 def _smaller_frames(reader: NxosSwitch, no_drop: NoDrop) -> Iterator[RefusedSetting]:
@@ -130,7 +129,7 @@ def _in_flight_bytes(config: NxosConfig, reader: NxosSwitch, cls: str) -> int:
     mtus = _mtus(reader)
     groups = {qos_group(config, NETWORK, name): mtu for name, mtu in mtus.items()}
     group = next((g for kind in (QUEUING, NETWORK) if (g := qos_group(config, kind, cls)) is not None), None)
-    return max(mtus.values(), default=_MTU_BYTES) + groups.get(group, _MTU_BYTES)
+    return max(mtus.values(), default=CLASS_MTU_BYTES) + groups.get(group, CLASS_MTU_BYTES)
 
 
 def _curve(cls: str, settings: Settings) -> Iterator[RefusedSetting]:

@@ -155,6 +155,8 @@ PORT = _patterns(
         _port_timer,
     ),
     (r"(?:no|default) priority-flow-control pause watchdog port (?:action|timer)", _nothing),
+    (r"service-policy (?:type qos )?input (\S+)", _text(("policy",))),
+    (r"no service-policy (?:type qos )?input.*", _fixed(("policy",), None)),
     (r"service-profile (\S+)", _text(("profile",))),
     (r"no service-profile", _fixed(("profile",), None)),
     (r"mtu ([0-9]{1,5})", _number(("mtu",))),

@@ -128,6 +128,9 @@ def _of_switch(data: Mapping[Any, Any]) -> Iterator[Line]:
 
 def _of_profile(data: Mapping[str, Any], path: Path) -> Iterator[Line]:
     yield from _trust(data, (*path, "trust"))
+    yield from _line(
+        _at(data, "service_policy", "type"), (*path, "service_policy", "type", "qos_input"), _POLICY
+    )
     yield from _pfc(data, path)
 
 
@@ -147,8 +150,12 @@ def _of_interface(data: Mapping[str, Any], path: Path) -> Iterator[Line]:
     yield from _line(
         _at(data, "channel_group"), (*path, "channel_group", "id"), "channel-group {} mode active"
     )
+    yield from _line(_at(data, "service_policy", "qos"), (*path, "service_policy", "qos", "input"), _POLICY)
     yield from _trust(_at(data, "qos"), (*path, "qos", "trust"))
     yield from _pfc(data, path)
+
+
+_POLICY = "service-policy type qos input {}"
 
 
 def _trust(data: Any, path: Path) -> Iterator[Line]:

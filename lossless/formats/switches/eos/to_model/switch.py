@@ -1,15 +1,15 @@
 """Settings of an EOS switch to the fabric model. What the text leaves out has EOS's own default, or is unknown.
 
 EOS has no priority groups that are configured: the chip gives a class headroom once a priority of it is no-drop, and
-computes how much. Without lines of maps DSCP 0-7 goes to traffic class 1, 8-15 to 0, all others to an eighth each, and
-CoS the same; a routed port trusts DSCP, a switched one CoS
-(SongKou/songkou.github.io content/posts/arista-eos-roce-config.md @0c73d9a).
+computes how much (SongKou/songkou.github.io content/posts/arista-eos-roce-config.md @0c73d9a). Its defaults are those
+of :mod:`lossless.formats.switches.eos.defaults`.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.formats.switches.eos.defaults import CLASS_OF_COS, ROUTED_TRUST, SWITCHED_TRUST
 from lossless.formats.switches.eos.read.rows import EcnThresholds, Setting
 from lossless.formats.switches.plain_switch import plain_switch
 from lossless.ground.basics.findings import Origin
@@ -38,9 +38,7 @@ if TYPE_CHECKING:
     from lossless.formats.switches.eos.read.rows import EosConfig, Settings
     from lossless.model.fabric.model import Switch
 
-_DEFAULT_CLASS = (1, 0, 2, 3, 4, 5, 6, 7)
-"""The traffic class of each CoS, and of each eighth of the DSCPs."""
-_SHARED = frozenset({"trust", "ecn", "pfc", "no-drop", "watchdog", "profile", "queue", "routed"})
+_SHARED = frozenset({"trust", "policy", "ecn", "pfc", "no-drop", "watchdog", "profile", "queue", "routed"})
 """The settings of a port that its QoS depends on."""
 _OFF = Curve(False, False, None, None, None)
 _ACTIONS = {"drop": "drop", "no-drop": "forward", "errdisable": "errdisable", "notify-only": "alert"}
@@ -81,7 +79,7 @@ class SwitchReader:
         """Return a classification map: what is written, then EOS's own."""
         written = {number: self._config.switch.get((key, number)) for number in range(size)}
         default = [
-            _DEFAULT_CLASS[number // each] if self._config.complete else UNREADABLE for number in range(size)
+            CLASS_OF_COS[number // each] if self._config.complete else UNREADABLE for number in range(size)
         ]
         return self._indexed(key, [written[number] for number in range(size)], default)
 
@@ -149,12 +147,12 @@ class SwitchReader:
 
     def _trust(self, settings: Settings) -> str:
         stated = settings.get(("trust",))
-        return stated.value if stated else "dscp" if ("routed",) in settings else "cos"
+        return stated.value if stated else ROUTED_TRUST if ("routed",) in settings else SWITCHED_TRUST
 
     def _build(self, settings: Settings, trust: str, origin: Origin) -> PortQos:
         pfc = self._pfc(settings, origin)
         return PortQos(
-            dscp_to_tc=self._dscp_to_tc if trust == "dscp" else None,
+            dscp_to_tc=self._dscp_map(settings) if trust == "dscp" else None,
             tc_to_queue=self._tc_to_queue,
             tc_to_pg=None,
             pfc_to_queue=self._by_class(lambda tc: self._tc_to_queue.targets[tc]),
@@ -169,6 +167,13 @@ class SwitchReader:
             origin=origin,
             dot1p_to_tc=self._cos_to_tc if trust == "cos" else None,
         )
+
+    def _dscp_map(self, settings: Settings) -> IndexMap:
+        """Return the map of a port; a policy map of its own may classify each DSCP otherwise, and is not read."""
+        policy = settings.get(("policy",))
+        if policy is None or policy.value is None:
+            return self._dscp_to_tc
+        return IndexMap(policy.value, (UNREADABLE,) * len(DSCPS), policy.origin)
 
     def _by_class(self, target_of: Callable[[int], int | None]) -> IndexMap:
         """Return what a map gives the traffic class of each priority on the wire."""

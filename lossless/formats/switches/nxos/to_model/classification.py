@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.formats.switches.nxos.defaults import UNCLASSIFIED
 from lossless.formats.switches.nxos.read.rows import DEFAULT_CLASS, QOS
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import DSCPS, PRIORITIES, UNREADABLE, IndexMap
@@ -69,7 +70,7 @@ class _Map:
         self._policy = policy
         self._field = field
         self._targets: dict[int, tuple[int, Origin]] = {}
-        self._rest = (0, policy.origin)
+        self._rest = (UNCLASSIFIED, policy.origin)
 
     def read(self) -> IndexMap | None:
         """Return the map, None where no class looks at the field."""
@@ -83,7 +84,10 @@ class _Map:
     def _take(self, name: str, settings: Settings) -> bool:
         """Take the next class, and return whether it looks at the field."""
         setting = settings.get(("qos-group",))
-        entry = (setting.value if setting else 0, setting.origin if setting else self._policy.places[name])
+        entry = (
+            setting.value if setting else UNCLASSIFIED,
+            setting.origin if setting else self._policy.places[name],
+        )
         if name == DEFAULT_CLASS:
             self._rest = self._rest if self._rest[0] == UNREADABLE else entry
             return False

@@ -2,7 +2,7 @@
 
 What is no-drop is said once for the switch, by the network-qos policy of ``system qos``; a port says whether PFC is on.
 Without a line its mode is auto: then DCBX decides, and which priorities are paused is not known
-(configurations of batfish/batfish @cba1873 with ``show running-config all``).
+(:mod:`lossless.formats.switches.nxos.defaults`).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from lossless.formats.switches.nxos.defaults import PFC_MODE
 from lossless.formats.switches.nxos.names import qos_group
 from lossless.formats.switches.nxos.read.numbers import is_port
 from lossless.formats.switches.nxos.read.rows import NETWORK, QOS, QUEUING
@@ -221,7 +222,7 @@ class NxosSwitch:
         if ("override",) in self.config.switch:
             return "off"
         stated = settings.get(("pfc",))
-        return stated.value if stated else "auto"
+        return stated.value if stated else PFC_MODE
 
     def watchdog(self, settings: Settings) -> Watchdog | None:
         """Return the watchdog of a port: it takes a line of the port and, where that can be said, one of the switch."""

@@ -1,0 +1,13 @@
+"""What EOS has where no line stands.
+
+Sources: Arista, EOS User Manual, "Quality of Service" (as SongKou/songkou.github.io
+content/posts/arista-eos-roce-config.md @0c73d9a quotes it) and "VLANs"; Arista, AI Network Fabric Deployment Guide
+(CS3 has traffic class 3 without a line).
+"""
+
+from __future__ import annotations
+
+CLASS_OF_COS = (1, 0, 2, 3, 4, 5, 6, 7)
+"""The traffic class of each CoS, and of each eighth of the DSCPs."""
+ROUTED_TRUST, SWITCHED_TRUST = "dscp", "cos"
+"""What a port reads. A switched port is an access port of VLAN 1 unless a line makes it a trunk, and gets no tags."""
