@@ -10,4 +10,5 @@ from __future__ import annotations
 CLASS_OF_COS = (1, 0, 2, 3, 4, 5, 6, 7)
 """The traffic class of each CoS, and of each eighth of the DSCPs."""
 ROUTED_TRUST, SWITCHED_TRUST = "dscp", "cos"
-"""What a port reads. A switched port is an access port of VLAN 1 unless a line makes it a trunk, and gets no tags."""
+"""What a port reads. Ports are switched unless ``switchport default mode routed`` says otherwise (EOS 4.18 and later),
+and a switched port is an access port of VLAN 1 unless a line makes it a trunk: it gets no tags."""

@@ -105,7 +105,7 @@ def _read(document: Document, rdma_dscps: tuple[int, ...]) -> ReadSwitch:
         unbound=tuple(_unbound(config)),
         refused=tuple(_refused(config)),
         silent=tuple(_silent(config, reader)),
-        untagged=frozenset(name for name in config.interfaces if _untagged(config, name)),
+        untagged=frozenset(name for name in config.interfaces if _untagged(config, reader, name)),
         unread=tuple(
             f"line {document.locate(origin.path).line}: {text!r} is not read"
             for origin, text in config.unread
@@ -199,16 +199,16 @@ def _takes_part(reader: SwitchReader, name: str) -> bool:
     )
 
 
-def _untagged(config: EosConfig, name: str) -> bool:
+def _untagged(config: EosConfig, reader: SwitchReader, name: str) -> bool:
     """Return whether a port gets no VLAN tags: a routed one, one of the native VLAN alone, or an access port.
 
     A switched port is an access port of VLAN 1 unless a line makes it a trunk (Arista, EOS User Manual, "VLANs").
     """
     settings = config.interfaces[name]
     vlans = settings.get(("tagged",))
-    if vlans is None:
-        return ("routed",) in settings or (config.complete and ("trunk",) not in settings)
-    return ("routed",) in settings or vlans.value in (None, "1")
+    if reader.is_routed(settings):
+        return True
+    return vlans.value in (None, "1") if vlans is not None else config.complete and ("trunk",) not in settings
 
 
 CARRIES = CARRIED_BY_ALL | {"watchdog.detection", "watchdog.restoration", "watchdog.action", "watchdog.poll"}

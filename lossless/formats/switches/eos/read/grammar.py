@@ -134,6 +134,7 @@ SWITCH = _patterns(
         _text(("watchdog", "action")),
     ),
     (r"priority-flow-control all off", _fixed(("all-off",), True)),
+    (r"switchport default mode (routed|access)", _text(("ports",))),
     (r"qos (?:map exp|map traffic-class .* to mc-tx-queue|rewrite|random-detect|tx-queue) .+", _nothing),
     (r"no (?:qos|priority-flow-control) .+", _nothing),
 )
@@ -164,7 +165,7 @@ PORT = _patterns(
     (r"shutdown", _fixed(("up",), False)),
     (r"no shutdown", _fixed(("up",), True)),
     (r"no switchport", _fixed(("routed",), True)),
-    (r"switchport", _nothing),
+    (r"switchport", _fixed(("switched",), True)),
     (r"switchport mode (?:trunk.*|dot1q-tunnel)", _fixed(("trunk",), True)),
     (r"switchport mode .+", _nothing),
     (r"switchport trunk allowed vlan (.+)", _text(("tagged",))),

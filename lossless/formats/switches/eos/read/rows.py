@@ -2,10 +2,11 @@
 
 Keys are tuples. Of a switch: ``("hostname",)``, ``("dscp", 26)`` and ``("cos", 3)`` (the traffic class),
 ``("tx-queue", 3)`` (the queue of a traffic class), ``("rewrite", "dscp", 3)``, ``("watchdog", "timeout")`` and the
-other timers (ms), ``("watchdog", "action")``, ``("all-off",)``. Of an interface or a profile: ``("trust",)`` (dscp, cos
+other timers (ms), ``("watchdog", "action")``, ``("all-off",)``, ``("ports",)`` (what they are without a line:
+routed or access). Of an interface or a profile: ``("trust",)`` (dscp, cos
 or none), ``("pfc",)``, ``("no-drop", 3)``, ``("watchdog",)``, ``("watchdog", "timeout")`` and so on, ``("profile",)``,
 ``("policy",)``, ``("ecn",)`` (of all queues), ``("mtu",)``, ``("speed",)`` (b/s), ``("up",)``, ``("routed",)``,
-``("trunk",)``, ``("tagged",)``, ``("lag",)``, and of its queues ``("queue", 3, "strict")``,
+``("switched",)``, ``("trunk",)``, ``("tagged",)``, ``("lag",)``, and of its queues ``("queue", 3, "strict")``,
 ``("queue", 3, "percent")``, ``("queue", 3, "guaranteed")``, ``("queue", 3, "ecn")``.
 """
 

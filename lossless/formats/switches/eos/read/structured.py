@@ -113,6 +113,9 @@ def _switched(data: Any, path: Path, on: str, off: str) -> Iterator[Line]:
 
 def _of_switch(data: Mapping[Any, Any]) -> Iterator[Line]:
     yield from _line(data, ("hostname",), "hostname {}")
+    yield from _line(
+        _at(data, "switchport_default"), ("switchport_default", "mode"), "switchport default mode {}"
+    )
     maps = _at(data, "qos", "map")
     for key, word in _MAPS.items():
         for number, line in _items(maps, key):

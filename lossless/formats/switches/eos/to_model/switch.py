@@ -38,7 +38,9 @@ if TYPE_CHECKING:
     from lossless.formats.switches.eos.read.rows import EosConfig, Settings
     from lossless.model.fabric.model import Switch
 
-_SHARED = frozenset({"trust", "policy", "ecn", "pfc", "no-drop", "watchdog", "profile", "queue", "routed"})
+_SHARED = frozenset(
+    {"trust", "policy", "ecn", "pfc", "no-drop", "watchdog", "profile", "queue", "routed", "switched"}
+)
 """The settings of a port that its QoS depends on."""
 _OFF = Curve(False, False, None, None, None)
 _ACTIONS = {"drop": "drop", "no-drop": "forward", "errdisable": "errdisable", "notify-only": "alert"}
@@ -147,7 +149,13 @@ class SwitchReader:
 
     def _trust(self, settings: Settings) -> str:
         stated = settings.get(("trust",))
-        return stated.value if stated else ROUTED_TRUST if ("routed",) in settings else SWITCHED_TRUST
+        return stated.value if stated else ROUTED_TRUST if self.is_routed(settings) else SWITCHED_TRUST
+
+    def is_routed(self, settings: Settings) -> bool:
+        """Return whether a port is routed: by its own line, or by that of the switch."""
+        default = self._config.switch.get(("ports",))
+        by_default = default is not None and default.value == "routed" and ("switched",) not in settings
+        return ("routed",) in settings or by_default
 
     def _build(self, settings: Settings, trust: str, origin: Origin) -> PortQos:
         pfc = self._pfc(settings, origin)
