@@ -90,6 +90,11 @@ class SwitchConfiguration(NamedTuple):
     view: View
     intended: Switch | None = None
 
+    @property
+    def is_named(self) -> bool:
+        """Whether a lossless class is named or declared, not inferred from what the switch pauses."""
+        return self.intended is not None or self.read.switch.classes.knowledge != "inferred"
+
 
 OTHER_HWSKU = MissingInput(
     "the switch runs another HWSKU than its intent says, and its ports have other names"

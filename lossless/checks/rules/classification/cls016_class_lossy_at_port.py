@@ -89,7 +89,7 @@ class _Break(NamedTuple):
 def on_switch(switch: SwitchConfiguration) -> Results:
     """Yield a violation per cause by which ports of a class are lossy."""
     classes = switch.read.switch.classes if switch.intended is None else switch.intended.classes
-    if switch.intended is None and classes.knowledge == "inferred":
+    if not switch.is_named:
         yield from merged(small for port in _pausing(switch) for small in _small(switch, port, "warning"))
         return
     dscps = sorted({dscp for cls in classes.lossless for dscp in cls.dscps})
@@ -97,7 +97,7 @@ def on_switch(switch: SwitchConfiguration) -> Results:
     if ports is None:
         yield MissingInput("no port of the intent has its name in the configuration")
         return
-    if not ports and switch.intended is None:
+    if not ports and switch.intended is None and switch.read.rest is not None:
         yield from _nowhere(switch, dscps)
     results = [result for port in ports for dscp in dscps for result in _at(switch, port, dscp)]
     yield from (result for result in results if isinstance(result, MissingInput))
@@ -144,7 +144,7 @@ def _like_rest(switch: SwitchConfiguration, name: str) -> Port | None:
 
 def _nowhere(switch: SwitchConfiguration, dscps: Sequence[int]) -> Iterator[Violation]:
     """Yield that no port of a switch takes part in a class that is named."""
-    ports = [port for port in _up(switch) if port.name not in switch.read.unstated]
+    ports = _up(switch)
     if not ports:
         return
     maps = [port.qos.dscp_to_tc for port in ports if port.qos and port.qos.dscp_to_tc]
@@ -185,6 +185,8 @@ def _break_of(
 ) -> _Break | MissingInput | None:
     if any(port.name in undefined.ports for undefined in switch.read.undefined):
         return None  # CFG002 says that what it names does not exist.
+    if port.name in switch.read.unstated:
+        return MissingInput("what the port makes of marks stands in another part of the configuration")
     if qos.dscp_to_tc is None:
         if qos.trust_dot1p and port.name not in switch.read.untagged and switch.intended is None:
             return MissingInput("the port goes by 802.1p, and the text does not say which tags arrive")

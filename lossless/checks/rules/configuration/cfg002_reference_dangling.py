@@ -127,13 +127,8 @@ def on_switch(switch: SwitchConfiguration) -> Results:
             note="the port has its defaults, without PFC and ECN",
             help=f"define {undefined.kind} {undefined.name}, or name one that is",
             elements=(undefined.name,),
-            severity="error" if undefined.ports and _is_named(switch) else "warning",
+            severity="error" if undefined.ports and switch.is_named else "warning",
         )
-
-
-def _is_named(switch: SwitchConfiguration) -> bool:
-    """Return whether a lossless class is named or declared, which the ports of a name that is not there then lack."""
-    return switch.intended is not None or switch.read.switch.classes.knowledge != "inferred"
 
 
 def check(device: Device) -> Results:

@@ -9,7 +9,8 @@ written elsewhere: timers out of range, a marking curve whose minimum is above i
 maps to classes that do not exist, QoS on members of a bond, a watchdog without PFC or without its line of the switch,
 PFC that is left to DCBX, pauses in one direction alone, a port buffer that holds no frame, a no-drop class whose MTU
 is smaller than that of others, and storm control or a policer that drops what PFC protects. Validators of structured
-configurations let these through. Where ports are without protection by it that pause a lossless class, it is an error.
+configurations let these through. Where a lossless class is named or declared that it leaves without protection, it is
+an error.
 
 ## Why it breaks a lossless fabric
 A command that is refused leaves what was there before, on that switch alone. The configuration as written says that
@@ -71,5 +72,5 @@ def on_switch(switch: SwitchConfiguration) -> Results:
             message=f"{refused.what}; {refused.why}",
             help=refused.help,
             elements=tuple(f"{switch.read.switch.name}:{port}" for port in refused.ports),
-            severity="error" if refused.lossy else None,
+            severity="error" if refused.lossy and switch.is_named else None,
         )

@@ -159,9 +159,8 @@ def _undefined(config: EosConfig) -> Iterator[UndefinedName]:
     for name, settings in config.interfaces.items():
         profile = settings.get(("profile",))
         if profile is not None and profile.value is not None and profile.value not in config.profiles:
-            yield UndefinedName(
-                "qos profile", profile.value, profile.origin, (name,) if is_port(name) else ()
-            )
+            ports = (name,) if config.whole and is_port(name) else ()
+            yield UndefinedName("qos profile", profile.value, profile.origin, ports)
 
 
 def _unbound(config: EosConfig) -> Iterator[UnboundObject]:
@@ -208,7 +207,7 @@ def _untagged(config: EosConfig, reader: SwitchReader, name: str) -> bool:
     vlans = settings.get(("tagged",))
     if reader.is_routed(settings):
         return True
-    return vlans.value in (None, "1") if vlans is not None else config.complete and ("trunk",) not in settings
+    return vlans.value in (None, "1") if vlans is not None else config.whole and ("trunk",) not in settings
 
 
 CARRIES = CARRIED_BY_ALL | {"watchdog.detection", "watchdog.restoration", "watchdog.action", "watchdog.poll"}

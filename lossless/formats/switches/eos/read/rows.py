@@ -73,3 +73,8 @@ class EosConfig:
         self.places: dict[tuple[str, str], Origin] = {}
         self.impossible: list[tuple[Origin, str]] = []
         self.unread: list[tuple[Origin, str]] = []
+
+    @property
+    def whole(self) -> bool:
+        """Whether the text is that of a switch, which it names: what has no line in it has its default."""
+        return self.complete and ("hostname",) in self.switch

@@ -106,7 +106,7 @@ _BLOCKS = re.compile(r"^(?:interface|qos|platform|priority-flow-control) \S|^! d
 
 _OTHERS = re.compile(
     r"^[ \t]*(?:class-map(?! type (?:qos|pbr|copp) match-)|policy-map(?! type (?:quality-of-service|qos|pbr|copp) )"
-    r"|feature|system qos|nv set|qos roce|qos map (?:dscp|dot1p|tc|pfc)-|qos (?:scheduler|wred)-policy)\b",
+    r"|feature|qos-map|system qos|nv set|qos roce|qos map (?:dscp|dot1p|tc|pfc)-|qos (?:scheduler|wred)-policy)\b",
     re.MULTILINE,
 )
 """Commands of other systems. Maps of classes and policies EOS has too, of other types (pyavd 6.4.0 renders them)."""
