@@ -22,13 +22,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
+from lossless.api import Options, lint  # noqa: E402
 from tools.damages import voq  # noqa: E402
 from tools.damages.eos import EOS  # noqa: E402
 from tools.damages.nvue import NVUE  # noqa: E402
@@ -74,10 +75,10 @@ SYSTEMS = {"eos": EOS, "nvue": NVUE, "nxos": NXOS}
 
 
 class Run(NamedTuple):
-    """What lint said: its errors and all else but information, by code and severity, and how much is not checked."""
+    """What lint said: findings but information, by code and severity, and what is not checked, by rule and reason."""
 
     said: frozenset[str]
-    unchecked: int
+    unchecked: frozenset[tuple[str, str]]
 
     @property
     def errors(self) -> frozenset[str]:
@@ -85,16 +86,15 @@ class Run(NamedTuple):
         return frozenset(code for code in self.said if code.endswith(" error"))
 
 
-def lint(*arguments: str | Path) -> Run:
-    """Return what lint says of files; its exit code must be that of its errors."""
-    command = [*COMMAND, "lint", "--format", "json", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
-    report = json.loads(done.stdout)
-    said = frozenset(f"{f['code']} {f['severity']}" for f in report["findings"] if f["severity"] != "info")
-    run = Run(said, int(report["summary"]["not_checked"]))
-    if done.returncode != int(bool(run.errors)):
-        raise SystemExit(f"exit code {done.returncode} of {command}: {report['errors']} {done.stderr}")
-    return run
+def linted(paths: Sequence[Path], dscps: tuple[int, ...] = ()) -> Run:
+    """Return what lint says of files, each of which it must read."""
+    report = lint(paths, Options(rdma_dscps=dscps))
+    if report.errors:
+        raise SystemExit(f"not read: {report.errors}")
+    said = frozenset(
+        f"{found.code} {found.severity}" for found in report.findings if found.severity != "info"
+    )
+    return Run(said, frozenset((unchecked.code, unchecked.reason) for unchecked in report.not_checked))
 
 
 def rendered(system: System, folder: Path) -> Tree:
@@ -125,7 +125,7 @@ def verdict_of(tree: Tree, system: System) -> Verdict:
                 unclear.add(f"{name} {port}: {state.unclear}")
             if not state.watched:
                 other.add(f"{name} {port}: unwatched")
-            if not state.marks and not state.lossy:
+            if not (state.marks or state.lossy or state.unclear):
                 other.add(f"{name} {port}: unmarked")
     return Verdict(frozenset(named), frozenset(intended), frozenset(unclear), frozenset(other))
 
@@ -228,9 +228,9 @@ def judged(system: str, seed: int, count: int, folder: Path) -> Iterator[Case]:
     sound: dict[str, Run] = {}
     for number, (label, verdict) in enumerate(drawn, -1):
         place = folder / "tree"
-        runs = {"plain": lint(place), "named": lint("--rdma-dscp", str(RDMA), place)}
+        runs = {"plain": linted([place]), "named": linted([place], (RDMA,))}
         if system != "voq":
-            runs["intent"] = lint(folder / "fabric.yaml", place)
+            runs["intent"] = linted([folder / "fabric.yaml", place])
         if number >= 0:
             said = {mode: sorted(run.said) for mode, run in runs.items()}
             yield Case(number, label, bool(verdict.intended), faults(verdict, runs, sound), said)
