@@ -4,7 +4,7 @@
 
 Each case renders the intent of a system (``eos``, ``nvue``, ``nxos``, or ``voq`` for a chassis), gives it what belongs
 to a switch's own provisioning (MTU, descriptions), and damages one switch, one tier or all, at one port, some or all.
-What the ports then do with DSCP 26 is read from the text again by the judges of tools/damages, which know the
+What the ports then do with DSCP 26 is read from the text again in tools/damages, which knows the
 documented meaning of each line and nothing of the readers of this project. Then ``lint`` runs three times: on the tree
 alone, with ``--rdma-dscp 26``, and with the intent. Counted are
 
@@ -111,7 +111,7 @@ def verdict_of(tree: Tree, system: System) -> Verdict:
     """Return what is wrong in a tree."""
     named, intended, unclear, other = set(), set(), set(), set()
     for name, lines in tree.items():
-        ports = {port: state for port, state in system.judge(lines).items() if port not in SPARE}
+        ports = {port: state for port, state in system.ports_of(lines).items() if port not in SPARE}
         for port, state in ports.items():
             if state.lossy:
                 intended.add(f"{name} {port}: {state.lossy}")
@@ -199,7 +199,7 @@ def voq_cases(seed: int, count: int, folder: Path) -> Iterator[tuple[str, Verdic
         for name in chosen:
             voq.DAMAGES[name](cards, rng)
         written(folder, {f"{name}/config_db.json": voq.text(rows) for name, rows in cards.items()})
-        lossy, other = voq.judge(cards)
+        lossy, other = voq.verdict(cards)
         yield "; ".join(chosen), Verdict(lossy, lossy, frozenset(), other)
 
 
@@ -222,7 +222,7 @@ class Case(NamedTuple):
     said: dict[str, list[str]]
 
 
-def judged(system: str, seed: int, count: int, folder: Path) -> Iterator[Case]:
+def of_system(system: str, seed: int, count: int, folder: Path) -> Iterator[Case]:
     """Yield the cases of a system."""
     drawn = voq_cases(seed, count, folder) if system == "voq" else cases(SYSTEMS[system], seed, count, folder)
     sound: dict[str, Run] = {}
@@ -254,7 +254,7 @@ def main() -> int:
     found = []
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        for case in judged(options.system, options.seed, options.count, folder):
+        for case in of_system(options.system, options.seed, options.count, folder):
             found.append(case)
             if case.faults:
                 print(case.number, case.damage, case.faults, case.said)

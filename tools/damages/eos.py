@@ -38,7 +38,7 @@ def eos_ports(lines: Lines) -> list[str]:
     return [block[0][len("interface ") :] for block in blocks(lines) if block[0].startswith("interface Eth")]
 
 
-def judge_eos(lines: Lines) -> dict[str, Port]:
+def ports_of_eos(lines: Lines) -> dict[str, Port]:
     """Return what each port of an EOS switch does."""
     made = [[line.strip() for line in block if line.strip() != "!"] for block in blocks(lines)]
     top = [block[0] for block in made if block]
@@ -51,7 +51,7 @@ def judge_eos(lines: Lines) -> dict[str, Port]:
     moved = last(top, rf"qos map traffic-class {tc} to tx-queue (\d)")
     queue = int(moved[1]) if moved else tc
     timed = any("watchdog default timeout" in line for line in top)
-    judged = {}
+    found = {}
     for block in made:
         if not block or not block[0].startswith("interface Eth"):
             continue
@@ -63,8 +63,8 @@ def judge_eos(lines: Lines) -> dict[str, Port]:
             port = port._replace(lossy="PFC is off on all ports")
         if bound and bound[1] and bound[1] not in profiles:
             port = port._replace(lossy="its profile does not exist", outside=False)
-        judged[block[0].split()[1]] = port
-    return judged
+        found[block[0].split()[1]] = port
+    return found
 
 
 def _eos_port(lines: Lines, tc: int, queue: int, timed: bool) -> Port:
@@ -150,7 +150,7 @@ EOS = System(
     "{profile: arista-7060x6-64pe, format: eos}",
     "qos.cfg",
     _eos_provisioned,
-    judge_eos,
+    ports_of_eos,
     eos_ports,
     {
         "no PFC in the profile": in_blocks(_EOS_PROFILE, without("priority-flow-control on")),

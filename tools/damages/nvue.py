@@ -76,7 +76,7 @@ def nvue_ports(lines: Lines) -> list[str]:
     return sorted(ports, key=lambda port: [int(number) for number in re.findall(r"\d+", port)])
 
 
-def judge_nvue(lines: Lines) -> dict[str, Port]:
+def ports_of_nvue(lines: Lines) -> dict[str, Port]:
     """Return what each port of a switch does."""
     config = _Nvue(lines)
     stated = config.value("qos roce state") or config.value("qos roce enable")
@@ -163,7 +163,7 @@ NVUE = System(
     "{profile: nvidia-sn5600, format: nvue}",
     "qos.nv",
     _nvue_provisioned,
-    judge_nvue,
+    ports_of_nvue,
     nvue_ports,
     {
         "no PFC on the priority": _nvue(r"qos pfc \S+ switch-priority 3"),

@@ -43,7 +43,7 @@ def nxos_ports(lines: Lines) -> list[str]:
     return [block[0][len("interface ") :] for block in blocks(lines) if block[0].startswith("interface Eth")]
 
 
-def judge_nxos(lines: Lines) -> dict[str, Port]:
+def ports_of_nxos(lines: Lines) -> dict[str, Port]:
     """Return what each port of a switch does."""
     made = {block[0]: [line.strip() for line in block[1:]] for block in blocks(lines)}
     system = made.get("system qos", [])
@@ -53,7 +53,7 @@ def judge_nxos(lines: Lines) -> dict[str, Port]:
     queues = _nxos_classes(made.get(f"policy-map type queuing {queuing[1]}", [])) if queuing else {}
     watched = "priority-flow-control watch-dog-interval on" in made
     override = "priority-flow-control override-interface mode off" in made
-    judged = {}
+    found = {}
     for head, own in made.items():
         if not head.startswith("interface Eth"):
             continue
@@ -78,8 +78,8 @@ def judge_nxos(lines: Lines) -> dict[str, Port]:
         curve = re.search(r"minimum-threshold (\d+) kbytes maximum-threshold (\d+)", marking)
         if curve and int(curve[1]) > int(curve[2]):
             port = port._replace(beside="its curve is inverted")
-        judged[head.split()[1]] = port._replace(marks=marks, watched=has or not on, outside=outside)
-    return judged
+        found[head.split()[1]] = port._replace(marks=marks, watched=has or not on, outside=outside)
+    return found
 
 
 def _nxos_classes(policy: Lines) -> dict[str, Lines]:
@@ -187,7 +187,7 @@ NXOS = System(
     "cisco-9332d-gx2b",
     "qos.cfg",
     _nxos_provisioned,
-    judge_nxos,
+    ports_of_nxos,
     nxos_ports,
     {
         "no PFC line at ports": at_ports(without("priority-flow-control mode on")),

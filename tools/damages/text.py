@@ -44,12 +44,12 @@ class Site(NamedTuple):
 
 
 class System(NamedTuple):
-    """One system: its hardware in an intent, its file, what provisioning adds, its judge and its damages."""
+    """One system: its hardware in an intent, its file, what provisioning adds, its reader and its damages."""
 
     hardware: str
     file: str
     provisioned: Callable[[Lines], Lines]
-    judge: Callable[[Lines], dict[str, Port]]
+    ports_of: Callable[[Lines], dict[str, Port]]
     ports: Callable[[Lines], list[str]]
     damages: dict[str, Damage]
 

@@ -157,7 +157,7 @@ def _card(name: str) -> Card:
 # --- what a card does -----------------------------------------------------------------------------------------------
 
 
-def judge(cards: Chassis) -> tuple[frozenset[str], frozenset[str]]:
+def verdict(cards: Chassis) -> tuple[frozenset[str], frozenset[str]]:
     """Return the ports that are lossy for the DSCP, and what else is wrong: queues of system ports, rows dropped."""
     lossy, other = set(), set()
     for name, card in cards.items():

@@ -89,7 +89,7 @@ class ReadSwitch(NamedTuple):
     ``defined`` are queues as a policy has them that is bound to no port, where no other is. ``product`` is what the
     text says the switch is, as profiles call it; empty where it does not. ``tunnels`` are those of overlays.
     ``taking_part`` are the ports with a command about PFC or a lossless class, whether it makes one lossless or not.
-    ``undecided`` says of ports why it is not known whether PFC is on there. ``rest`` is the port that stands for all
+    ``undecided`` says of ports why it is not known whether PFC is on there. ``rest`` is the port for all
     without commands, None where the text does not say what they do; ``unstated`` are ports of which a part of a text
     says nothing. ``mtus`` are the places of MTUs by port.
     """

@@ -101,7 +101,7 @@ def test_spare_ports_are_no_ports_of_the_intent() -> None:
 def test_lint_says_of_each_damage_of_a_chassis_what_it_does(damage: str) -> None:
     cards = voq.chassis()
     voq.DAMAGES[damage](cards, random.Random(3))
-    lossy, other = voq.judge(cards)
+    lossy, other = voq.verdict(cards)
     documents = [load_text(voq.text(rows), f"{name}/config_db.json") for name, rows in cards.items()]
     report = lint_documents(documents, NAMED)
     said = [finding for finding in report.findings if finding.severity != "info"]

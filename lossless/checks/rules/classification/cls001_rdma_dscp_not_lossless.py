@@ -12,9 +12,9 @@ are for bounced packets: they are no place to send a DSCP that went astray. A sw
 
 Where nothing names the RDMA DSCPs, the switch is its own measure: a DSCP that most of its ports with PFC map to
 one lossless traffic class, and some to a lossy one, is a warning on those. DSCP 48 is left to CLS007. Ports that pause
-the priority that most ports pause, with no DSCP of it in common with those, are an error: nothing crosses the switch
-losslessly between them. A priority with PFC that no DSCP of the switch leads to is a warning: its buffers are set
-aside, and what should use them goes elsewhere.
+the priority that most ports pause, with no DSCP of it in common with those, are an error: nothing that crosses the
+switch between them is lossless. A priority with PFC that no DSCP of the switch leads to is a warning: its buffers are
+set aside, and the packets that should use them go elsewhere.
 
 ## Why it breaks a lossless fabric
 RDMA then rides a best-effort queue without anything complaining. The first congestion drops packets, and the
@@ -175,13 +175,13 @@ def _apart(trusting: Sequence[PortSet], bounced: set[int]) -> list[_Apart]:
     """
     apart: dict[int, _Apart] = {}
     for priority in sorted({p for ports in trusting for p in ports.qos.pfc.priorities} - bounced):
-        ways = [(ports, _leading(ports, priority)) for ports in trusting if _leads(ports, priority)]
+        leading = [(ports, _leading(ports, priority)) for ports in trusting if _leads(ports, priority)]
         votes = Counter[frozenset[int]]()
-        for ports, dscps in ways:
+        for ports, dscps in leading:
             votes[dscps] += ports.places if dscps else 0
         usual = max(votes, key=votes.__getitem__, default=frozenset())
-        most = next((ports for ports, dscps in ways if dscps == usual), None)
-        for ports, dscps in ways if usual and most else ():
+        most = next((ports for ports, dscps in leading if dscps == usual), None)
+        for ports, dscps in leading if usual and most else ():
             unused = not any(_leading(ports, p) for p in ports.qos.pfc.priorities)
             if dscps.isdisjoint(usual) and (dscps or unused):
                 apart.setdefault(
@@ -213,7 +213,7 @@ def _apart_violation(apart: _Apart) -> Violation:
     return Violation(
         origin=here.origin,
         message=f"on priority {priority} {here.name} keeps {own} lossless, most ports of the switch DSCP {usual}",
-        note="no packet crosses the switch losslessly between these ports",
+        note="no packet that crosses the switch between these ports is lossless",
         help="bind the same map to all ports that RDMA crosses",
         data={"traffic_class": priority, "dscps": [*apart.dscps], "lossless": [*apart.most_dscps]},
         related=beside(here.origin, (there.origin, f"the map of {most.ports[0].name}")),

@@ -34,7 +34,7 @@ _LIBRARIES = {
     "UCX_IB_TRAFFIC_CLASS": ("UCX", False),
     "MORI_RDMA_TC": ("MORI", True),
     "NCCL_GIN_IB_TC": ("NCCL GIN", True),
-    # openebs/mayastor pull request 1953: a ToS byte, which SPDK takes as transport_tos.
+    # openebs/mayastor pull request 1953: a ToS byte, `transport_tos` of its NVMe initiator.
     "NVME_TRANSPORT_TOS": ("NVMe over RDMA", False),
 }
 UNSET = (-1,)

@@ -120,7 +120,7 @@ class SwitchReader:
         )
 
     def rest(self) -> Port | None:
-        """Return the port that stands for those without lines, None where a text has no ports, or is a part of one."""
+        """Return the port in place of those without lines, None where a text has no ports, or is a part of one."""
         if not self._config.whole or not any(map(is_port, self._config.interfaces)):
             return None
         return self._made("", {}, self._file)

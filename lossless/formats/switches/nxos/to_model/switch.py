@@ -186,7 +186,7 @@ class NxosSwitch:
     # --- ports ---
 
     def rest(self) -> Port | None:
-        """Return the port that stands for those without lines, None where a text has no ports, or none of policies."""
+        """Return the port in place of those without lines, None where a text has no ports, or none of policies."""
         return None if self.config.is_part or not self.ports() else self._made("", {}, self._file)
 
     def _port(self, name: str) -> Port:
