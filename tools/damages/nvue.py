@@ -1,9 +1,9 @@
 """What ports of NVUE do, by the documented meaning of its lines, and damages of them.
 
-roce lossless: trust pcp and dscp, DSCP n*8 to n*8+7 to switch priority n, priority 3 to TC 3, 6 to 6, others to TC 0, PFC
-on priority 3, ECN on TC 0 and 3, no watchdog; without roce: trust l2, no PFC, ECN on TC 0 alone. PFC of a profile obeys and
-sends unless disabled; port-buffer less xoff-threshold is the headroom. Cumulus Linux 5.14, "RDMA over Converged
-Ethernet - RoCE", table of defaults, and 5.19, "Quality of Service".
+roce lossless: trust pcp and dscp, DSCP n*8 to n*8+7 to switch priority n, priority 3 to TC 3, 6 to 6, others to TC 0,
+PFC on priority 3, ECN on TC 0 and 3, no watchdog; without roce: trust l2, no PFC, ECN on TC 0 alone. PFC of a profile
+obeys and sends unless disabled; port-buffer less xoff-threshold is the headroom. Cumulus Linux 5.14, "RDMA over
+Converged Ethernet - RoCE", table of defaults, and 5.19, "Quality of Service".
 """
 
 from __future__ import annotations
