@@ -235,6 +235,8 @@ def test_what_the_text_does_not_say_is_unknown() -> None:
         ("Ethernet1-3,7", ["Ethernet1", "Ethernet2", "Ethernet3", "Ethernet7"]),
         ("Ethernet1/1-2", ["Ethernet1/1", "Ethernet1/2"]),
         ("Ethernet1-2/1", ["Ethernet1/1", "Ethernet2/1"]),
+        ("Ethernet1/1-1/2", ["Ethernet1/1", "Ethernet1/2"]),
+        ("Ethernet49/1-50/1", ["Ethernet49/1", "Ethernet50/1"]),
         ("Et1/1", ["Et1/1"]),
         ("Port-Channel5", ["Port-Channel5"]),
     ],

@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from lossless.formats.switches.port_ranges import names_of_range
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 BYTES = {"bytes": 1, "kbytes": 1000, "mbytes": 1_000_000}
 """What the units of thresholds stand for; ``segments`` are of a size that depends on the chip."""
-_MOST = 4096
-"""How many interfaces a range may name, more than a switch has."""
 _SPEED = re.compile(r"(?:forced |auto )?([0-9]{1,4})(gfull|ghalf|g-[0-9]|g|full|half)", re.IGNORECASE)
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-"
-_RANGE = re.compile(r"(.*?)([0-9]{1,4})-([0-9]{1,4})((?:/[0-9]{1,4})*)")
 
 
 def indexes(text: str, most: int) -> list[int] | None:
@@ -52,8 +51,4 @@ def interface_names(text: str) -> Iterator[str]:
     for part in text.replace(" ", "").split(","):
         written = part if part[:1].isalpha() else prefix + part
         prefix = written[: len(written) - len(written.lstrip(_LETTERS))]
-        match = _RANGE.fullmatch(written)
-        if match is None or int(match[3]) - int(match[2]) >= _MOST:
-            yield written
-        else:
-            yield from (f"{match[1]}{number}{match[4]}" for number in range(int(match[2]), int(match[3]) + 1))
+        yield from names_of_range(written)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from lossless.formats.switches.port_ranges import names_of_range
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -28,11 +30,8 @@ PRECEDENCES = {
     "network": 7,
 }
 """IP precedences by name (RFC 791)."""
-_MOST = 4096
-"""How many interfaces a range may name, more than a switch has."""
 _KINDS = {"e": "Ethernet", "p": "port-channel"}
 _KIND = re.compile(r"(?:e(?:th?(?:e(?:r(?:n(?:et?)?)?)?)?)?|po(?:rt-channel)?)(?=[0-9])", re.IGNORECASE)
-_RANGE = re.compile(r"(.*?)([0-9]{1,4})-([0-9]{1,4})")
 
 
 def indexes(text: str, most: int, names: Mapping[str, int] | None = None) -> list[int] | None:
@@ -74,11 +73,7 @@ def port_names(text: str) -> Iterator[str]:
     for part in "".join(text.split()).split(","):
         name = port_name(part if part[:1].isalpha() else kind + part)
         kind = re.match(r"[A-Za-z-]*", name)[0]  # type: ignore[index]
-        match = _RANGE.fullmatch(name)
-        if match is None or not 0 <= int(match[3]) - int(match[2]) < _MOST:
-            yield name
-        else:
-            yield from (f"{match[1]}{number}" for number in range(int(match[2]), int(match[3]) + 1))
+        yield from names_of_range(name)
 
 
 def is_port(name: str) -> bool:
