@@ -73,7 +73,7 @@ def arrival_of(transit: SwitchTransit, dscp: int) -> TraceArrival:
     """Return the ingress stages of a packet with a DSCP; PFC is that of its group."""
     classification = _classification(transit, dscp)
     group, qos = _group(transit, classification.lookup.target), transit.ingress.qos
-    priority = _priority_of(qos.pfc_to_pg if qos else None, group.lookup.target)
+    priority = _priority_of(qos, qos.pfc_to_pg if qos else None, group.lookup.target)
     return TraceArrival(classification, group, _direction(transit.ingress, priority))
 
 
@@ -93,7 +93,7 @@ def departure_of(transit: SwitchTransit, traffic_class: int | None) -> TraceDepa
     queue = _queue(qos, traffic_class)
     number = queue.lookup.target
     row = _queue_row(qos, number)
-    priority = _priority_of(qos.pfc_to_queue if qos else None, number)
+    priority = _priority_of(qos, qos.pfc_to_queue if qos else None, number)
     return TraceDeparture(
         _direction(transit.egress, priority),
         _protection(transit, number),
@@ -208,11 +208,16 @@ def _unbacked(lookup: TraceLookup, row: PriorityGroup | None, why: str) -> Trace
     return TracePriorityGroup(lookup, generated=bool(row and row.generated), unknown=why)
 
 
-def _priority_of(index_map: IndexMap | None, number: int | None) -> int | None:
-    """Return the priority that leads to a group or queue: of the same number, unless a map says otherwise."""
-    if index_map is None or number is None or index_map.targets[number] == number:
+def _priority_of(qos: PortQos | None, index_map: IndexMap | None, number: int | None) -> int | None:
+    """Return the priority that leads to a group or queue: those with PFC first, and of these the one of its number.
+
+    Without a map it is the same number.
+    """
+    if qos is None or index_map is None or number is None:
         return number
-    return next(iter(index_map.sources(number)), number)
+    sources = index_map.sources(number)
+    leading = [priority for priority in sources if priority in qos.pfc.priorities] or sources
+    return number if number in leading or not leading else leading[0]
 
 
 def _direction(port: Port, priority: int | None) -> TracePfcPort:

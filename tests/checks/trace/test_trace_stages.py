@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from lossless.checks.trace.follow import trace
+from lossless.formats.inputs.switches import configuration_in, fabric_of_switches, read_switch
+from lossless.model.fabric.view import View
 from tests.checks.trace.tracing import device, hop, traced
 
 Patch = dict[str, Any]
@@ -113,3 +118,38 @@ def test_of_priorities_that_share_a_queue_the_one_of_its_number_stands_for_it() 
     assert hop(patch).stages.pfc.egress.priority == 3
     crossed = {"MAP_PFC_PRIORITY_TO_QUEUE": {"AZURE": {"3": "4", "4": "3"}}}
     assert hop(crossed).stages.pfc.egress == ("Ethernet8", 4, False, (3,))
+
+
+_QUEUE_5 = """\
+hostname leaf1
+qos map traffic-class 3 to tx-queue 5
+interface Ethernet1-2
+   no switchport
+   priority-flow-control on
+   priority-flow-control priority 3 no-drop
+"""
+_SWITCH_PRIORITY_2 = """\
+nv set system hostname leaf1
+nv set qos roce
+nv set qos pfc default-global switch-priority 2
+nv set qos egress-queue-mapping default-global switch-priority 2 traffic-class 3
+nv set qos egress-queue-mapping default-global switch-priority 3 traffic-class 0
+nv set qos mapping default-global dscp 26 switch-priority 2
+nv set interface swp1-2 type swp
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "ports", "queue", "priority"),
+    [(_QUEUE_5, ("Ethernet1", "Ethernet2"), 5, 3), (_SWITCH_PRIORITY_2, ("swp1", "swp2"), 3, 2)],
+    ids=["eos", "nvue"],
+)
+def test_the_priority_that_stops_a_queue_need_not_have_its_number(
+    text: str, ports: tuple[str, str], queue: int, priority: int
+) -> None:
+    document = configuration_in(text, "leaf1.cfg")
+    assert document is not None
+    view = View(fabric_of_switches((read_switch(document).read.switch,), ("leaf1.cfg",)))
+    (only,) = trace(view, *ports, 26, via=None, findings=(), rewrites={}).hops
+    assert only.stages.queue.lookup.target == queue
+    assert (only.stages.pfc.egress.priority, only.stages.pfc.egress.on) == (priority, True)
