@@ -145,6 +145,9 @@ def _undefined(reader: NvueSwitch) -> Iterator[UndefinedName]:
                 name is not None
                 and not name.startswith("default")
                 and reader.tree.at("qos", kind, name) is None
+                and (
+                    reader.roce is not None or any(reader.tree.at("qos", k) for k in ("pfc", "mapping", kind))
+                )
             ):
                 ports = (interface,) if kind in _OF_CLASS and interface.startswith("swp") else ()
                 yield UndefinedName(

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from lossless.api import Options, lint_documents
 from lossless.formats.inputs.switches import configuration_in, is_structured, read_switch
 from lossless.formats.switches.nvue.read.tree import (
     Node,
@@ -234,3 +235,64 @@ def test_a_port_is_routed_adaptively_where_the_switch_and_the_port_have_it_on(
     text: str, adaptive: bool
 ) -> None:
     assert ports(f"nv set {text}\n")["swp1"].adaptive is adaptive
+
+
+# --- what holds for all ports ---
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "nv set qos congestion-control default-global traffic-class 4 red enable",
+        "nv set qos egress-scheduler default-global traffic-class 2 mode strict",
+        "nv set qos egress-queue-mapping default-global switch-priority 2 traffic-class 7",
+    ],
+)
+def test_what_sets_all_ports_leaves_the_rest_as_nvue_has_it(line: str) -> None:
+    made = read(f"{line}\n")
+    assert made.trusts == {"swp*": "pcp"}
+    assert made.maps.dot1p_to_tc.sources(5) == (5,)
+    (port,) = made.switch.ports
+    assert port.qos is not None
+    kept = port.qos.queues[6]
+    assert kept is not None
+    assert kept.scheduler is not None
+    assert (kept.scheduler.kind, kept.scheduler.weight) == ("DWRR", 12)
+
+
+def test_a_profile_that_no_port_is_known_to_have_sets_nothing_for_all() -> None:
+    assert read("nv set qos egress-scheduler mine traffic-class 2 mode strict\n").trusts == {}
+
+
+def test_a_pause_stops_the_queue_of_its_switch_priority() -> None:
+    text = (
+        "nv set qos roce\nnv set qos pfc default-global switch-priority 2\n"
+        "nv set qos egress-queue-mapping default-global switch-priority 2 traffic-class 3\n"
+        "nv set qos egress-queue-mapping default-global switch-priority 3 traffic-class 0\n"
+        "nv set qos mapping default-global dscp 26 switch-priority 2\n"
+        "nv set qos congestion-control default-global traffic-class 3 ecn disable\n"
+    )
+    port = ports(text)["swp*"]
+    assert port.qos is not None
+    assert port.qos.pfc_to_queue is not None
+    assert (port.qos.pfc_to_queue.targets[2], port.qos.queue_of(port.qos.traffic_class(26))) == (3, 3)
+    assert "ECN001" in codes(text)
+    assert "ECN001" not in codes(text.replace("ecn disable", "ecn enable"))
+
+
+def codes(text: str) -> set[str]:
+    document = configuration_in(text, "leaf1.nv")
+    assert document is not None
+    return {finding.code for finding in lint_documents([document], Options()).findings}
+
+
+@pytest.mark.parametrize(
+    ("written", "names"),
+    [
+        ("swp1-2s0-1", ["swp1s0", "swp1s1", "swp2s0", "swp2s1"]),
+        ("swp1-2s3", ["swp1s3", "swp2s3"]),
+        ("bond1-2", ["bond1", "bond2"]),
+    ],
+)
+def test_ranges_may_count_ports_and_their_lanes(written: str, names: list[str]) -> None:
+    assert list(tree(f"nv set interface {written} link mtu 9216\n")["interface"]) == names

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 LISTED = frozenset({"interface", "traffic-class", "switch-priority", "dscp", "pcp", "member"})
 """Words that several keys may follow, as a list."""
-_RANGE = re.compile(r"(.*?)([0-9]{1,4})-([0-9]{1,4})")
+_RANGE = re.compile(r"(.*?)([0-9]{1,4})-([0-9]{1,4})((?:s[0-9-]+)?)")
 _MOST = 4096
 _COMMAND = re.compile(r"\s*(?:sudo )?nv (set|unset) (.+?)\s*(?:#.*)?")
 
@@ -105,7 +105,8 @@ def _names(text: str) -> Iterator[str]:
         if match is None or not 0 <= int(match[3]) - int(match[2]) < _MOST:
             yield part
         else:
-            yield from (f"{match[1]}{number}" for number in range(int(match[2]), int(match[3]) + 1))
+            numbers = range(int(match[2]), int(match[3]) + 1)
+            yield from (name for number in numbers for name in _names(f"{match[1]}{number}{match[4]}"))
 
 
 def _set(node: Node, path: Sequence[str], origin: Origin) -> None:

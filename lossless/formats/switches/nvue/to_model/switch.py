@@ -52,6 +52,12 @@ if TYPE_CHECKING:
 OTHERS = "swp*"
 """The name of all ports that have no lines of their own."""
 GLOBAL = "default-global"
+_OF_ALL_PORTS = (
+    ("pfc",),
+    ("mapping",),
+    *((kind, GLOBAL) for kind in ("congestion-control", "egress-queue-mapping", "egress-scheduler")),
+)
+"""What sets ports that are not named, below ``qos``; what it leaves out is then as NVUE has it."""
 
 
 def _target(rows: Node | None, index: int, word: str) -> int | None:
@@ -77,8 +83,7 @@ class NvueSwitch:
         self._rdma_dscps = rdma_dscps
         self.base = self._base()
         self.pfc_profiles = tree.at("qos", "pfc")
-        said = ("pfc", "mapping")
-        self.whole = self.roce is not None or any(self._has("qos", word) for word in said)
+        self.whole = self.roce is not None or any(self._has("qos", *words) for words in _OF_ALL_PORTS)
         """Whether the text says what ports have where it names none: parts of configurations do not."""
         self.maps = self._class_maps()
 
