@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections import Counter
 from pathlib import Path
@@ -23,6 +24,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from lossless.api import Options, lint
 from lossless.formats.inputs.collect import Candidate, read
 from lossless.formats.inputs.switches import read_switch
+from lossless.formats.switches.nvue.read.tree import listed_names
+from lossless.formats.switches.nxos.read.numbers import port_names
 from lossless.ground.basics.known import UNKNOWN
 
 if TYPE_CHECKING:
@@ -106,11 +109,17 @@ def _faults(file: Path, entry: Json, matches: dict[str, set[str]], details: list
 
 
 def _says(finding: Any, rules: set[str], fault: Json) -> bool:
-    """Return whether a finding is of a rule that says a fault, at its object: a port, or a name in its place."""
+    """Return whether a finding is of a rule that says a fault, at its object: a port, or a name in one of its places.
+
+    An object that is a range of ports is said at any of them, and a port that is split at its lanes.
+    """
     if finding.code not in rules and finding.code not in NEW.get(fault["code"], ()):
         return False
-    places = {element.rpartition(":")[2] for element in finding.elements}
-    return fault["object"] in places or any(fault["object"] in str(key) for key in finding.origin.path)
+    elements = {element.rpartition(":")[2] for element in finding.elements}
+    places = elements | {re.sub(r"s[0-9]$", "", element) for element in elements}
+    words = [str(key) for origin in finding.origins for key in origin.path]
+    ports = {*port_names(fault["object"]), *listed_names(fault["object"])}
+    return not places.isdisjoint(ports) or any(fault["object"] in word for word in words)
 
 
 NEW = {

@@ -7,7 +7,8 @@ Subject: device, switch
 Looks at ports in service with PFC on a deployed device. A port that binds neither a DSCP map nor an 802.1p map,
 on a switch without a global DSCP map, puts every packet into traffic class 0. A port that trusts 802.1p alone must
 get tagged packets: on a routed port, or a member of a routed LAG, none arrive. Sub-interfaces and VLANs are tagged,
-and storage backends trust 802.1p by design. A map that is bound and not there is CFG002's.
+and storage backends trust 802.1p by design. A map that is bound and not there is CFG002's. On a switch that runs
+another system a port with PFC on that reads nothing is named too where no priority is no-drop yet.
 
 ## Why it breaks a lossless fabric
 802.1p lives in the VLAN tag, and the tag ends at the first router. From there on RDMA arrives without a class, is
@@ -103,17 +104,20 @@ def on_switch(switch: SwitchConfiguration) -> Results:
 
 
 def _of_switch(switch: SwitchConfiguration) -> Iterator[Violation]:
-    for ports in switch.view.lossless_sets:
+    silent = {name for name, _ in switch.read.silent}
+    for ports in switch.view.port_sets:
         qos = ports.qos
-        untagged = tuple(port for port in ports.ports if port.name in switch.read.untagged)
-        reached = ports.ports if not qos.trust_dot1p else untagged
+        pauses = bool(qos.pfc.priorities)
+        on_ports = ports.ports if pauses else tuple(p for p in ports.ports if p.name in silent)
+        untagged = tuple(port for port in on_ports if pauses and port.name in switch.read.untagged)
+        reached = on_ports if not qos.trust_dot1p else untagged
         if qos.dscp_to_tc is not None or not reached:
             continue
         reads = "802.1p alone, and gets no VLAN tags" if qos.trust_dot1p else "neither DSCP nor 802.1p"
+        on = f"PFC is on for {spell(qos.pfc.priorities)}" if pauses else "PFC is on"
         yield Violation(
             origin=qos.origin,
-            message=f"PFC is on for {spell(qos.pfc.priorities)}, and the port reads {reads}: all packets "
-            "get the default class of the port",
+            message=f"{on}, and the port reads {reads}: all packets get the default class of the port",
             note="the lossless class is then empty, and what belongs into it is served best effort",
             help="trust DSCP at the port",
             data={"pfc": list(qos.pfc.priorities)},

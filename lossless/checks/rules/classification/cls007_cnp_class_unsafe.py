@@ -115,19 +115,22 @@ def _behind_unmarked(view: View) -> Iterator[Violation]:
         shares = qos.dscp_to_tc is not None and tc == qos.dscp_to_tc.targets[_UNMARKED_DSCP]
         if tc is None or tc == UNREADABLE or not shares or tc in qos.pfc.priorities:
             continue
-        queue = qos.queues[qos.queue_of(tc)]
-        marks = any(other is not None and other.wred is not None and other.wred.marks for other in qos.queues)
-        if queue is None or queue.scheduler is None or queue.scheduler.kind == "STRICT" or not marks:
+        number = qos.queue_of(tc)
+        queue = qos.queues[number]
+        if queue is not None and queue.scheduler is not None and queue.scheduler.kind == "STRICT":
             continue
+        dscp_map = qos.dscp_to_tc
+        origin = queue.origin if queue is not None and queue.scheduler is not None else dscp_map.origin
         yield Violation(
-            origin=queue.origin,
-            message=f"DSCP {DEFAULT_CNP_DSCP}, which NICs put on CNPs by default, shares queue {queue.number} with "
+            origin=origin,
+            message=f"DSCP {DEFAULT_CNP_DSCP}, which NICs put on CNPs by default, shares queue {number} with "
             "unmarked traffic, and is not served strictly",
             note=_WHY,
             help="give it a strict class of its own",
-            data={"dscp": DEFAULT_CNP_DSCP, "queue": queue.number},
+            data={"dscp": DEFAULT_CNP_DSCP, "queue": number},
             severity="info",
             confidence="medium",
+            related=beside(origin, (dscp_map.origin, "what maps both")),
         ).on_ports(ports)
 
 

@@ -98,7 +98,7 @@ from lossless.checks.rules.ecn.wred_profiles import (
     pfc_only,
     uses,
 )
-from lossless.checks.rules.locations import below, distinct
+from lossless.checks.rules.locations import below, beside, distinct
 from lossless.ground.basics.findings import Edit
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_rate
@@ -198,14 +198,23 @@ def _queues_without(bare: Sequence[LosslessQueue]) -> Results:
 def _queue_violation(queues: Sequence[LosslessQueue]) -> Violation:
     which = numbers(queues)
     subject = f"queue {which[0]} has" if len(which) == 1 else f"queues {', '.join(map(str, which))} have"
+    origin = _queue_origin(queues[0])
     return Violation(
-        origin=_queue_origin(queues[0]),
+        origin=origin,
         message=f"lossless {subject} no WRED profile: congestion is not marked",
         note=_WHY,
         help='bind one: "wred_profile": "AZURE_LOSSLESS" in the QUEUE row',
         data={"queues": list(which)},
         severity="warning",
+        related=beside(origin, (_made_lossless(queues[0]), "what makes the class lossless")),
     ).on_ports(*distinct(queue.ports for queue in queues))
+
+
+def _made_lossless(queue: LosslessQueue) -> Origin | None:
+    """Return where a class is made no-drop for the whole switch, None where its port says so (and on SONiC)."""
+    qos = queue.ports.qos
+    group = qos.groups[qos.pausing_group(queue.priority)]
+    return None if queue.ports.switch.runs_sonic or group is None else group.origin
 
 
 def _queue_origin(queue: LosslessQueue) -> Origin:

@@ -60,11 +60,14 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.ecn.thresholds import ONE_PACKET_BYTES, threshold_origin
-from lossless.checks.rules.ecn.wred_profiles import in_reach, marking_uses
+from lossless.checks.rules.ecn.wred_profiles import LosslessQueue, WredUse, in_reach, marking_uses
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_bytes
+from lossless.model.fabric.qos import PRIORITIES, UNREADABLE
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.ecn.wred_profiles import WredUse
+    from collections.abc import Iterator
+
     from lossless.checks.rules.subjects import SwitchConfiguration
     from lossless.model.fabric.view import View
 
@@ -78,7 +81,7 @@ def check(view: View) -> Results:
 
 def on_switch(switch: SwitchConfiguration) -> Results:
     """Yield a violation per curve of another system that marks nothing up to a threshold, and everything above."""
-    for use in marking_uses(switch.view):
+    for use in (*marking_uses(switch.view), *_meant(switch)):
         green = use.wred.green
         if _is_step(use) and green.probability_percent == 100:
             yield Violation(
@@ -89,6 +92,23 @@ def on_switch(switch: SwitchConfiguration) -> Results:
                 help="lower Kmin, with a probability of less than 100 %; leave it where a step is meant",
                 data={"bytes": green.max_bytes, "probability_percent": green.probability_percent},
             ).on_ports(*use.sets)
+
+
+def _meant(switch: SwitchConfiguration) -> Iterator[WredUse]:
+    """Yield the profiles of queues that are lossless where PFC runs: DCBX decides, or the pause has no effect yet."""
+    intended = {cls.queue for cls in switch.read.intended}
+    queues = [
+        LosslessQueue(ports, group, number, queue)
+        for ports in switch.view.port_sets
+        if not ports.qos.pfc.priorities
+        for group in PRIORITIES
+        if (number := ports.qos.queue_of(group)) != UNREADABLE
+        and (ports.qos.groups[group] is not None or number in intended)
+        and (queue := ports.qos.queues[number]) is not None
+    ]
+    for wred, same in grouped((queue.wred, queue) for queue in queues).items():
+        if wred is not None and wred.marks:
+            yield WredUse(wred, tuple(same))
 
 
 def _is_step(use: WredUse) -> bool:

@@ -1,13 +1,13 @@
 """Only control traffic may be served strictly: neither RDMA nor bulk traffic may be.
 
 Severity: warning
-Subject: fabric
+Subject: fabric, switch
 
 ## What it does
 Looks at the STRICT queues of ports with PFC that no limit keeps below the port's speed. A lossless one is a
 warning: all other queues wait for it. So is one of bulk traffic where a lossless queue has to wait for it: with
 an intent, a class that takes the rest, or a DSCP below 40 (CS5) that is not CNP's; on a switch, the queue of
-DSCP 0. CNP, EF, CS5 to CS7 and capped queues are what strict service is for.
+DSCP 0. On a switch that runs another system, queues with a share may wait on ports without PFC too. CNP, EF, CS5 to CS7 and capped queues are what strict service is for.
 
 ## Why it breaks a lossless fabric
 A strict queue is served for as long as it holds anything. RDMA fills links for seconds: behind it BGP misses
@@ -85,6 +85,7 @@ from lossless.checks.rules.ecn.wred_profiles import lossless_numbers
 from lossless.checks.rules.locations import distinct
 from lossless.checks.rules.scheduling.scheduler_use import (
     STRICT,
+    WEIGHTED,
     queue_names,
     scheduler_uses,
     unbounded,
@@ -97,6 +98,7 @@ from lossless.model.fabric.qos import UNREADABLE
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from lossless.checks.rules.subjects import SwitchConfiguration
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.model import TrafficClass
     from lossless.model.fabric.qos import PortQos, Queue, Scheduler
@@ -121,6 +123,42 @@ def check(view: View) -> Results:
     uses = grouped(((id(queue.scheduler), carries), queue) for queue, carries in _strict(view))
     for (_, carries), queues in uses.items():
         yield _bulk(view, queues, carries) if carries else _lossless(view, queues)
+
+
+def on_switch(switch: SwitchConfiguration) -> Results:
+    """Yield a violation per scheduler of another system that serves unmarked traffic before queues with a share.
+
+    Where PFC is on, :func:`check` says what waits.
+    """
+    uses: dict[Scheduler, list[tuple[PortSet, tuple[int, ...]]]] = {}
+    for ports in switch.view.port_sets:
+        number = None if ports.qos.pfc.priorities else _queue_of_unmarked(ports.qos)
+        queue = ports.qos.queues[number] if number is not None else None
+        if number is None or queue is None or queue.scheduler is None or queue.scheduler.kind != STRICT:
+            continue
+        shared = tuple(n for n in waiting_for(ports.qos, number) if _has_share(ports.qos.queues[n]))
+        if shared and unbounded(queue.scheduler, ports.speed_bps):
+            uses.setdefault(queue.scheduler, []).append((ports, shared))
+    for scheduler, placed in uses.items():
+        yield Violation(
+            origin=scheduler.origin,
+            message=f"unmarked traffic is served strictly: {queue_names(placed[0][1])} waits for it",
+            note="a share counts of what strict queues leave, and one bulk transfer leaves nothing",
+            help="serve it by weight: DWRR",
+            data={"queues": list(placed[0][1]), "scheduler": scheduler.name},
+        ).on_ports(*(ports for ports, _ in placed))
+
+
+def _has_share(queue: Queue | None) -> bool:
+    return queue is not None and queue.scheduler is not None and queue.scheduler.kind in WEIGHTED
+
+
+def _queue_of_unmarked(qos: PortQos) -> int | None:
+    """Return the queue of packets without a mark that a port reads, None where it is not known."""
+    if not qos.trust_dot1p:
+        return _queue_of(qos, _BEST_EFFORT)
+    traffic_class = qos.dot1p_to_tc.targets[_BEST_EFFORT] if qos.dot1p_to_tc else None
+    return None if traffic_class in (None, UNREADABLE) else qos.queue_of(traffic_class)
 
 
 def _strict(view: View) -> Iterator[tuple[_StrictQueue, str]]:

@@ -15,7 +15,7 @@ from lossless.formats.switches.contract import (
 from lossless.formats.switches.nvue.defaults import ON
 from lossless.formats.switches.nvue.from_model.commands import commands
 from lossless.formats.switches.nvue.from_model.tree import tree
-from lossless.formats.switches.nvue.grammar import impossible, unread
+from lossless.formats.switches.nvue.grammar import PROFILED, impossible, unread
 from lossless.formats.switches.nvue.read.tree import (
     looks_like_commands,
     looks_structured,
@@ -85,7 +85,6 @@ WORDS = {
     ),
 }
 """What rules say, in the commands of NVUE."""
-_PROFILED = ("pfc", "mapping", "congestion-control", "egress-scheduler")
 _OF_CLASS = ("pfc", "mapping")
 """The profiles that decide whether a class is lossless."""
 
@@ -139,7 +138,7 @@ def _undefined(reader: NvueSwitch) -> Iterator[UndefinedName]:
         return
     interfaces = reader.tree.at("interface")
     for interface, port in (interfaces.below if interfaces is not None else {}).items():
-        for kind in _PROFILED:
+        for kind in PROFILED:
             name = port.value("qos", kind, "profile")
             if (
                 name is not None
@@ -160,9 +159,11 @@ def _unbound(reader: NvueSwitch) -> Iterator[UnboundObject]:
     ports = tuple(interfaces.below.values()) if interfaces is not None else ()
     if not ports:
         return
-    for kind in _PROFILED:
+    for kind in PROFILED:
         profiles = reader.tree.at("qos", kind)
         used = {port.value("qos", kind, "profile") for port in ports}
+        # A name without the word 'profile' is another matter: it is refused, and named there.
+        used |= {word for port in ports if (own := port.at("qos", kind)) for word in own.below}
         for name, profile in (profiles.below if profiles is not None else {}).items():
             if name not in used and not name.startswith("default"):
                 yield UnboundObject(f"{kind} profile", name, profile.origin)

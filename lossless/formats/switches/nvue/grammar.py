@@ -26,7 +26,8 @@ None: what follows is not looked at.
 _ANY = "*"
 _LAST, _PERCENT, _NUMBER = 7, 100, 10**12
 _SWITCHED = frozenset((*ON, *OFF))
-_PROFILE: Words = {"profile": None}
+PROFILED = ("pfc", "mapping", "congestion-control", "egress-scheduler")
+"""What of a port is a profile, by its name."""
 _TO_PRIORITY: Words = {_ANY: {"switch-priority": _LAST}}
 _CURVE: Words = {
     "ecn": _SWITCHED,
@@ -74,7 +75,7 @@ _QOS: Words = {
     **dict.fromkeys(_NOT_NEEDED, None),
 }
 _OF_PORT: Words = {
-    **dict.fromkeys(("pfc", "mapping", "congestion-control", "egress-scheduler"), _PROFILE),
+    **dict.fromkeys(PROFILED, None),
     "pfc-watchdog": _WATCHDOG,
     **dict.fromkeys(("egress-shaper", "link-pause", "remark", "roce", "buffer"), None),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.formats.switches.nvue.grammar import PROFILED
 from lossless.ground.basics.wording import joined
 from lossless.model.fabric.configured_switch import RefusedSetting
 
@@ -23,6 +24,7 @@ def refusals(reader: NvueSwitch) -> Iterator[RefusedSetting]:
     interfaces = reader.tree.at("interface")
     ports = interfaces.below if interfaces is not None else {}
     yield from _on_members(ports)
+    yield from _without_profile(ports)
     yield from _unpaused_watchdogs(reader, ports)
     yield from _small_headroom(reader)
     yield from _curves(reader)
@@ -43,6 +45,25 @@ def _on_members(ports: dict[str, Node]) -> Iterator[RefusedSetting]:
             f"QoS is set on {joined(names, 4)}: {'a member' if len(names) == 1 else 'members'} of a bond",
             "NVUE refuses it there",
             "set it on the bond",
+            origin,
+            tuple(names),
+        )
+
+
+def _without_profile(ports: dict[str, Node]) -> Iterator[RefusedSetting]:
+    """Yield the names of profiles that follow the kind at once, as examples of early guides have them."""
+    refused: dict[tuple[Origin, str, str], list[str]] = {}
+    for port, node in ports.items():
+        for kind in PROFILED:
+            own = node.at("qos", kind)
+            for word, name in (own.below if own is not None else {}).items():
+                if word != "profile":
+                    refused.setdefault((name.origin, kind, word), []).append(port)
+    for (origin, kind, stated), names in refused.items():
+        yield RefusedSetting(
+            f"qos {kind} {stated} of {joined(names, 4)} has no word 'profile'",
+            "NVUE refuses it, and the ports keep the profile that they had",
+            f"nv set interface {names[0]} qos {kind} profile {stated}",
             origin,
             tuple(names),
         )

@@ -217,16 +217,22 @@ def _silent(config: NxosConfig, reader: NxosSwitch) -> Iterator[tuple[str, Origi
 
 
 def _intended(config: NxosConfig, reader: NxosSwitch) -> Iterator[IntendedLossless]:
-    """Yield a class whose pause stands in a class of another type: the qos-group of that class says which is meant.
+    """Yield a class whose pause stands in a class that is not there: its qos-group says which traffic is meant.
 
-    Where ECN stands in that class too, it has no effect for the same reason.
+    That is the group of a queuing class of its name, else the one that the paused CoS leads to. Where ECN stands in
+    that class too, it has no effect for the same reason.
     """
     bound = reader.policy_of({}, NETWORK_QOS, "")
+    cos = reader.main.cos_to_group
     for name, settings in bound.policy.below.items() if bound and bound.policy else ():
-        pauses = any(key[0] in ("pause", "no-drop") for key in settings)
+        paused = [int(key[1]) for key in settings if key[0] == "pause"]
+        pauses = paused or ("no-drop",) in settings
         if exists(config, NETWORK_QOS, name) or not pauses or ("ecn",) in settings:
             continue
-        yield from islice(_leading_to(config, qos_group(config, QUEUING, name)), 1)
+        group = qos_group(config, QUEUING, name)
+        if group is None and cos is not None and paused:
+            group = cos.targets[paused[0]]
+        yield from islice(_leading_to(config, group), 1)
 
 
 def _leading_to(config: NxosConfig, group: int | None) -> Iterator[IntendedLossless]:

@@ -291,8 +291,17 @@ def codes(text: str) -> set[str]:
     [
         ("swp1-2s0-1", ["swp1s0", "swp1s1", "swp2s0", "swp2s1"]),
         ("swp1-2s3", ["swp1s3", "swp2s3"]),
+        ("swp6-7,28-29,bond1", ["swp6", "swp7", "swp28", "swp29", "bond1"]),
+        ("swp1s0,2s0", ["swp1s0", "swp2s0"]),
         ("bond1-2", ["bond1", "bond2"]),
     ],
 )
 def test_ranges_may_count_ports_and_their_lanes(written: str, names: list[str]) -> None:
     assert list(tree(f"nv set interface {written} link mtu 9216\n")["interface"]) == names
+
+
+def test_a_port_that_is_split_is_its_lanes() -> None:
+    text = "nv set qos roce\nnv set interface swp1 link breakout 2x\n"
+    assert list(ports(text)) == ["swp*", "swp1s0", "swp1s1"]
+    assert list(ports(f"{text}nv set interface swp1s1 link mtu 9216\n")) == ["swp*", "swp1s0", "swp1s1"]
+    assert list(ports(text.replace("2x", "1x"))) == ["swp*", "swp1"]

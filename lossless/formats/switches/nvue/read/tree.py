@@ -8,6 +8,7 @@ those keys.
 from __future__ import annotations
 
 import re
+from string import ascii_letters
 from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.findings import Origin
@@ -94,19 +95,23 @@ def _paths(words: Sequence[str]) -> list[list[str]]:
     """Return the paths that a command with lists stands for."""
     paths: list[list[str]] = [[]]
     for before, word in zip(["", *words], words, strict=False):
-        names = list(_names(word)) if before in LISTED else [word]
+        names = list(listed_names(word)) if before in LISTED else [word]
         paths = [[*path, name] for path in paths for name in names][:_MOST]
     return paths
 
 
-def _names(text: str) -> Iterator[str]:
-    for part in text.split(","):
+def listed_names(text: str) -> Iterator[str]:
+    """Yield what a list names: ``swp1-2s0-1`` are four lanes, and ``swp6-9,28`` five ports: the word stands once."""
+    kind = ""
+    for written in text.split(","):
+        part = kind + written if written[:1].isdecimal() else written
+        kind = part[: len(part) - len(part.lstrip(ascii_letters))]
         match = _RANGE.fullmatch(part)
         if match is None or not 0 <= int(match[3]) - int(match[2]) < _MOST:
             yield part
         else:
             numbers = range(int(match[2]), int(match[3]) + 1)
-            yield from (name for number in numbers for name in _names(f"{match[1]}{number}{match[4]}"))
+            yield from (name for number in numbers for name in listed_names(f"{match[1]}{number}{match[4]}"))
 
 
 def _set(node: Node, path: Sequence[str], origin: Origin) -> None:

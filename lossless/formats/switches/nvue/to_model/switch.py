@@ -6,6 +6,8 @@ ports (``qos roce``, the profiles ``default-global``) stands on a port of its ow
 
 from __future__ import annotations
 
+import re
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from lossless.formats.switches.nvue.defaults import (
@@ -22,6 +24,7 @@ from lossless.formats.switches.nvue.defaults import (
     ROBUSTNESS,
     ROCE_CABLE_M,
 )
+from lossless.formats.switches.nvue.read.tree import Node
 from lossless.formats.switches.plain_switch import plain_switch
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.natural_order import natural_key
@@ -45,7 +48,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.formats.switches.nvue.defaults import QosDefaults
-    from lossless.formats.switches.nvue.read.tree import Node
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.model import Switch
 
@@ -66,6 +68,12 @@ def _target(rows: Node | None, index: int, word: str) -> int | None:
         return None
     target = rows.number(str(index), word)
     return target if target in PRIORITIES else UNREADABLE
+
+
+def _lanes(node: Node) -> int:
+    """Return how many ports one is split into, 0 where it stays whole (``link breakout 2x``)."""
+    split = re.fullmatch("([248])x", node.value("link", "breakout") or "")
+    return int(split[1]) if split is not None else 0
 
 
 def _adapts(node: Node) -> bool:
@@ -162,12 +170,19 @@ class NvueSwitch:
     def _ports(self) -> Iterator[Port]:
         if self.whole:
             yield self._port(OTHERS, None)
-        ports = self._interfaces()
+        ports = self._interfaces
         yield from (self._port(name, ports[name]) for name in sorted(ports, key=natural_key))
 
+    @cached_property
     def _interfaces(self) -> dict[str, Node]:
+        """Return the interfaces that are named, and in place of a port that is split its lanes."""
         interfaces = self.tree.at("interface")
-        return interfaces.below if interfaces is not None else {}
+        named = interfaces.below if interfaces is not None else {}
+        ports = {name: node for name, node in named.items() if not _lanes(node)}
+        for name, node in named.items():
+            for lane in (f"{name}s{number}" for number in range(_lanes(node))):
+                ports.setdefault(lane, Node(node.origin_of("link", "breakout")))
+        return ports
 
     def _port(self, name: str, node: Node | None) -> Port:
         origin = node.origin if node is not None else self._origin_of_all()
@@ -248,7 +263,7 @@ class NvueSwitch:
     def trusts(self) -> dict[str, str]:
         """Return what each port reads, as far as the text says: dscp, pcp, both or none."""
         words = {"l2": "pcp", "l3": "dscp", "both": "both", "port": "none"}
-        ports: dict[str, Node | None] = {**({OTHERS: None} if self.whole else {}), **self._interfaces()}
+        ports: dict[str, Node | None] = {**({OTHERS: None} if self.whole else {}), **self._interfaces}
         stated = {name: self.trust_of(self._mapping(node)) for name, node in ports.items()}
         return {name: words[trust] for name, trust in stated.items() if trust in words}
 
@@ -283,9 +298,7 @@ class NvueSwitch:
         Ports without lines are most often not in use: where any port has a watchdog, they are not asked for one.
         """
         if node is None:
-            return next(
-                (dog for port in self._interfaces().values() if (dog := self.watchdog_of(port))), None
-            )
+            return next((dog for port in self._interfaces.values() if (dog := self.watchdog_of(port))), None)
         own = node.at("qos", "pfc-watchdog")
         if own is None or own.removed or (own.value("state") or own.value("enable")) in OFF:
             return None

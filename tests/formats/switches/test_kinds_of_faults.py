@@ -1,0 +1,140 @@
+"""Kinds of faults of EOS, NVUE and NX-OS: each case and its variations are found, and a healthy text is silent."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pytest
+
+from lossless.api import Options, lint_documents
+from lossless.formats.inputs.switches import configuration_in
+
+
+class Kind(NamedTuple):
+    """Texts of one system that draw a rule whose message has some words, and those that do not."""
+
+    name: str
+    system: str
+    code: str
+    words: str
+    faults: tuple[str, ...]
+    healthy: tuple[str, ...]
+
+
+def lines(text: str) -> str:
+    return text.replace("; ", "\n") + "\n"
+
+
+NETWORK = """\
+policy-map type network-qos N
+  class type network-qos {0}
+    pause pfc-cos 3
+class-map type qos match-any RDMA
+  match {1}
+policy-map type qos MARKS
+  class RDMA
+    set qos-group 3
+policy-map type queuing OUT
+  class type queuing c-out-8q-q3
+    bandwidth remaining percent 50
+    random-detect minimum-threshold 300 kbytes maximum-threshold {2} kbytes drop-probability 100 weight 0 ecn
+system qos
+  service-policy type network-qos N
+  service-policy type queuing output OUT
+"""
+PORT = "interface Ethernet1/1-1/2\n  switchport mode trunk\n  priority-flow-control mode {0}\n  {1}\n"
+BOUND = "service-policy type qos input MARKS"
+STEP = "marking jumps from none to all"
+SCHEDULER = "nv set qos egress-scheduler default-global traffic-class {0} mode {1}; "
+STRICT = "unmarked traffic is served strictly"
+RED = "nv set qos congestion-control red traffic-class 1 red enable; nv set interface swp1 "
+KINDS = (
+    Kind(
+        "pfc on a port that reads nothing, while no class is no-drop",
+        "nxos", "CLS004", "reads neither DSCP nor 802.1p",
+        (
+            NETWORK.format("MISSING", "cos 3", 900) + PORT.format("on", "mtu 9216"),
+            NETWORK.format("MISSING", "dscp 26", 900) + PORT.format("on send-tlv", "mtu 9216"),
+            NETWORK.format("c-8q-nq3", "cos 3", 900) + PORT.format("on", "mtu 9216"),
+        ),
+        (NETWORK.format("MISSING", "cos 3", 900) + PORT.format("on", BOUND), NETWORK.format("c-8q-nq3", "cos 3", 900)),
+    ),
+    Kind(
+        "a marking step of a class that is lossless where PFC runs",
+        "nxos", "ECN002", STEP,
+        (
+            NETWORK.format("MISSING", "cos 3", 300) + PORT.format("on", BOUND),
+            NETWORK.format("c-8q-nq3", "dscp 26", 300) + PORT.format("auto", BOUND),
+            NETWORK.format("c-8q-nq3", "dscp 26", 300),
+        ),
+        (
+            NETWORK.format("MISSING", "cos 3", 900) + PORT.format("on", BOUND),
+            NETWORK.format("c-8q-nq4", "cos 3", 300),
+        ),
+    ),
+    Kind(
+        "CNPs share a queue with unmarked traffic",
+        "nxos", "CLS007", "shares queue 0 with unmarked traffic",
+        (
+            NETWORK.format("c-8q-nq3", "dscp 26", 900) + PORT.format("on", BOUND),
+            NETWORK.format("c-8q-nq3", "dscp 24-31", 900) + PORT.format("on", BOUND),
+        ),
+        (NETWORK.format("c-8q-nq3", "dscp 26,48", 900) + PORT.format("on", BOUND),),
+    ),
+    Kind(
+        "a profile without the word profile",
+        "nvue", "CFG014", "has no word 'profile'",
+        (
+            lines(f"{RED}qos congestion-control red"),
+            lines("nv set qos pfc mine switch-priority 3; nv set interface swp1-2 qos pfc mine"),
+        ),
+        (lines(f"{RED}qos congestion-control profile red"), lines("nv set interface swp1 qos pfc profile mine")),
+    ),
+    Kind(
+        "unmarked traffic before queues with a share",
+        "nvue", "SCH004", STRICT,
+        (
+            lines(SCHEDULER.format(0, "strict")),
+            lines(SCHEDULER.format("0,7", "strict") + "nv set qos mapping default-global trust l3; "
+                  "nv set qos mapping default-global dscp 0 switch-priority 0"),
+            lines(SCHEDULER.format(5, "strict") + "nv set qos egress-queue-mapping default-global switch-priority 0 "
+                  "traffic-class 5"),
+        ),
+        (lines(SCHEDULER.format(7, "strict")), lines(SCHEDULER.format("0-7", "strict"))),
+    ),
+    Kind(
+        "unmarked traffic before queues with a share",
+        "eos", "SCH004", STRICT,
+        ("qos map dscp 0 to traffic-class 1\ninterface Ethernet1\n   no switchport\n   tx-queue 1\n      priority strict\n"
+         "   tx-queue 3\n      no priority\n      bandwidth percent 40\n",),
+        ("qos map dscp 0 to traffic-class 1\ninterface Ethernet1\n   no switchport\n   tx-queue 7\n      priority strict\n"
+         "   tx-queue 3\n      no priority\n      bandwidth percent 40\n",),
+    ),
+)  # fmt: skip
+
+
+def messages(kind: Kind, text: str) -> list[str]:
+    document = configuration_in(text, "leaf1.cfg")
+    assert document is not None
+    assert document.dialect == kind.system
+    report = lint_documents([document], Options())
+    assert report.errors == ()
+    return [finding.message for finding in report.findings if finding.code == kind.code]
+
+
+def cases(part: str) -> list[object]:
+    return [
+        pytest.param(kind, text, id=f"{kind.system}: {kind.name} {number}")
+        for kind in KINDS
+        for number, text in enumerate(getattr(kind, part))
+    ]
+
+
+@pytest.mark.parametrize(("kind", "text"), cases("faults"))
+def test_each_variation_is_found(kind: Kind, text: str) -> None:
+    assert any(kind.words in message for message in messages(kind, text))
+
+
+@pytest.mark.parametrize(("kind", "text"), cases("healthy"))
+def test_a_healthy_configuration_is_silent(kind: Kind, text: str) -> None:
+    assert not any(kind.words in message for message in messages(kind, text))
