@@ -72,7 +72,7 @@ def _eos_port(lines: Lines, tc: int, queue: int, timed: bool) -> Port:
     read = (trust[1] or "none") if trust else "dscp" if "no switchport" in lines else "cos"
     switched = last(lines, r"(no )?priority-flow-control(?: mode)?( on| off)?")
     on = bool(switched and switched[2] == " on" and not switched[1])
-    paused = set()
+    paused: set[int] = set()
     for line in lines:
         match = re.fullmatch(r"(no )?priority-flow-control priority (\d)(?: (no-drop|drop))?", line)
         if match:

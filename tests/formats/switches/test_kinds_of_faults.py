@@ -105,9 +105,11 @@ KINDS = (
     Kind(
         "unmarked traffic before queues with a share",
         "eos", "SCH004", STRICT,
-        ("qos map dscp 0 to traffic-class 1\ninterface Ethernet1\n   no switchport\n   tx-queue 1\n      priority strict\n"
+        ("qos map dscp 0 to traffic-class 1\ninterface Ethernet1\n   no switchport\n"
+         "   tx-queue 1\n      priority strict\n"
          "   tx-queue 3\n      no priority\n      bandwidth percent 40\n",),
-        ("qos map dscp 0 to traffic-class 1\ninterface Ethernet1\n   no switchport\n   tx-queue 7\n      priority strict\n"
+        ("qos map dscp 0 to traffic-class 1\ninterface Ethernet1\n   no switchport\n"
+         "   tx-queue 7\n      priority strict\n"
          "   tx-queue 3\n      no priority\n      bandwidth percent 40\n",),
     ),
 )  # fmt: skip

@@ -181,7 +181,9 @@ def _apart(trusting: Sequence[PortSet], bounced: set[int]) -> list[_Apart]:
             votes[dscps] += ports.places if dscps else 0
         usual = max(votes, key=votes.__getitem__, default=frozenset())
         most = next((ports for ports, dscps in leading if dscps == usual), None)
-        for ports, dscps in leading if usual and most else ():
+        if not usual or most is None:
+            continue
+        for ports, dscps in leading:
             unused = not any(_leading(ports, p) for p in ports.qos.pfc.priorities)
             if dscps.isdisjoint(usual) and (dscps or unused):
                 apart.setdefault(

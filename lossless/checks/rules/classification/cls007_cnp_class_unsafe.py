@@ -110,16 +110,17 @@ def on_switch(switch: SwitchConfiguration) -> Results:
 
 def _behind_unmarked(view: View) -> Iterator[Violation]:
     for ports in view.lossless_sets:
-        qos = ports.qos
-        tc = qos.dscp_to_tc.targets[DEFAULT_CNP_DSCP] if qos.dscp_to_tc and not qos.trust_dot1p else None
-        shares = qos.dscp_to_tc is not None and tc == qos.dscp_to_tc.targets[_UNMARKED_DSCP]
+        qos, dscp_map = ports.qos, ports.qos.dscp_to_tc
+        if dscp_map is None or qos.trust_dot1p:
+            continue
+        tc = dscp_map.targets[DEFAULT_CNP_DSCP]
+        shares = tc == dscp_map.targets[_UNMARKED_DSCP]
         if tc is None or tc == UNREADABLE or not shares or tc in qos.pfc.priorities:
             continue
         number = qos.queue_of(tc)
         queue = qos.queues[number]
         if queue is not None and queue.scheduler is not None and queue.scheduler.kind == "STRICT":
             continue
-        dscp_map = qos.dscp_to_tc
         origin = queue.origin if queue is not None and queue.scheduler is not None else dscp_map.origin
         yield Violation(
             origin=origin,

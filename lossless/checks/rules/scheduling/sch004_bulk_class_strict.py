@@ -7,7 +7,8 @@ Subject: fabric, switch
 Looks at the STRICT queues of ports with PFC that no limit keeps below the port's speed. A lossless one is a
 warning: all other queues wait for it. So is one of bulk traffic where a lossless queue has to wait for it: with
 an intent, a class that takes the rest, or a DSCP below 40 (CS5) that is not CNP's; on a switch, the queue of
-DSCP 0. On a switch that runs another system, queues with a share may wait on ports without PFC too. CNP, EF, CS5 to CS7 and capped queues are what strict service is for.
+DSCP 0. On a switch that runs another system, queues with a share may wait on ports without PFC too. CNP, EF, CS5 to
+CS7 and capped queues are what strict service is for.
 
 ## Why it breaks a lossless fabric
 A strict queue is served for as long as it holds anything. RDMA fills links for seconds: behind it BGP misses

@@ -253,7 +253,7 @@ class NvueSwitch:
 
     def users_of(self, name: str) -> tuple[str, ...]:
         """Return the ports that pause by a PFC profile."""
-        ports: dict[str, Node | None] = {**({OTHERS: None} if self.whole else {}), **self._interfaces()}
+        ports: dict[str, Node | None] = {**({OTHERS: None} if self.whole else {}), **self._interfaces}
         return tuple(
             port
             for port, node in ports.items()
