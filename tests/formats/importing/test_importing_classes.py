@@ -296,6 +296,12 @@ def test_only_devices_with_a_watchdog_have_a_say_in_how_often_it_polls() -> None
     assert lines(found, "# poll") == ["# poll: 2 of 3 devices have it so"]
 
 
+def test_a_device_with_a_port_that_has_no_watchdog_still_has_a_say_in_how_often_it_polls() -> None:
+    rows = {key: row for key, row in base()["PFC_WD"].items() if key != "Ethernet0"}
+    found = imported(base() | {"PFC_WD": rows})
+    assert intent(found)["pfc"]["watchdog"]["poll"] == "400ms"
+
+
 def test_a_tier_without_pfc_is_stated() -> None:
     silent = {"pfc_enable": "", "pfcwd_sw_enable": ""}
     up = base()["PORT_QOS_MAP"]["Ethernet8"] | silent
