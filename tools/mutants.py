@@ -228,7 +228,7 @@ def _inside(folder: Path, run: Callable[[], int]) -> int:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_PROF, COLLECTING_CPU_S)
-    os.environ["PYTHONPATH"] = str(folder)
+    os.environ |= {"PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(folder.parent / "kernels")}
     sys.path[:] = [str(folder), *(path for path in sys.path if path != str(ROOT))]
     for name in [name for name in sys.modules if name.partition(".")[0] in ("tools", "benchmarks")]:
         del sys.modules[name]
@@ -237,6 +237,22 @@ def _inside(folder: Path, run: Callable[[], int]) -> int:
 
 def _copy(source: Path, folder: Path) -> Path:
     return shutil.copytree(source, folder, ignore=shutil.ignore_patterns(*IGNORED))
+
+
+def _compile_packet_model(folder: Path) -> None:
+    """Have machine code of the packet model kept for a copy, before any test of it is timed.
+
+    numba keeps it by the path of the sources. Otherwise the first test that simulates takes a minute of CPU time: one
+    test in the record, and another one in another order, which has then taken too long without any fault.
+    """
+
+    def run() -> int:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        importlib.import_module("tools.precompile").kernels()
+        return 0
+
+    if _forked(folder, 600, run):
+        sys.exit(f"the packet model could not be compiled:\n{(folder / 'mutant.log').read_text()}")
 
 
 def recorded(package: str, base: Path) -> Record:
@@ -255,6 +271,8 @@ def recorded(package: str, base: Path) -> Record:
 
 
 def _write_record(package: str, kept: Path, digest: str, base: Path) -> None:
+    _compile_packet_model(base)
+
     def run() -> int:
         signal.setitimer(signal.ITIMER_PROF, 0)
         recorder = _Recorder(str(base), f"lossless/{package}")
@@ -290,7 +308,10 @@ _UNNOTICED = (int(pytest.ExitCode.OK), int(pytest.ExitCode.NO_TESTS_COLLECTED))
 
 
 def _start(base: Path, record: Record) -> None:
-    _state[:] = [_copy(base, base.parent / str(os.getpid())), record]
+    folder = _copy(base, base.parent / str(os.getpid()))
+    if "numba" in sys.modules:  # tests of the package simulate
+        _compile_packet_model(folder)
+    _state[:] = [folder, record]
 
 
 def _tried(fault: Fault) -> Result:
