@@ -1,0 +1,73 @@
+"""A port with a watchdog row must pause something.
+
+Severity: warning
+Subject: device
+
+## What it does
+Looks for ports of a deployed switch that are up, have a row in `PFC_WD`, and pause no priority. Fragments without PORT
+rows are left out. A port that has all else of a class that other ports pause is left to PFC001, and a class that
+`--rdma-dscp` or an intent names to CLS001 and SWS018.
+
+## Why it breaks a lossless fabric
+Half of a lossless class is configured. orchagent finds no lossless traffic class on the port, logs an error, and tries
+to start the watchdog again and again. Either the row is left over, or the PFC that it was to watch is missing, and
+what congests there is dropped.
+
+## Bad
+```json config_db base=leaf
+{
+  "PFC_WD": {
+    "Ethernet16": {"action": "drop", "detection_time": "400", "restoration_time": "400"}   // <- here
+  },
+  "PORT": {"Ethernet16": {"admin_status": "up", "lanes": "41,42,43,44", "speed": "400000", "mtu": "9100"}}
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "PFC_WD": {
+    "Ethernet4": {"action": "drop", "detection_time": "400", "restoration_time": "400"}
+  }
+}
+```
+
+## Fix
+Pause the lossless priority on the port, or remove its row from `PFC_WD`.
+
+## Sources
+- sonic-swss orchagent/pfcwdorch.cpp @e6b0c5b (registerInWdDb: a port without lossless traffic classes; the task is
+  tried again)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Results, Violation
+from lossless.checks.rules.pfc.priorities import uncovered
+
+if TYPE_CHECKING:
+    from lossless.checks.rules.subjects import Device
+
+
+def check(device: Device) -> Results:
+    """Yield a violation for the ports of a switch that are watched and pause nothing."""
+    if device.switch.is_fragment or device.switch.classes.knowledge != "inferred":
+        return
+    rows = device.tables.table("PFC_WD")
+    sets = device.view.port_sets
+    short = {port.name for ports in sets if uncovered(sets, ports) for port in ports.ports}
+    silent = [
+        port
+        for port in device.switch.ports
+        if port.name in rows.keys() - short and port.admin_up is True and not (port.qos and port.qos.pfc.priorities)
+    ]
+    if silent:
+        yield Violation(
+            origin=device.tables.origin("PFC_WD", rows[silent[0].name]),
+            message="the port has a watchdog and pauses no priority",
+            note="orchagent finds nothing to watch and tries again for ever",
+            help="pause the lossless priority on the port, or remove its row",
+            elements=tuple(f"{device.switch.name}:{port.name}" for port in silent),
+        )
