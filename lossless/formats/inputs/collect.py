@@ -37,7 +37,7 @@ class Candidate(NamedTuple):
     expected: bool
 
 
-class Found(NamedTuple):
+class FoundFiles(NamedTuple):
     """What lies at some paths: files that may be ours, each once by whatever name it is met.
 
     ``problems`` are folders that cannot be read, ``others`` files whose names ours do not have, ``excluded`` files
@@ -92,7 +92,7 @@ def merged(parts: Sequence[Inputs]) -> Inputs:
 
 def search(
     paths: Sequence[str | os.PathLike[str]], *, lenient: bool = False, excludes: Excludes | None = None
-) -> Found:
+) -> FoundFiles:
     """Return the files to read, and those that are left out.
 
     Where it is ``lenient``, files that are named need be ours no more than those met in a folder. ``excludes`` says
@@ -124,7 +124,7 @@ def search(
     left_out = tuple(file for file in excluded if os.path.realpath(file) not in candidates)
     named_too = {candidate.file for candidate in candidates.values()}
     unfit = tuple(file for file in others if file not in named_too)
-    return Found(tuple(candidates.values()), tuple(problems), unfit, left_out)
+    return FoundFiles(tuple(candidates.values()), tuple(problems), unfit, left_out)
 
 
 def load_configuration(file: str) -> Document:

@@ -9,14 +9,14 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lossless.checks.lint.configuration.lookup import ConfigurationLookup
-    from lossless.formats.inputs.collect import Excludes, Found
+    from lossless.formats.inputs.collect import Excludes, FoundFiles
     from lossless.ground.documents.document import Document
     from lossless.interfaces.api.options import Options
 
 
 def found_at(
     paths: Sequence[str | PathLike[str]], options: Options, lookup: ConfigurationLookup | None = None
-) -> Found:
+) -> FoundFiles:
     """Return the files to read at some paths, and those that are left out; ``lookup`` is that of the run."""
     from lossless.formats.inputs.collect import search
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lossless.checks.lint.filter import FilterResult
     from lossless.checks.lint.results import LintResult
     from lossless.checks.lint.settings import Settings
-    from lossless.formats.inputs.collect import Candidate, Found, Inputs
+    from lossless.formats.inputs.collect import Candidate, FoundFiles, Inputs
     from lossless.formats.inputs.intents import Declaration
     from lossless.ground.basics.errors import Problem
     from lossless.ground.documents.document import Document
@@ -36,7 +36,7 @@ class LintRun(NamedTuple):
     result: LintResult
     lookup: ConfigurationLookup | None
     folders: tuple[str, ...] = ()
-    found: Found | None = None
+    found: FoundFiles | None = None
 
 
 def lint(paths: Sequence[str | PathLike[str]], options: Options = DEFAULT_OPTIONS) -> Report:
@@ -201,7 +201,7 @@ def report_of(run: LintRun, options: Options) -> Report:
     )
 
 
-def accounted(report: Report, found: Found) -> Report:
+def accounted(report: Report, found: FoundFiles) -> Report:
     """Return the report of a run with the files that it did not check: what was found, and is nowhere in it."""
     read = {*report.documents, *(error.file for error in report.errors)}
     left = {*(candidate.file for candidate in found.candidates), *found.others} - read

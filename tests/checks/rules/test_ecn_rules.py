@@ -255,8 +255,10 @@ def test_deployed_files_draw_only_what_is_true(reference: Path) -> None:
         for f in report.findings
         if f.code in CODES
     }
-    # Stock thresholds on 400G and 800G links.
+    # Stock thresholds on 400G and 800G links, and cards of a chassis whose queues have the keys of other switches.
     assert found == {
+        ("full/mgmt-vlab-t2-01_qos_new_dbfmt_config_db.json", "ECN001", "warning", 3),
+        ("full/mgmt-vlab-t2-02_config_db.json", "ECN001", "warning", 3),
         ("full/rend-Arista-7060X6-64PE-B-P32O64-lt2-p32o64.json", "ECN010", "warning", 88),
         ("full/rend-Arista-7060X6-64PE-P64-ft2-p64.json", "ECN010", "warning", 63),
         ("full/rend-DellEMC-Z9332f-O32-dell-9332-t1.json", "ECN010", "warning", 32),

@@ -61,7 +61,9 @@ def check(device: Device) -> Results:
     silent = [
         port
         for port in device.switch.ports
-        if port.name in rows.keys() - short and port.admin_up is True and not (port.qos and port.qos.pfc.priorities)
+        if port.name in rows.keys() - short
+        and port.admin_up is True
+        and not (port.qos and port.qos.pfc.priorities)
     ]
     if silent:
         yield Violation(
