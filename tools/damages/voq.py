@@ -190,6 +190,7 @@ def _queues(card: Card) -> Iterator[str]:
     for port in card["PORT"]:
         if f"{local['hostname']}|{local['asic_name']}|{port}" not in card["SYSTEM_PORT"]:
             yield f"{port}: it has no system port"
+    paused = any(LOSSLESS in row.get("pfc_enable", "").split(",") for row in card["PORT_QOS_MAP"].values())
     for table, field in (("QUEUE", "wred_profile"), ("BUFFER_QUEUE", "profile")):
         bound: dict[str, str] = {}
         for key, row in card[table].items():
@@ -200,7 +201,7 @@ def _queues(card: Card) -> Iterator[str]:
             low, _, high = key.rpartition("|")[2].partition("-")
             if int(low) <= int(LOSSLESS) <= int(high or low):
                 bound[place] = row.get(field, "")
-        for place in card["SYSTEM_PORT"]:
+        for place in card["SYSTEM_PORT"] if paused else ():
             if place.rpartition("|")[2] not in _INSIDE and not _serves(card, field, bound.get(place, "")):
                 yield f"{place}: {field} of queue {LOSSLESS}"
 

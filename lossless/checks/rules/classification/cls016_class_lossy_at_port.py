@@ -165,7 +165,7 @@ def _at(switch: SwitchConfiguration, port: Port, dscp: int) -> Results:
     found = _break_of(switch, port, port.qos, dscp)
     if isinstance(found, MissingInput):
         yield found
-    elif found is not None:
+    if isinstance(found, _Break):
         yield Violation(
             origin=found.origin,
             message=f"{found.what}: DSCP {dscp} is lossy here",
@@ -196,10 +196,13 @@ def _break_of(
         return MissingInput(f"the traffic class of DSCP {dscp} is not known")
     paused = paused_classes(qos)
     if traffic_class in paused:
-        return _by_another_priority(switch, qos, traffic_class)
+        pausing = [p for p in qos.pfc.priorities if paused_class(qos, p) == traffic_class]
+        return _by_another_priority(switch, qos, traffic_class, pausing)
     elsewhere = {number for other in _up(switch) if other.qos for number in _lossless(other.qos)}
     if traffic_class in elsewhere and port.name in switch.read.undecided:
-        return MissingInput(switch.read.undecided[port.name])
+        pausing = [*qos.pfc_to_pg.sources(traffic_class)] if qos.pfc_to_pg is not None else []
+        undecided = MissingInput(switch.read.undecided[port.name])
+        return _by_another_priority(switch, qos, traffic_class, pausing) or undecided
     entry, declared = _written(qos.dscp_to_tc, dscp), _declared(switch)
     if paused and traffic_class not in elsewhere | declared:
         origin = entry_or_map(qos.dscp_to_tc, dscp)
@@ -209,13 +212,14 @@ def _break_of(
     return _Break("pause", qos.pfc.origin, what if paused else f"{what}, nor any other", entry)
 
 
-def _by_another_priority(switch: SwitchConfiguration, qos: PortQos, traffic_class: int) -> _Break | None:
+def _by_another_priority(
+    switch: SwitchConfiguration, qos: PortQos, traffic_class: int, pausing: Sequence[int]
+) -> _Break | None:
     """Return that a class is paused by other priorities than its intent declares, and so the peer's are."""
     wanted = _declared(switch)
-    pausing = {p for p in qos.pfc.priorities if paused_class(qos, p) == traffic_class}
-    if not wanted or pausing & wanted:
+    if not wanted or not pausing or not wanted.isdisjoint(pausing):
         return None
-    have, want = spell(sorted(pausing)), spell(sorted(wanted))
+    have, want = spell(pausing), spell(sorted(wanted))
     what = f"traffic class {traffic_class} is paused by {have}, which the intent has by {want}"
     return _Break("priority", qos.pfc.origin, what)
 
