@@ -6,7 +6,6 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from lossless.formats.switches.other_systems import other_system
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -38,7 +37,11 @@ def dialect(name: str) -> Dialect:
 def of_text(text: str) -> str:
     """Return the name of the dialect that a text is a configuration of, empty where it is none."""
     name = next((name for name in TITLES if dialect(name).recognizes(text)), "")
-    return "" if name and other_system(text) else name
+    if not name:
+        return ""
+    from lossless.formats.switches.other_systems import other_system
+
+    return "" if other_system(text) else name
 
 
 def of_data(data: Mapping[object, object], *, json: bool = False) -> str:

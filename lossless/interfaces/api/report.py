@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.records import NamedTuple, Record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,7 +47,7 @@ class Report(NamedTuple):
         return len(self.documents) - self.beside
 
 
-class PatchRefusal(NamedTuple):
+class PatchRefusal(Record):
     """A change that the updater refuses: of which table, row or field, and why; ``line`` is that of the patch."""
 
     op: str
@@ -57,7 +57,7 @@ class PatchRefusal(NamedTuple):
     line: int | None
 
 
-class PatchedDevice(NamedTuple):
+class PatchedDevice(Record):
     """What SONiC's updater answers to a patch of one device or ASIC.
 
     ``release`` is None where the configuration does not say it. ``stage`` is where the patch is refused, None where it

@@ -63,8 +63,11 @@ def report_text(
 
         for block in findings_text(report, style_for(sys.stdout).showing(source=source, brief=brief)):
             out(block + blank)
-    for block in _changed(report, style_for(sys.stdout, verbose=verbose).showing(source=source, brief=brief)):
-        out(block + blank)
+    if report.patch or (report.change is not None and not brief):
+        for block in _changed(
+            report, style_for(sys.stdout, verbose=verbose).showing(source=source, brief=brief)
+        ):
+            out(block + blank)
     if report.errors:
         from lossless.output.report.lint.text import problems_text
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.records import Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lossless.checks.lint.configuration.lookup import ConfigurationLookup
 
 
-class AskedExclusions(NamedTuple):
+class AskedExclusions(Record):
     """What the command line excludes, from the current folder: ``instead`` of what is configured, and ``more``.
 
     ``forced`` is None where the configuration decides whether files that are named are excluded too.

@@ -77,7 +77,7 @@ from lossless.checks.rules.classification.cls007_cnp_class_unsafe import DEFAULT
 from lossless.checks.rules.locations import beside, entry_or_map, places
 from lossless.checks.rules.pfc.priorities import by_switch, paused_classes, remapped
 from lossless.ground.basics.grouping import grouped
-from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.records import Record
 from lossless.ground.basics.wording import number_ranges
 from lossless.model.fabric.qos import DSCPS, UNREADABLE
 
@@ -157,7 +157,7 @@ def _against_most(device: Sequence[PortSet], bounced: set[int]) -> Results:
                 yield _against_most_violation(ports, dscp, wanted)
 
 
-class _Apart(NamedTuple):
+class _Apart(Record):
     """Ports that keep no DSCP lossless on a priority that ``most`` ports of their switch keep lossless on it."""
 
     ports: PortSet

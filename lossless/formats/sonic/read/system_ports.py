@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.records import NamedTuple, Record
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -51,7 +51,7 @@ def carries_traffic(system_port: str) -> bool:
     return "|" in system_port and not name.startswith(_INSIDE) and name != system_port.split("|")[1].lower()
 
 
-class SystemPortRows(NamedTuple):
+class SystemPortRows(Record):
     """The rows of a table of queues: by system port, and those whose host, ASIC and port are no system port.
 
     The keys are names of ``SYSTEM_PORT``, or of a local port that has none there.
