@@ -10,7 +10,7 @@ from lossless.formats.inputs.subnet_manager import documents_in, is_managers as 
 from lossless.formats.sonic.read.tables import READ_TABLES
 from lossless.formats.switches.registry import TITLES
 from lossless.ground.basics.errors import InputError, Problem
-from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.records import NamedTuple, Record
 from lossless.ground.basics.wording import one_of
 from lossless.ground.documents import load
 
@@ -37,7 +37,7 @@ class Candidate(NamedTuple):
     expected: bool
 
 
-class FoundFiles(NamedTuple):
+class FoundFiles(Record):
     """What lies at some paths: files that may be ours, each once by whatever name it is met.
 
     ``problems`` are folders that cannot be read, ``others`` files whose names ours do not have, ``excluded`` files

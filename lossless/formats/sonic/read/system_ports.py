@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.ground.basics.records import NamedTuple, Record
+from lossless.ground.basics.records import Record
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -21,7 +21,7 @@ _INSIDE = ("cpu", "ib", "rec")
 """What the names of ports begin with that carry no traffic of hosts: CPU, in-band and recirculation ports."""
 
 
-class Card(NamedTuple):
+class Card(Record):
     """How the keys of a chassis call a card and its ASIC; ``host`` None: they call nothing its own.
 
     ``asic`` is in small letters, None where any is meant. ``voq``: the device says that it is a card, and rows of
