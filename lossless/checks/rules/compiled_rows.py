@@ -279,6 +279,6 @@ ROWS = (
     RuleRow("WD015", "watchdog.wd015_nic_storms_too_long", ("intent", "hosts", "attached hosts")),
     RuleRow("WD016", "watchdog.wd016_watchdog_counters_off", ("device",)),
     RuleRow("WD018", "watchdog.wd018_watchdog_tiers_inverted", ("devices",)),
-    RuleRow("WD019", "watchdog.wd019_watchdog_without_pfc", ("device",)),
+    RuleRow("WD020", "watchdog.wd020_watchdog_without_pfc", ("device",)),
 )
 # fmt: on

@@ -314,20 +314,20 @@ def test_presets_are_sound() -> None:
 
 
 class TestWithoutPfc:
-    """WD019."""
+    """WD020."""
 
     @pytest.mark.parametrize("pfc", ["", None])
     def test_ports_that_pause_nothing_are_one_finding(self, pfc: str | None) -> None:
         off = {"PORT_QOS_MAP": {port: {"pfc_enable": pfc} for port in PORTS}}
-        assert only(device(off), "WD019").places == 3
+        assert only(device(off), "WD020").places == 3
 
     def test_one_port_that_lacks_what_others_pause_is_a_matter_of_pfc(self) -> None:
-        assert drawn(device({"PORT_QOS_MAP": {"Ethernet4": {"pfc_enable": ""}}}), "WD019") == []
+        assert drawn(device({"PORT_QOS_MAP": {"Ethernet4": {"pfc_enable": ""}}}), "WD020") == []
 
     def test_a_switch_without_any_map_of_ports(self) -> None:
-        assert only(device({"PORT_QOS_MAP": None}), "WD019").places == 3
+        assert only(device({"PORT_QOS_MAP": None}), "WD020").places == 3
 
     def test_a_port_that_is_down_or_pauses_is_no_matter(self) -> None:
         down = {"PORT_QOS_MAP": {"Ethernet4": None}, "PORT": {"Ethernet4": {"admin_status": "down"}}}
-        assert drawn(device(down), "WD019") == []
-        assert drawn(device({}), "WD019") == []
+        assert drawn(device(down), "WD020") == []
+        assert drawn(device({}), "WD020") == []
