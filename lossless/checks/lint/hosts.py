@@ -14,6 +14,7 @@ from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.deployed_devices import DeployedDevices, DeviceSummary, LinkEnd
+from lossless.model.fabric.hosts import NIC_DSCP_PRIORITIES
 from lossless.model.fabric.model import ClassSet, Fabric, Host, TrafficClass
 from lossless.model.fabric.view import View
 
@@ -58,9 +59,9 @@ def check_hosts(
 def hosts_against(
     hosts: Sequence[DeviceSummary], switches: Sequence[DeviceSummary], settings: Settings
 ) -> list[Verdicts]:
-    """Return what differs between hosts and the ports of switches that run other systems than SONiC.
+    """Return the verdicts on links between hosts and switches that run other systems than SONiC.
 
-    Their PFC alone: of what else two ends of a link have in common, rules speak in rows of CONFIG_DB.
+    Only PFC is compared: the other rules on links name rows of CONFIG_DB.
     """
     if not hosts or not switches:
         return []
@@ -159,7 +160,7 @@ def _classes(ends: Iterable[LinkEnd]) -> ClassSet:
 def _own_classes(host: HostQos) -> ClassSet:
     """Return the lossless classes that a host says itself: the priorities that it pauses, with its DSCPs of each.
 
-    They are what it is held to where nothing else is known: a host can contradict itself.
+    A host by itself is compared with these classes: its jobs can contradict its NICs.
     """
     if host.pfc_priorities is UNKNOWN:
         return ClassSet("inferred", ())
@@ -167,8 +168,8 @@ def _own_classes(host: HostQos) -> ClassSet:
     if host.trust == "dscp" and host.dscp_to_priority is not UNKNOWN:
         dscps = host.dscp_to_priority
     elif host.trust == "dscp" and "roceOptimized" in host.pfc_origin.path:
-        # NVIDIA's operator has no words for the map: it stays as NICs are made, eight DSCPs a priority.
-        dscps = tuple((dscp, dscp >> 3) for dscp in range(64))
+        # NVIDIA's operator has no setting for the map: it stays as the NIC has it.
+        dscps = tuple(enumerate(NIC_DSCP_PRIORITIES))
     classes = (
         TrafficClass(
             f"priority {p}",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class SwitchResult(NamedTuple):
-    """What rules say of switches, and their summaries, by which hosts are compared with them."""
+    """The verdicts on switches, and the summaries that hosts are compared with."""
 
     verdicts: tuple[Verdicts, ...] = ()
     summaries: tuple[DeviceSummary, ...] = ()

@@ -59,10 +59,10 @@ class IntendedLossless(NamedTuple):
 
 
 class Tunnel(NamedTuple):
-    """What packets carry outside while they cross an overlay, by the name of its interface.
+    """An overlay by the name of its interface, and the outer DSCP of its packets.
 
-    ``dscp`` None: that of the packet inside, as a line or a public default says. UNKNOWN: neither does. ``ports`` are
-    ports whose packets enter it, as far as the configuration says.
+    ``dscp`` None: the DSCP inside is copied, or derived from the priority of its class, as a line or a public default
+    says. UNKNOWN: neither does. ``ports`` are ports whose packets enter it, as far as the configuration says.
     """
 
     name: str

@@ -197,9 +197,9 @@ class DeployedDevices:
 
     @cached_property
     def roles(self) -> tuple[tuple[str, tuple[DeviceSummary, ...]], ...]:
-        """Devices of one type and one fabric, by type: those that nothing else is said of what they should be.
+        """Devices of one type and one fabric, by type.
 
-        They have a type and a name of their own, and no intent to be compared with instead.
+        Those with a type and a name of their own, and without an intent to be compared with instead.
         """
         compared = [each for each in self.by_name.values() if each.device_type and not each.intended]
         fabrics = self._fabrics(compared)
@@ -212,11 +212,9 @@ class DeployedDevices:
         A device that is linked to no other, as far as files tell, may be of the only fabric that there is; among
         several of them it stays with those of which no more is known.
         """
-        part = {each.name: part for part in self._linked for each in devices if each.name in part}
-        unstated = [each for each in devices if not each.fabric]
-        sizes = Counter(min(part[each.name]) for each in unstated)
-        fabrics = [name for name, size in sizes.items() if size > 1]
-        own = {each.name: min(part[each.name]) for each in unstated}
+        first_of = {name: first for part in self._linked for first in (min(part),) for name in part}
+        own = {each.name: first_of[each.name] for each in devices if not each.fabric}
+        fabrics = {first for first, size in Counter(own.values()).items() if size > 1}
         several = len(fabrics) > 1
         linked = {name: f" {first}" if several and first in fabrics else "" for name, first in own.items()}
         return {**linked, **{each.name: each.fabric for each in devices if each.fabric}}

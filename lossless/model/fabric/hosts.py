@@ -21,6 +21,9 @@ NicSetter = Literal["unit", "other", "hand"]
 Tsa = Literal["strict", "ets", "vendor", "cbs"]
 KeyOrigins = tuple[tuple[str, Origin], ...]
 """Keys, each with where its value is written."""
+NIC_DSCP_PRIORITIES = tuple(dscp >> 3 for dscp in range(64))
+"""The priority of each DSCP on a NIC that trusts DSCP and was given no map: DSCP / 8
+(Mellanox/mlnx-tools python/mlnx_qos @088fadb)."""
 RDMA_MTUS = (4096, 2048, 1024, 512, 256)
 """Path MTUs of RDMA in bytes (IBTA vol. 1, 9.4.3): the largest that fits is used."""
 RDMA_HEADERS_BYTES = 60

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
 
 class AskedExclusions(Record):
-    """What the command line excludes, from the current folder: ``instead`` of what is configured, and ``more``.
+    """The exclusions of the command line: patterns ``instead`` of the configured ones, and ``more`` beside them.
 
-    ``forced`` is None where the configuration decides whether files that are named are excluded too.
+    Patterns begin in the current folder. ``forced`` is None where the configuration decides whether named files are
+    excluded too.
     """
 
     instead: tuple[str, ...] | None = None

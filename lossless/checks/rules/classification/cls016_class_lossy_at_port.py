@@ -51,7 +51,7 @@ Give the port what the other ports of the class have, or nothing of it where it 
 - Arista, AI Network Fabric Deployment Guide (qos maps, trust and no-drop priorities make a class together)
 - NVIDIA, Cumulus Linux 5.14, "RDMA over Converged Ethernet - RoCE" (what `qos roce` implies)
 - Cisco, Nexus 9000 NX-OS QoS Configuration Guide 10.5(x), "Configuring Priority Flow Control"
-- InfiniBand Architecture Specification, volume 1, annex A17 (the headers of RoCEv2)
+- InfiniBand Architecture, supplement to volume 1 release 1.2.1, annex A17 (the headers of RoCEv2)
 """
 
 from __future__ import annotations
@@ -63,6 +63,7 @@ from lossless.checks.rules.locations import beside, entry_or_map
 from lossless.checks.rules.pfc.priorities import paused_class, paused_classes
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.wording import listed, spell
+from lossless.model.fabric.hosts import RDMA_HEADERS_BYTES, RDMA_MTUS
 from lossless.model.fabric.qos import UNREADABLE
 
 if TYPE_CHECKING:
@@ -73,12 +74,15 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Port
     from lossless.model.fabric.qos import IndexMap, PortQos
 
-LARGEST_PACKET = 4096 + 16 + 12 + 8 + 20 + 4
-"""Bytes of IP of the largest frame of RoCEv2: payload, RETH, BTH, UDP, IPv4, ICRC."""
+LARGEST_PACKET_BYTES = RDMA_MTUS[0] + RDMA_HEADERS_BYTES
+"""The largest IP packet of RoCEv2."""
 
 
 class _Break(NamedTuple):
-    """Why a port does not keep a DSCP lossless: where that is written, and what with. ``entry``: in a map."""
+    """The cause by which a port does not keep a DSCP lossless.
+
+    ``origin`` is the place of the cause, ``what`` its words in the message, ``entry`` the DSCP's entry in a map.
+    """
 
     kind: Literal["trust", "pause", "priority", "entry"]
     origin: Origin
@@ -120,7 +124,7 @@ def _in_use(switch: SwitchConfiguration) -> list[Port]:
 
 
 def _intended(switch: SwitchConfiguration) -> list[Port] | None:
-    """Return the ports that links of the intent use; what a text has no lines of has what it says of all others.
+    """Return the ports that links of the intent use; a port without lines of its own is like the rest.
 
     None where the names of the intent are not those of the text.
     """
@@ -243,10 +247,11 @@ def _small(
     switch: SwitchConfiguration, port: Port, severity: Literal["error", "warning"]
 ) -> Iterator[Violation]:
     mtu = port.mtu_bytes
-    if isinstance(mtu, int) and mtu < LARGEST_PACKET:
+    if isinstance(mtu, int) and mtu < LARGEST_PACKET_BYTES:
         yield Violation(
             origin=switch.read.mtus.get(port.name, port.origin),
-            message=f"the MTU is {mtu:,} B, and packets of RDMA have up to {LARGEST_PACKET:,} B: they are dropped here",
+            message=f"the MTU is {mtu:,} B, and packets of RDMA have up to {LARGEST_PACKET_BYTES:,} B: "
+            "they are dropped here",
             note="with the RDMA MTU of 4096 that hosts choose where theirs allows it",
             help="set the MTU of the port to 9216",
             elements=_elements(switch, [port]),

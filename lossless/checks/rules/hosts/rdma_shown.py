@@ -24,7 +24,7 @@ class RdmaShown(NamedTuple):
 
 
 def rdma_of(host: HostQos, priorities: AbstractSet[int], paused: Priorities) -> RdmaShown | None:
-    """Return what shows that a host sends RDMA of some priorities, None where no file does.
+    """Return the setting that shows RDMA of some priorities on a host, None where no file has one.
 
     ``paused`` are the DSCPs that the switch pauses, with their priorities; the host's own map counts too.
     """

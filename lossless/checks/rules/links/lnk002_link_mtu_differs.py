@@ -43,8 +43,8 @@ Give both ports the larger of the two.
 
 ## Sources
 - sonic-swss cfgmgr/portmgr.h @e1abf76 (DEFAULT_MTU_STR, 9100)
-- InfiniBand Architecture Specification, volume 1, release 1.3, annex A17 (RoCEv2: IP and UDP headers, BTH, RETH, ICRC
-  around a payload of the RDMA MTU)
+- InfiniBand Architecture, supplement to volume 1 release 1.2.1, annex A17 (RoCEv2: IP and UDP headers, BTH, RETH and
+  ICRC around a payload of the RDMA MTU)
 - iancaragol/AzureLocal-Supportability
   TSG/Networking/Top-Of-Rack-Switch/Reference-TOR-QOS-Policy-Configuration.md @13714e6 (one MTU on the whole path)
 """
@@ -105,7 +105,7 @@ def _violation(links: Disagreement, packet_bytes: int) -> Violation:
     low, high = links.low, links.high
     small, large = links.values
     loses_rdma = bool(low.pfc) and bool(high.pfc) and small < packet_bytes
-    lost = f"; RDMA sends up to {packet_bytes} B" if loses_rdma else ""
+    lost = f"; packets of RDMA have up to {packet_bytes} B" if loses_rdma else ""
     return Violation(
         origin=low.origin.at("mtu"),
         message=f"{low.name} has an MTU of {small} B, its neighbor {high.name} {large} B{lost}",
@@ -122,8 +122,8 @@ def _both_small(pairs: Sequence[CabledPair], packet_bytes: int) -> Violation:
     near, far = pairs[0].near, pairs[0].far
     return Violation(
         origin=near.origin.at("mtu"),
-        message=f"{near.name} and its neighbor {far.name} have an MTU of {near.mtu_bytes} B, and RDMA sends up to "
-        f"{packet_bytes} B",
+        message=f"{near.name} and its neighbor {far.name} have an MTU of {near.mtu_bytes} B, and packets "
+        f"of RDMA have up to {packet_bytes} B",
         note="other paused ports of these switches take such packets, and those that must cross this link are dropped",
         help="give these ports the MTU of the other ports",
         elements=tuple(pair.name for pair in pairs),

@@ -9,9 +9,9 @@ rows are left out. A port that has all else of a class that other ports pause is
 `--rdma-dscp` or an intent names to CLS001 and SWS018.
 
 ## Why it breaks a lossless fabric
-Half of a lossless class is configured. orchagent finds no lossless traffic class on the port, logs an error, and tries
-to start the watchdog again and again. Either the row is left over, or the PFC that it was to watch is missing, and
-what congests there is dropped.
+Half of a lossless class is configured. Without a mask in `pfcwd_sw_enable` orchagent finds nothing to watch, logs an
+error and tries again; with one it watches queues that no pause stops. Either the row is left over, or the PFC that it
+was to watch is missing, and packets that congest there are dropped.
 
 ## Bad
 ```json config_db base=leaf
@@ -36,8 +36,8 @@ what congests there is dropped.
 Pause the lossless priority on the port, or remove its row from `PFC_WD`.
 
 ## Sources
-- sonic-swss orchagent/pfcwdorch.cpp @e6b0c5b (registerInWdDb: a port without lossless traffic classes; the task is
-  tried again)
+- sonic-swss orchagent/pfcwdorch.cpp @e6b0c5b (registerInWdDb takes the mask of pfcwd_sw_enable; createEntry is tried
+  again where it is empty)
 """
 
 from __future__ import annotations
@@ -46,30 +46,31 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.pfc.priorities import uncovered
+from lossless.ground.basics.grouping import grouped
 
 if TYPE_CHECKING:
     from lossless.checks.rules.subjects import Device
 
 
 def check(device: Device) -> Results:
-    """Yield a violation for the ports of a switch that are watched and pause nothing."""
+    """Yield a violation for the ports of a switch that are watched and pause nothing; those with a mask apart."""
     if device.switch.is_fragment or device.switch.classes.knowledge != "inferred":
         return
     rows = device.tables.table("PFC_WD")
     sets = device.view.port_sets
     short = {port.name for ports in sets if uncovered(sets, ports) for port in ports.ports}
-    silent = [
-        port
+    silent = grouped(
+        (bool(port.qos and port.qos.watchdog_mask and port.qos.watchdog_mask.priorities), port)
         for port in device.switch.ports
         if port.name in rows.keys() - short
         and port.admin_up is True
         and not (port.qos and port.qos.pfc.priorities)
-    ]
-    if silent:
+    )
+    for masked, ports in silent.items():
         yield Violation(
-            origin=device.tables.origin("PFC_WD", rows[silent[0].name]),
+            origin=device.tables.origin("PFC_WD", rows[ports[0].name]),
             message="the port has a watchdog and pauses no priority",
-            note="orchagent finds nothing to watch and tries again for ever",
+            note="it watches queues that no pause stops" if masked else "orchagent finds nothing to watch",
             help="pause the lossless priority on the port, or remove its row",
-            elements=tuple(f"{device.switch.name}:{port.name}" for port in silent),
+            elements=tuple(f"{device.switch.name}:{port.name}" for port in ports),
         )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.errors import RenderError
 from lossless.ground.basics.known import certain
+from lossless.model.fabric.hosts import NIC_DSCP_PRIORITIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -62,7 +63,7 @@ def dscp_digits(qos: HostQos) -> str:
     configuration goes.
     """
     declared = dict(certain(qos.dscp_to_priority))
-    return "".join(str(declared.get(dscp, dscp >> 3)) for dscp in range(64))
+    return "".join(str(declared.get(dscp, own)) for dscp, own in enumerate(NIC_DSCP_PRIORITIES))
 
 
 def dcqcn_priorities(qos: HostQos) -> tuple[int, ...]:

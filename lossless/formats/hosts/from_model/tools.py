@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from lossless.formats.hosts.from_model.settings import dscp_digits, profile, roce
 from lossless.ground.basics.errors import RenderError
 from lossless.ground.basics.known import certain
+from lossless.model.fabric.hosts import NIC_DSCP_PRIORITIES
 from lossless.model.fabric.priorities import priority_flags
 from lossless.model.fabric.qos import PRIORITIES
 
@@ -61,7 +62,7 @@ def _mlnx_qos(qos: HostQos) -> Values:
         "come_with": "mlnx_qos and cma_roce_* come with MLNX_OFED, DOCA and mlnx-tools",
         "dcbx": "os" if certain(qos.dcbx) == "os" else "fw",
         "dscp_priorities": dscp_digits(qos),
-        "default_priorities": "".join(str(dscp >> 3) for dscp in range(64)),
+        "default_priorities": "".join(map(str, NIC_DSCP_PRIORITIES)),
         "pfc_mask": ",".join(priority_flags(certain(qos.pfc_priorities))),
         "cable_m": certain(qos.cable_m),
         "ets": None,

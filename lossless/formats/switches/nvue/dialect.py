@@ -113,9 +113,9 @@ def _read(document: Document, rdma_dscps: tuple[int, ...]) -> ReadSwitch:
 
 
 def _tunnels(tree: Node) -> Iterator[Tunnel]:
-    """Yield the overlay: without a line its packets carry the DSCP of those inside.
+    """Yield the overlay: without a line the outer DSCP is derived from the switch priority, and stays in its class.
 
-    Source: NVIDIA, Cumulus Linux 5.3 User Guide, "VXLAN Tunnel DSCP Operations": derive by default, copy or set.
+    Source: NVIDIA, Cumulus Linux 5.3 User Guide, "VXLAN Tunnel DSCP Operations" (derive by default, copy or set).
     """
     vxlan = tree.at("nve", "vxlan")
     if vxlan is None or (vxlan.value("state") or vxlan.value("enable") or "enabled") not in ON:
