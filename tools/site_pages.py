@@ -98,6 +98,8 @@ def _name(name: str, value: Any) -> str:
 
 def _signature(name: str, value: Any) -> str:
     """Return how a name is called, one parameter a line where one line is too long."""
+    if hasattr(value, "_fields"):
+        value(*value._fields)  # What makes a named tuple is compiled with the first one.
     signature = inspect.signature(value)
     short = re.sub(r"'([^']*)'", r"\1", f"{name}{signature}")
     if len(short) <= 72:

@@ -13,11 +13,45 @@ from typing import TYPE_CHECKING, Any, dataclass_transform
 if TYPE_CHECKING:
     from typing import NamedTuple as NamedTuple
 else:
-    from collections import namedtuple
+    from collections import _tuplegetter as value_at
 
-    _MADE = frozenset(
-        {"__annotations__", "__classcell__", "__dict__", "__orig_bases__", "__slots__", "__weakref__"}
-    )
+    class _Fields(tuple):
+        """What named tuples of all classes have."""
+
+        __slots__ = ()
+
+        @classmethod
+        def _make(cls, values):
+            made = tuple.__new__(cls, values)
+            if len(made) != len(cls._fields):
+                raise TypeError(f"Expected {len(cls._fields)} arguments, got {len(made)}")
+            return made
+
+        def _replace(self, /, **changes):
+            made = self._make(map(changes.pop, self._fields, self))
+            if changes:
+                raise ValueError(f"Got unexpected field names: {list(changes)!r}")
+            return made
+
+        def _asdict(self):
+            return dict(zip(self._fields, self, strict=True))
+
+        def __repr__(self):
+            return f"{type(self).__name__}({', '.join(map('{}={!r}'.format, self._fields, self))})"
+
+        def __getnewargs__(self):
+            return tuple(self)
+
+    def _first(cls, *values, **named):
+        """Make the first tuple of a class, and what makes the others: most classes of a run have no tuple at all."""
+        owner = next(owner for owner in cls.__mro__ if "_fields" in vars(owner))
+        fields = "".join(f"{field}, " for field in owner._fields)
+        space = {"_new": tuple.__new__, "__builtins__": {}}
+        new = eval(f"lambda _cls, {fields}: _new(_cls, ({fields}))", space)
+        new.__name__, new.__defaults__ = "__new__", tuple(owner._field_defaults.values())
+        new.__annotations__ = owner.__annotations__
+        owner.__new__ = staticmethod(new)
+        return new(cls, *values, **named)
 
     class _Defining(type):
         """Turns a class body with annotated fields into a named tuple."""
@@ -25,14 +59,11 @@ else:
         def __new__(metaclass, name, bases, body):
             if not bases:
                 return super().__new__(metaclass, name, bases, body)
-            annotations = body.get("__annotations__", {})
-            defaults = [body[field] for field in annotations if field in body]
-            made = namedtuple(name, annotations, defaults=defaults, module=body["__module__"])
-            for key, value in body.items():
-                if key not in _MADE and key not in annotations:
-                    setattr(made, key, value)
-            made.__annotations__ = made.__new__.__annotations__ = annotations
-            return made
+            fields = body["_fields"] = body["__match_args__"] = tuple(body.get("__annotations__", ()))
+            body["_field_defaults"] = {field: body[field] for field in fields if field in body}
+            for index, field in enumerate(fields):
+                body[field] = value_at(index, "")
+            return type(name, (_Fields,), {"__slots__": (), "__new__": _first, **body})
 
     class NamedTuple(metaclass=_Defining):
         """A tuple with named fields, as ``typing.NamedTuple``."""
