@@ -15,8 +15,8 @@ too short, PFC on ports that the intent does not use. The classes of the switch 
 file that names no hostname, such as `leaf1/qos.json`, is of the switch that its folder is called.
 
 Drift that leaves a lossless class without protection is an error: a DSCP, traffic class or priority that is mapped to
-a lossy one, a priority without PFC or watchdog, a lossless queue or priority group without its row or headroom. Rows
-that the intent has no use for are information; all else is a warning.
+a lossy one, a priority without PFC or watchdog, a lossless queue or priority group without its row or headroom, a port
+without QoS rows that pauses by the intent. Rows that the intent has no use for are information; all else is a warning.
 
 ## Why it breaks a lossless fabric
 The intent was checked, and found sound. What runs is something else, from a change by hand in some night or from a
@@ -220,7 +220,9 @@ def _port(device: Device, have: Port, want: Port) -> Iterator[SwitchDifference]:
         yield SwitchDifference(device.tables.origin("PORT", row, "mtu"), message, want.origin)
     if have.qos is None:
         message = "no QoS rows, and the intent uses the port"
-        yield SwitchDifference(device.tables.origin("PORT_QOS_MAP").key(), message, want.origin)
+        pauses = want.qos is not None and bool(want.qos.pfc.priorities)
+        at = device.tables.origin("PORT_QOS_MAP").key()
+        yield SwitchDifference(at, message, want.origin, "error" if pauses else None)
     yield from _cable(have, want)
 
 
