@@ -465,6 +465,12 @@ def test_pfc_off_on_the_whole_switch_is_one_finding_at_the_mask() -> None:
     assert [one.data["group"] for one in found] == [3, 3]
 
 
+def test_maps_that_no_row_binds_are_not_the_end_of_a_lossless_class() -> None:
+    found = drawn("BUF015", leaf(PORT_QOS_MAP=None))
+    assert {(one.severity, one.origin.path) for one in found} == {("info", ("PORT_QOS_MAP",))}
+    assert drawn("BUF015", leaf(PORT_QOS_MAP=None, DSCP_TO_TC_MAP=None)) == []
+
+
 def test_pfc_off_on_one_port_is_the_masks_rule() -> None:
     document = leaf(PORT_QOS_MAP={"Ethernet4": {"pfc_enable": ""}})
     assert len(drawn("PFC001", document)) == 1

@@ -7,7 +7,8 @@ Subject: device
 Looks for groups with a lossless profile (`xoff`) on ports in service of a deployed switch whose priority no port
 pauses. Where traffic is counted in such a group that is a warning, else it is only worth knowing: the headroom is
 taken for nothing. Where other ports of the switch pause the priority, PFC001 speaks instead; a group that pauses and
-has a lossy profile is PFC005's. Ports without a `PORT_QOS_MAP` row and the dynamic model's own groups are left alone.
+has a lossy profile is PFC005's. Ports without a row of `PORT_QOS_MAP` are left alone unless the switch has maps and no
+such row at all; so are the dynamic model's own groups.
 
 ## Why it breaks a lossless fabric
 Without PFC nobody is told to stop: traffic runs through the threshold, fills the headroom, and is dropped. The buffers
@@ -76,8 +77,10 @@ def _unpaused(device: Device, ports: PortSet, paused: set[int]) -> Iterator[Viol
     for number, group in enumerate(ports.qos.groups):
         if group is None or group.buffer is None or not group.buffer.lossless or number in paused:
             continue
-        # Without a row the port has no QoS of its own, which is not this rule's to say.
-        serving = in_service(ports) if len(ports.qos.pfc.origin.path) > 1 else None
+        # One port of several without a row has no QoS of its own, which is not this rule's to say.
+        forgotten = device.tables.table("DSCP_TO_TC_MAP") and not device.tables.table("PORT_QOS_MAP")
+        bound = forgotten or len(ports.qos.pfc.origin.path) > 1
+        serving = in_service(ports) if bound else None
         if serving is not None:
             yield _violation(device, serving, number, group, group.buffer)
 
