@@ -50,7 +50,8 @@ DOUBLES = "HST009"
 """Says that a host is not the intended one: nothing new where another rule has said more of the same place."""
 
 IN_ROW = {"PFC004": "CLS001"}
-"""A rule that knows more of a row of a map, and whose warnings in that row it then replaces."""
+"""A rule that knows more of a row of a map, and whose warnings in that row it then replaces; an error of the same
+entry, or of the whole row, says all."""
 
 PROGRAMMED = frozenset({"SWS018", "CLS016"})
 """Say that a row, or a command, makes a class lossy: nothing new where another rule has an error in that row, and more
@@ -76,11 +77,17 @@ def resolve(findings: Sequence[Finding], superseded: frozenset[Replaced]) -> lis
     spoken = {
         (IN_ROW[finding.code], _row(finding.origin.place)) for finding in findings if finding.code in IN_ROW
     }
+    said = {
+        (finding.code, finding.origin.place)
+        for finding in findings
+        if finding.severity == "error" and finding.code in IN_ROW.values()
+    }
     remaining = [
         finding
         for finding in findings
         if (finding.code, finding.origin) not in superseded
         and (finding.severity == "error" or (finding.code, _row(finding.origin.place)) not in spoken)
+        and said.isdisjoint((IN_ROW.get(finding.code), place) for place in _within(finding.origin.place))
     ]
     if any(finding.code in PROGRAMMED for finding in remaining):
         remaining = list(_one_cause(remaining))
@@ -89,6 +96,11 @@ def resolve(findings: Sequence[Finding], superseded: frozenset[Replaced]) -> lis
     # Drift is of a whole row, what traffic suffers often of one field of it.
     in_row = {**at, **_worst((_row(finding.origin.place), finding.severity) for finding in others)}
     return [_lessened(finding, in_row if finding.code == "CFG004" else at) for finding in _once(remaining)]
+
+
+def _within(place: Place) -> tuple[Place, Place]:
+    """Return a place and its row."""
+    return place, _row(place)
 
 
 def _row(place: Place) -> Place:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lossless.api import Options, lint
+from lossless.api import Options, lint, lint_documents
 from tests.checks.rules.checking import drawn, only, patched, unchecked
 
 if TYPE_CHECKING:
@@ -215,3 +215,22 @@ def test_unrelated_devices_in_one_folder_have_no_error_across(reference: Path) -
     found = lint([reference / "corpus" / "full"]).findings
     across = {*LINKS, "CLS014", "ECN015", "CFG011", "PFC003"}
     assert {f.code for f in found if f.code in across and f.severity == "error"} == set()
+
+
+class TestOneCause:
+    """A DSCP that one switch of two makes lossy is one error, named or not."""
+
+    @staticmethod
+    def _errors(rdma_dscps: tuple[int, ...], *documents: Document) -> list[tuple[str, str]]:
+        found = lint_documents(documents, Options(rdma_dscps=rdma_dscps)).findings
+        return [(one.code, one.origin.file) for one in found if one.severity == "error"]
+
+    def test_the_lossy_entry_is_one_error(self) -> None:
+        lossy = spine({"DSCP_TO_TC_MAP": {"AZURE": {"26": "0"}}})
+        assert self._errors((), leaf(), lossy) == [("PFC004", "spine1.json")]
+        assert self._errors((26,), leaf(), lossy) == [("CLS001", "spine1.json")]
+
+    def test_another_dscp_of_the_same_map_is_another_error(self) -> None:
+        lossy = spine({"DSCP_TO_TC_MAP": {"AZURE": {"26": "0", "27": "3"}}})
+        errors = self._errors((26,), leaf(), lossy)
+        assert sorted(errors) == [("CLS001", "spine1.json"), ("PFC004", "leaf1.json")]
