@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lossless.formats.switches.nxos.read.numbers import indexes
 from lossless.formats.switches.registry import dialect
+from lossless.formats.switches.written_numbers import indexes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -47,6 +47,10 @@ BOUND = "service-policy type qos input MARKS"
 STEP = "marking jumps from none to all"
 SCHEDULER = "nv set qos egress-scheduler default-global traffic-class {0} mode {1}; "
 STRICT = "unmarked traffic is served strictly"
+ROUTED = "qos map dscp 0 to traffic-class 1\ninterface Ethernet1\n   no switchport\n"
+SHARED = (
+    "   tx-queue {}\n      priority strict\n   tx-queue {}\n      no priority\n      bandwidth percent 40\n"
+)
 RED = "nv set qos congestion-control red traffic-class 1 red enable; nv set interface swp1 "
 KINDS = (
     Kind(
@@ -105,12 +109,8 @@ KINDS = (
     Kind(
         "unmarked traffic before queues with a share",
         "eos", "SCH004", STRICT,
-        ("qos map dscp 0 to traffic-class 1\ninterface Ethernet1\n   no switchport\n"
-         "   tx-queue 1\n      priority strict\n"
-         "   tx-queue 3\n      no priority\n      bandwidth percent 40\n",),
-        ("qos map dscp 0 to traffic-class 1\ninterface Ethernet1\n   no switchport\n"
-         "   tx-queue 7\n      priority strict\n"
-         "   tx-queue 3\n      no priority\n      bandwidth percent 40\n",),
+        (ROUTED + SHARED.format(1, 3), ROUTED + "   qos trust cos\n" + SHARED.format(1, 5)),
+        (ROUTED + SHARED.format(7, 3),),
     ),
 )  # fmt: skip
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from lossless.formats.switches.eos.read.numbers import indexes, milliseconds, speed_bps, threshold_bytes
+from lossless.formats.switches.eos.read.numbers import milliseconds, speed_bps, threshold_bytes
 from lossless.formats.switches.eos.read.rows import EcnThresholds, Key, Setting, Settings
+from lossless.formats.switches.written_numbers import indexes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lossless.formats.switches.port_ranges import names_of_range
+from lossless.formats.switches.written_numbers import names_of_range
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,17 +14,6 @@ BYTES = {"bytes": 1, "kbytes": 1000, "mbytes": 1_000_000}
 """What the units of thresholds stand for; ``segments`` are of a size that depends on the chip."""
 _SPEED = re.compile(r"(?:forced |auto )?([0-9]{1,4})(gfull|ghalf|g-[0-9]|g|full|half)", re.IGNORECASE)
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-"
-
-
-def indexes(text: str, most: int) -> list[int] | None:
-    """Return the numbers that a list with blanks, commas and ranges names; None where one is above the most."""
-    numbers: list[int] = []
-    for part in text.replace(",", " ").split():
-        low, dash, high = part.partition("-")
-        if not (low.isdecimal() and len(low) < 4) or (dash and not (high.isdecimal() and len(high) < 4)):
-            return None
-        numbers += range(int(low), int(high if dash else low) + 1)
-    return numbers if numbers and max(numbers) <= most else None
 
 
 def milliseconds(text: str) -> int | None:

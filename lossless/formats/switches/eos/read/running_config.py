@@ -101,18 +101,20 @@ def looks_like_eos(text: str) -> bool:
     return _TELLING.search(text) is not None
 
 
-_BLOCKS = re.compile(r"^(?:interface|qos|platform|priority-flow-control) \S|^! device: ", re.MULTILINE)
-
-
+_BLOCKS = re.compile(
+    r"^(?:interface|qos|platform|priority-flow-control|policy-map) \S|^! device: ", re.MULTILINE
+)
 _OTHERS = re.compile(
-    r"^[ \t]*(?:class-map(?! type (?:qos|pbr|copp) match-)|policy-map(?! type (?:quality-of-service|qos|pbr|copp) )"
-    r"|feature|qos-map|system qos|nv set|qos roce|qos map (?:dscp|dot1p|tc|pfc)-|qos (?:scheduler|wred)-policy)\b",
+    r"^[ \t]*(?:class-map(?! type (?:qos match-any|(?:pbr|copp|control-plane) ))"
+    r"|policy-map(?! type (?:quality-of-service|qos|pbr|copp|control-plane|tx-queue) )|class type|feature|qos-map"
+    r"|system qos|nv set|qos roce|qos map (?:dscp|dot1p|tc|pfc)-|qos (?:scheduler|wred)-policy"
+    r"|service-policy type (?:queuing|network-qos)|set qos-group|pause (?:pfc-cos|no-drop))\b",
     re.MULTILINE,
 )
 """Commands of other systems. Maps of classes and policies EOS has too, of other types (pyavd 6.4.0 renders them)."""
 _TELLING = re.compile(
     r"^! device: .*EOS-|^qos (?:map|profile) |^transceiver qsfp |^platform (?:trident|sand) |^qos random-detect ecn "
-    r"|^[ \t]*(?:(?:uc-|mc-)?tx-queue [0-9]|service-profile |random-detect ecn "
+    r"|^policy-map type quality-of-service |^[ \t]*(?:(?:uc-|mc-)?tx-queue [0-9]|service-profile |random-detect ecn "
     r"|priority-flow-control (?:on[ \t\r]*$|priority [0-7] (?:no-)?drop|pause watchdog))",
     re.MULTILINE,
 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from lossless.formats.switches.nxos.read.numbers import indexes
+from lossless.formats.switches.written_numbers import indexes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from lossless.formats.switches.nxos.read.numbers import DSCP_NAMES, PRECEDENCES, indexes, threshold_bytes
+from lossless.formats.switches.nxos.read.numbers import PRECEDENCES, threshold_bytes
 from lossless.formats.switches.nxos.read.rows import (
     NETWORK,
     QOS,
@@ -22,6 +22,7 @@ from lossless.formats.switches.nxos.read.rows import (
     RandomDetect,
     Settings,
 )
+from lossless.formats.switches.written_numbers import DSCP_NAMES, indexes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

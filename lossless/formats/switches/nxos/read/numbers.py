@@ -1,24 +1,17 @@
-"""Numbers, lists and names as NX-OS writes them."""
+"""Numbers and names as NX-OS writes them."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from lossless.formats.switches.port_ranges import names_of_range
+from lossless.formats.switches.written_numbers import names_of_range
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
 BYTES = {"bytes": 1, "kbytes": 1000, "mbytes": 1_000_000}
 """What the units of thresholds stand for; packets and microseconds are no bytes."""
-DSCP_NAMES = {
-    "default": 0,
-    "ef": 46,
-    **{f"cs{number}": 8 * number for number in range(1, 8)},
-    **{f"af{high}{drop}": 8 * high + 2 * drop for high in range(1, 5) for drop in range(1, 4)},
-}
-"""DSCPs by name: class selectors (RFC 2474), assured (RFC 2597) and expedited forwarding (RFC 3246)."""
 PRECEDENCES = {
     "routine": 0,
     "priority": 1,
@@ -32,27 +25,6 @@ PRECEDENCES = {
 """IP precedences by name (RFC 791)."""
 _KINDS = {"e": "Ethernet", "p": "port-channel"}
 _KIND = re.compile(r"(?:e(?:th?(?:e(?:r(?:n(?:et?)?)?)?)?)?|po(?:rt-channel)?)(?=[0-9])", re.IGNORECASE)
-
-
-def indexes(text: str, most: int, names: Mapping[str, int] | None = None) -> list[int] | None:
-    """Return what a list with commas, blanks and ranges names; None where one is above the most, or no number."""
-    numbers: list[int] = []
-    for part in re.sub(r"\s*-\s*", "-", text.lower()).replace(",", " ").split():
-        if names and part in names:
-            numbers.append(names[part])
-            continue
-        low, dash, high = part.partition("-")
-        ends = [_number(end, names) for end in ((low, high) if dash else (low,))]
-        if None in ends:
-            return None
-        numbers += range(int(ends[0] or 0), int(ends[-1] or 0) + 1)
-    return numbers if numbers and max(numbers) <= most else None
-
-
-def _number(text: str, names: Mapping[str, int] | None) -> int | None:
-    if names and text in names:
-        return names[text]
-    return int(text) if text.isdecimal() and len(text) < 4 else None
 
 
 def threshold_bytes(amount: str, unit: str) -> int | None:

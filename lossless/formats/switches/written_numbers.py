@@ -1,0 +1,67 @@
+"""Numbers, lists and ranges as EOS and NX-OS both write them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+DSCP_NAMES = {
+    "default": 0,
+    "ef": 46,
+    **{f"cs{number}": 8 * number for number in range(1, 8)},
+    **{f"af{high}{drop}": 8 * high + 2 * drop for high in range(1, 5) for drop in range(1, 4)},
+}
+"""DSCPs by name: class selectors (RFC 2474), assured (RFC 2597) and expedited forwarding (RFC 3246)."""
+MOST = 4096
+"""How many interfaces a range may name, more than a switch has."""
+_NUMBERS = r"[0-9]{1,4}(?:/[0-9]{1,4})*"
+_RANGE = re.compile(rf"(.*?)({_NUMBERS})-(?:([A-Za-z-]+)(?=[0-9]))?({_NUMBERS})")
+
+
+def names_of_range(text: str) -> list[str]:
+    """Return the interfaces that a range names; a text that is none, or counts more than one number, is a name.
+
+    What is left out stands as in the first name: ``Ethernet1/1-4`` and ``Ethernet1/1-1/4`` count the last number,
+    ``Ethernet49/1-52/1`` and ``Ethernet49-52/1`` the slot.
+    """
+    match = _RANGE.fullmatch(text)
+    if match is None:
+        return [text]
+    kind, first, last = match[1], match[2].split("/"), match[4].split("/")
+    if match[3] and match[3].lower() != kind.lower():
+        return [text]
+    if len(first) == 1:
+        first += last[1:]
+    last = first[: len(first) - len(last)] + last
+    counted = [place for place, number in enumerate(first) if number != last[place]]
+    if len(first) != len(last) or len(counted) > 1:
+        return [text]
+    place = counted[0] if counted else len(first) - 1
+    low, high = int(first[place]), int(last[place])
+    if not 0 <= high - low < MOST:
+        return [text]
+    return [kind + "/".join((*first[:place], str(n), *first[place + 1 :])) for n in range(low, high + 1)]
+
+
+def indexes(text: str, most: int, names: Mapping[str, int] | None = None) -> list[int] | None:
+    """Return what a list with commas, blanks and ranges names; None where one is above the most, or no number."""
+    numbers: list[int] = []
+    for part in re.sub(r"\s*-\s*", "-", text.lower()).replace(",", " ").split():
+        if names and part in names:
+            numbers.append(names[part])
+            continue
+        low, dash, high = part.partition("-")
+        ends = [_number(end, names) for end in ((low, high) if dash else (low,))]
+        if None in ends:
+            return None
+        numbers += range(int(ends[0] or 0), int(ends[-1] or 0) + 1)
+    return numbers if numbers and max(numbers) <= most else None
+
+
+def _number(text: str, names: Mapping[str, int] | None) -> int | None:
+    if names and text in names:
+        return names[text]
+    return int(text) if text.isdecimal() and len(text) < 4 else None
