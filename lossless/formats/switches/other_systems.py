@@ -14,18 +14,24 @@ from functools import cache
 _SIGNS = (
     (
         "the Enterprise SONiC command line",
-        r"[ \t]*qos (?:map (?:dscp|dot1p|tc|pfc)-|(?:scheduler|wred)-policy )|interface Eth[0-9]+/[0-9]",
+        r"[ \t]*(?:qos (?:map (?:dscp|dot1p|tc|pfc)-|(?:scheduler|wred)-policy )|scheduler-policy |roce enable"
+        r"|queue [0-7] wred-policy |priority-flow-control (?:asymmetric|watchdog) )|interface Eth[0-9]+/[0-9]",
     ),
     (
         "Dell OS10",
         r"[ \t]*(?:qos-map (?:dscp|dot1p|tc|traffic-class|pfc)|trust-map |trust (?:dot1p|dscp)-map |pfc-cos [0-7]"
-        r"|ets mode |wred (?:ecn|ecn-profile)\b|wred-profile |queue qos-group )|interface (?:range )?ethernet[0-9]+/"
+        r"|ets mode |wred (?:ecn|ecn-profile)\b|wred-profile |queue qos-group |match queue [0-7]"
+        r"|dcbx (?:enable|version )|policy-map type application )|interface (?:range )?ethernet[0-9]+/"
         r"[0-9]+/[0-9]+(?::[0-9])?[ \t]*(?:[-,].*)?\r?$",
     ),
-    ("Dell OS9", r"[ \t]*(?:dcb-map |dcb-buffer-threshold |priority-pgid |service-class dot1p-mapping)"),
+    (
+        "Dell OS9",
+        r"[ \t]*(?:dcb-map |dcb enable|dcb-buffer-threshold |priority-pgid |priority-group [0-7] bandwidth "
+        r"|service-class dot1p-mapping)",
+    ),
     (
         "H3C Comware",
-        r"[ \t]*(?:priority-flow-control no-drop dot1p|qos wred (?:queue|table|apply))"
+        r"[ \t]*(?:priority-flow-control (?:enable|no-drop dot1p|dot1p )|qos wred (?:queue|table|apply))"
         r"|interface (?:Ten-GigabitEthernet|Twenty-FiveGigE|FortyGigE|TwoHundredGigE)[0-9]+/[0-9]+/[0-9]+\r?$",
     ),
     (
@@ -35,7 +41,8 @@ _SIGNS = (
     ),
     (
         "Juniper Junos",
-        r"[ \t]*class-of-service \{|set (?:class-of-service|interfaces (?:et|xe|ge)-|system host-name|chassis) "
+        r"[ \t]*(?:class-of-service \{|congestion-notification-profile )"
+        r"|set (?:class-of-service |interfaces (?:et-|xe-|ge-|ae)[0-9]|system host-name |chassis )"
         r"|[ \t]*(?:et|xe|ge)-[0-9]+/[0-9]+/[0-9]+ \{",
     ),
     (

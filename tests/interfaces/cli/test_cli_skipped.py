@@ -29,6 +29,16 @@ VENDORS = {
     "Cisco IOS XE": f"interface TwentyFiveGigE1/0/1\n class-map type network-qos A\n{SHARED}",
     "the Enterprise SONiC command line": f"qos map dscp-tc ROCE\n dscp 24 traffic-class 3\ninterface Eth1/1\n{SHARED}",
 }
+OF_TYPE_QOS = "class-map type network-qos A\n match qos-group 3\n"
+FURTHER = (
+    ("Juniper Junos", f"set interfaces et-0/0/1 mtu 9216\n{SHARED}"),
+    ("the Enterprise SONiC command line", f"interface Ethernet4\n queue 3 wred-policy ROCE\n{SHARED}"),
+    ("the Enterprise SONiC command line", f"{SHARED}  priority-flow-control watchdog action drop\n"),
+    ("Dell OS10", f"{OF_TYPE_QOS}policy-map type network-qos P\n class A\n  pfc-cos 3\n"),
+    ("Dell OS10", "policy-map type application P\n class iscsi\n  set qos-group 4\n"),
+    ("H3C Comware", f"sysname L\ninterface X\n priority-flow-control enable\n{SHARED}"),
+)
+"""Texts that are known by one line of their own."""
 
 
 def write(files: dict[str, str]) -> None:
@@ -67,10 +77,12 @@ def test_of_six_files_one_is_checked_and_five_are_named_with_the_reason(wide: Cl
     ]
 
 
-@pytest.mark.parametrize("vendor", VENDORS)
-def test_a_system_that_is_not_read_is_not_taken_for_one_that_shares_a_line(vendor: str, cli: Cli) -> None:
+@pytest.mark.parametrize(("vendor", "text"), [*VENDORS.items(), *FURTHER])
+def test_a_system_that_is_not_read_is_not_taken_for_one_that_shares_a_line(
+    vendor: str, text: str, cli: Cli
+) -> None:
     name = "leaf1.rsc" if "MikroTik" in vendor else "leaf1.cfg"
-    write({name: VENDORS[vendor], "fabric.yaml": INTENT})
+    write({name: text, "fabric.yaml": INTENT})
     assert skipped(cli) == {name: f"a configuration of {vendor}, a system that is not read"}
     ran = cli("lint", name)
     assert ran.code == 2
