@@ -141,6 +141,8 @@ NEW = {
     "unknown-syntax": ("CFG014",),
     "default-class-lossless": ("CLS012",),
     "wrong-class-type": ("CFG014",),
+    "rewrite-wrong": ("CFG014",),
+    "watchdog-timers": ("CFG014",),
 }
 """Rules that say faults beside those of the table of faults."""
 

@@ -51,6 +51,9 @@ ROUTED = "qos map dscp 0 to traffic-class 1\ninterface Ethernet1\n   no switchpo
 SHARED = (
     "   tx-queue {}\n      priority strict\n   tx-queue {}\n      no priority\n      bandwidth percent 40\n"
 )
+PFC = "   priority-flow-control on\n   priority-flow-control priority 3 no-drop\n"
+PAUSED = f"interface Ethernet1-2\n   no switchport\n{PFC}"
+NO_CLASS = "is no command of EOS"
 RED = "nv set qos congestion-control red traffic-class 1 red enable; nv set interface swp1 "
 KINDS = (
     Kind(
@@ -111,6 +114,43 @@ KINDS = (
         "eos", "SCH004", STRICT,
         (ROUTED + SHARED.format(1, 3), ROUTED + "   qos trust cos\n" + SHARED.format(1, 5)),
         (ROUTED + SHARED.format(7, 3),),
+    ),
+    Kind(
+        "link pause beside PFC",
+        "eos", "CFG014", "link-level flow control is on beside PFC",
+        (
+            f"{PAUSED}   flowcontrol receive on\n",
+            f"{PAUSED}   flowcontrol send on\n",
+            f"qos profile R\n{PFC}interface Ethernet1\n   service-profile R\n   flowcontrol receive on\n",
+        ),
+        (
+            f"{PAUSED}   flowcontrol receive off\n",
+            "interface Ethernet1\n   service-profile R\n   flowcontrol send on\n",
+        ),
+    ),
+    Kind(
+        "a rewrite where a classification is meant",
+        "eos", "CFG014", "'qos rewrite dscp' is not set",
+        (
+            f"qos map traffic-class 7 to dscp 48\n{PAUSED}",
+            f"qos map traffic-class 3 to dscp 26\n{PAUSED}",
+            f"qos map traffic-class 2 4 to dscp 10\n{PAUSED}",
+        ),
+        (
+            f"qos rewrite dscp\nqos map traffic-class 7 to dscp 48\n{PAUSED}",
+            f"qos map dscp 48 to traffic-class 7\n{PAUSED}",
+        ),
+    ),
+    Kind(
+        "lines that EOS has not",
+        "eos", "CFG014", NO_CLASS,
+        (
+            f"{PAUSED}policy-map type tx-queue OUT\n   class tx-queue 3\n      bandwidth percent 50\n",
+            f"{PAUSED}   service-policy type tx-queue output OUT\n",
+            f"priority-flow-control pause watchdog default action drop timer 200 milliseconds\n{PAUSED}",
+        ),
+        (f"priority-flow-control pause watchdog default timeout 0.2\npriority-flow-control pause watchdog action drop\n"
+         f"{PAUSED}",),
     ),
 )  # fmt: skip
 

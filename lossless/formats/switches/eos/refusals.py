@@ -2,7 +2,7 @@
 
 Ranges: timeout and recovery time 0.01 to 60 s, polling interval 0.005 to 30 s and at most half of the smaller of both
 (SongKou/songkou.github.io content/posts/arista-eos-roce-config.md @0c73d9a, quoting the manual of EOS; pyavd 6.4.0 has
-the same as text).
+the same as text). DSCPs are written again by ``qos rewrite dscp`` alone: without it pyavd documents that as disabled.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.formats.switches.eos.read.rows import EcnThresholds
+from lossless.ground.basics.wording import joined
 from lossless.model.fabric.configured_switch import RefusedSetting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.formats.switches.eos.read.rows import EosConfig, Settings
+    from lossless.ground.basics.findings import Origin
 
 _TIMEOUT_MS = range(10, 60_000 + 1)
 _POLL_MS = range(5, 30_000 + 1)
@@ -31,6 +33,8 @@ def refusals(config: EosConfig) -> Iterator[RefusedSetting]:
             "",
             origin,
         )
+    for origin, text, meant in config.refused:
+        yield RefusedSetting(f"{text!r} is no command of EOS", "it sets nothing", meant, origin)
     off = config.switch.get(("all-off",))
     if off is not None and any(_pauses(s) for s in (*config.profiles.values(), *config.interfaces.values())):
         yield RefusedSetting(
@@ -39,6 +43,8 @@ def refusals(config: EosConfig) -> Iterator[RefusedSetting]:
             "no priority-flow-control all off",
             off.origin,
         )
+    yield from _paused_by_link(config)
+    yield from _rewrites(config)
     yield from _timers(config.switch)
     for settings in (*config.profiles.values(), *config.interfaces.values()):
         yield from _timers({**config.switch, **settings}, own=settings)
@@ -49,6 +55,44 @@ def refusals(config: EosConfig) -> Iterator[RefusedSetting]:
 def _pauses(settings: Settings) -> bool:
     on = settings.get(("pfc",))
     return on is not None and bool(on.value)
+
+
+def _paused_by_link(config: EosConfig) -> Iterator[RefusedSetting]:
+    """Yield link-level flow control at ports with PFC, the ports of one line together."""
+    lines: dict[Origin, list[str]] = {}
+    for name, own in config.interfaces.items():
+        profile = own.get(("profile",))
+        settings = {**config.profiles.get(profile.value if profile else "", {}), **own}
+        on = [
+            s for way in ("send", "receive") if (s := settings.get(("flowcontrol", way))) and s.value == "on"
+        ]
+        if on and _pauses(settings) and ("all-off",) not in config.switch:
+            lines.setdefault(on[0].origin, []).append(name)
+    for origin, names in lines.items():
+        yield RefusedSetting(
+            f"link-level flow control is on beside PFC at {joined(names, 4)}",
+            "a pause of the link stops all classes, the lossy ones too",
+            "flowcontrol receive off, and flowcontrol send off",
+            origin,
+            tuple(names),
+        )
+
+
+def _rewrites(config: EosConfig) -> Iterator[RefusedSetting]:
+    """Yield maps that write DSCPs while rewriting is off, as it is without its line.
+
+    Most stand where classification is meant: a map of DSCPs has the words the other way round.
+    """
+    if ("rewrites",) in config.switch or not config.complete:
+        return
+    for key, setting in config.switch.items():
+        if key[:2] == ("rewrite", "dscp"):
+            yield RefusedSetting(
+                f"traffic-class {key[2]} is to write DSCP {setting.value}, and 'qos rewrite dscp' is not set",
+                f"it writes nothing, and does not say which class DSCP {setting.value} belongs to",
+                f"qos map dscp {setting.value} to traffic-class {key[2]}, where that is meant",
+                setting.origin,
+            )
 
 
 def _timers(settings: Settings, own: Settings | None = None) -> Iterator[RefusedSetting]:

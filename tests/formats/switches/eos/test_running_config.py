@@ -110,6 +110,9 @@ def test_no_text_is_too_odd_to_be_read(lines: list[tuple[int, str]]) -> None:
         ),
         ("speed forced 100gfull", {("speed",): 100 * 10**9}),
         ("channel-group 4 mode active", {("lag",): "4"}),
+        ("service-policy type qos input IN", {("policy",): "IN"}),
+        ("flowcontrol receive on", {("flowcontrol", "receive"): "on"}),
+        ("no flowcontrol send", {("flowcontrol", "send"): "off"}),
     ],
 )
 def test_what_a_line_of_an_interface_says(line: str, says: dict[object, object]) -> None:
@@ -279,3 +282,54 @@ def test_speeds(text: str, gbps: int | None) -> None:
 )
 def test_texts_of_other_systems_are_not_taken_for_eos(text: str) -> None:
     assert not looks_like_eos(text)
+
+
+# --- input policies ---
+
+INPUT = """\
+class-map type qos match-any RDMA
+   match {0}
+policy-map type quality-of-service IN
+   class RDMA
+      set traffic-class 5
+interface Ethernet1
+   no switchport
+   service-policy type qos input IN
+"""
+
+
+def dscps_of(text: str, traffic_class: int) -> tuple[int, ...]:
+    (port,) = read(text).switch.ports
+    assert port.qos is not None
+    assert port.qos.dscp_to_tc is not None
+    return port.qos.dscp_to_tc.sources(traffic_class)
+
+
+@pytest.mark.parametrize("match", ["dscp 26", "ip dscp af31", "dscp 24-26", "dscp 26 cs3"])
+def test_an_input_policy_comes_before_the_trust_of_a_port(match: str) -> None:
+    own, rest = dscps_of(INPUT.format(match), 5), dscps_of(INPUT.format(match), 3)
+    assert 26 in own
+    assert 26 not in rest
+    assert 30 in rest
+
+
+def test_an_access_list_that_names_dscps_is_read_and_another_is_not_known() -> None:
+    text = INPUT.format("ip access-group ROCE") + "ip access-list ROCE\n   10 permit ip any any dscp 26\n"
+    assert dscps_of(text, 5) == (26, *range(40, 48))
+    assert dscps_of(text.replace("any any dscp 26", "any 192.0.2.0/24"), UNREADABLE) == tuple(range(64))
+
+
+def test_a_default_class_takes_what_no_class_names_and_flat_text_says_the_same() -> None:
+    text = INPUT.format("dscp 26").replace(
+        "interface", "   class class-default\n      set traffic-class 0\ninterface"
+    )
+    flat = "".join(f"{line.strip()}\n" for line in text.splitlines())
+    for each in (text, flat):
+        assert dscps_of(each, 5) == (26,)
+        assert len(dscps_of(each, 0)) == 63
+
+
+def test_a_port_that_trusts_cos_reads_the_dscps_that_its_policy_names() -> None:
+    text = INPUT.format("dscp 26").replace("   no switchport\n", "   qos trust cos\n")
+    assert dscps_of(text, 5) == (26,)
+    assert len(dscps_of(text, UNREADABLE)) == 63

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.formats.switches.eos.read.numbers import milliseconds, speed_bps, threshold_bytes
 from lossless.formats.switches.eos.read.rows import EcnThresholds, Key, Setting, Settings
-from lossless.formats.switches.written_numbers import indexes
+from lossless.formats.switches.written_numbers import DSCP_NAMES, indexes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from lossless.formats.switches.eos.read.rows import EosConfig
     from lossless.ground.basics.findings import Origin
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 LAST_QUEUE = 7
 """Queues, classes and priorities count 0 to 7."""
 _ABOUT_QOS = re.compile(
-    r"(?:no |default )?(?:qos|priority-flow-control|random-detect|bandwidth|service-profile|priority) "
+    r"(?:no |default )?(?:qos|priority-flow-control|random-detect|bandwidth|service-profile|priority|service-policy"
+    r"|flowcontrol|match|set|police|policy-map type tx-queue) "
 )
 
 
@@ -100,6 +101,16 @@ def _curve(match: re.Match[str]) -> Made:
     return [(("ecn",), EcnThresholds(low, high, int(match[5]) if match[5] else None))]
 
 
+def _each(key: str, most: int, names: Mapping[str, int] | None = None) -> Callable[[re.Match[str]], Made]:
+    """Return what makes a setting of each number of a list."""
+
+    def made(match: re.Match[str]) -> Made:
+        numbers = indexes(match[1], most, names)
+        return None if numbers is None else [((key, number), True) for number in numbers]
+
+    return made
+
+
 def _fixed(key: Key, value: object) -> Callable[[re.Match[str]], Made]:
     return lambda _: [(key, value)]
 
@@ -120,6 +131,7 @@ def _patterns(*rows: tuple[str, Callable[[re.Match[str]], Made]]) -> Patterns:
 
 
 _INDEXES = r"([0-9]+(?:-[0-9]+)?(?:[ ,]+[0-9]+(?:-[0-9]+)?)*[ ,]*)"
+_NAMES = r"([0-9a-z]+(?:[ ,-]+[0-9a-z]+)*)"
 SWITCH = _patterns(
     (r"hostname (\S+)", _text(("hostname",))),
     (
@@ -136,6 +148,7 @@ SWITCH = _patterns(
     ),
     (r"priority-flow-control all off", _fixed(("all-off",), True)),
     (r"switchport default mode (routed|access)", _text(("ports",))),
+    (r"qos rewrite dscp", _fixed(("rewrites",), True)),
     (r"qos (?:map exp|map traffic-class .* to mc-tx-queue|rewrite|random-detect|tx-queue) .+", _nothing),
     (r"no (?:qos|priority-flow-control) .+", _nothing),
 )
@@ -172,6 +185,8 @@ PORT = _patterns(
     (r"switchport trunk allowed vlan (.+)", _text(("tagged",))),
     (r"switchport access vlan .+", _fixed(("tagged",), None)),
     (r"channel-group ([0-9]+) mode .+", _text(("lag",))),
+    (r"flowcontrol (send|receive) (on|off|desired)", lambda match: [(("flowcontrol", match[1]), match[2])]),
+    (r"(?:no|default) flowcontrol (send|receive)\b.*", lambda match: [(("flowcontrol", match[1]), "off")]),
     (r"random-detect ecn delay threshold .+", _fixed(("ecn",), EcnThresholds(None, None, None))),
     (r"random-detect ecn count", _nothing),
     (r"(?:no |default )?qos (?:cos|dscp|trust) ?.*", _nothing),
@@ -192,3 +207,35 @@ QUEUE = _patterns(
     (r"(?:no )?random-detect (?:ecn (?:count|delay threshold)|drop).*", _nothing),
     (r"(?:no )?shape rate.*", _nothing),
 )
+CLASS_MAP = _patterns(
+    (rf"match (?:ip |ipv6 )?dscp {_NAMES}", _each("dscp", 63, DSCP_NAMES)),
+    (rf"match cos {_NAMES}", _each("cos", 7)),
+    (r"match (?:ip|ipv6) access-group (\S+)", lambda match: [(("access-list", match[1]), True)]),
+    (r"match .+", _fixed(("other",), True)),
+)
+CLASS = _patterns(
+    (r"set traffic-class ([0-7])", _number(("traffic-class",))),
+    (r"no set traffic-class\b.*", _fixed(("traffic-class",), None)),
+    (r"(?:no )?set (?:cos|dscp|drop-precedence)\b.*", _nothing),
+)
+_WRONG = tuple(
+    (re.compile(pattern), meant)
+    for pattern, meant in (
+        (
+            r"(?:policy-map type tx-queue|service-policy type tx-queue output) ",
+            "tx-queue below a qos profile or an interface, with its bandwidth and random-detect ecn",
+        ),
+        (
+            r"priority-flow-control pause watchdog default (?:action|timer) ",
+            "a line each: priority-flow-control pause watchdog default timeout 0.2, and priority-flow-control pause "
+            "watchdog action drop",
+        ),
+        (r"qos map (?:dscp|cos) to traffic-class ", "qos map dscp 26 to traffic-class 3"),
+    )
+)
+"""Lines that public texts have and EOS has not, each with what is meant."""
+
+
+def meant_by(text: str) -> str:
+    """Return what is meant by a line that EOS does not have, empty where that is not known."""
+    return next((meant for pattern, meant in _WRONG if pattern.match(text)), "")

@@ -1,13 +1,17 @@
 """What an EOS configuration says of QoS, in whichever form it is written: settings by key, each with its place.
 
 Keys are tuples. Of a switch: ``("hostname",)``, ``("dscp", 26)`` and ``("cos", 3)`` (the traffic class),
-``("tx-queue", 3)`` (the queue of a traffic class), ``("rewrite", "dscp", 3)``, ``("watchdog", "timeout")`` and the
-other timers (ms), ``("watchdog", "action")``, ``("all-off",)``, ``("ports",)`` (what they are without a line:
-routed or access). Of an interface or a profile: ``("trust",)`` (dscp, cos
-or none), ``("pfc",)``, ``("no-drop", 3)``, ``("watchdog",)``, ``("watchdog", "timeout")`` and so on, ``("profile",)``,
-``("policy",)``, ``("ecn",)`` (of all queues), ``("mtu",)``, ``("speed",)`` (b/s), ``("up",)``, ``("routed",)``,
-``("switched",)``, ``("trunk",)``, ``("tagged",)``, ``("lag",)``, and of its queues ``("queue", 3, "strict")``,
-``("queue", 3, "percent")``, ``("queue", 3, "guaranteed")``, ``("queue", 3, "ecn")``.
+``("tx-queue", 3)`` (the queue of a traffic class), ``("rewrite", "dscp", 3)``, ``("rewrites",)`` (they are on),
+``("watchdog", "timeout")`` and the other timers (ms), ``("watchdog", "action")``, ``("all-off",)``, ``("ports",)``
+(what they are without a line: routed or access). Of an interface or a profile: ``("trust",)`` (dscp, cos or none),
+``("pfc",)``, ``("no-drop", 3)``, ``("watchdog",)``, ``("watchdog", "timeout")`` and so on, ``("profile",)``,
+``("policy",)`` (its input policy), ``("flowcontrol", "send")``, ``("ecn",)`` (of all queues), ``("mtu",)``,
+``("speed",)`` (b/s), ``("up",)``, ``("routed",)``, ``("switched",)``, ``("trunk",)``, ``("tagged",)``, ``("lag",)``,
+and of its queues ``("queue", 3, "strict")``, ``("queue", 3, "percent")``, ``("queue", 3, "guaranteed")``,
+``("queue", 3, "ecn")``.
+
+Of a class map: ``("dscp", 26)``, ``("cos", 3)``, ``("access-list", name)``, ``("other",)``. Of a class of a policy map:
+``("traffic-class",)``.
 """
 
 from __future__ import annotations
@@ -46,18 +50,26 @@ class EcnThresholds(NamedTuple):
 class EosConfig:
     """One switch. ``switch``, ``profiles`` and ``interfaces`` are its settings, the latter two by name.
 
+    ``class_maps`` are by name, and ``policies`` the classes of each in the order in which they are matched.
+    ``access_lists`` have the DSCPs that they permit, None where they look at something else.
+
     ``complete`` is False where defaults are printed too, and so
     what is not printed stands elsewhere. ``impossible`` are commands with values that
-    cannot be, ``unread`` lines about QoS that have no meaning known here.
+    cannot be, ``refused`` those that are not known to EOS, each with what is meant, ``unread`` lines about QoS that
+    have no meaning known here.
     """
 
     __slots__ = (
+        "access_lists",
+        "class_maps",
         "complete",
         "file",
         "impossible",
         "interfaces",
         "places",
+        "policies",
         "profiles",
+        "refused",
         "shown",
         "switch",
         "unread",
@@ -70,7 +82,11 @@ class EosConfig:
         self.switch: Settings = {}
         self.profiles: dict[str, Settings] = {}
         self.interfaces: dict[str, Settings] = {}
+        self.class_maps: dict[str, Settings] = {}
+        self.policies: dict[str, dict[str, Settings]] = {}
+        self.access_lists: dict[str, set[int] | None] = {}
         self.places: dict[tuple[str, str], Origin] = {}
+        self.refused: list[tuple[Origin, str, str]] = []
         self.impossible: list[tuple[Origin, str]] = []
         self.unread: list[tuple[Origin, str]] = []
 

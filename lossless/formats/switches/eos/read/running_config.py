@@ -5,9 +5,20 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lossless.formats.switches.eos.read.grammar import LAST_QUEUE, PORT, QUEUE, SWITCH, apply, is_about_qos
+from lossless.formats.switches.eos.read.grammar import (
+    CLASS,
+    CLASS_MAP,
+    LAST_QUEUE,
+    PORT,
+    QUEUE,
+    SWITCH,
+    apply,
+    is_about_qos,
+    meant_by,
+)
 from lossless.formats.switches.eos.read.numbers import interface_names
 from lossless.formats.switches.eos.read.rows import EosConfig, Key, Setting, Settings
+from lossless.formats.switches.written_numbers import DSCP_NAMES, indexes
 from lossless.ground.basics.findings import Origin
 from lossless.ground.documents.command_lines import CommandDocument, read_commands
 
@@ -22,6 +33,12 @@ _OF_SWITCH = re.compile(
     r"|queue-monitor|priority-flow-control (?:all|pause watchdog (?:default|action)) |management |snmp-server |ntp "
     r"|aaa |username "
 )
+_CLASS_MAP = re.compile(r"class-map type qos (?:match-any )?(\S+)")
+_POLICY = re.compile(r"policy-map type (?:quality-of-service|qos) (\S+)")
+_CLASS = re.compile(r"(?:[0-9]+ )?class (\S+)")
+_OF_CLASS = re.compile(r"(?:no )?(?:match|set|police|[0-9]+ match) ")
+_LIST = re.compile(r"(?:ip|ipv6) access-list (?:standard )?(\S+)")
+_OF_LIST = re.compile(r"(?:[0-9]+ )?permit (?:ip|ipv6|udp) any any(?: eq (?:roce|4791))? dscp ([0-9a-z]+)")
 _DEVICE = re.compile(r"! device: (\S+) \(")
 
 
@@ -29,6 +46,10 @@ def enters(opening: str, following: str) -> bool:
     """Return whether a command opens a mode that another one, indented as much, belongs to."""
     if _QUEUE.fullmatch(opening) or opening.startswith("mc-tx-queue "):
         return _OF_QUEUE.match(following) is not None
+    if _POLICY.fullmatch(opening):
+        return following.startswith("class ")
+    if _CLASS_MAP.fullmatch(opening) or opening.startswith("class "):
+        return _OF_CLASS.match(following) is not None
     return opening.startswith(("interface ", "qos profile ")) and _OF_SWITCH.match(following) is None
 
 
@@ -49,6 +70,15 @@ def config_of(document: CommandDocument) -> EosConfig:
             for port in interface_names(name):
                 _block(config, command, config.interfaces.setdefault(port, {}))
                 config.places.setdefault(("interface", port), _origin(config, command))
+        elif (match := _CLASS_MAP.fullmatch(command.text)) is not None:
+            settings = config.class_maps.setdefault(match[1], {})
+            for below in command.below:
+                _apply(config, settings, below, CLASS_MAP)
+        elif (match := _POLICY.fullmatch(command.text)) is not None:
+            _policy(config, command, config.policies.setdefault(match[1], {}))
+            config.places.setdefault(("policy", match[1]), _origin(config, command))
+        elif (match := _LIST.fullmatch(command.text)) is not None:
+            config.access_lists[match[1]] = _permitted(command)
         elif command.text.startswith("qos profile "):
             profile = command.text[len("qos profile ") :]
             _block(config, command, config.profiles.setdefault(profile, {}))
@@ -56,6 +86,29 @@ def config_of(document: CommandDocument) -> EosConfig:
         else:
             _apply(config, config.switch, command, SWITCH)
     return config
+
+
+def _policy(config: EosConfig, command: Command, classes: dict[str, Settings]) -> None:
+    for below in command.below:
+        match = _CLASS.fullmatch(below.text)
+        if match is None:
+            _apply(config, {}, below, ())
+            continue
+        settings = classes.setdefault(match[1], {})
+        for line in below.below:
+            _apply(config, settings, line, CLASS)
+
+
+def _permitted(command: Command) -> set[int] | None:
+    """Return the DSCPs that an access list permits, None where a line of it looks at something else."""
+    dscps: set[int] = set()
+    for below in command.below:
+        match = _OF_LIST.fullmatch(below.text)
+        numbers = indexes(match[1], 63, DSCP_NAMES) if match is not None else None
+        if numbers is None:
+            return None
+        dscps.update(numbers)
+    return dscps
 
 
 def _note_comment(config: EosConfig, comment: str) -> None:
@@ -86,7 +139,11 @@ def _apply(
     config: EosConfig, settings: Settings, command: Command, patterns: Patterns, prefix: Key = ()
 ) -> None:
     line = (command.text, _origin(config, command))
-    if not apply(config, settings, line, patterns, prefix) and is_about_qos(command.text):
+    if apply(config, settings, line, patterns, prefix):
+        return
+    if meant := meant_by(command.text):
+        config.refused.append((line[1], command.text, meant))
+    elif is_about_qos(command.text):
         config.unread.append((line[1], command.text))
 
 

@@ -8,7 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lossless.formats.switches.eos.read.grammar import LAST_QUEUE, PORT, QUEUE, SWITCH, apply
+from lossless.formats.switches.eos.read.grammar import (
+    CLASS,
+    CLASS_MAP,
+    LAST_QUEUE,
+    PORT,
+    QUEUE,
+    SWITCH,
+    apply,
+)
 from lossless.formats.switches.eos.read.rows import EosConfig, Key, Setting, Settings
 from lossless.ground.basics.findings import Origin
 
@@ -25,6 +33,7 @@ if TYPE_CHECKING:
 _MAPS = {"dscp": "dscp", "cos": "cos", "traffic_class": "traffic-class", "exp": "exp"}
 _TIMERS = {"timeout": "timeout", "recovery_time": "recovery-time", "polling_interval": "polling-interval"}
 _WATCHDOG = "priority-flow-control pause watchdog"
+_POLICY = "service-policy type qos input {}"
 _QUEUES = ("tx_queues", "uc_tx_queues")
 _TELLING = ("ethernet_interfaces", "qos_profiles")
 
@@ -59,7 +68,21 @@ def config_of_data(document: Document) -> EosConfig:
             lines = _of_profile(data, path) if kind == "profile" else _of_interface(data, path)
             _add(config, settings, lines, PORT)
             _add_queues(config, settings, data, path)
+    _add_policies(config, document.data)
     return config
+
+
+def _add_policies(config: EosConfig, data: Mapping[Any, Any]) -> None:
+    for name, item, path in _named(_at(data, "class_maps") or {}, "qos"):
+        at = ("class_maps", *path)
+        _add(config, config.class_maps.setdefault(name, {}), _of_class_map(item, at), CLASS_MAP)
+    for name, item, path in _named(_at(data, "policy_maps") or {}, "qos"):
+        classes = config.policies.setdefault(name, {})
+        config.places.setdefault(("policy", name), Origin(config.file, ("policy_maps", *path)))
+        for cls, own, place in _named(item, "classes"):
+            at = ("policy_maps", *path, *place, "set", "traffic_class")
+            lines = _line(_at(own, "set"), at, "set traffic-class {}")
+            _add(config, classes.setdefault(cls, {}), lines, CLASS)
 
 
 def _add(
@@ -120,6 +143,7 @@ def _of_switch(data: Mapping[Any, Any]) -> Iterator[Line]:
     for key, word in _MAPS.items():
         for number, line in _items(maps, key):
             yield f"qos map {word} {' '.join(str(line).split())}", ("qos", "map", key, number)
+    yield from _switched(_at(data, "qos"), ("qos", "rewrite_dscp"), "qos rewrite dscp", "no qos rewrite dscp")
     if _at(data, "priority_flow_control", "all_off") is True:
         yield "priority-flow-control all off", ("priority_flow_control", "all_off")
     watchdog = _at(data, "priority_flow_control", "watchdog")
@@ -135,6 +159,13 @@ def _of_profile(data: Mapping[str, Any], path: Path) -> Iterator[Line]:
         _at(data, "service_policy", "type"), (*path, "service_policy", "type", "qos_input"), _POLICY
     )
     yield from _pfc(data, path)
+
+
+def _of_class_map(data: Mapping[str, Any], path: Path) -> Iterator[Line]:
+    for key in ("dscp", "cos", "vlan", "ecn"):
+        yield from _line(data, (*path, key), f"match {key} {{}}")
+    for key in ("ip", "ipv6"):
+        yield from _line(_at(data, key), (*path, key, "access_group"), f"match {key} access-group {{}}")
 
 
 def _of_interface(data: Mapping[str, Any], path: Path) -> Iterator[Line]:
@@ -155,10 +186,8 @@ def _of_interface(data: Mapping[str, Any], path: Path) -> Iterator[Line]:
     )
     yield from _line(_at(data, "service_policy", "qos"), (*path, "service_policy", "qos", "input"), _POLICY)
     yield from _trust(_at(data, "qos"), (*path, "qos", "trust"))
+    yield from _line(_at(data, "flowcontrol"), (*path, "flowcontrol", "received"), "flowcontrol receive {}")
     yield from _pfc(data, path)
-
-
-_POLICY = "service-policy type qos input {}"
 
 
 def _trust(data: Any, path: Path) -> Iterator[Line]:

@@ -7,10 +7,12 @@ of :mod:`lossless.formats.switches.eos.defaults`.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from lossless.formats.switches.eos.defaults import CLASS_OF_COS, ROUTED_TRUST, SWITCHED_TRUST
 from lossless.formats.switches.eos.read.rows import EcnThresholds, Setting
+from lossless.formats.switches.eos.to_model.classification import classified, names_marks
 from lossless.formats.switches.plain_switch import plain_switch
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.known import UNKNOWN
@@ -58,7 +60,8 @@ class SwitchReader:
         self._dscp_to_tc = self._map("dscp", len(DSCPS), 8)
         self._cos_to_tc = self._map("cos", len(PRIORITIES), 1)
         self._tc_to_queue = self._identity("tx-queue")
-        self.maps = ClassMaps(self._dscp_to_tc, self._cos_to_tc, self._tc_to_queue)
+        dscp, cos = self._main_classification()
+        self.maps = ClassMaps(dscp, cos, self._tc_to_queue)
 
     def switch(self) -> Switch:
         """Return the switch."""
@@ -95,6 +98,24 @@ class SwitchReader:
         )
         origins = tuple(self._file if setting is None else setting.origin for setting in written)
         return IndexMap(name, targets, self._file, origins)
+
+    def _main_classification(self) -> tuple[IndexMap, IndexMap]:
+        """Return the maps of DSCPs and CoS: of the input policy that most ports have, where it looks at marks."""
+        bound = Counter(
+            policy for name in self._config.interfaces if (policy := self._policy(self.settings_of(name)))
+        )
+        main = next((policy for policy, _ in bound.most_common(1)), "")
+        if not names_marks(self._config, main):
+            return self._dscp_to_tc, self._cos_to_tc
+        return self._classified(main, "dscp"), self._classified(main, "cos")
+
+    @staticmethod
+    def _policy(settings: Settings) -> str:
+        bound = settings.get(("policy",))
+        return bound.value or "" if bound is not None else ""
+
+    def _classified(self, policy: str, key: str) -> IndexMap:
+        return classified(self._config, policy, key, self._dscp_to_tc if key == "dscp" else self._cos_to_tc)
 
     # --- ports ---
 
@@ -159,13 +180,14 @@ class SwitchReader:
 
     def _build(self, settings: Settings, trust: str, origin: Origin) -> PortQos:
         pfc = self._pfc(settings, origin)
+        dscp, cos = self._read_marks(self._policy(settings), trust)
         return PortQos(
-            dscp_to_tc=self._dscp_map(settings) if trust == "dscp" else None,
+            dscp_to_tc=dscp,
             tc_to_queue=self._tc_to_queue,
             tc_to_pg=None,
             pfc_to_queue=self._by_class(lambda tc: self._tc_to_queue.targets[tc]),
             pfc_to_pg=self._by_class(lambda tc: tc),
-            trust_dot1p=trust == "cos",
+            trust_dot1p=trust == "cos" and dscp is None,
             pfc=pfc,
             watchdog_mask=pfc if (watchdog := self._watchdog(settings)) else None,
             watchdog=watchdog,
@@ -173,15 +195,22 @@ class SwitchReader:
             groups=self._groups(pfc),
             profile_lists=((), ()),
             origin=origin,
-            dot1p_to_tc=self._cos_to_tc if trust == "cos" else None,
+            dot1p_to_tc=cos,
         )
 
-    def _dscp_map(self, settings: Settings) -> IndexMap:
-        """Return the map of a port; a policy map of its own may classify each DSCP otherwise, and is not read."""
-        policy = settings.get(("policy",))
-        if policy is None or policy.value is None:
-            return self._dscp_to_tc
-        return IndexMap(policy.value, (UNREADABLE,) * len(DSCPS), policy.origin)
+    def _read_marks(self, policy: str, trust: str) -> tuple[IndexMap | None, IndexMap | None]:
+        """Return the maps of DSCPs and of CoS that a port reads: what its policy sets, then what it trusts."""
+        dscp = self._dscp_to_tc if trust == "dscp" else None
+        cos = self._cos_to_tc if trust == "cos" else None
+        if not policy:
+            return dscp, cos
+        untrusted = (UNREADABLE,) * len(DSCPS)
+        if policy not in self._config.policies:
+            return self._dscp_to_tc._replace(name=policy, targets=untrusted), None
+        trusted = dscp or self._dscp_to_tc._replace(targets=untrusted)
+        by_dscp = classified(self._config, policy, "dscp", trusted)
+        by_cos = classified(self._config, policy, "cos", cos) if cos is not None else None
+        return by_dscp if dscp is not None or by_dscp.targets != untrusted else None, by_cos
 
     def _by_class(self, target_of: Callable[[int], int | None]) -> IndexMap:
         """Return what a map gives the traffic class of each priority on the wire."""
