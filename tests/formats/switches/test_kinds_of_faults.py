@@ -53,6 +53,18 @@ SHARED = (
 )
 PFC = "   priority-flow-control on\n   priority-flow-control priority 3 no-drop\n"
 PAUSED = f"interface Ethernet1-2\n   no switchport\n{PFC}"
+CLASSES = "class-map type qos match-any A\n{}policy-map type quality-of-service P\n   class A\n      set traffic-class 3\n"
+NO_TAGS = "gets no VLAN tags"
+TRUNK = (
+    NETWORK.format("c-8q-nq3", "cos 3", 900)
+    + PORT.format("on", BOUND)
+    + "  switchport trunk native vlan {}\n  switchport trunk allowed vlan {}\n"
+)
+VLANS = (
+    f"interface Ethernet1\n   switchport mode trunk\n{PFC}"
+    "   switchport trunk allowed vlan {}\n   switchport trunk native vlan {}\n"
+)
+PFC_3 = "nv set qos pfc default-global switch-priority 3"
 NO_CLASS = "is no command of EOS"
 RED = "nv set qos congestion-control red traffic-class 1 red enable; nv set interface swp1 "
 KINDS = (
@@ -151,6 +163,51 @@ KINDS = (
         ),
         (f"priority-flow-control pause watchdog default timeout 0.2\npriority-flow-control pause watchdog action drop\n"
          f"{PAUSED}",),
+    ),
+    Kind(
+        "a class map that matches nothing",
+        "nxos", "CFG014", "has no match line",
+        (
+            NETWORK.format("c-8q-nq3", "cos 3", 900).replace("  match cos 3\n", ""),
+            NETWORK.format("c-8q-nq3", "cos 3", 900).replace("  match cos 3\n", "  description RDMA\n"),
+            NETWORK.format("c-8q-nq4", "dscp 26", 900).replace("  match dscp 26\n", ""),
+        ),
+        (NETWORK.format("c-8q-nq3", "access-group name ROCE", 900), NETWORK.format("c-8q-nq3", "cos 3", 900)),
+    ),
+    Kind(
+        "a class map that matches nothing",
+        "eos", "CFG014", "has no match line",
+        (CLASSES.format(""),),
+        (CLASSES.format("   match dscp 26\n"), CLASSES.format("   match ip access-group ROCE\n")),
+    ),
+    Kind(
+        "a class by CoS on frames without a tag",
+        "nxos", "CLS004", NO_TAGS,
+        (
+            TRUNK.format("711", "711"),
+            TRUNK.format("711", "711").replace("mode on", "mode on send-tlv"),
+            TRUNK.format("711", "1").replace("  switchport trunk native vlan 711\n", ""),
+            TRUNK.format("711", "711").replace("mode trunk", "mode access"),
+        ),
+        (
+            TRUNK.format("99", "711"),
+            TRUNK.format("711", "711,712"),
+            "vlan dot1q tag native\n" + TRUNK.format("711", "711"),
+        ),
+    ),
+    Kind(
+        "a class by CoS on frames without a tag",
+        "eos", "CLS004", NO_TAGS,
+        (VLANS.format("711", "711"), VLANS.format("1", "1")),
+        (VLANS.format("711", "99"), VLANS.format("711", "tag")),
+    ),
+    Kind(
+        "a class by CoS on frames without a tag",
+        "nvue", "CLS004", NO_TAGS,
+        (lines(f"{PFC_3}; nv set interface swp1 bridge domain br_default access 10"),
+         lines(f"{PFC_3}; nv set interface swp1 ip address 192.0.2.1/31")),
+        (lines(f"{PFC_3}; nv set interface swp1 bridge domain br_default vlan 10"),
+         lines("nv set qos roce; nv set interface swp1 bridge domain br_default access 10")),
     ),
 )  # fmt: skip
 

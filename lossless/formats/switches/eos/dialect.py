@@ -204,10 +204,12 @@ def _untagged(config: EosConfig, reader: SwitchReader, name: str) -> bool:
     A switched port is an access port of VLAN 1 unless a line makes it a trunk (Arista, EOS User Manual, "VLANs").
     """
     settings = config.interfaces[name]
-    vlans = settings.get(("tagged",))
+    vlans, native = settings.get(("tagged",)), settings.get(("native",))
     if reader.is_routed(settings):
         return True
-    return vlans.value in (None, "1") if vlans is not None else config.whole and ("trunk",) not in settings
+    if vlans is None:
+        return config.whole and ("trunk",) not in settings
+    return vlans.value in (None, native.value if native is not None else "1")
 
 
 CARRIES = CARRIED_BY_ALL | {"watchdog.detection", "watchdog.restoration", "watchdog.action", "watchdog.poll"}

@@ -45,6 +45,7 @@ def refusals(config: EosConfig) -> Iterator[RefusedSetting]:
         )
     yield from _paused_by_link(config)
     yield from _rewrites(config)
+    yield from _unmatched(config)
     yield from _timers(config.switch)
     for settings in (*config.profiles.values(), *config.interfaces.values()):
         yield from _timers({**config.switch, **settings}, own=settings)
@@ -93,6 +94,20 @@ def _rewrites(config: EosConfig) -> Iterator[RefusedSetting]:
                 f"qos map dscp {setting.value} to traffic-class {key[2]}, where that is meant",
                 setting.origin,
             )
+
+
+def _unmatched(config: EosConfig) -> Iterator[RefusedSetting]:
+    """Yield classes that set a traffic class and whose class map names nothing to match."""
+    for classes in config.policies.values():
+        for name, settings in classes.items():
+            target = settings.get(("traffic-class",))
+            if target is not None and target.value is not None and config.class_maps.get(name) == {}:
+                yield RefusedSetting(
+                    f"class map {name} has no match line",
+                    f"no mark leads to traffic-class {target.value}, which the class sets",
+                    f"match dscp 26 in class-map type qos match-any {name}",
+                    target.origin,
+                )
 
 
 def _timers(settings: Settings, own: Settings | None = None) -> Iterator[RefusedSetting]:

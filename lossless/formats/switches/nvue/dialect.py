@@ -101,6 +101,7 @@ def _read(document: Document, rdma_dscps: tuple[int, ...]) -> ReadSwitch:
         undefined=tuple(_undefined(reader)),
         unbound=tuple(_unbound(reader)),
         refused=(*impossible(tree), *refusals(reader)),
+        untagged=frozenset(_untagged(tree)),
         unread=tuple(unread(tree)),
         tunnels=tuple(_tunnels(tree)),
         taking_part=frozenset(
@@ -131,6 +132,17 @@ def _tunnels(tree: Node) -> Iterator[Tunnel]:
     )
     dscp: Maybe[int] = None if not is_set else UNKNOWN if number is None else number
     yield Tunnel("VXLAN", dscp, vxlan.origin_of(*said, "value" if number is not None else "action"), bridged)
+
+
+def _untagged(tree: Node) -> Iterator[str]:
+    """Yield the ports that get no VLAN tags: access ports of a bridge, and routed ones."""
+    interfaces = tree.at("interface")
+    for name, port in (interfaces.below if interfaces is not None else {}).items():
+        bridges = port.at("bridge", "domain")
+        domains = bridges.below.values() if bridges is not None else ()
+        addressed = any(port.at(key, "address") is not None for key in ("ip", "ipv4", "ipv6"))
+        if any(domain.at("access") is not None for domain in domains) or (addressed and not domains):
+            yield name
 
 
 def _undefined(reader: NvueSwitch) -> Iterator[UndefinedName]:

@@ -126,12 +126,18 @@ def _read(document: Document, rdma_dscps: tuple[int, ...]) -> ReadSwitch:
         defined=reader.defined_queues(),
         silent=tuple(_silent(config, reader)),
         intended=tuple(_intended(config, reader)),
-        untagged=frozenset(port for port in reader.ports() if _untagged(reader.settings_of(port))),
-        unread=tuple(
-            f"line {document.locate(origin.path).line}: {text!r} is not read"
-            for origin, text in config.unread
-        )
-        + tuple(default_mtus(reader)),
+        untagged=frozenset(port for port in ports if _untagged(config, ports[port])),
+        unread=(
+            *(
+                f"line {document.locate(origin.path).line}: {text!r} is not read"
+                for origin, text in config.unread
+            ),
+            *(
+                f"line {document.locate(origin.path).line}: a multiplier of the watchdog: {_NO_TIMERS}"
+                for origin in _multipliers(config)
+            ),
+            *default_mtus(reader),
+        ),
         taking_part=frozenset(port for port, settings in ports.items() if _takes_part(settings)),
         undecided={port: _AUTO for port, settings in ports.items() if reader.mode(settings) == "auto"},
         rest=reader.rest(),
@@ -244,11 +250,35 @@ def _leading_to(config: NxosConfig, group: int | None) -> Iterator[IntendedLossl
                 yield IntendedLossless(name, group, stated.origin)
 
 
-def _untagged(settings: Settings) -> bool:
-    """Return whether a port gets no VLAN tags: a routed one, or an access port."""
-    return any((said := settings.get((key,))) is not None and said.value for key in ("routed", "access"))
+def _multipliers(config: NxosConfig) -> Iterator[Origin]:
+    """Yield the lines that multiply the timers of the watchdog, each once."""
+    stated = (
+        setting
+        for block in _blocks(config)
+        for key, setting in block.items()
+        if key[0] == "watchdog" and key[1:]
+    )
+    lines = [setting.origin for setting in stated]
+    interval = config.switch.get(("watchdog", "interval"))
+    yield from dict.fromkeys(origin for origin in lines if interval is None or origin != interval.origin)
 
 
+def _untagged(config: NxosConfig, settings: Settings) -> bool:
+    """Return whether a port gets no VLAN tags: a routed one, an access port, or a trunk of its native VLAN alone."""
+    if any((said := settings.get((key,))) is not None and said.value for key in ("routed", "access")):
+        return True
+    native, allowed, tagged = (
+        settings.get(("native",)),
+        settings.get(("allowed",)),
+        config.switch.get(("tag-native",)),
+    )
+    if allowed is None or (tagged is not None and tagged.value):
+        return False
+    return bool(allowed.value == (native.value if native is not None else _FIRST_VLAN))
+
+
+_FIRST_VLAN = 1
+"""The native VLAN of a trunk without a line."""
 _TIMERS = ("watchdog.detection", "watchdog.restoration", "watchdog.action", "watchdog.poll")
 LOSSES = {
     "buffers": _PLATFORM,

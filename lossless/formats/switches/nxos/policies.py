@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.switches.nxos.defaults import CLASS_MTU_BYTES
 from lossless.formats.switches.nxos.names import qos_group
-from lossless.formats.switches.nxos.read.rows import NETWORK, QOS, QUEUING, PauseBuffer
+from lossless.formats.switches.nxos.read.rows import DEFAULT_CLASS, NETWORK, QOS, QUEUING, PauseBuffer
 from lossless.ground.basics.wording import joined
 from lossless.model.fabric.configured_switch import RefusedSetting
 from lossless.model.fabric.qos import PRIORITIES
@@ -41,6 +41,7 @@ def policy_refusals(config: NxosConfig, reader: NxosSwitch) -> Iterator[RefusedS
             yield from _curve(cls, settings)
             if kind == QOS:
                 yield from _policed(reader, cls, settings)
+                yield from _unmatched(config, cls, settings)
         if kind == QUEUING:
             yield from _Shares(config, reader, name, policy).refusals()
 
@@ -156,6 +157,24 @@ def _policed(reader: NxosSwitch, cls: str, settings: Settings) -> Iterator[Refus
             "leave out police",
             police.origin,
         )
+
+
+def _unmatched(config: NxosConfig, cls: str, settings: Settings) -> Iterator[RefusedSetting]:
+    """Yield a class that sets a qos-group and whose class map names nothing to match."""
+    class_map, group = config.class_maps.get((QOS, cls)), settings.get(("qos-group",))
+    if (
+        cls == DEFAULT_CLASS
+        or class_map is None
+        or group is None
+        or any(key[0] != "any" for key in class_map)
+    ):
+        return
+    yield RefusedSetting(
+        f"class map {cls} has no match line",
+        f"no mark leads to qos-group {group.value}, which the class sets",
+        f"match dscp 26, or match cos 3, in class-map type qos {cls}",
+        config.places[f"class-map type {QOS}", cls],
+    )
 
 
 class _Shares:

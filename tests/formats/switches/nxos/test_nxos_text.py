@@ -598,3 +598,17 @@ def test_people_write_capitals_and_short_words() -> None:
 )
 def test_texts_of_others_are_not_taken(text: str) -> None:
     assert not looks_like_nxos(text)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "priority-flow-control watch-dog shutdown-multiplier 10",
+        "priority-flow-control auto-restore multiplier 100",
+        "priority-flow-control fixed-restore multiplier 5",
+        "interface Ethernet1/1\n  priority-flow-control watch-dog-interval on interface-multiplier 10",
+    ],
+)
+def test_a_multiplier_of_the_watchdog_is_not_checked(line: str) -> None:
+    assert len(read(f"{LEAF}{line}\n").unread) == 1
+    assert read(f"{LEAF}priority-flow-control watch-dog interval 200\n").unread == ()

@@ -184,6 +184,7 @@ PORT = _patterns(
     (r"switchport mode .+", _nothing),
     (r"switchport trunk allowed vlan (.+)", _text(("tagged",))),
     (r"switchport access vlan .+", _fixed(("tagged",), None)),
+    (r"switchport trunk native vlan ([0-9]{1,4}|tag)", _text(("native",))),
     (r"channel-group ([0-9]+) mode .+", _text(("lag",))),
     (r"flowcontrol (send|receive) (on|off|desired)", lambda match: [(("flowcontrol", match[1]), match[2])]),
     (r"(?:no|default) flowcontrol (send|receive)\b.*", lambda match: [(("flowcontrol", match[1]), "off")]),

@@ -151,7 +151,9 @@ def _pfc(match: re.Match[str]) -> Made:
 
 def _watchdog(match: re.Match[str]) -> Made:
     on = match[1] is None and match[2] == "on"
-    return [(("watchdog",), on), (("log-only",), on and "disable-action" in match[3])]
+    made = [(("watchdog",), on), (("log-only",), on and "disable-action" in match[3])]
+    multiplier = re.search(r"interface-multiplier ([0-9]+)", match[3])
+    return [*made, (("watchdog", "interface"), int(multiplier[1]))] if multiplier else made
 
 
 def _pause(match: re.Match[str]) -> Made:
@@ -223,9 +225,10 @@ SWITCH = _patterns(
         _number(("watchdog", "interval"), range(10**6)),
     ),
     (
-        r"priority-flow-control (?:watch-dog shutdown-multiplier|(?:auto|fixed)-restore multiplier) .+",
-        _nothing,
+        r"priority-flow-control (?:watch-dog (shutdown)-multiplier|(auto|fixed)-restore multiplier) ([0-9]{1,3})",
+        lambda match: [(("watchdog", match[1] or match[2]), int(match[3]))],
     ),
+    (r"(no )?vlan dot1q tag native", lambda match: [(("tag-native",), match[1] is None)]),
     (r"priority-flow-control override-interface mode off", _fixed(("override",), True)),
     (r"(?:no )?hardware qos .+", _nothing),
 )
@@ -245,6 +248,10 @@ PORT = _patterns(
     (r"switchport", _fixed(("routed",), False)),
     (r"switchport mode access", _fixed(("access",), True)),
     (r"switchport mode (?!access)\S.*", _fixed(("access",), False)),
+    (r"switchport trunk native vlan ([0-9]{1,4})", _number(("native",), range(1, 4095))),
+    (r"no switchport trunk native vlan\b.*", _without("native")),
+    (r"switchport trunk allowed vlan ([0-9]{1,4})", _number(("allowed",), range(1, 4095))),
+    (r"(?:no )?switchport trunk allowed vlan\b.*", _without("allowed")),
     (r"(?:no )?switchport .+", _nothing),
     (r"channel-group ([0-9]+)\b.*", _text(("lag",))),
     (r"inherit port-profile (\S+)", _text(("inherit",))),

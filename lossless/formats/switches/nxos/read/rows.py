@@ -1,10 +1,12 @@
 """What an NX-OS configuration says of QoS, in whichever form it is written: settings by key, each with its place.
 
-Keys are tuples. Of a switch: ``("hostname",)``, ``("watchdog",)``, ``("watchdog", "interval")`` (ms),
-``("override",)``, and of ``system qos`` the policies. Of a port or a port profile: ``("pfc",)`` (on, off or auto),
-``("watchdog",)``, ``("log-only",)``, ``("mtu",)``, ``("speed",)`` (b/s), ``("up",)``, ``("routed",)``,
-``("access",)``, ``("lag",)``, ``("inherit",)``, ``("flowcontrol", "receive")``, ``("storm",)`` (percent). A policy is
-``("policy", type, direction)``; a network-qos policy has no direction, and is ``("policy", "network-qos", "")``.
+Keys are tuples. Of a switch: ``("hostname",)``, ``("watchdog",)``, ``("watchdog", "interval")`` (ms) and its
+multipliers ``("watchdog", "shutdown")``, ``"auto"`` and ``"fixed"``, ``("override",)``, ``("tag-native",)``, and of
+``system qos`` the policies. Of a port or a port profile: ``("pfc",)`` (on, off or auto), ``("watchdog",)``,
+``("watchdog", "interface")`` (a multiplier), ``("log-only",)``, ``("mtu",)``, ``("speed",)`` (b/s), ``("up",)``,
+``("routed",)``, ``("access",)``, ``("native",)`` and ``("allowed",)`` (one VLAN), ``("lag",)``, ``("inherit",)``,
+``("flowcontrol", "receive")``, ``("storm",)`` (percent). A policy is ``("policy", type, direction)``; a network-qos
+policy has no direction, and is ``("policy", "network-qos", "")``.
 
 Of a class map: ``("any",)``, ``("dscp", 26)``, ``("cos", 3)``, ``("qos-group", 3)``, ``("other",)``. Of a class in a
 policy map: ``("qos-group",)``, ``("police",)``; ``("pause", 3)``, ``("no-drop",)``, ``("receive",)``, ``("mtu",)``,
@@ -24,7 +26,7 @@ Key = tuple[str | int, ...]
 QOS, QUEUING, NETWORK = "qos", "queuing", "network-qos"
 TYPES = (QOS, QUEUING, NETWORK)
 """The types of class maps and policy maps; without one, it is ``qos``."""
-_OF_CHANNEL = frozenset({"policy", "pfc", "watchdog", "log-only", "routed", "access"})
+_OF_CHANNEL = frozenset({"policy", "pfc", "watchdog", "log-only", "routed", "access", "native", "allowed"})
 """What the members of a port channel have of it."""
 DEFAULT_CLASS = "class-default"
 
