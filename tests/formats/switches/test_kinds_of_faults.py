@@ -53,7 +53,10 @@ SHARED = (
 )
 PFC = "   priority-flow-control on\n   priority-flow-control priority 3 no-drop\n"
 PAUSED = f"interface Ethernet1-2\n   no switchport\n{PFC}"
-CLASSES = "class-map type qos match-any A\n{}policy-map type quality-of-service P\n   class A\n      set traffic-class 3\n"
+CLASSES = (
+    "class-map type qos match-any A\n{}"
+    "policy-map type quality-of-service P\n   class A\n      set traffic-class 3\n"
+)
 NO_TAGS = "gets no VLAN tags"
 TRUNK = (
     NETWORK.format("c-8q-nq3", "cos 3", 900)

@@ -16,6 +16,7 @@ BRIDGED = "nv set interface swp1 bridge domain br_default access 100\n"
 OVERLAY = "nv set bridge domain br_default vlan 100 vni 10100\nnv set nve vxlan state enabled\n"
 ACTION = "nv set nve vxlan encapsulation dscp action {}\n"
 VALUE = "nv set nve vxlan encapsulation dscp value {}\n"
+NXOS = (RULE_BASES / "switch-nxos.txt").read_text()
 VXLAN = "interface Vxlan1\n   vxlan source-interface Loopback0\n   vxlan vlan 100 vni 10100\n"
 
 
@@ -36,6 +37,7 @@ def said(text: str) -> tuple[list[tuple[Any, Any]], int]:
         # No port that is seen is bridged into it: RDMA may be routed beside the overlay.
         (OVERLAY + ACTION.format("set") + VALUE.format(0), ([("warning", 0)], 0)),
         (BRIDGED + OVERLAY + ACTION.format("set") + VALUE.format(26), ([], 0)),
+        (BRIDGED + OVERLAY + ACTION.format("set") + VALUE.format("af12"), ([("error", 12)], 0)),
         (BRIDGED + OVERLAY + ACTION.format("set"), ([], 1)),
         (BRIDGED + OVERLAY + ACTION.format("copy"), ([], 0)),
         (BRIDGED + OVERLAY, ([], 0)),
@@ -57,10 +59,16 @@ def test_an_overlay_is_no_matter_where_nothing_is_lossless() -> None:
     ("lines", "unchecked"),
     [
         (VXLAN, 1),
-        (f"{VXLAN}   vxlan qos dscp propagation encapsulation\n", 0),
+        (f"{VXLAN}   vxlan qos dscp propagation encapsulation\n", 1),
+        (f"{VXLAN}   vxlan qos dscp propagation encapsulation\n   vxlan qos ecn propagation\n", 0),
         ("interface Vxlan1\n   vxlan source-interface Loopback0\n", 0),
         ("", 0),
     ],
 )
-def test_of_eos_the_outer_dscp_is_known_where_a_line_says_it(lines: str, unchecked: int) -> None:
+def test_of_eos_the_outer_header_is_known_where_lines_copy_dscp_and_ecn(lines: str, unchecked: int) -> None:
     assert said(EOS + lines) == ([], unchecked)
+
+
+def test_of_nxos_the_outer_header_is_not_checked() -> None:
+    assert said(f"{NXOS}interface nve1\n  member vni 10100\n") == ([], 1)
+    assert said(NXOS) == ([], 0)

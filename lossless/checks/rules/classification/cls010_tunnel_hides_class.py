@@ -107,7 +107,7 @@ def on_switch(switch: SwitchConfiguration) -> Results:
     sets = switch.view.lossless_sets
     for tunnel in switch.read.tunnels if sets else ():
         if tunnel.dscp is UNKNOWN:
-            yield MissingInput(f"which DSCP packets of {tunnel.name} carry outside; no line says it")
+            yield MissingInput(f"which DSCP and ECN packets of {tunnel.name} carry outside; no line says it")
             continue
         if tunnel.dscp is None or _is_lossless(sets, tunnel.dscp):
             continue

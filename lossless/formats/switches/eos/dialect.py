@@ -121,9 +121,9 @@ def _read(document: Document, rdma_dscps: tuple[int, ...]) -> ReadSwitch:
 
 
 def _tunnels(document: Document) -> Iterator[Tunnel]:
-    """Yield the overlay: what its packets carry outside is known where a line copies it from inside.
+    """Yield the overlay: what its packets carry outside is known where lines copy DSCP and ECN from inside.
 
-    Without one it comes from the traffic class, by a map of the platform. Source: Arista, EOS User Manual, "VXLAN DSCP
+    Without them it comes from the traffic class, by a map of the platform. Source: Arista, EOS User Manual, "VXLAN DSCP
     Mapping"; keys of eos_cli_config_gen of AVD.
     """
     if isinstance(document, CommandDocument):
@@ -131,7 +131,7 @@ def _tunnels(document: Document) -> Iterator[Tunnel]:
             below = [line.text for line in command.below]
             carries = any(line.startswith(("vxlan vlan ", "vxlan vrf ")) for line in below)
             if command.text.startswith("interface Vxlan") and carries:
-                copied = "vxlan qos dscp propagation encapsulation" in below
+                copied = all(line in below for line in _COPIED.values())
                 yield Tunnel(
                     command.text.split()[1], None if copied else UNKNOWN, Origin(document.name, command.path)
                 )
@@ -139,11 +139,15 @@ def _tunnels(document: Document) -> Iterator[Tunnel]:
         for name, row in overlay.items():
             vxlan = row.get("vxlan") if isinstance(row, dict) else None
             qos = vxlan.get("qos") if isinstance(vxlan, dict) else None
-            copied = isinstance(qos, dict) and qos.get("dscp_propagation_encapsulation") is True
+            copied = isinstance(qos, dict) and all(qos.get(key) is True for key in _COPIED)
             origin = Origin(document.name, ("vxlan_interface", name))
             yield Tunnel(str(name), None if copied else UNKNOWN, origin)
 
 
+_COPIED = {
+    "dscp_propagation_encapsulation": "vxlan qos dscp propagation encapsulation",
+    "ecn_propagation": "vxlan qos ecn propagation",
+}
 _HEAD = re.compile(r"(?m)^! device: \S+ \((?:DCS-)?([^,]+), EOS")
 
 

@@ -26,8 +26,10 @@ from lossless.formats.switches.nvue.read.tree import (
 from lossless.formats.switches.nvue.refusals import refusals
 from lossless.formats.switches.nvue.session import session
 from lossless.formats.switches.nvue.to_model.switch import OTHERS, NvueSwitch
+from lossless.formats.switches.written_numbers import DSCP_NAMES, indexes
 from lossless.ground.basics.known import UNKNOWN
 from lossless.model.fabric.configured_switch import ReadSwitch, Tunnel, UnboundObject, UndefinedName, Words
+from lossless.model.fabric.qos import DSCPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,6 +82,7 @@ WORDS = {
         help="nv set qos pfc default-global switch-priority with the priorities of lossless classes alone"
     ),
     "CLS007": Words(help="nv set qos mapping default-global dscp 48 switch-priority 6"),
+    "CLS010": Words(help="nv set nve vxlan encapsulation dscp action copy"),
     "CLS012": Words(
         help="nv set qos mapping default-global dscp 0 switch-priority 0, and PFC on other priorities"
     ),
@@ -123,23 +126,18 @@ def _tunnels(tree: Node) -> Iterator[Tunnel]:
         return
     said = ("encapsulation", "dscp")
     is_set = vxlan.value(*said, "action") == "set"
-    number = vxlan.number(*said, "value")
-    interfaces = tree.at("interface")
+    numbers = indexes(vxlan.value(*said, "value") or "", DSCPS[-1], DSCP_NAMES)
     bridged = tuple(
-        name
-        for name, port in (interfaces.below if interfaces is not None else {}).items()
-        if port.at("bridge", "domain") is not None
+        name for name, port in tree.all("interface").items() if port.at("bridge", "domain") is not None
     )
-    dscp: Maybe[int] = None if not is_set else UNKNOWN if number is None else number
-    yield Tunnel("VXLAN", dscp, vxlan.origin_of(*said, "value" if number is not None else "action"), bridged)
+    dscp: Maybe[int] = None if not is_set else numbers[0] if numbers else UNKNOWN
+    yield Tunnel("VXLAN", dscp, vxlan.origin_of(*said, "value" if numbers else "action"), bridged)
 
 
 def _untagged(tree: Node) -> Iterator[str]:
     """Yield the ports that get no VLAN tags: access ports of a bridge, and routed ones."""
-    interfaces = tree.at("interface")
-    for name, port in (interfaces.below if interfaces is not None else {}).items():
-        bridges = port.at("bridge", "domain")
-        domains = bridges.below.values() if bridges is not None else ()
+    for name, port in tree.all("interface").items():
+        domains = port.all("bridge", "domain").values()
         addressed = any(port.at(key, "address") is not None for key in ("ip", "ipv4", "ipv6"))
         if any(domain.at("access") is not None for domain in domains) or (addressed and not domains):
             yield name
@@ -148,8 +146,7 @@ def _untagged(tree: Node) -> Iterator[str]:
 def _undefined(reader: NvueSwitch) -> Iterator[UndefinedName]:
     if not reader.whole:
         return
-    interfaces = reader.tree.at("interface")
-    for interface, port in (interfaces.below if interfaces is not None else {}).items():
+    for interface, port in reader.tree.all("interface").items():
         for kind in PROFILED:
             name = port.value("qos", kind, "profile")
             if (

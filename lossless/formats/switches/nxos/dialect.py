@@ -26,10 +26,12 @@ from lossless.formats.switches.nxos.read.running_config import config_of, looks_
 from lossless.formats.switches.nxos.refusals import refusals
 from lossless.formats.switches.nxos.session import session
 from lossless.formats.switches.nxos.to_model.switch import NxosSwitch
+from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.documents.command_lines import CommandDocument
 from lossless.model.fabric.configured_switch import (
     IntendedLossless,
     ReadSwitch,
+    Tunnel,
     UnboundObject,
     UndefinedName,
     Words,
@@ -57,7 +59,7 @@ NOT_APPLICABLE = {
     "BUF003": _NO_LENGTH,
     "BUF004": _NO_LENGTH,
     "BUF007": _NO_HEADROOM,
-    "CLS010": "overlays of NX-OS are not read",
+    "CLS010": "which DSCP and ECN packets of VXLAN carry outside, no line says: not checked",
     "ECN004": _NO_HEADROOM,
     "ECN005": _NO_HEADROOM,
     "PFC005": "the line of a class says which priority pauses it: group, queue and priority cannot disagree",
@@ -137,6 +139,11 @@ def _read(document: Document, rdma_dscps: tuple[int, ...]) -> ReadSwitch:
                 for origin in _multipliers(config)
             ),
             *default_mtus(reader),
+        ),
+        tunnels=tuple(
+            Tunnel(name, UNKNOWN, config.places["interface", name])
+            for name in config.ports
+            if name.startswith("nve")
         ),
         taking_part=frozenset(port for port, settings in ports.items() if _takes_part(settings)),
         undecided={port: _AUTO for port, settings in ports.items() if reader.mode(settings) == "auto"},

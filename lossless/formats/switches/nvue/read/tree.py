@@ -37,6 +37,11 @@ class Node:
         self.below: dict[str, Node] = {}
         self.removed = False
 
+    def all(self, *words: str) -> Mapping[str, Node]:
+        """Return what follows a path, by its words."""
+        node = self.at(*words)
+        return node.below if node is not None else {}
+
     def at(self, *words: str) -> Node | None:
         """Return the node of a path below this one."""
         node: Node | None = self
@@ -167,7 +172,7 @@ def looks_like_commands(text: str) -> bool:
     """Return whether a text consists of commands of NVUE."""
     return (
         re.search(
-            r"^[ \t]*(?:sudo )?nv (?:set|unset) (?:qos|interface|system|bridge|vrf|router|service)\b",
+            r"^[ \t]*(?:sudo )?nv (?:set|unset) (?:qos|interface|system|bridge|vrf|router|service|nve)\b",
             text,
             re.MULTILINE,
         )
