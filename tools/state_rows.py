@@ -18,7 +18,7 @@ ELEMENTS = ("queue", "priority", "pg", "tc", "dscp", "buffer")
 SELECTORS = (
     *ELEMENTS,
     *("port", "pool", "profile", "partition", "device", "path", "guid", "lid"),
-    *("table", "key", "error", "source", "time", "namespace"),
+    *("table", "key", "error", "source", "time", "namespace", "index"),
 )
 WINDOWS: dict[str, CountedSince] = {
     "user_": "user clear",
@@ -32,11 +32,19 @@ ALIASES = {
     "ecn_marked": ("ecn_marked_packets",),
     "tx_drop": ("pfcwd_tx_drop", "out_discards"),
     "rx_drop": ("pfcwd_rx_drop", "in_discards"),
+    "rx_ok": ("pfcwd_rx_ok", "in_packets"),
+    "tx_ok": ("pfcwd_tx_ok", "out_packets"),
+    "rx_pause": ("pause_rx",),
+    "tx_pause": ("pause_tx",),
+    "dcbx_mode": ("dcbx",),
+    "port_xmit_discard": ("port_xmit_discards",),
     "pfcwd_poll": ("pfcwd_poll_interval",),
     "pfcwd_detection": ("pfcwd_detection_time",),
     "pfcwd_restoration": ("pfcwd_restoration_time",),
 }
 """What names of the index are called here; a watchdog's counters have its name before theirs."""
+WORDS = {"Firmware controlled": "firmware", "OS controlled": "os"}
+"""Values of the index that have a shorter word here."""
 SCALES = {"us": 1, "ms": 10**3, "s": 10**6}
 _TIMED = re.compile(r"(.+)_(us|ms|s)")
 _SIZE = re.compile(r"([0-9.]+)([KMG]?)b")
@@ -211,7 +219,7 @@ def _equal(expected: object, value: object) -> bool:
         return str(expected).upper() in ("N/A", "-")
     if isinstance(expected, int | float) and isinstance(value, int | float):
         return expected == value
-    texts = str(expected).strip(), str(value).strip()
+    texts = WORDS.get(str(expected).strip(), str(expected).strip()), str(value).strip()
     return texts[0] == texts[1] or texts[0].replace(",", "") == texts[1].replace(",", "")
 
 

@@ -48,6 +48,8 @@ FORMS = (
     _state("mlnx_qos", "mlnx_qos"),
     _state("dcb", "dcb"),
     _state("ip link show", "other_outputs", "", "is_ip_link", "read_ip_link"),
+    _state("rdma link", "other_outputs", "", "is_rdma_link", "read_rdma_link"),
+    _state("show_gids", "other_outputs", "", "is_show_gids", "read_show_gids"),
     _state("rdma statistic", "rdma_statistic"),
     _state("node_exporter", "prometheus", "metrics of node_exporter"),
     _state("UCX log", "ucx_log", "logs of UCX"),

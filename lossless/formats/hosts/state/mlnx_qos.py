@@ -1,6 +1,7 @@
 """What ``mlnx_qos -i IF`` prints, as readings: the reader of host facts says it, this one names it.
 
-An output that is cut before its PFC configuration leaves PFC of every priority unknown, which is not off.
+An output that is cut before its PFC configuration leaves PFC of every priority unknown, which is not off. Scripts of
+vendors print it indented, below ``show configuration for device eth0 / mlx5_0``, and the switches of ECN below it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
     from lossless.model.fabric.state.collected import StateItems
     from lossless.model.fabric.state.readings import Identity
 
-_SIGN = re.compile(r"^(?:DCBX mode|Priority trust state): ", re.MULTILINE)
+_SIGN = re.compile(r"^[ \t]*(?:DCBX mode|Priority trust state): ", re.MULTILINE)
+_DEVICE = re.compile(r"=+ show configuration for device (\S+) / \S+?=+")
+_ECN = re.compile(r"ECN Enabled for priority ([0-7]): \S+/roce_([nr]p)/enable/[0-7] = ([01])")
 _WORDS = {"dcbx": "dcbx", "trust": "trust", "pfc_delay": "cable_len", "max_buffer_size": "max_buffer_size"}
 _UNITS = {"pfc_delay": "m", "max_buffer_size": "bytes"}
 
@@ -34,8 +37,16 @@ def is_form(section: PrintedSection) -> bool:
 
 def read(section: PrintedSection) -> StateItems:
     """Yield what is set for each priority, DSCP, buffer and traffic class."""
-    device: Identity = (("device", section.named),) if section.named else ()
-    numbered = tuple(SectionLine(line.number, line.text) for line in section.lines)
+    margin = min((len(t) - len(t.lstrip()) for line in section.lines if (t := line.text).strip()), default=0)
+    numbered = tuple(SectionLine(line.number, line.text[margin:]) for line in section.lines)
+    titled = next((match[1] for line in numbered if (match := _DEVICE.match(line.text))), "")
+    named = section.named or titled
+    device: Identity = (("device", named),) if named else ()
+    for line in numbered:
+        if (match := _ECN.match(line.text)) is not None:
+            identity: Identity = (*device, ("priority", match[1]))
+            path = (section.form, line.start, match[2])
+            yield StateReading(identity, f"ecn_{match[2]}", int(match[3]), "", "now", path, match[2])
     facts_section = Section(section.title or section.form, section.named, numbered)
     knows_pfc = False
     for item in (*mlnx_qos.read(facts_section), *mlnx_qos.printed_beside(facts_section)):

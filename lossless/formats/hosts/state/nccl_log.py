@@ -1,10 +1,11 @@
 """Debug logs of NCCL and RCCL: the NICs of each host, settings, and completions with an error.
 
 ``NET/IB : Using [0]mlx5_0:1/RoCE [1]={[1] mlx5_1:1/IB, ...} [RO]; OOB eth0:...``: "NET/IB" is said of RoCE as well. A
-line without OOB is cut, and how many NICs there are is then unknown. ``Got completion from peer ADDRESS<PORT> with
-error 12`` became ``status=12`` and ``status=IBV_WC_RETRY_EXC_ERR(12)``; GIDs follow on RoCE alone. Sources:
-NVIDIA/nccl src/transport/net_ib/{init,p2p,common}.cc and src/misc/param.cc @5067397; older forms are those of
-public logs (NVIDIA/nccl#1405, #1814, #2397; nccl-tests#373).
+line without OOB is cut, and how many NICs there are is then unknown. ``mlx5_1:1/IB/SHARP`` is a NIC with SHARP, and a
+channel ``via NET/IB/0/GDRDMA`` goes to the GPU's memory directly, as ``GDR 1`` behind the rings says of all. ``Got
+completion from peer ADDRESS<PORT> with error 12`` became ``status=12`` and ``status=IBV_WC_RETRY_EXC_ERR(12)``; GIDs
+follow on RoCE alone. Sources: NVIDIA/nccl src/transport/net_ib/{init,p2p,common}.cc and src/misc/param.cc @5067397;
+older forms are those of public logs (NVIDIA/nccl#1405, #1814, #2397; nccl-tests#373).
 """
 
 from __future__ import annotations
@@ -27,7 +28,11 @@ _SIGN = re.compile(
     r"\b(?:NCCL|RCCL) (?:INFO|WARN|TRACE|ERROR)\b|NET/IB[^\n]{0,80}?(?:Using \[|[Gg]ot completion)"
 )
 _USING = re.compile(r"NET/IB\w* ?: Using ?(.*)")
-_NIC = re.compile(r"\[[0-9]+\]\s*([A-Za-z_][\w.-]*):([0-9]+)(?::[0-9]*)*/(IB|RoCE)\b")
+_NIC = re.compile(r"\[[0-9]+\]\s*([A-Za-z_][\w.-]*):([0-9]+)(?::[0-9]*)*/(IB|RoCE)\b(/SHARP)?")
+_RINGS = re.compile(r"Connected all (?:rings|trees).*\bGDR ([01])\b")
+_CHANNEL = re.compile(
+    r"Channel [0-9]+(?:/[0-9]+)? : \S+ -> \S+ \[(?:send|receive)\] via NET/IB\w*/[0-9]+(/GDRDMA)?"
+)
 _OOB = re.compile(r"\bOOB\b")
 _NONE = re.compile(r"NET/IB\w* ?: No device found")
 _NETWORK = re.compile(r"Using network (\S+)")
@@ -81,16 +86,23 @@ def _plain(message: LogMessage, text: str) -> StateItems:
     yield from settings(message)
     if match := _NETWORK.search(text):
         yield message.reading("network", match[1])
+    if match := _CHANNEL.search(text):
+        yield message.reading("gdrdma", bool(match[1]), (), "via NET/IB")
+    elif match := _RINGS.search(text):
+        yield message.reading("gdrdma", match[1] == "1", (), "GDR")
     if match := _VERSION.search(text):
         yield message.reading("version", match[2], (), f"{match[1]} version")
 
 
 def _nics(section: PrintedSection, message: LogMessage, listed: str) -> StateItems:
     nics = dict.fromkeys(_NIC.findall(listed))
-    for device, port, layer in nics:
-        yield message.reading("link_layer", layer, (("device", device), ("port", port)), "Using")
+    for device, port, layer, sharp in nics:
+        place: Identity = (("device", device), ("port", port))
+        yield message.reading("link_layer", layer, place, "Using")
+        if sharp:
+            yield message.reading("sharp", True, place, "Using")
     whole = bool(_OOB.search(listed))
-    yield message.reading("devices", len({(device, port) for device, port, _ in nics}) if whole else UNKNOWN)
+    yield message.reading("devices", len({nic[:2] for nic in nics}) if whole else UNKNOWN)
     if not whole:
         yield section.problem(message.line, "the list of NICs is cut: there may be more of them", "Using")
 

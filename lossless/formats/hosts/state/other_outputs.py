@@ -1,4 +1,4 @@
-"""Outputs of which little is read, or nothing: ``ip link show``, and the RAS status of RCCL."""
+"""Outputs of which little is read, or nothing: ``ip link show``, ``rdma link``, ``show_gids``, and the RAS status of RCCL."""
 
 from __future__ import annotations
 
@@ -13,6 +13,13 @@ if TYPE_CHECKING:
     from lossless.model.fabric.state.collected import StateItems
 
 _LINK = re.compile(r"[0-9]+: ([^:@\s]+)(?:@\S+)?: <([A-Z0-9_,-]*)> (.*)")
+_RDMA_LINK = re.compile(r"(?:[0-9]+/[0-9]+: |link )([\w.-]+)/([0-9]{1,3}):? (state \S+ physical_state \S+.*)")
+_GIDS = re.compile(r"\s*DEV\s+PORT\s+INDEX\s+GID\s+IPv4\s+VER\b")
+_GID = re.compile(
+    r"\s*(\S+)\s+([0-9]{1,3})\s+([0-9]{1,4})\s+([0-9a-fA-F:]{2,39})(?:\s+([0-9]{1,3}(?:\.[0-9]{1,3}){3}))?\s+(v[12])"
+    r"(?:\s+(\S+))?\s*"
+)
+_GIDS_FOUND = re.compile(r"\s*n_gids_found=([0-9]{1,6})\s*")
 _RAS_TEXT = re.compile(r"^(?:NCCL|RCCL) version [^\n]*\n(?:[^\n]*\n){0,12}?Job summary\s*$", re.MULTILINE)
 _RAS_JSON = re.compile(r'\s*\{\s*"nccl_version"\s*:(?:.|\n){0,600}?"communicators(?:_count)?"\s*:')
 _NOT_READ = "the RAS status of RCCL says which ranks answer and nothing of NICs or the network: not read"
@@ -33,6 +40,48 @@ def read_ip_link(section: PrintedSection) -> StateItems:
                 path = section.place(line, name)
                 unit = "bytes" if name == "mtu" else ""
                 yield StateReading((("device", match[1]),), name, value_of(word), unit, "now", path, name)
+
+
+def is_rdma_link(section: PrintedSection) -> bool:
+    """Return whether the first line is that of a port of an RDMA device."""
+    return any(_RDMA_LINK.fullmatch(line.text) for line in section.lines[:2])
+
+
+def read_rdma_link(section: PrintedSection) -> StateItems:
+    """Yield the states of each port, and its interface."""
+    for line in section.lines:
+        if (match := _RDMA_LINK.fullmatch(line.text)) is not None:
+            port = (("device", match[1]), ("port", match[2]))
+            words = match[3].split()
+            for word, value in zip(words[::2], words[1::2], strict=False):
+                name = {"physical_state": "phys_state"}.get(word, word)
+                yield StateReading(port, name, value, "", "now", section.place(line, word), word)
+
+
+def is_show_gids(section: PrintedSection) -> bool:
+    """Return whether the headings are those of show_gids."""
+    return any(_GIDS.match(line.text) for line in section.lines[:4])
+
+
+def read_show_gids(section: PrintedSection) -> StateItems:
+    """Yield the RoCE version, address and interface of each GID, and how many the script counted.
+
+    A row without an interface, or a count that differs, is printed as it is.
+    """
+    for line in section.lines:
+        if (match := _GID.fullmatch(line.text)) is not None:
+            gid = (("device", match[1]), ("port", match[2]), ("index", match[3]))
+            for name, word in (
+                ("gid", match[4]),
+                ("ipv4", match[5]),
+                ("version", match[6]),
+                ("netdev", match[7]),
+            ):
+                if word:
+                    yield StateReading(gid, name, word, "", "now", section.place(line, name), name)
+        elif (count := _GIDS_FOUND.fullmatch(line.text)) is not None:
+            path = section.place(line, "n_gids_found")
+            yield StateReading((), "n_gids_found", int(count[1]), "", "now", path, "n_gids_found")
 
 
 def is_ras(section: PrintedSection) -> bool:

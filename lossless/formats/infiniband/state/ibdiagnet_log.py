@@ -1,9 +1,10 @@
 """``ibdiagnet2.log``, or what ``ibdiagnet`` prints: what each check found, links that are slow, counters that moved.
 
-``-E- Link: A<-->B - Unexpected actual link speed 2.5 (enable_speed1="2.5 or 5 or 10", ... therefore final speed should
-be 10)``, ``-E- A - "port_rcv_errors" increased during the run (difference value=117,...)``; in the summary a line for
-each stage has its warnings and errors: ``-I- Speed / Width checks       0         1``. Ports are called as ibdiagnet
-calls them, ``S<GUID of the system>/N<GUID of the node>/P20``. Sources: NCAR/ops_tracking_toolkit
+``-E- Link: A<-->B - Unexpected actual link speed 2.5 (enable_speed1="2.5 or 5 or 10", ... therefore final speed
+should be 10)``, ``-E- A - "port_rcv_errors" increased during the run (difference value=117,...)``; in the summary a
+line for each stage has its warnings and errors: ``-I- Speed / Width checks 0 1``. A check of counters has the port
+and below it a table: ``-E- lid=0x0008 dev=51000 S.../N.../P27``, ``port_xmit_discard : 65535 (overflow)``. Ports are
+called as ibdiagnet calls them, ``S<GUID of the system>/N<GUID of the node>/P20``. Sources: NCAR/ops_tracking_toolkit
 opstt/ib_diagnostics.py @188d6e3, and a log of a fabric in public notes. All other messages are counted.
 """
 
@@ -12,7 +13,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lossless.formats.infiniband.state.counter_names import counter_of
+from lossless.formats.infiniband.state.counter_names import counter_of, counter_reading, is_extended
 from lossless.formats.infiniband.state.ibdiagnet_values import said
 from lossless.ground.documents.printed_values import measured
 from lossless.model.fabric.state.readings import StateReading
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Path
     from lossless.ground.documents.printed_lines import PrintedLine, PrintedSection
     from lossless.model.fabric.state.collected import StateItems
+    from lossless.model.fabric.state.readings import Identity
 
 _LINE = re.compile(r"\s*-([IWE])- (.*?)\s*")
 _LINK = re.compile(
@@ -28,6 +30,8 @@ _LINK = re.compile(
 )
 _INCREASE = re.compile(r"(\S+) - \"(\w+)\" increased during the run \(difference value=([0-9]{1,20})\b.*")
 _STAGE = re.compile(r"(\S.*?)\s{2,}([0-9]{1,9})\s+([0-9]{1,9})(?:\s{2,}.*)?")
+_CHECKED = re.compile(r"lid=(0x[0-9a-fA-F]{1,4}) dev=[0-9]+ (\S+/P([0-9]{1,3}))")
+_COUNTED = re.compile(r"\s*(\w+)\s*: ([0-9]{1,20})(?: \(overflow\))?\s*")
 _LEVELS = {"W": "warnings", "E": "errors"}
 
 
@@ -40,10 +44,17 @@ def read(section: PrintedSection) -> StateItems:
     """Yield what is said of links, counters and stages, and how many warnings and errors there are."""
     first: dict[str, PrintedLine] = {}
     times: dict[str, int] = {}
+    port: Identity = ()
     for line in section.lines:
         match = _LINE.fullmatch(line.text)
         if match is None:
+            counted = _COUNTED.fullmatch(line.text) if port else None
+            if counted is not None:
+                value, place = int(counted[2]), section.place(line)
+                yield counter_reading(port, counted[1], value, place, extended=is_extended(counted[1]))
             continue
+        checked = _CHECKED.fullmatch(match[2])
+        port = (("lid", str(int(checked[1], 16))), ("port", checked[3])) if checked else ()
         path = section.place(line)
         if match[1] in _LEVELS:
             first.setdefault(match[1], line)

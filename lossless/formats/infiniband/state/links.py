@@ -1,8 +1,9 @@
 """The line of a link, as ``iblinkinfo`` and ``ibqueryerrors -r`` print it.
 
-``2   17[  ] ==( 4X  25.78125 Gbps Active/  LinkUp)==>  4  1[  ] "n02 HCA-1" ( Could be 50 Gbps)``; of a port that is
-down neither width, speed nor peer is printed, since what the port says of them then is invalid (C14-24.2.1). Source:
-linux-rdma/rdma-core infiniband-diags/iblinkinfo.c and ibqueryerrors.c print_port_config @691953d.
+``2 17[ ] ==( 4X 25.78125 Gbps Active/ LinkUp)==> 4 1[ ] "n02 HCA-1" ( Could be 50 Gbps)``; of a port that is down
+neither width, speed nor peer is printed, and FDR10 is named behind its speed, ``4X 10.0 Gbps (FDR10)``, since what
+the port says of them then is invalid (C14-24.2.1). Source: linux-rdma/rdma-core infiniband-diags/iblinkinfo.c and
+ibqueryerrors.c print_port_config @691953d.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 LINK = re.compile(
     r"\s*(?:Link info:)?\s*(?:(0x[0-9a-fA-F]{1,16})\s+)?(?:\"([^\"]*)\"\s+)?([0-9]+)\s+([0-9]+)\[[\s0-9]*\]\s*"
-    r"==\(\s*([^)]*?)\s*\)(?:\s*\([^)]*\))*==>\s*(.*?)\s*"
+    r"==\(\s*([^()]*?(?:\(FDR10\)[^()]*?)?)\s*\)(?:\s*\([^)]*\))*==>\s*(.*?)\s*"
 )
 """GUID of the port, name of its node, LID, port, state of the link, peer."""
 _STATE = re.compile(r"(?:([0-9]+X)\s+(.*?)\s+)?([A-Za-z?()0-9]+)/\s*([A-Za-z?()0-9]+)")

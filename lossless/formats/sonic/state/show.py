@@ -54,6 +54,10 @@ def _captures(parts: tuple[tuple[SwitchCommand, ShownPart], ...], file: str) -> 
         )
 
 
+_OF_A_HOST = "DEV"
+"""What the rows of a table of a host begin with, as those of ``show_gids`` do."""
+
+
 class _Reader:
     """Goes through the blocks of a text, and keeps what a line says of the tables after it."""
 
@@ -74,7 +78,8 @@ class _Reader:
                 continue
             context = self._context()
             if isinstance(block, PrintedTable):
-                yield self._command, _table_part(block, context)
+                if block.headings[0] != _OF_A_HOST:
+                    yield self._command, _table_part(block, context)
             elif part := _pairs_part(block, context):
                 yield self._command, part
             self._title = ""

@@ -14,6 +14,8 @@ TEXTS = {
     "sysfs": "board_id=MT_1\nports/1/counters/link_downed=0\n",
     "dcb": "pfc-cap 8 macsec-bypass off delay 0\n",
     "mlnx_qos": "DCBX mode: OS controlled\nPriority trust state: pcp\n",
+    "rdma link": "link mlx5_0/1 state ACTIVE physical_state LINK_UP netdev eth0\n",
+    "show_gids": "DEV PORT INDEX GID  IPv4 VER DEV\n--- --- --- --- --- --- ---\nmlx5_0 1 3 fe80::1 192.0.2.1 v2 eth0\n",
     "rdma statistic": "link mana_0/1\n    requester_timeout 45\n",
     "node_exporter": 'node_infiniband_state_id{device="a",port="1"} 4\n',
     "nicctl": '\n{\n    "nic": [\n    ]\n}\n',
@@ -139,3 +141,40 @@ def test_interfaces_that_are_named_are_both_read() -> None:
 def test_a_job_log_is_one_whatever_it_prints_between() -> None:
     log = TEXTS["NCCL log"]
     assert [capture.form for capture in host_captures(f"{log}step_time: 3\nlr 12\n{log}")] == ["NCCL log"]
+
+
+def test_gids_have_a_version_an_address_and_an_interface_where_they_are_printed() -> None:
+    text = TEXTS["show_gids"] + "mlx5_1  1  0  fe80:0000:0000:0000:0000:0000:0000:0002  v1\nn_gids_found=2\n"
+    captures = host_captures(text)
+    assert value(captures, "version", device="mlx5_0", index="3") == "v2"
+    assert value(captures, "netdev", device="mlx5_0", index="3") == "eth0"
+    assert value(captures, "version", device="mlx5_1", index="0") == "v1"
+    assert value(captures, "n_gids_found") == 2
+    assert len([r for capture in captures for r in capture.readings if r.name == "netdev"]) == 1
+
+
+@pytest.mark.parametrize("prefix", ["link ", "0/1: "])
+def test_a_port_of_rdma_link_has_its_states(prefix: str) -> None:
+    text = TEXTS["rdma link"].replace("link ", prefix).replace("/1 ", "/1: " if prefix == "0/1: " else "/1 ")
+    captures = host_captures(text)
+    assert value(captures, "phys_state", device="mlx5_0", port="1") == "LINK_UP"
+    assert value(captures, "netdev", device="mlx5_0", port="1") == "eth0"
+
+
+SCRIPT = """\
+    ======== show configuration for device eth0 / mlx5_0========
+    Priority trust state: dscp
+    PFC configuration:
+            priority    0   1   2   3   4   5   6   7
+            enabled     0   0   0   0   0   1   0   0
+    ECN Enabled for priority 5: /sys/class/net/eth0/ecn/roce_np/enable/5 = 1
+    ECN Enabled for priority 5: /sys/class/net/eth0/ecn/roce_rp/enable/5 = 0
+"""
+
+
+def test_an_indented_mlnx_qos_of_a_script_has_its_device_and_the_switches_of_ecn() -> None:
+    captures = host_captures(SCRIPT)
+    assert value(captures, "pfc_enabled", device="eth0", priority="5") == 1
+    assert value(captures, "ecn_np", device="eth0", priority="5") == 1
+    assert value(captures, "ecn_rp", device="eth0", priority="5") == 0
+    assert value(captures, "trust", device="eth0") == "dscp"

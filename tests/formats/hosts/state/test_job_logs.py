@@ -127,3 +127,24 @@ def test_a_job_that_uses_no_nic_says_so() -> None:
         "h:1:2 [0] NCCL INFO NET/IB : No device found.\nh:1:2 [0] NCCL INFO Using network Socket\n"
     )
     assert (value(captures, "devices"), value(captures, "network")) == (0, "Socket")
+
+
+def test_a_nic_with_sharp_and_the_path_to_the_memory_of_a_gpu_are_named() -> None:
+    log = "a:1:2 [0] NCCL INFO NET/IB : Using [0]mlx5_1:1/IB/SHARP [1]mlx5_2:1/IB; OOB b:1<0>\n"
+    captures = host_captures(log)
+    assert value(captures, "sharp", device="mlx5_1") is True
+    assert [r for capture in captures for r in capture.readings if r.name == "sharp"][1:] == []
+    assert value(captures, "devices") == 2
+
+
+@pytest.mark.parametrize(
+    ("line", "direct"),
+    [
+        ("Channel 03/0 : 1[1] -> 8[0] [receive] via NET/IB/0/GDRDMA", True),
+        ("Channel 00/0 : 3[1] -> 0[0] [send] via NET/IB/2", False),
+        ("Connected all rings, use ring PXN 1 GDR 1", True),
+        ("Connected all rings, use ring PXN 0 GDR 0", False),
+    ],
+)
+def test_a_log_says_whether_nics_reach_the_memory_of_gpus(line: str, direct: bool) -> None:
+    assert value(host_captures(f"a:1:1 [0] NCCL INFO {line}\n"), "gdrdma") is direct

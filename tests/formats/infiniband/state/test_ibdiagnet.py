@@ -176,3 +176,16 @@ def test_no_other_reader_takes_them(text: str, tmp_path_factory: pytest.TempPath
     (folder / "anything").write_text(text)
     (device,) = gather_captures([folder]).devices
     assert device.captures == read_capture(text, str(folder / "anything"))
+
+
+def test_counters_below_a_check_are_those_of_its_port() -> None:
+    text = (
+        "-E- Ports counters value Check finished with errors\n-E- lid=0x0008 dev=51000 Sa/Nb/P27\n"
+        "Performance Monitor counter         : Value\nport_xmit_discard                   : 65535 (overflow)\n"
+        "-E- lid=0x0009 dev=51000 Sa/Nb/P3\nlink_down_counter : 4\n-E- FW Check finished with errors\nother : 3\n"
+    )
+    captures = subnet_captures(text)
+    (stopped,) = of(captures, "port_xmit_discard", lid=8, port=27)
+    assert (stopped.name, stopped.value, stopped.is_saturated) == ("port_xmit_discards", 65535, True)
+    assert value(captures, "link_downed", lid=9, port=3) == 4
+    assert "other" not in {reading.name for capture in captures for reading in capture.readings}

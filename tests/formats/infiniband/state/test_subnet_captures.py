@@ -145,6 +145,14 @@ def test_a_link_has_its_state_speed_and_peer() -> None:
     assert value(captures, "slower_than_possible", lid=2, port=17) == "Could be 25.78125 Gbps"
 
 
+def test_a_link_of_fdr10_is_named_behind_its_speed() -> None:
+    line = '  223   33[  ] ==( 4X  10.0 Gbps (FDR10) Active/  LinkUp)==>  145    1[  ] "gpfs HCA-1" ( )'
+    captures = subnet_captures(f"{line}\n")
+    assert value(captures, "speed", lid=223, port=33) == "4X 10.0 Gbps (FDR10)"
+    assert value(captures, "peer", lid=223, port=33) == "gpfs HCA-1"
+    assert value(captures, "state", lid=223, port=33) == "Active"
+
+
 def test_a_port_that_is_down_has_neither_speed_nor_peer() -> None:
     captures = subnet_captures(LINKS)
     assert value(captures, "state", lid=2, port=1, guid="0x506b4b0300820910") == "Down"
