@@ -185,3 +185,17 @@ class TestCnpMarkingMismatch:
 def test_upstream_configurations_are_healthy(reference: Path, dscps: tuple[int, ...]) -> None:
     findings = corpus_findings(reference, ("CLS002", "CLS006", "CLS007", "CLS008"), dscps)
     assert findings == []
+
+
+class TestLosslessClassWithoutDscp:
+    def test_it_is_an_error_where_no_lossless_class_has_one(self) -> None:
+        finding = only("CLS001", patched(INTENT, {"classes": {"rdma": {"dscp": "off"}}}))
+        assert (finding.severity, finding.origin.path) == ("error", ("classes", "rdma", "dscp"))
+
+    def test_a_second_one_beside_that_of_rdma_is_a_warning(self) -> None:
+        spare = {"dscp": "off", "priority": 4, "lossless": True, "ecn": "off"}
+        assert only("CLS001", patched(INTENT, {"classes": {"spare": spare}})).severity == "warning"
+
+    def test_a_lossy_class_without_a_dscp_is_silent(self) -> None:
+        own = {"dscp": "off", "priority": 4, "scheduling": "strict"}
+        assert drawn("CLS001", patched(INTENT, {"classes": {"own": own}})) == []

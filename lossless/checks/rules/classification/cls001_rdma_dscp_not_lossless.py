@@ -14,7 +14,8 @@ Where nothing names the RDMA DSCPs, the switch is its own measure: a DSCP that m
 one lossless traffic class, and some to a lossy one, is a warning on those. DSCP 48 is left to CLS007. Ports that pause
 the priority that most ports pause, with no DSCP of it in common with those, are an error: nothing that crosses the
 switch between them is lossless. A priority with PFC that no DSCP of the switch leads to is a warning: its buffers are
-set aside, and the packets that should use them go elsewhere.
+set aside, and the packets that should use them go elsewhere. A lossless class of an intent with `dscp: off` is the
+same, and an error where no other lossless class has a DSCP.
 
 ## Why it breaks a lossless fabric
 RDMA then rides a best-effort queue without anything complaining. The first congestion drops packets, and the
@@ -90,6 +91,8 @@ if TYPE_CHECKING:
 
 def check(view: View) -> Results:
     """Yield a violation per DSCP map entry that sends RDMA to a lossy traffic class."""
+    if view.fabric.declared:
+        yield from _without_dscp(view.fabric.classes.lossless)
     for switch, device in by_switch(view.lossless_sets):
         bounced = {priority for ports in device for priority in remapped(ports.qos)}
         # What is inferred from the maps themselves cannot contradict them.
@@ -104,6 +107,20 @@ def check(view: View) -> Results:
     for switch, device in by_switch(view.port_sets):
         if switch.classes.knowledge == "named" and not any(ports.qos.pfc.priorities for ports in device):
             yield from _on_a_switch_that_pauses_nothing(switch, device)
+
+
+def _without_dscp(lossless: Sequence[TrafficClass]) -> Iterator[Violation]:
+    """Yield the lossless classes of an intent that no DSCP leads to; RoCEv2 is then in another class."""
+    bare = [cls for cls in lossless if not cls.dscps and not cls.rest]
+    for cls in bare:
+        yield Violation(
+            origin=cls.origin.at("dscp"),
+            message=f"class {cls.name} is lossless, and no DSCP leads to it",
+            note="every port is rendered to read the DSCP: RoCEv2 has another class, and no pause protects it",
+            help=f"name the DSCP that hosts send, as dscp: 26, or lossless: false for class {cls.name}",
+            data={"class": cls.name},
+            severity=None if len(bare) == len(lossless) else "warning",
+        )
 
 
 def _on_a_switch_that_pauses_nothing(switch: Switch, device: Sequence[PortSet]) -> Iterator[Violation]:

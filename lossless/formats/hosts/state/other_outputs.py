@@ -1,4 +1,4 @@
-"""Outputs of which little is read, or nothing: ``ip link show``, ``rdma link``, ``show_gids``, and the RAS status of RCCL."""
+"""Outputs of which little is read, or nothing: ``ip link show``, ``rdma link``, ``show_gids``, RAS status of RCCL."""
 
 from __future__ import annotations
 

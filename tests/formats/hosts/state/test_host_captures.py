@@ -15,7 +15,7 @@ TEXTS = {
     "dcb": "pfc-cap 8 macsec-bypass off delay 0\n",
     "mlnx_qos": "DCBX mode: OS controlled\nPriority trust state: pcp\n",
     "rdma link": "link mlx5_0/1 state ACTIVE physical_state LINK_UP netdev eth0\n",
-    "show_gids": "DEV PORT INDEX GID  IPv4 VER DEV\n--- --- --- --- --- --- ---\nmlx5_0 1 3 fe80::1 192.0.2.1 v2 eth0\n",
+    "show_gids": "DEV PORT INDEX GID  IPv4 VER DEV\n--- ---\nmlx5_0 1 3 fe80::1 192.0.2.1 v2 eth0\n",
     "rdma statistic": "link mana_0/1\n    requester_timeout 45\n",
     "node_exporter": 'node_infiniband_state_id{device="a",port="1"} 4\n',
     "nicctl": '\n{\n    "nic": [\n    ]\n}\n',
