@@ -15,7 +15,7 @@ _SIGNS = (
     (
         "the Enterprise SONiC command line",
         r"[ \t]*(?:qos (?:map (?:dscp|dot1p|tc|pfc)-|(?:scheduler|wred)-policy )|scheduler-policy |roce enable"
-        r"|queue [0-7] wred-policy |priority-flow-control (?:asymmetric|watchdog) )|interface Eth[0-9]+/[0-9]",
+        r"|queue [0-7] wred-policy |priority-flow-control asymmetric\b)|interface Eth[0-9]+/[0-9]",
     ),
     (
         "Dell OS10",

@@ -7,6 +7,7 @@ what may follow is for the dialect to say.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from lossless.ground.documents.document import Document
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     """Whether a command opens a mode that another command, written with the same indentation, belongs to."""
 
 
+PROMPT = re.compile(r"[\w.-]+(?:\(([\w.-]+)\))?#\s*")
+"""What a switch prints before a command, with the mode: ``leaf1(config-if)#``."""
+_REMARK = re.compile(r"(?<=\S)\s+!\s.*")
+_FREE_TEXT = ("description ", "banner ", "remark ", "snmp-server ", "!!")
 _LEAVING = frozenset({"exit", "end"})
 _DEEPEST = 8
 """Modes within modes; what is indented further stands in the innermost of these."""
@@ -67,14 +72,14 @@ def read_commands(
     reader = _CommandTree(enters)
     comments = []
     for number, written in enumerate(text.split("\n"), 1):
-        line = written.strip()
+        line = without_prompt(written.strip())
         indent = len(written) - len(written.lstrip())
         if line.startswith(comment):
             comments.append(line)
             if comments_leave:
                 reader.leave(indent)
         elif line:
-            reader.add(indent, " ".join(line.split()), number)
+            reader.add(indent, " ".join(without_remark(line).split()), number)
     data: dict[str | int, Any] = {}
     lines: dict[Path, int] = {}
     for command in reader.root.all():
@@ -85,6 +90,17 @@ def read_commands(
     document = CommandDocument(file, text, data, LineLocator(text, lines))
     document.top, document.comments = tuple(reader.root.below), tuple(comments)
     return document
+
+
+def without_prompt(line: str) -> str:
+    """Return a line without the prompt before its command."""
+    prompt = PROMPT.match(line)
+    return line[prompt.end() :] if prompt is not None else line
+
+
+def without_remark(line: str) -> str:
+    """Return a command without a remark behind it, as people write it: ``qos trust dscp  ! hosts mark``."""
+    return line if " !" not in line or line.startswith(_FREE_TEXT) else _REMARK.sub("", line)
 
 
 class _Mode:

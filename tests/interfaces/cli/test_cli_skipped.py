@@ -33,7 +33,7 @@ OF_TYPE_QOS = "class-map type network-qos A\n match qos-group 3\n"
 FURTHER = (
     ("Juniper Junos", f"set interfaces et-0/0/1 mtu 9216\n{SHARED}"),
     ("the Enterprise SONiC command line", f"interface Ethernet4\n queue 3 wred-policy ROCE\n{SHARED}"),
-    ("the Enterprise SONiC command line", f"{SHARED}  priority-flow-control watchdog action drop\n"),
+    ("the Enterprise SONiC command line", f"{SHARED}  priority-flow-control asymmetric\n"),
     ("Dell OS10", f"{OF_TYPE_QOS}policy-map type network-qos P\n class A\n  pfc-cos 3\n"),
     ("Dell OS10", "policy-map type application P\n class iscsi\n  set qos-group 4\n"),
     ("H3C Comware", f"sysname L\ninterface X\n priority-flow-control enable\n{SHARED}"),

@@ -19,6 +19,7 @@ from lossless.formats.switches.eos.read.running_config import config_of, looks_l
 from lossless.formats.switches.eos.read.structured import config_of_data, looks_structured
 from lossless.formats.switches.eos.refusals import refusals
 from lossless.formats.switches.eos.session import session
+from lossless.formats.switches.eos.to_model.classification import DEFAULT_CLASS
 from lossless.formats.switches.eos.to_model.switch import SwitchReader, is_port
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.known import UNKNOWN
@@ -165,6 +166,23 @@ def _undefined(config: EosConfig) -> Iterator[UndefinedName]:
         if profile is not None and profile.value is not None and profile.value not in config.profiles:
             ports = (name,) if config.whole and is_port(name) else ()
             yield UndefinedName("qos profile", profile.value, profile.origin, ports)
+    yield from _undefined_maps(config)
+
+
+def _undefined_maps(config: EosConfig) -> Iterator[UndefinedName]:
+    """Yield policy maps that are bound, and class maps of policies, that a text with such maps does not define."""
+    used: dict[str, tuple[Origin, list[str]]] = {}
+    for owner, settings in (*config.profiles.items(), *config.interfaces.items()):
+        bound = settings.get(("policy",))
+        if bound is not None and bound.value is not None and bound.value not in config.policies:
+            ports = used.setdefault(bound.value, (bound.origin, []))[1]
+            ports += [owner] if config.whole and owner in config.interfaces and is_port(owner) else []
+    for name, (origin, ports) in used.items() if config.policies or config.whole else ():
+        yield UndefinedName("policy-map type quality-of-service", name, origin, tuple(ports))
+    for policy, classes in config.policies.items():
+        for cls in classes if config.class_maps or config.whole else ():
+            if cls != DEFAULT_CLASS and cls not in config.class_maps:
+                yield UndefinedName("class-map type qos", cls, config.places["policy", policy])
 
 
 def _unbound(config: EosConfig) -> Iterator[UnboundObject]:

@@ -33,7 +33,7 @@ def refusals(config: EosConfig) -> Iterator[RefusedSetting]:
             "",
             origin,
         )
-    for origin, text, meant in config.refused:
+    for text, (origin, meant) in {text: (at, meant) for at, text, meant in reversed(config.refused)}.items():
         yield RefusedSetting(f"{text!r} is no command of EOS", "it sets nothing", meant, origin)
     off = config.switch.get(("all-off",))
     if off is not None and any(_pauses(s) for s in (*config.profiles.values(), *config.interfaces.values())):
@@ -43,6 +43,7 @@ def refusals(config: EosConfig) -> Iterator[RefusedSetting]:
             "no priority-flow-control all off",
             off.origin,
         )
+    yield from _not_on(config)
     yield from _paused_by_link(config)
     yield from _rewrites(config)
     yield from _unmatched(config)
@@ -58,12 +59,35 @@ def _pauses(settings: Settings) -> bool:
     return on is not None and bool(on.value)
 
 
+def _of_ports(config: EosConfig) -> Iterator[tuple[str, Settings]]:
+    """Yield the interfaces, each with its settings and those of its profile."""
+    for name, own in config.interfaces.items():
+        profile = own.get(("profile",))
+        yield name, {**config.profiles.get(profile.value if profile else "", {}), **own}
+
+
+def _not_on(config: EosConfig) -> Iterator[RefusedSetting]:
+    """Yield priorities that are no-drop at ports without a line that turns PFC on or off, by their lines."""
+    lines: dict[Origin, list[str]] = {}
+    for name, settings in _of_ports(config):
+        no_drop = [s for key, s in settings.items() if key[0] == "no-drop" and s.value]
+        up = settings.get(("up",))
+        if no_drop and ("pfc",) not in settings and config.complete and (up is None or up.value):
+            lines.setdefault(no_drop[0].origin, []).append(name)
+    for origin, names in lines.items():
+        yield RefusedSetting(
+            f"a priority is no-drop at {joined(names, 4)}, and PFC is not on there",
+            "without its line PFC is off, and the line of the priority has no effect",
+            "priority-flow-control on",
+            origin,
+            tuple(names),
+        )
+
+
 def _paused_by_link(config: EosConfig) -> Iterator[RefusedSetting]:
     """Yield link-level flow control at ports with PFC, the ports of one line together."""
     lines: dict[Origin, list[str]] = {}
-    for name, own in config.interfaces.items():
-        profile = own.get(("profile",))
-        settings = {**config.profiles.get(profile.value if profile else "", {}), **own}
+    for name, settings in _of_ports(config):
         on = [
             s for way in ("send", "receive") if (s := settings.get(("flowcontrol", way))) and s.value == "on"
         ]

@@ -33,7 +33,8 @@ class QosDefaults(NamedTuple):
 
 
 _CURVE = (KMIN_BYTES, KMAX_BYTES, PROBABILITY)
-_EIGHTHS = tuple(dscp // 8 for dscp in range(64))
+EIGHTHS = tuple(dscp // 8 for dscp in range(64))
+"""The switch priority of each DSCP where DSCPs are trusted and none is mapped."""
 _OF_ROCE = tuple({3: 3, 6: 6}.get(priority, 0) for priority in PRIORITIES)
 PLAIN = QosDefaults(
     "l2",
@@ -45,7 +46,7 @@ PLAIN = QosDefaults(
     (),
 )
 LOSSLESS = QosDefaults(
-    "both", _EIGHTHS, tuple(PRIORITIES), _OF_ROCE, {0: 50, 3: 50, 6: None}, {0: _CURVE, 3: _CURVE}, (3,)
+    "both", EIGHTHS, tuple(PRIORITIES), _OF_ROCE, {0: 50, 3: 50, 6: None}, {0: _CURVE, 3: _CURVE}, (3,)
 )
 LOSSY = LOSSLESS._replace(paused=())
 _TRIMMED = {

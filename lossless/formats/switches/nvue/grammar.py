@@ -77,7 +77,9 @@ _QOS: Words = {
 _OF_PORT: Words = {
     **dict.fromkeys(PROFILED, None),
     "pfc-watchdog": _WATCHDOG,
-    **dict.fromkeys(("egress-shaper", "link-pause", "remark", "roce", "buffer"), None),
+    **dict.fromkeys(
+        ("egress-shaper", "link-pause", "remark", "roce", "buffer", "shared-headroom-pool"), None
+    ),
 }
 
 
@@ -117,5 +119,15 @@ def _below(node: Node, words: Words, path: tuple[str, ...]) -> Iterator[tuple[tu
         elif isinstance(words, int):
             if not (word.isascii() and word.isdecimal() and len(word) < 14 and int(word) <= words):
                 yield at, following, words
+            else:
+                yield from _behind(following, at)
         elif words is not None and word not in words:
             yield at, following, words
+        else:
+            yield from _behind(following, at)
+
+
+def _behind(value: Node, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Node, Words]]:
+    """Yield the words behind a value: a command has one, as in ``tx enable``, and NVUE refuses more."""
+    for word, following in value.below.items():
+        yield (*path, word), following, None

@@ -9,7 +9,7 @@ from lossless.ground.basics.wording import joined
 from lossless.model.fabric.configured_switch import RefusedSetting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from lossless.formats.switches.nvue.read.tree import Node
     from lossless.formats.switches.nvue.to_model.switch import NvueSwitch
@@ -21,18 +21,18 @@ _FRAME_BYTES = 1500
 
 def refusals(reader: NvueSwitch) -> Iterator[RefusedSetting]:
     """Yield settings that are refused, or mean something else than they say."""
-    interfaces = reader.tree.at("interface")
-    ports = interfaces.below if interfaces is not None else {}
+    ports = reader.tree.all("interface")
     yield from _on_members(ports)
     yield from _without_profile(ports)
     yield from _unpaused_watchdogs(reader, ports)
+    yield from _paused_by_link(reader, ports)
     yield from _small_headroom(reader)
     yield from _curves(reader)
     yield from _quota(reader)
     yield from _one_sided(reader)
 
 
-def _on_members(ports: dict[str, Node]) -> Iterator[RefusedSetting]:
+def _on_members(ports: Mapping[str, Node]) -> Iterator[RefusedSetting]:
     members = {name for port in ports.values() if (rows := port.at("bond", "member")) for name in rows.below}
     refused: dict[Origin, list[str]] = {}
     for name in sorted(members):
@@ -50,7 +50,7 @@ def _on_members(ports: dict[str, Node]) -> Iterator[RefusedSetting]:
         )
 
 
-def _without_profile(ports: dict[str, Node]) -> Iterator[RefusedSetting]:
+def _without_profile(ports: Mapping[str, Node]) -> Iterator[RefusedSetting]:
     """Yield the names of profiles that follow the kind at once, as examples of early guides have them."""
     refused: dict[tuple[Origin, str, str], list[str]] = {}
     for port, node in ports.items():
@@ -69,7 +69,7 @@ def _without_profile(ports: dict[str, Node]) -> Iterator[RefusedSetting]:
         )
 
 
-def _unpaused_watchdogs(reader: NvueSwitch, ports: dict[str, Node]) -> Iterator[RefusedSetting]:
+def _unpaused_watchdogs(reader: NvueSwitch, ports: Mapping[str, Node]) -> Iterator[RefusedSetting]:
     idle: dict[Origin, list[str]] = {}
     for name, port in ports.items():
         watchdog = reader.watchdog_of(port)
@@ -81,6 +81,23 @@ def _unpaused_watchdogs(reader: NvueSwitch, ports: dict[str, Node]) -> Iterator[
             f"the PFC watchdog is on at {joined(names, 4)}, without PFC or link pause",
             "NVUE takes it with one of these alone",
             "turn PFC on, with qos roce or a PFC profile",
+            origin,
+            tuple(names),
+        )
+
+
+def _paused_by_link(reader: NvueSwitch, ports: Mapping[str, Node]) -> Iterator[RefusedSetting]:
+    """Yield ports with a profile of link pause that pause priorities too."""
+    paused: dict[Origin, list[str]] = {}
+    for name, port in ports.items():
+        profile = port.value("qos", "link-pause", "profile")
+        if profile is not None and reader.pfc_of(port, port.origin).priorities:
+            paused.setdefault(port.origin_of("qos", "link-pause", "profile"), []).append(name)
+    for origin, names in paused.items():
+        yield RefusedSetting(
+            f"link pause is set beside PFC at {joined(names, 4)}",
+            "NVUE takes one of both for a port; a pause of the link stops all classes",
+            f"nv unset interface {names[0]} qos link-pause",
             origin,
             tuple(names),
         )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from lossless.formats.switches.nxos.defaults import FCOE_CLASS, FCOE_GROUP
 from lossless.formats.switches.nxos.read.rows import DEFAULT_CLASS, NETWORK, QOS, QUEUING
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ def qos_group(config: NxosConfig, kind: str, name: str) -> int | None:
         return None
     if is_built_in(kind, name):
         match = _NUMBER.search(name)
+        if name == FCOE_CLASS:
+            return FCOE_GROUP
         return int(match[1]) if match else 0 if name.endswith("default") else None
     stated = [int(key[1]) for key in config.class_maps[kind, name] if key[0] == "qos-group"]
     return stated[0] if stated else 0 if name == DEFAULT_CLASS else None

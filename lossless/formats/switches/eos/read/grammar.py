@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 LAST_QUEUE = 7
 """Queues, classes and priorities count 0 to 7."""
 _ABOUT_QOS = re.compile(
-    r"(?:no |default )?(?:qos|priority-flow-control|random-detect|bandwidth|service-profile|priority|service-policy"
-    r"|flowcontrol|match|set|police|policy-map type tx-queue) "
+    r"(?:no |default )?(?:qos|priority-flow-control|random-detect|bandwidth|service-profile|priority"
+    r"|service-policy (?!type (?:pbr|pdp|copp|control-plane) )|flowcontrol|match|set|police|policy-map type tx-queue) "
 )
 
 
@@ -149,7 +149,9 @@ SWITCH = _patterns(
     (r"priority-flow-control all off", _fixed(("all-off",), True)),
     (r"switchport default mode (routed|access)", _text(("ports",))),
     (r"qos rewrite dscp", _fixed(("rewrites",), True)),
-    (r"qos (?:map exp|map traffic-class .* to mc-tx-queue|rewrite|random-detect|tx-queue) .+", _nothing),
+    (r"priority-flow-control pause watchdog override action drop", _fixed(("watchdog", "override"), "drop")),
+    (r"qos map traffic-class .* to (?:mc-tx-queue|exp) .+", _nothing),
+    (r"qos (?:map exp|rewrite|random-detect|tx-queue|traffic-class) .+", _nothing),
     (r"no (?:qos|priority-flow-control) .+", _nothing),
 )
 PORT = _patterns(
@@ -219,6 +221,9 @@ CLASS = _patterns(
     (r"no set traffic-class\b.*", _fixed(("traffic-class",), None)),
     (r"(?:no )?set (?:cos|dscp|drop-precedence)\b.*", _nothing),
 )
+_CURVE = (
+    "random-detect ecn minimum-threshold 150 kbytes maximum-threshold 1500 kbytes max-mark-probability 10"
+)
 _WRONG = tuple(
     (re.compile(pattern), meant)
     for pattern, meant in (
@@ -231,7 +236,16 @@ _WRONG = tuple(
             "a line each: priority-flow-control pause watchdog default timeout 0.2, and priority-flow-control pause "
             "watchdog action drop",
         ),
-        (r"qos map (?:dscp|cos) to traffic-class ", "qos map dscp 26 to traffic-class 3"),
+        (r"priority-flow-control watchdog ", "priority-flow-control pause watchdog default timeout 0.2"),
+        (r"qos map (?:dscp|cos) (?:[0-9 ,-]+ )?(?:to )?traffic-class ", "qos map dscp 26 to traffic-class 3"),
+        (
+            r"pfc (?:enable|mode|priority|pause)\b",
+            "priority-flow-control on, and priority-flow-control priority 3 no-drop",
+        ),
+        (r"no-drop$", "priority-flow-control priority 3 no-drop, below the interface or its profile"),
+        (r"(?:random-detect )?ecn (?:minimum|maximum)-threshold |random-detect ecn$", _CURVE),
+        (r"bandwidth priority$", "priority strict"),
+        (r"qos profile ", "service-profile with the name of the profile"),
     )
 )
 """Lines that public texts have and EOS has not, each with what is meant."""

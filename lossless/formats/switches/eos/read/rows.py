@@ -2,13 +2,13 @@
 
 Keys are tuples. Of a switch: ``("hostname",)``, ``("dscp", 26)`` and ``("cos", 3)`` (the traffic class),
 ``("tx-queue", 3)`` (the queue of a traffic class), ``("rewrite", "dscp", 3)``, ``("rewrites",)`` (they are on),
-``("watchdog", "timeout")`` and the other timers (ms), ``("watchdog", "action")``, ``("all-off",)``, ``("ports",)``
-(what they are without a line: routed or access). Of an interface or a profile: ``("trust",)`` (dscp, cos or none),
-``("pfc",)``, ``("no-drop", 3)``, ``("watchdog",)``, ``("watchdog", "timeout")`` and so on, ``("profile",)``,
-``("policy",)`` (its input policy), ``("flowcontrol", "send")``, ``("ecn",)`` (of all queues), ``("mtu",)``,
-``("speed",)`` (b/s), ``("up",)``, ``("routed",)``, ``("switched",)``, ``("trunk",)``, ``("tagged",)`` and
-``("native",)`` (VLANs), ``("lag",)``, and of its queues ``("queue", 3, "strict")``, ``("queue", 3, "percent")``,
-``("queue", 3, "guaranteed")``, ``("queue", 3, "ecn")``.
+``("watchdog", "timeout")`` and the other timers (ms), ``("watchdog", "action")``, ``("watchdog", "override")`` (the
+action instead of all others), ``("all-off",)``, ``("ports",)`` (what they are without a line: routed or access). Of an
+interface or a profile: ``("trust",)`` (dscp, cos or none), ``("pfc",)``, ``("no-drop", 3)``, ``("watchdog",)``,
+``("watchdog", "timeout")`` and so on, ``("profile",)``, ``("policy",)`` (its input policy), ``("flowcontrol",
+"send")``, ``("ecn",)`` (of all queues), ``("mtu",)``, ``("speed",)`` (b/s), ``("up",)``, ``("routed",)``,
+``("switched",)``, ``("trunk",)``, ``("tagged",)`` and ``("native",)`` (VLANs), ``("lag",)``, and of its queues
+``("queue", 3, "strict")``, ``("queue", 3, "percent")``, ``("queue", 3, "guaranteed")``, ``("queue", 3, "ecn")``.
 
 Of a class map: ``("dscp", 26)``, ``("cos", 3)``, ``("access-list", name)``, ``("other",)``. Of a class of a policy map:
 ``("traffic-class",)``.

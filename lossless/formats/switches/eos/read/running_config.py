@@ -20,7 +20,7 @@ from lossless.formats.switches.eos.read.numbers import interface_names
 from lossless.formats.switches.eos.read.rows import EosConfig, Key, Setting, Settings
 from lossless.formats.switches.written_numbers import DSCP_NAMES, indexes
 from lossless.ground.basics.findings import Origin
-from lossless.ground.documents.command_lines import CommandDocument, read_commands
+from lossless.ground.documents.command_lines import CommandDocument, read_commands, without_prompt
 
 if TYPE_CHECKING:
     from lossless.formats.switches.eos.read.grammar import Patterns
@@ -33,7 +33,7 @@ _OF_SWITCH = re.compile(
     r"|queue-monitor|priority-flow-control (?:all|pause watchdog (?:default|action)) |management |snmp-server |ntp "
     r"|aaa |username "
 )
-_CLASS_MAP = re.compile(r"class-map type qos (?:match-any )?(\S+)")
+_CLASS_MAP = re.compile(r"class-map type qos (?:match-(?:any|all) )?(\S+)")
 _POLICY = re.compile(r"policy-map type (?:quality-of-service|qos) (\S+)")
 _CLASS = re.compile(r"(?:[0-9]+ )?class (\S+)")
 _OF_CLASS = re.compile(r"(?:no )?(?:match|set|police|[0-9]+ match) ")
@@ -153,25 +153,38 @@ def _origin(config: EosConfig, command: Command) -> Origin:
 
 def looks_like_eos(text: str) -> bool:
     """Return whether a text is a configuration of EOS: it has commands that no other system has."""
-    if _OTHERS.search(text) or not _BLOCKS.search(text):
+    plain = "\n".join(map(without_prompt, text.splitlines())) if "#" in text else text
+    if _OTHERS.search(plain) or not _BLOCKS.search(plain):
         return False
-    return _TELLING.search(text) is not None
+    return _OWN.search(plain) is not None or (
+        _OTHER_MAPS.search(plain) is None and _TELLING.search(plain) is not None
+    )
 
 
 _BLOCKS = re.compile(
     r"^(?:interface|qos|platform|priority-flow-control|policy-map) \S|^! device: ", re.MULTILINE
 )
 _OTHERS = re.compile(
+    r"^[ \t]*(?:class type|feature|qos-map|system qos|nv set|qos roce|qos map (?:dscp|dot1p|tc|pfc)-"
+    r"|qos (?:scheduler|wred)-policy|service-policy type (?:queuing|network-qos)|set qos-group"
+    r"|pause (?:pfc-cos|no-drop)|(?:class|policy)-map type (?:queuing|network-qos))\b",
+    re.MULTILINE,
+)
+_OTHER_MAPS = re.compile(
     r"^[ \t]*(?:class-map(?! type (?:qos match-any|(?:pbr|copp|control-plane) ))"
-    r"|policy-map(?! type (?:quality-of-service|qos|pbr|copp|control-plane|tx-queue) )|class type|feature|qos-map"
-    r"|system qos|nv set|qos roce|qos map (?:dscp|dot1p|tc|pfc)-|qos (?:scheduler|wred)-policy"
-    r"|service-policy type (?:queuing|network-qos)|set qos-group|pause (?:pfc-cos|no-drop))\b",
+    r"|policy-map(?! type (?:quality-of-service|qos|pbr|copp|control-plane|tx-queue) ))\b",
     re.MULTILINE,
 )
 """Commands of other systems. Maps of classes and policies EOS has too, of other types (pyavd 6.4.0 renders them)."""
+_OWN = re.compile(
+    r"^! device: .*EOS-|^qos map (?:dscp|cos) [0-9][0-9 ,-]*(?: to)? traffic-class |^qos profile \S+[ \t\r]*$"
+    r"|^policy-map type quality-of-service |^[ \t]*(?:uc-|mc-)tx-queue [0-9]",
+    re.MULTILINE,
+)
+"""Commands that decide, whatever maps a text has beside them."""
 _TELLING = re.compile(
-    r"^! device: .*EOS-|^qos (?:map|profile) |^transceiver qsfp |^platform (?:trident|sand) |^qos random-detect ecn "
-    r"|^policy-map type quality-of-service |^[ \t]*(?:(?:uc-|mc-)?tx-queue [0-9]|service-profile |random-detect ecn "
+    r"^qos map |^transceiver qsfp |^platform (?:trident|sand) |^qos random-detect ecn "
+    r"|^[ \t]*(?:tx-queue [0-9]|service-profile |random-detect ecn "
     r"|priority-flow-control (?:on[ \t\r]*$|priority [0-7] (?:no-)?drop|pause watchdog))",
     re.MULTILINE,
 )

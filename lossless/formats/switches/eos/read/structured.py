@@ -151,6 +151,8 @@ def _of_switch(data: Mapping[Any, Any]) -> Iterator[Line]:
     for key, word in _TIMERS.items():
         yield from _line(watchdog, (*path, key), f"{_WATCHDOG} default {word} {{}}")
     yield from _line(watchdog, (*path, "action"), f"{_WATCHDOG} action {{}}")
+    if _at(watchdog, "override_action_drop") is True:
+        yield f"{_WATCHDOG} override action drop", (*path, "override_action_drop")
 
 
 def _of_profile(data: Mapping[str, Any], path: Path) -> Iterator[Line]:

@@ -237,6 +237,7 @@ class SwitchReader:
         if timeout is None or (off is not None and not off.value):
             return None
         recovery, action = self._watched(settings, "recovery-time"), self._watched(settings, "action")
+        action = self._config.switch.get(("watchdog", "override")) or action
         return Watchdog(
             detection_ms=timeout.value,
             restoration_ms=recovery.value if recovery else None,

@@ -8,6 +8,7 @@ those keys.
 from __future__ import annotations
 
 import re
+from itertools import islice
 from string import ascii_letters
 from typing import TYPE_CHECKING, Any
 
@@ -22,9 +23,11 @@ if TYPE_CHECKING:
 
 LISTED = frozenset({"interface", "traffic-class", "switch-priority", "dscp", "pcp", "member"})
 """Words that several keys may follow, as a list."""
-_RANGE = re.compile(r"(.*?)([0-9]{1,4})-([0-9]{1,4})((?:s[0-9-]+)?)")
+_RANGE = re.compile(r"(.*?)([0-9]{1,4})-(?:([A-Za-z]+)(?=[0-9]))?([0-9]{1,4})((?:s[0-9-]+)?)")
 _MOST = 4096
-_COMMAND = re.compile(r"\s*(?:sudo )?nv (set|unset) (.+?)\s*(?:#.*)?")
+_BEFORE = r"[ \t]*(?:(?:[\w.-]+@[\w.-]+:[\w.:~/-]*[$#]|\$)[ \t]*)?(?:sudo )?"
+"""What guides and shells have before a command: ``cumulus@leaf1:mgmt:~$``. A ``#`` alone begins a comment."""
+_COMMAND = re.compile(rf"{_BEFORE}nv (set|unset) (.+?)\s*(?:#.*)?")
 
 
 class Node:
@@ -73,7 +76,7 @@ def read_commands(text: str, file: str) -> Document:
     data: dict[Any, Any] = {}
     for number, line in enumerate(text.split("\n"), 1):
         if _COMMAND.fullmatch(line):
-            key = " ".join(line.split())
+            key = "nv " + " ".join(line.split()).partition("nv ")[2]
             lines[key,] = number
             data.pop(key, None)  # what is said again is said last
             data[key] = {}
@@ -112,11 +115,15 @@ def listed_names(text: str) -> Iterator[str]:
         part = kind + written if written[:1].isdecimal() else written
         kind = part[: len(part) - len(part.lstrip(ascii_letters))]
         match = _RANGE.fullmatch(part)
-        if match is None or not 0 <= int(match[3]) - int(match[2]) < _MOST:
+        if (
+            match is None
+            or match[3] not in (None, match[1])
+            or not 0 <= int(match[4]) - int(match[2]) < _MOST
+        ):
             yield part
         else:
-            numbers = range(int(match[2]), int(match[3]) + 1)
-            yield from (name for number in numbers for name in listed_names(f"{match[1]}{number}{match[4]}"))
+            numbers = range(int(match[2]), int(match[4]) + 1)
+            yield from (name for number in numbers for name in listed_names(f"{match[1]}{number}{match[5]}"))
 
 
 def _set(node: Node, path: Sequence[str], origin: Origin) -> None:
@@ -156,23 +163,28 @@ def _trees(data: Mapping[Any, Any]) -> Iterator[tuple[Path, Mapping[Any, Any]]]:
 
 
 def _add(node: Node, data: Mapping[Any, Any], path: Path) -> None:
+    """Add data below a node; a key may be a list, as ``nv config show`` groups ports: ``swp1-4``."""
     for key, value in data.items():
         place = (*path, key)
-        below = node.below.setdefault(str(key), Node(Origin(node.origin.file, place)))
-        if isinstance(value, dict):
-            _add(below, value, place)
-        elif value is not None:
-            text = (
-                {True: "on", False: "off"}.get(value, str(value)) if isinstance(value, bool) else str(value)
-            )
-            below.below[text] = Node(Origin(node.origin.file, place))
+        listed = path and path[-1] in LISTED
+        for name in islice(listed_names(str(key)), _MOST) if listed else (str(key),):
+            below = node.below.setdefault(name, Node(Origin(node.origin.file, place)))
+            if isinstance(value, dict):
+                _add(below, value, place)
+            elif value is not None:
+                text = (
+                    {True: "on", False: "off"}.get(value, str(value))
+                    if isinstance(value, bool)
+                    else str(value)
+                )
+                below.below[text] = Node(Origin(node.origin.file, place))
 
 
 def looks_like_commands(text: str) -> bool:
     """Return whether a text consists of commands of NVUE."""
     return (
         re.search(
-            r"^[ \t]*(?:sudo )?nv (?:set|unset) (?:qos|interface|system|bridge|vrf|router|service|nve)\b",
+            rf"^{_BEFORE}nv (?:set|unset) (?:qos|interface|system|bridge|vrf|router|service|nve)\b",
             text,
             re.MULTILINE,
         )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.switches.nvue.defaults import (
     CABLE_M,
+    EIGHTHS,
     KMAX_BYTES,
     KMIN_BYTES,
     MODES,
@@ -134,7 +135,22 @@ class NvueSwitch:
     # --- maps ---
 
     def _dscp_map(self, profile: str) -> IndexMap | None:
+        """Return the map of DSCPs; a profile that trusts them and names none has the map of NVUE."""
+        unnamed = self.tree.at("qos", "mapping", profile, "dscp") is None
+        trusted = self.tree.value("qos", "mapping", profile, "trust") in ("l3", "both")
+        if unnamed and trusted:
+            return IndexMap(
+                f"{profile} dscp", EIGHTHS, self.tree.origin_of("qos", "mapping", profile, "trust")
+            )
         return self._map(profile, "dscp", self.base.dscp, len(DSCPS))
+
+    def _port_map(self, profile: str) -> IndexMap | None:
+        """Return the map of a port that reads no mark and has a switch priority of its own; None without one."""
+        stated = ("qos", "mapping", profile, "port-default-sp")
+        priority = self.tree.number(*stated)
+        if priority not in PRIORITIES:
+            return None
+        return IndexMap(f"{profile} port-default-sp", (priority,) * len(DSCPS), self.tree.origin_of(*stated))
 
     def _pcp_map(self, profile: str) -> IndexMap | None:
         return self._map(profile, "pcp", self.base.pcp, len(PRIORITIES))
@@ -232,7 +248,7 @@ class NvueSwitch:
         # A pause names a switch priority, and stops the traffic class that serves it.
         queues = IndexMap("egress-queue-mapping", self._queues(), origin)
         return PortQos(
-            dscp_to_tc=dscp if reads_dscp else None,
+            dscp_to_tc=dscp if reads_dscp else self._port_map(mapping) if trust == "port" else None,
             tc_to_queue=queues,
             tc_to_pg=None,
             pfc_to_queue=queues,

@@ -47,10 +47,11 @@ _WEIGHT = range(15 + 1)
 _REMOVED = object()
 """What a line with ``no`` sets a key to: it and those that begin as it does are not set any more."""
 _ABOUT_QOS = re.compile(
-    r"(?:no )?(?:(?:priority-flow-control|random-detect|drop-probability|maximum-threshold|weight|bandwidth|pause"
-    r"|priority|service-policy|match|set|class|queue-limit|qos|mls qos|congestion-control|hardware qos|police"
+    r"(?:no )?(?:(?:priority-flow-control|random-detect|drop-probability|maximum-threshold|weight"
+    r"|bandwidth(?! (?:inherit|[0-9]))|pause|priority(?! [0-9])|service-policy(?! type (?:pbr|control-plane|psp) )"
+    r"|match|set|class|queue-limit|qos|mls qos|congestion-control|hardware qos|police"
     r"|flowcontrol|storm-control unicast|inherit port-profile|feature qos)(?![\w-])"
-    r"|(?:class|policy)-map (?!type (?:control-plane|psp))|ecn$)"
+    r"|(?:class|policy)-map (?!type (?:control(?:-plane)?|psp|pbr|inspect) )|ecn$)"
 )
 _ONLY_QOS = re.compile(
     r"(?:no )?(?:priority-flow-control|random-detect|pause|bandwidth (?:remaining )?percent|set qos-group"

@@ -20,7 +20,7 @@ from lossless.formats.switches.nxos.read.grammar import (
     accepts,
 )
 from lossless.formats.switches.nxos.read.rows import QOS, TYPES
-from lossless.ground.documents.command_lines import Command, CommandDocument
+from lossless.ground.documents.command_lines import PROMPT, Command, CommandDocument, without_remark
 from lossless.ground.documents.line_places import LineLocator
 
 if TYPE_CHECKING:
@@ -34,11 +34,10 @@ PORT_LINE = re.compile(r"int(?:erface)? ((?!breakout)\S.*)")
 PROFILE_LINE = re.compile(r"port-profile (?:type \S+ )?(\S+)")
 _BY_ITSELF = re.compile(
     r"(?:no )?(?:feature|hostname|switchname|version|vlan|vrf context|router|ip route|ip access-list|line|vpc domain"
-    r"|interface breakout|hardware|boot|copp|snmp-server|username|ntp|logging server|system(?! qos)|lldp|fabric)\b"
+    r"|interface breakout|(?:class|policy)-map|control-plane"
+    r"|hardware|boot|copp|snmp-server|username|ntp|logging server|system(?! qos)|lldp|fabric)\b"
 )
 """Commands of the switch that no mode here takes, so that one of them ends a mode that is written flat."""
-_PROMPT = re.compile(r"[\w.-]+(?:\(([\w-]+)\))?#\s*")
-"""What a switch prints before a command: ``leaf1(config-if)#``. In ``config`` and without a mode it is the switch's."""
 _STARTING = re.compile(r"(?:conf(?:igure)?(?: t(?:erminal)?)?|sh(?:ow)? run.*)")
 _LONGEST = 500
 """No command is longer; of a line that is, the rest is no part of one."""
@@ -71,7 +70,8 @@ def read_modes(text: str, file: str) -> CommandDocument:
     comments = []
     for number, written in enumerate(text.split("\n"), 1):
         line = written.strip()[:_LONGEST]
-        prompt = _PROMPT.match(line)
+        prompt = PROMPT.match(line)
+        # In ``config`` and without a mode it is the switch's.
         reader.at_top = prompt is not None and prompt[1] in (None, "config")
         if prompt is not None:
             line = line[prompt.end() :]
@@ -79,7 +79,7 @@ def read_modes(text: str, file: str) -> CommandDocument:
             comments.append(line)
         elif line and not _STARTING.fullmatch(line):
             # People begin lines with a capital; what follows may be a name.
-            first, _, rest = " ".join(line.split()).partition(" ")
+            first, _, rest = " ".join(without_remark(line).split()).partition(" ")
             reader.add(len(written) - len(written.lstrip()), f"{first.lower()} {rest}".rstrip(), number)
     data: dict[str | int, Any] = {}
     lines: dict[Path, int] = {}

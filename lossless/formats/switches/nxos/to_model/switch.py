@@ -11,7 +11,7 @@ from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from lossless.formats.switches.nxos.defaults import PFC_MODE
+from lossless.formats.switches.nxos.defaults import FCOE_CLASS, FCOE_PRIORITY, PFC_MODE
 from lossless.formats.switches.nxos.names import qos_group
 from lossless.formats.switches.nxos.read.numbers import is_port
 from lossless.formats.switches.nxos.read.rows import NETWORK, QOS, QUEUING
@@ -136,7 +136,8 @@ class NxosSwitch:
             return self._classified(bound)
         lag = settings.get(("lag",))
         away = lag is not None and f"port-channel{lag.value}" not in self.config.ports
-        return nothing_known(self._file) if self.config.is_part or away else UNMARKED
+        fcoe = any(no_drop.name == FCOE_CLASS for no_drop in self.no_drop.values())
+        return nothing_known(self._file) if self.config.is_part or away or fcoe else UNMARKED
 
     def _classified(self, bound: Bound) -> Classification:
         if bound.policy is None:
@@ -181,7 +182,8 @@ class NxosSwitch:
         stated = sorted(int(key[1]) for key in settings if key[0] == "pause")
         matched = sorted(int(key[1]) for key in class_map if key[0] == "cos")
         cos = self.main.cos_to_group
-        return tuple(stated or matched or (cos.sources(group) if cos is not None else ()) or (group,))
+        own = FCOE_PRIORITY if name == FCOE_CLASS else group
+        return tuple(stated or matched or (cos.sources(group) if cos is not None else ()) or (own,))
 
     # --- ports ---
 
