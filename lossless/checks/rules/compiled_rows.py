@@ -52,7 +52,7 @@ ROWS = (
     RuleRow("CLS006", "classification.cls006_tos_dscp_unit_slip", ("intent", "hosts")),
     RuleRow("CLS007", "classification.cls007_cnp_class_unsafe", ("fabric", "switch")),
     RuleRow("CLS008", "classification.cls008_cnp_marking_mismatch", ("intent", "hosts")),
-    RuleRow("CLS009", "classification.cls009_dscp_rewritten", ("device",), "TC_TO_DSCP_MAP"),
+    RuleRow("CLS009", "classification.cls009_dscp_rewritten", ("device", "switch"), "TC_TO_DSCP_MAP"),
     RuleRow("CLS010", "classification.cls010_tunnel_hides_class", ("device", "switch"), "TUNNEL"),
     RuleRow("CLS011", "classification.cls011_storage_in_rdma_class", ("intent",)),
     RuleRow("CLS012", "classification.cls012_control_traffic_lossless", ("fabric", "switch")),

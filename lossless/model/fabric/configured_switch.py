@@ -71,6 +71,15 @@ class Tunnel(NamedTuple):
     ports: tuple[str, ...] = ()
 
 
+class Rewrite(NamedTuple):
+    """The DSCP that a switch writes into packets of a traffic class; ``ports`` are those that do, empty for all."""
+
+    traffic_class: int
+    dscp: int
+    origin: Origin
+    ports: tuple[str, ...] = ()
+
+
 class ClassMaps(NamedTuple):
     """The maps of a switch, whether a port trusts them or not."""
 
@@ -91,7 +100,7 @@ class ReadSwitch(NamedTuple):
     ``taking_part`` are the ports with a command about PFC or a lossless class, whether it makes one lossless or not.
     ``undecided`` says of ports why it is not known whether PFC is on there. ``rest`` is the port for all
     without commands, None where the text does not say what they do; ``unstated`` are ports of which a part of a text
-    says nothing. ``mtus`` are the places of MTUs by port.
+    says nothing. ``mtus`` are the places of MTUs by port. ``rewrites`` are what it writes into packets.
     """
 
     switch: Switch
@@ -112,6 +121,7 @@ class ReadSwitch(NamedTuple):
     rest: Port | None = None
     unstated: frozenset[str] = frozenset()
     mtus: Mapping[str, Origin] = {}
+    rewrites: tuple[Rewrite, ...] = ()
 
 
 class Words(NamedTuple):

@@ -2,14 +2,15 @@
 
 Severity: warning
 Confidence: medium
-Subject: device
+Subject: device, switch
 Needs: TC_TO_DSCP_MAP
 
 ## What it does
 Looks at ports with PFC on a deployed device that bind a `tc_to_dscp_map`, which writes DSCP again when packets leave.
 Each lossless traffic class must leave with a DSCP that comes back to that class, by the maps with which the device
-itself takes packets in. Maps that name other classes only, as those for trimmed packets do, and tunnels, which
-CLS010 checks, are well. What the next switch makes of a DSCP stands in its own file: hence a warning.
+itself takes packets in. On a switch that runs another system it looks at what that writes: `remark` of NVUE,
+`qos rewrite dscp` of EOS, `set dscp` of NX-OS. Maps that name other classes only, as those for trimmed packets do, and
+tunnels, which CLS010 checks, are well. What the next switch makes of a DSCP stands in its own file: hence a warning.
 
 ## Why it breaks a lossless fabric
 The first hop protects the packet and the second does not: it finds another DSCP, serves it best effort and drops it
@@ -27,6 +28,11 @@ DSCP 26 is written to CS1.
   },
   "PORT_QOS_MAP": {"Ethernet8": {"tc_to_dscp_map": "REMARK"}}
 }
+```
+
+```text switch base=switch-nvue
+nv set qos remark default-global rewrite l3
+nv set qos remark default-global switch-priority 3 dscp 8   # <- here
 ```
 
 ## Good
@@ -54,6 +60,8 @@ Write the DSCP that leads to the lossless class, or take `tc_to_dscp_map` off th
 ## Sources
 - sonic-swss orchagent/qosorch.cpp @e6b0c5b (`tc_to_dscp_map` of PORT_QOS_MAP)
 - sonic-net/sonic-swss pull request 3517 (the DSCP of packets is written again where the map is bound)
+- NVIDIA, Cumulus Linux User Guide, "Quality of Service", "Mark and Remark Traffic"
+- pyavd 6.4.0 schema of eos_cli_config_gen (`qos.rewrite_dscp`: without it DSCPs are not written again)
 - Juniper/jvd storage-leaf1_qfx5130 class-of-service @005ab34 (rewrites DSCP 26 to CS1)
 """
 
@@ -63,15 +71,15 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.locations import beside
-from lossless.checks.rules.pfc.priorities import remapped
+from lossless.checks.rules.pfc.priorities import paused_classes, remapped
 from lossless.formats.sonic.to_model.rewrites import rewrite_of
 from lossless.ground.basics.wording import number_ranges
 from lossless.model.fabric.qos import UNREADABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from lossless.checks.rules.subjects import Device
+    from lossless.checks.rules.subjects import Device, SwitchConfiguration
     from lossless.model.fabric.qos import DscpRewrite
     from lossless.model.fabric.view import PortSet
 
@@ -87,18 +95,37 @@ def check(device: Device) -> Results:
             yield from _lost(device, ports, rewrite_of(device.tables, name))
 
 
+def on_switch(switch: SwitchConfiguration) -> Results:
+    """Yield a violation per lossless class that another system writes to a DSCP of another class."""
+    sets = switch.view.lossless_sets
+    lossless = {tc for ports in sets for tc in paused_classes(ports.qos)}
+    for rewrite in switch.read.rewrites:
+        comes_back = _taken_in(sets, rewrite.dscp)
+        tc = rewrite.traffic_class
+        if tc not in lossless or not comes_back or comes_back & {tc, UNREADABLE}:
+            continue
+        back = min(comes_back)
+        yield Violation(
+            origin=rewrite.origin,
+            message=f"lossless TC {tc} leaves with DSCP {rewrite.dscp}, which this switch itself takes in as TC {back}",
+            note="a next hop with the same maps serves it in the class of the new DSCP",
+            help="write a DSCP that leads to the lossless class, or leave the DSCP of packets alone",
+            data={"traffic_class": tc, "dscp": rewrite.dscp, "taken_in_as": back},
+            elements=tuple(f"{switch.read.switch.name}:{port}" for port in rewrite.ports),
+        )
+
+
 def _lost(device: Device, ports: PortSet, rewrite: DscpRewrite) -> Iterator[Violation]:
     """Yield a violation per lossless class that comes back as another; a map that is refused writes nothing."""
     for tc in sorted({*ports.qos.pfc.priorities} - remapped(ports.qos)):
         dscp = rewrite.dscps.get(tc) if rewrite.dscps else None
-        comes_back = set() if dscp is None else _taken_in(device, dscp)
+        comes_back = set() if dscp is None else _taken_in(device.view.lossless_sets, dscp)
         if dscp is not None and comes_back and not comes_back & {tc, UNREADABLE}:
             yield _violation(device, ports, rewrite, tc, dscp, min(comes_back))
 
 
-def _taken_in(device: Device, dscp: int) -> set[int]:
-    """Return the traffic classes that the device's own ports with PFC give a DSCP."""
-    sets = device.view.lossless_sets
+def _taken_in(sets: Sequence[PortSet], dscp: int) -> set[int]:
+    """Return the traffic classes that ports with PFC give a DSCP."""
     return {p.qos.traffic_class(dscp) for p in sets if p.qos.dscp_to_tc and not p.qos.trust_dot1p}
 
 

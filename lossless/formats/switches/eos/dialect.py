@@ -27,6 +27,7 @@ from lossless.ground.documents.command_lines import CommandDocument
 from lossless.model.fabric.configured_switch import (
     ReadSwitch,
     RefusedSetting,
+    Rewrite,
     Tunnel,
     UnboundObject,
     UndefinedName,
@@ -85,6 +86,7 @@ WORDS = {
         help="set priority-flow-control priority N no-drop for the priorities of lossless classes alone"
     ),
     "PFC002": Words(help="set priority-flow-control priority N drop for all but two priorities"),
+    "CLS009": Words(help="write the DSCP of the class: qos map traffic-class 3 to dscp 26"),
     "CLS007": Words(help="map it to a lossy class of its own: qos map dscp 48 to traffic-class 6"),
 }
 """What rules say, in the commands of EOS."""
@@ -117,6 +119,7 @@ def _read(document: Document, rdma_dscps: tuple[int, ...]) -> ReadSwitch:
             name for name in filter(is_port, config.interfaces) if _takes_part(reader, name)
         ),
         rest=reader.rest(),
+        rewrites=tuple(_rewrites(config)),
         mtus={name: s[("mtu",)].origin for name, s in config.interfaces.items() if ("mtu",) in s},
     )
 
@@ -149,6 +152,15 @@ _COPIED = {
     "dscp_propagation_encapsulation": "vxlan qos dscp propagation encapsulation",
     "ecn_propagation": "vxlan qos ecn propagation",
 }
+
+
+def _rewrites(config: EosConfig) -> Iterator[Rewrite]:
+    """Yield the DSCPs that the switch writes; refusals name those that it does not, for want of the line."""
+    for key, setting in config.switch.items() if ("rewrites",) in config.switch else ():
+        if key[:2] == ("rewrite", "dscp"):
+            yield Rewrite(int(key[2]), setting.value, setting.origin)
+
+
 _HEAD = re.compile(r"(?m)^! device: \S+ \((?:DCS-)?([^,]+), EOS")
 
 

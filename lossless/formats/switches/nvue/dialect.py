@@ -25,11 +25,18 @@ from lossless.formats.switches.nvue.read.tree import (
 )
 from lossless.formats.switches.nvue.refusals import refusals
 from lossless.formats.switches.nvue.session import session
-from lossless.formats.switches.nvue.to_model.switch import OTHERS, NvueSwitch
+from lossless.formats.switches.nvue.to_model.switch import GLOBAL, OTHERS, NvueSwitch
 from lossless.formats.switches.written_numbers import DSCP_NAMES, indexes
 from lossless.ground.basics.known import UNKNOWN
-from lossless.model.fabric.configured_switch import ReadSwitch, Tunnel, UnboundObject, UndefinedName, Words
-from lossless.model.fabric.qos import DSCPS
+from lossless.model.fabric.configured_switch import (
+    ReadSwitch,
+    Rewrite,
+    Tunnel,
+    UnboundObject,
+    UndefinedName,
+    Words,
+)
+from lossless.model.fabric.qos import DSCPS, PRIORITIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -112,6 +119,7 @@ def _read(document: Document, rdma_dscps: tuple[int, ...]) -> ReadSwitch:
         ),
         rest=next((port for port in switch.ports if port.name == OTHERS), None),
         unstated=frozenset() if reader.whole else frozenset(port.name for port in switch.ports),
+        rewrites=tuple(_rewrites(reader)),
         mtus={port.name: tree.origin_of("interface", port.name, "link", "mtu") for port in switch.ports},
     )
 
@@ -132,6 +140,22 @@ def _tunnels(tree: Node) -> Iterator[Tunnel]:
     )
     dscp: Maybe[int] = None if not is_set else numbers[0] if numbers else UNKNOWN
     yield Tunnel("VXLAN", dscp, vxlan.origin_of(*said, "value" if numbers else "action"), bridged)
+
+
+def _rewrites(reader: NvueSwitch) -> Iterator[Rewrite]:
+    """Yield the DSCPs that profiles of remarking write into packets of a switch priority.
+
+    Source: NVIDIA, Cumulus Linux User Guide, "Quality of Service", "Mark and Remark Traffic".
+    """
+    ports = reader.tree.all("interface")
+    for name, profile in reader.tree.all("qos", "remark").items():
+        users = tuple(port for port, own in ports.items() if own.value("qos", "remark", "profile") == name)
+        if profile.value("rewrite") not in ("l3", "both") or not (users or name == GLOBAL):
+            continue
+        for priority, row in profile.all("switch-priority").items():
+            dscp = row.number("dscp")
+            if priority.isdecimal() and int(priority) in PRIORITIES and dscp is not None and dscp in DSCPS:
+                yield Rewrite(int(priority), dscp, row.origin_of("dscp"), users)
 
 
 def _untagged(tree: Node) -> Iterator[str]:

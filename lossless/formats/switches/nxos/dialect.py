@@ -31,6 +31,7 @@ from lossless.ground.documents.command_lines import CommandDocument
 from lossless.model.fabric.configured_switch import (
     IntendedLossless,
     ReadSwitch,
+    Rewrite,
     Tunnel,
     UnboundObject,
     UndefinedName,
@@ -149,6 +150,7 @@ def _read(document: Document, rdma_dscps: tuple[int, ...]) -> ReadSwitch:
         undecided={port: _AUTO for port, settings in ports.items() if reader.mode(settings) == "auto"},
         rest=reader.rest(),
         unstated=frozenset(ports) if config.is_part else frozenset(),
+        rewrites=tuple(_rewrites(config)),
         mtus={port: settings[("mtu",)].origin for port, settings in ports.items() if ("mtu",) in settings},
     )
 
@@ -255,6 +257,21 @@ def _leading_to(config: NxosConfig, group: int | None) -> Iterator[IntendedLossl
             stated = settings.get(("qos-group",))
             if stated is not None and group is not None and stated.value == group:
                 yield IntendedLossless(name, group, stated.origin)
+
+
+def _rewrites(config: NxosConfig) -> Iterator[Rewrite]:
+    """Yield the DSCPs that classes of bound policies set, beside the qos-group that they set."""
+    bound = {
+        setting.value
+        for block in _blocks(config)
+        for key, setting in block.items()
+        if key[:2] == ("policy", QOS)
+    }
+    for (kind, name), policy in config.policies.items():
+        for settings in policy.below.values() if kind == QOS and name in bound else ():
+            group, marked = settings.get(("qos-group",)), settings.get(("marked",))
+            if group is not None and marked is not None:
+                yield Rewrite(group.value, marked.value, marked.origin)
 
 
 def _multipliers(config: NxosConfig) -> Iterator[Origin]:

@@ -307,7 +307,7 @@ def test_what_a_line_of_a_class_map_says(line: str, says: dict[object, object]) 
     ("kind", "line", "says"),
     [
         ("qos", "set qos-group 3", {("qos-group",): 3}),
-        ("qos", "set dscp 26", {}),
+        ("qos", "set dscp 26", {("marked",): 26}),
         ("qos", "police cir 10 gbps", {("police",): "cir 10 gbps"}),
         ("network-qos", "pause pfc-cos 3,4", {("pause", 3): True, ("pause", 4): True}),
         ("network-qos", "pause no-drop", {("no-drop",): True}),
@@ -564,8 +564,17 @@ def test_queues_of_a_policy_that_is_bound_to_nothing_are_defined_and_in_no_port(
 
 
 def test_the_qos_group_of_a_class_that_no_name_says_is_not_known() -> None:
-    text = LEAF.replace("type network-qos c-8q-nq3", "type network-qos class-fcoe")
-    assert qos(text).groups == (None,) * 8
+    text = LEAF.replace("type network-qos c-8q-nq3", "type network-qos OTHER")
+    assert qos(f"class-map type network-qos OTHER\n  match protocol fcoe\n{text}").groups == (None,) * 8
+
+
+def test_fcoe_has_a_class_of_its_own_that_no_mark_leads_to() -> None:
+    fcoe = "policy-map type network-qos F\n  class type network-qos class-fcoe\n    pause no-drop\n"
+    bound = f"{fcoe}system qos\n  service-policy type network-qos F\n"
+    text = f"{bound}interface Ethernet1/1\n  priority-flow-control mode on\n"
+    assert qos(text).pfc.priorities == (3,)
+    assert [group.number for group in qos(text).groups if group] == [1]
+    assert read(text).trusts == {}
 
 
 def test_an_access_port_gets_no_tags() -> None:

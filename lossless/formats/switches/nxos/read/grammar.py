@@ -141,6 +141,11 @@ def _each(key: str, most: int, names: Mapping[str, int] | None = None) -> Maker:
     return made
 
 
+def _marked(match: re.Match[str]) -> Made:
+    numbers = indexes(match[1], _DSCP, DSCP_NAMES)
+    return None if numbers is None else [(("marked",), numbers[0])]
+
+
 def _precedences(match: re.Match[str]) -> Made:
     numbers = indexes(match[1], LAST, PRECEDENCES)
     return None if numbers is None else [(("dscp", 8 * p + low), True) for p in numbers for low in range(8)]
@@ -276,6 +281,8 @@ CLASS_MAP = _patterns(
 CLASSES = {
     QOS: _patterns(
         (r"set qos-group ([0-9]{1,3})", _number(("qos-group",), range(LAST + 1))),
+        (r"set (?:ip )?dscp (?!dscp\b)([0-9a-z]+)", _marked),
+        (r"no set (?:ip )?dscp\b.*", _without("marked")),
         (r"(?:no )?set (?:cos|dscp|ip dscp|precedence|ip precedence|dlb-disable)\b.*", _nothing),
         (r"no set qos-group\b.*", _without("qos-group")),
         (r"police (.+)", _text(("police",))),
