@@ -115,10 +115,17 @@ class TestEos:
             "qos profile ROCE",
             "ecn minimum-threshold 150 kbytes",
             "random-detect ecn minimum-threshold 512 maximum-threshold 1536 units kbytes",
+            "ecn threshold 1500000 bytes",
+            "qos tx-queue 3 ecn minimum-threshold 1500000 maximum-threshold 1500000",
         ],
     )
     def test_lines_that_eos_does_not_have_are_named(self, line: str) -> None:
         assert refused(f"{EOS}   {line}\n") == [f"{line!r} is no command of EOS"]
+
+    def test_whatever_stands_in_a_queue_is_about_qos(self) -> None:
+        text = EOS.replace("      priority strict\n", "      priority strict\n      guaranteed something\n")
+        assert len(read(text).unread) == 1
+        assert read(EOS.replace("      priority strict\n", "      shape rate 40 percent\n")).unread == ()
 
     def test_a_priority_without_pfc_is_named_once_for_its_ports(self) -> None:
         (what,) = refused(
@@ -172,6 +179,11 @@ class TestNvue:
 
     def test_a_command_behind_a_lone_hash_is_a_comment(self) -> None:
         assert qos(f"{self.SET}# nv set qos pfc default-global switch-priority 4\n").pfc.priorities == (3,)
+
+    def test_a_backslash_continues_a_command(self) -> None:
+        text = "nv set qos \\\n  roce \\\n  mode lossy\nnv set interface swp1 link mtu 9216\n"
+        assert qos(text).pfc.priorities == ()
+        assert qos(text.replace("lossy", "lossless")).pfc.priorities == (3,)
 
     def test_a_range_may_say_the_word_twice(self) -> None:
         text = "nv set qos roce\nnv set interface swp1-swp3,swp5 link mtu 9216\n"
@@ -234,6 +246,19 @@ class TestNxos:
     def test_a_remark_behind_a_command_is_none_of_its_words(self) -> None:
         text = self.CLASSES.replace("dscp 26", "dscp 26      ! hosts mark") + self.PORT
         assert read(text).maps.dscp_to_tc.targets[26] == 3
+
+    def test_the_class_of_fcoe_takes_no_marked_packets(self) -> None:
+        text = (
+            self.CLASSES.replace("dscp 26", "cos 3") + "  class class-fcoe\n    set qos-group 1\n" + self.PORT
+        )
+        assert read(text).maps.dot1p_to_tc.targets == (0, 0, 0, 3, 0, 0, 0, 0)
+
+    def test_a_curve_of_another_system_is_not_read(self) -> None:
+        nothing = (
+            "policy-map type network-qos N\n  class type network-qos c-8q-nq3\n    congestion-control {}\n"
+        )
+        assert len(read(nothing.format("ecn minimum-absolute 150") + self.CLASSES).unread) == 1
+        assert read(nothing.format("tail-drop") + self.CLASSES).unread == ()
 
     def test_lines_of_other_matters_are_not_named(self) -> None:
         text = (

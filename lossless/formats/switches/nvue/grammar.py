@@ -77,9 +77,7 @@ _QOS: Words = {
 _OF_PORT: Words = {
     **dict.fromkeys(PROFILED, None),
     "pfc-watchdog": _WATCHDOG,
-    **dict.fromkeys(
-        ("egress-shaper", "link-pause", "remark", "roce", "buffer", "shared-headroom-pool"), None
-    ),
+    **dict.fromkeys(("egress-shaper", "link-pause", "remark", "buffer", "shared-headroom-pool"), None),
 }
 
 

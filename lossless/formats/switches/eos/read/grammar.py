@@ -26,7 +26,8 @@ LAST_QUEUE = 7
 """Queues, classes and priorities count 0 to 7."""
 _ABOUT_QOS = re.compile(
     r"(?:no |default )?(?:qos|priority-flow-control|random-detect|bandwidth|service-profile|priority"
-    r"|service-policy (?!type (?:pbr|pdp|copp|control-plane) )|flowcontrol|match|set|police|policy-map type tx-queue) "
+    r"|service-policy (?!type (?:pbr|pdp|copp|control-plane) )|flowcontrol|match|set|police"
+    r"|policy-map type tx-queue|ecn|pfc) "
 )
 
 
@@ -208,7 +209,7 @@ QUEUE = _patterns(
     (r"no random-detect ecn(?: minimum-threshold)?", _fixed(("ecn",), None)),
     (r"random-detect ecn delay threshold .+", _fixed(("ecn",), EcnThresholds(None, None, None))),
     (r"(?:no )?random-detect (?:ecn (?:count|delay threshold)|drop).*", _nothing),
-    (r"(?:no )?shape rate.*", _nothing),
+    (r"(?:no )?(?:shape rate|scheduler profile|latency maximum|length).*", _nothing),
 )
 CLASS_MAP = _patterns(
     (rf"match (?:ip |ipv6 )?dscp {_NAMES}", _each("dscp", 63, DSCP_NAMES)),
@@ -219,6 +220,7 @@ CLASS_MAP = _patterns(
 CLASS = _patterns(
     (r"set traffic-class ([0-7])", _number(("traffic-class",))),
     (r"no set traffic-class\b.*", _fixed(("traffic-class",), None)),
+    (r"(?:no )?police .+", _nothing),
     (r"(?:no )?set (?:cos|dscp|drop-precedence)\b.*", _nothing),
 )
 _CURVE = (
@@ -243,7 +245,10 @@ _WRONG = tuple(
             "priority-flow-control on, and priority-flow-control priority 3 no-drop",
         ),
         (r"no-drop$", "priority-flow-control priority 3 no-drop, below the interface or its profile"),
-        (r"(?:random-detect )?ecn (?:minimum|maximum)-threshold |random-detect ecn$", _CURVE),
+        (
+            r"(?:random-detect )?ecn (?:minimum-|maximum-)?threshold |random-detect ecn$|qos tx-queue [0-7] ecn ",
+            _CURVE,
+        ),
         (r"bandwidth priority$", "priority strict"),
         (r"qos profile ", "service-profile with the name of the profile"),
     )

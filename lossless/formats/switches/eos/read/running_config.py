@@ -143,8 +143,12 @@ def _apply(
         return
     if meant := meant_by(command.text):
         config.refused.append((line[1], command.text, meant))
-    elif is_about_qos(command.text):
+    elif prefix or patterns in _ONLY_QOS or is_about_qos(command.text):
         config.unread.append((line[1], command.text))
+
+
+_ONLY_QOS = (CLASS_MAP, CLASS)
+"""What stands in these modes, and in that of a queue, is about QoS whatever it is."""
 
 
 def _origin(config: EosConfig, command: Command) -> Origin:

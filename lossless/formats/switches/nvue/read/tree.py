@@ -74,8 +74,12 @@ def read_commands(text: str, file: str) -> Document:
     """Return the document of ``nv set`` commands: a path of it is the command that it stands for."""
     lines: dict[Path, int] = {}
     data: dict[Any, Any] = {}
-    for number, line in enumerate(text.split("\n"), 1):
-        if _COMMAND.fullmatch(line):
+    whole = ""
+    for number, written in enumerate(text.split("\n"), 1):
+        line = f"{whole}{written}"
+        # A backslash at its end continues a command in the next line.
+        whole = f"{line[:-1]} " if line.endswith("\\") else ""
+        if not whole and _COMMAND.fullmatch(line):
             key = "nv " + " ".join(line.split()).partition("nv ")[2]
             lines[key,] = number
             data.pop(key, None)  # what is said again is said last

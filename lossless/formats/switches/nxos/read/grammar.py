@@ -294,7 +294,8 @@ CLASSES = {
         (r"no pause\b.*", _without("pause", "no-drop", "receive", "buffer")),
         (r"mtu ([0-9]{1,5})", _number(("mtu",), _MTU)),
         (r"congestion-control random-detect( ecn)?\b.*", _optimized),
-        (r"(?:no )?congestion-control .+|set cos [0-7]|(?:no )?multicast-optimize|queue-limit .+", _nothing),
+        (r"(?:no )?congestion-control (?:tail-drop|random-detect)\b.*", _nothing),
+        (r"set cos [0-7]|(?:no )?multicast-optimize|queue-limit .+", _nothing),
         _DESCRIPTION,
     ),
     QUEUING: _patterns(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.switches.nxos.defaults import UNCLASSIFIED
+from lossless.formats.switches.nxos.defaults import FCOE_CLASS, UNCLASSIFIED
 from lossless.formats.switches.nxos.read.rows import DEFAULT_CLASS, QOS
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import DSCPS, PRIORITIES, UNREADABLE, IndexMap
@@ -53,12 +53,16 @@ def classified(config: NxosConfig, name: str, policy: Classes) -> Classification
 
 def _looks_elsewhere(config: NxosConfig, policy: Classes) -> bool:
     """Return whether a class of a policy matches something else than marks."""
-    return any(_is_open(config.class_maps.get((QOS, name))) for name in policy.below if name != DEFAULT_CLASS)
+    return any(_is_open(config, name) for name in policy.below if name != DEFAULT_CLASS)
 
 
-def _is_open(class_map: Settings | None) -> bool:
-    """Return whether packets may match for a reason that no mark tells: an access list, a class that is not there."""
-    return class_map is None or ("other",) in class_map
+def _is_open(config: NxosConfig, name: str) -> bool:
+    """Return whether packets may match for a reason that no mark tells: an access list, a class that is not there.
+
+    FCoE has an Ethertype of its own, and no packet with a DSCP is in its class.
+    """
+    class_map = config.class_maps.get((QOS, name))
+    return name != FCOE_CLASS and (class_map is None or ("other",) in class_map)
 
 
 class _Map:
@@ -97,6 +101,6 @@ class _Map:
         for number in numbers:
             self._targets.setdefault(number, entry)
         # What an access list matches is not known; with match-all it matches nothing that the marks do not.
-        if _is_open(class_map) and not (all_of and numbers):
+        if _is_open(self._config, name) and not (all_of and numbers):
             self._rest = (UNREADABLE, entry[1])
         return bool(numbers)
