@@ -138,6 +138,43 @@ class TestEos:
         assert refused(EOS.replace("   priority-flow-control on\n", "") + f"   {line}\n") == []
 
 
+class TestEosChannels:
+    CHANNEL = (
+        "hostname leaf1\ninterface Port-Channel1\n   no switchport\n   mtu 9214\n   service-profile ROCE\n"
+        "qos profile ROCE\n   qos trust dscp\n"
+        + PAUSING
+        + "interface Ethernet6/1\n   channel-group 1 mode active\n"
+    )
+
+    def test_members_have_what_their_port_channel_has(self) -> None:
+        (port,) = read(self.CHANNEL).switch.ports
+        assert qos(self.CHANNEL).pfc.priorities == (3,)
+        assert (port.mtu_bytes, port.lag) == (9214, "Port-Channel1")
+        assert read(self.CHANNEL).trusts["Ethernet6/1"] == "dscp"
+        assert "Ethernet6/1" in read(self.CHANNEL).untagged
+
+    def test_lines_of_a_member_are_its_own(self) -> None:
+        assert qos(f"{self.CHANNEL}   no priority-flow-control\n").pfc.priorities == ()
+        other = self.CHANNEL.replace("channel-group 1", "channel-group 2")
+        assert qos(other).pfc.priorities == ()
+
+    def test_a_structured_configuration_has_port_channels_too(self) -> None:
+        text = (
+            "port_channel_interfaces:\n  - name: Port-Channel1\n    qos:\n      trust: dscp\n"
+            "ethernet_interfaces:\n  - name: Ethernet1\n    channel_group:\n      id: 1\n"
+            "interface_defaults:\n  mtu: 9214\n"
+        )
+        document = load_text(text, "leaf1.yml")
+        assert is_structured(document)
+        assert read_switch(document).read.trusts["Ethernet1"] == "dscp"
+
+    @pytest.mark.parametrize(("lines", "mtu"), [("", 9214), ("   mtu 1500\n", 1500)])
+    def test_routed_ports_have_the_default_mtu(self, lines: str, mtu: int) -> None:
+        default = "interface defaults\n   mtu 9214\n!\n"
+        (port,) = read(f"{default}interface Ethernet1\n   no switchport\n{lines}{PAUSING}").switch.ports
+        assert port.mtu_bytes == mtu
+
+
 class TestEosPolicies:
     PORT = f"hostname leaf1\ninterface Ethernet1\n   no switchport\n   service-policy type qos input IN\n{PAUSING}"
 
@@ -189,6 +226,29 @@ class TestNvue:
         text = "nv set qos roce\nnv set interface swp1-swp3,swp5 link mtu 9216\n"
         assert [port.name for port in read(text).switch.ports] == ["swp*", "swp1", "swp2", "swp3", "swp5"]
 
+    @pytest.mark.parametrize(
+        "text",
+        [
+            '[{"header": {}}, {"set": {"interface": {"swp1-2": {}}, "qos": {"roce": {"enable": "on"}}}}]',
+            '{"interface": {"swp1,swp2": {}}, "qos": {"roce": {"enable": "on"}}}',
+        ],
+    )
+    def test_json_of_the_configuration_is_read_as_its_yaml(self, text: str) -> None:
+        document = load_text(text, "leaf1.json", lists=True)
+        assert is_structured(document)
+        assert [port.name for port in read_switch(document).read.switch.ports] == ["swp*", "swp1", "swp2"]
+
+    def test_members_have_the_qos_of_their_bond(self) -> None:
+        text = (
+            "nv set qos mapping default-global trust l3\nnv set qos pfc R switch-priority 3\n"
+            "nv set interface bond1 bond member swp1-2\nnv set interface bond1 qos pfc profile R\n"
+            "nv set interface swp1-2 qos pfc-watchdog\nnv set interface swp3 link mtu 9216\n"
+        )
+        made = {port.name: port.qos for port in read(text).switch.ports if port.qos is not None}
+        assert [made[name].pfc.priorities for name in ("swp1", "swp2", "swp3")] == [(3,), (3,), ()]
+        assert all(made[name].watchdog for name in ("swp1", "swp2"))
+        assert refused(text) == []
+
     def test_a_key_of_yaml_may_be_a_list(self) -> None:
         text = (
             "- set:\n    interface:\n      swp1-2,swp49:\n        link:\n          mtu: 9216\n"
@@ -201,7 +261,9 @@ class TestNvue:
         assert [(port.name, port.mtu_bytes) for port in ports[1:]] == [
             ("swp1", 9216), ("swp2", 9216), ("swp49", 9216),
         ]  # fmt: skip
-        kinds = [queue.scheduler.kind for queue in ports[1].qos.queues if queue and queue.scheduler]
+        made = ports[1].qos
+        assert made is not None
+        kinds = [queue.scheduler.kind for queue in made.queues if queue and queue.scheduler]
         assert kinds.count("STRICT") == 3
 
     @pytest.mark.parametrize("trust", ["l3", "both"])

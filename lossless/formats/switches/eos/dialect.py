@@ -237,7 +237,7 @@ def _untagged(config: EosConfig, reader: SwitchReader, name: str) -> bool:
 
     A switched port is an access port of VLAN 1 unless a line makes it a trunk (Arista, EOS User Manual, "VLANs").
     """
-    settings = config.interfaces[name]
+    settings = reader.settings_of(name)
     vlans, native = settings.get(("tagged",)), settings.get(("native",))
     if reader.is_routed(settings):
         return True

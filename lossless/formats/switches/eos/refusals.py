@@ -59,17 +59,11 @@ def _pauses(settings: Settings) -> bool:
     return on is not None and bool(on.value)
 
 
-def _of_ports(config: EosConfig) -> Iterator[tuple[str, Settings]]:
-    """Yield the interfaces, each with its settings and those of its profile."""
-    for name, own in config.interfaces.items():
-        profile = own.get(("profile",))
-        yield name, {**config.profiles.get(profile.value if profile else "", {}), **own}
-
-
 def _not_on(config: EosConfig) -> Iterator[RefusedSetting]:
     """Yield priorities that are no-drop at ports without a line that turns PFC on or off, by their lines."""
     lines: dict[Origin, list[str]] = {}
-    for name, settings in _of_ports(config):
+    for name in config.interfaces:
+        settings = config.settings_of(name)
         no_drop = [s for key, s in settings.items() if key[0] == "no-drop" and s.value]
         up = settings.get(("up",))
         if no_drop and ("pfc",) not in settings and config.complete and (up is None or up.value):
@@ -87,7 +81,8 @@ def _not_on(config: EosConfig) -> Iterator[RefusedSetting]:
 def _paused_by_link(config: EosConfig) -> Iterator[RefusedSetting]:
     """Yield link-level flow control at ports with PFC, the ports of one line together."""
     lines: dict[Origin, list[str]] = {}
-    for name, settings in _of_ports(config):
+    for name in config.interfaces:
+        settings = config.settings_of(name)
         on = [
             s for way in ("send", "receive") if (s := settings.get(("flowcontrol", way))) and s.value == "on"
         ]

@@ -20,8 +20,7 @@ from lossless.formats.switches.nvue.read.tree import (
     looks_like_commands,
     looks_structured,
     read_commands,
-    tree_of_commands,
-    tree_of_data,
+    tree_of,
 )
 from lossless.formats.switches.nvue.refusals import refusals
 from lossless.formats.switches.nvue.session import session
@@ -100,8 +99,7 @@ _OF_CLASS = ("pfc", "mapping")
 
 
 def _read(document: Document, rdma_dscps: tuple[int, ...]) -> ReadSwitch:
-    structured = document.file.lower().endswith((".yaml", ".yml"))
-    tree = tree_of_data(document) if structured else tree_of_commands(document)
+    tree = tree_of(document)
     reader = NvueSwitch(tree, document.shown, rdma_dscps)
     switch = reader.switch()
     return ReadSwitch(
@@ -252,7 +250,7 @@ CARRYING = Carrying(
 
 
 DIALECT = Dialect(
-    reads="nv set commands; YAML of nv config show",
+    reads="nv set commands; YAML and JSON of nv config show",
     writes="qos.nv, qos.yaml",
     checked_with="public configurations, and reading back",
     recognizes=looks_like_commands,
@@ -266,4 +264,5 @@ DIALECT = Dialect(
     losses=LOSSES,
     session=session,
     carrying=CARRYING,
+    in_json=True,
 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lossless.formats.switches.nvue.from_model.commands import commands
-from lossless.formats.switches.nvue.read.tree import tree_of_commands, tree_of_data
+from lossless.formats.switches.nvue.read.tree import tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,14 +29,9 @@ _LISTS = frozenset({("pfc", "switch-priority"), ("traffic-pool", "switch-priorit
 
 def session(running: Document, wanted: Document) -> tuple[str, ...]:
     """Return the commands by which a running configuration becomes what is wanted; ports that are not named stay."""
-    before, after = _tree(running), _tree(wanted)
+    before, after = tree_of(running), tree_of(wanted)
     unset = (f"nv unset {' '.join(path)}" for path in _gone(before, after))
     return (*commands(_new(before, after)), *unset)
-
-
-def _tree(document: Document) -> Node:
-    structured = document.file.lower().endswith((".yaml", ".yml"))
-    return tree_of_data(document) if structured else tree_of_commands(document)
 
 
 def _new(before: Node | None, after: Node) -> dict[str, Any]:

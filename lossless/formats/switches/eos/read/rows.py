@@ -3,12 +3,13 @@
 Keys are tuples. Of a switch: ``("hostname",)``, ``("dscp", 26)`` and ``("cos", 3)`` (the traffic class),
 ``("tx-queue", 3)`` (the queue of a traffic class), ``("rewrite", "dscp", 3)``, ``("rewrites",)`` (they are on),
 ``("watchdog", "timeout")`` and the other timers (ms), ``("watchdog", "action")``, ``("watchdog", "override")`` (the
-action instead of all others), ``("all-off",)``, ``("ports",)`` (what they are without a line: routed or access). Of an
-interface or a profile: ``("trust",)`` (dscp, cos or none), ``("pfc",)``, ``("no-drop", 3)``, ``("watchdog",)``,
-``("watchdog", "timeout")`` and so on, ``("profile",)``, ``("policy",)`` (its input policy), ``("flowcontrol",
-"send")``, ``("ecn",)`` (of all queues), ``("mtu",)``, ``("speed",)`` (b/s), ``("up",)``, ``("routed",)``,
-``("switched",)``, ``("trunk",)``, ``("tagged",)`` and ``("native",)`` (VLANs), ``("lag",)``, and of its queues
-``("queue", 3, "strict")``, ``("queue", 3, "percent")``, ``("queue", 3, "guaranteed")``, ``("queue", 3, "ecn")``.
+action instead of all others), ``("all-off",)``, ``("ports",)`` (what they are without a line: routed or access),
+``("mtu",)`` (of routed ports without a line). Of an interface or a profile: ``("trust",)`` (dscp, cos or none),
+``("pfc",)``, ``("no-drop", 3)``, ``("watchdog",)``, ``("watchdog", "timeout")`` and so on, ``("profile",)``,
+``("policy",)`` (its input policy), ``("flowcontrol", "send")``, ``("ecn",)`` (of all queues), ``("mtu",)``,
+``("speed",)`` (b/s), ``("up",)``, ``("routed",)``, ``("switched",)``, ``("trunk",)``, ``("tagged",)`` and
+``("native",)`` (VLANs), ``("lag",)``, and of its queues ``("queue", 3, "strict")``, ``("queue", 3, "percent")``,
+``("queue", 3, "guaranteed")``, ``("queue", 3, "ecn")``.
 
 Of a class map: ``("dscp", 26)``, ``("cos", 3)``, ``("access-list", name)``, ``("other",)``. Of a class of a policy map:
 ``("traffic-class",)``.
@@ -34,6 +35,12 @@ class Setting(NamedTuple):
 
 
 Settings = dict[Key, Setting]
+SHARED = frozenset(
+    {"trust", "policy", "ecn", "pfc", "no-drop", "watchdog", "profile", "queue", "routed", "switched"}
+)
+"""The settings of a port that its QoS depends on."""
+_OF_CHANNEL = SHARED | {"trunk", "tagged", "native", "mtu"}
+"""What the members of a port channel have of it."""
 
 
 class EcnThresholds(NamedTuple):
@@ -89,6 +96,15 @@ class EosConfig:
         self.refused: list[tuple[Origin, str, str]] = []
         self.impossible: list[tuple[Origin, str]] = []
         self.unread: list[tuple[Origin, str]] = []
+
+    def settings_of(self, name: str) -> Settings:
+        """Return the settings of an interface, which override those of its profile and of its port channel."""
+        own = self.interfaces[name]
+        lag = own.get(("lag",))
+        channel = self.interfaces.get(f"Port-Channel{lag.value}", {}) if lag is not None else {}
+        own = {**{key: setting for key, setting in channel.items() if key[0] in _OF_CHANNEL}, **own}
+        profile = own.get(("profile",))
+        return {**self.profiles.get(profile.value if profile else "", {}), **own}
 
     @property
     def whole(self) -> bool:

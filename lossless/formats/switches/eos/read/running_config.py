@@ -66,7 +66,11 @@ def config_of(document: CommandDocument) -> EosConfig:
         _note_comment(config, comment)
     for command in document.top:
         kind, _, name = command.text.partition(" ")
-        if kind == "interface":
+        if name == "defaults":
+            defaults: Settings = {}
+            _block(config, command, defaults)
+            config.switch.update((key, setting) for key, setting in defaults.items() if key == ("mtu",))
+        elif kind == "interface":
             for port in interface_names(name):
                 _block(config, command, config.interfaces.setdefault(port, {}))
                 config.places.setdefault(("interface", port), _origin(config, command))

@@ -60,8 +60,9 @@ def config_of_data(document: Document) -> EosConfig:
     """Return the settings of a structured configuration."""
     config = EosConfig(document.name, document.shown)
     _add(config, config.switch, _of_switch(document.data), SWITCH)
-    for key, blocks in (("qos_profiles", config.profiles), ("ethernet_interfaces", config.interfaces)):
+    for key in ("qos_profiles", "port_channel_interfaces", "ethernet_interfaces"):
         kind = "profile" if key == "qos_profiles" else "interface"
+        blocks = config.profiles if kind == "profile" else config.interfaces
         for name, data, path in _named(document.data, key):
             config.places.setdefault((kind, name), Origin(config.file, path))
             settings = blocks.setdefault(name, {})
@@ -69,6 +70,8 @@ def config_of_data(document: Document) -> EosConfig:
             _add(config, settings, lines, PORT)
             _add_queues(config, settings, data, path)
     _add_policies(config, document.data)
+    defaults = _at(document.data, "interface_defaults")
+    _add(config, config.switch, _line(defaults, ("interface_defaults", "mtu"), "mtu {}"), PORT)
     return config
 
 

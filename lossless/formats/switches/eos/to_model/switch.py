@@ -11,7 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from lossless.formats.switches.eos.defaults import CLASS_OF_COS, ROUTED_TRUST, SWITCHED_TRUST
-from lossless.formats.switches.eos.read.rows import EcnThresholds, Setting
+from lossless.formats.switches.eos.read.rows import SHARED, EcnThresholds, Setting
 from lossless.formats.switches.eos.to_model.classification import classified, names_marks
 from lossless.formats.switches.plain_switch import plain_switch
 from lossless.ground.basics.findings import Origin
@@ -40,10 +40,6 @@ if TYPE_CHECKING:
     from lossless.formats.switches.eos.read.rows import EosConfig, Settings
     from lossless.model.fabric.model import Switch
 
-_SHARED = frozenset(
-    {"trust", "policy", "ecn", "pfc", "no-drop", "watchdog", "profile", "queue", "routed", "switched"}
-)
-"""The settings of a port that its QoS depends on."""
 _OFF = Curve(False, False, None, None, None)
 _ACTIONS = {"drop": "drop", "no-drop": "forward", "errdisable": "errdisable", "notify-only": "alert"}
 """What a watchdog does to a queue, in the words of the model."""
@@ -121,10 +117,12 @@ class SwitchReader:
 
     def _port(self, name: str) -> Port:
         origin = self._config.places.get(("interface", name), self._file)
-        return self._made(name, self._config.interfaces[name], origin)
+        return self._made(name, self.settings_of(name), origin)
 
     def _made(self, name: str, own: Settings, origin: Origin) -> Port:
         mtu, speed, up, lag = (own.get((key,)) for key in ("mtu", "speed", "up", "lag"))
+        if mtu is None and self.is_routed(own):
+            mtu = self._config.switch.get(("mtu",))
         return Port(
             name=name,
             speed_bps=speed.value if speed else None,
@@ -134,7 +132,7 @@ class SwitchReader:
             leads_to=None,
             cable=Cable(UNKNOWN, None, origin),
             neighbor=None,
-            qos=self._qos(self._with_profile(own), origin),
+            qos=self._qos(own, origin),
             placed=True,
             origin=origin,
             lag=f"Port-Channel{lag.value}" if lag else None,
@@ -151,16 +149,12 @@ class SwitchReader:
         return {"cos": "pcp"}.get(trust := self._trust(self.settings_of(name)), trust)
 
     def settings_of(self, name: str) -> Settings:
-        """Return the settings of an interface with those of its profile, which it overrides."""
-        return self._with_profile(self._config.interfaces[name])
-
-    def _with_profile(self, own: Settings) -> Settings:
-        profile = own.get(("profile",))
-        return {**self._config.profiles.get(profile.value if profile else "", {}), **own}
+        """Return the settings of an interface."""
+        return self._config.settings_of(name)
 
     def _qos(self, settings: Settings, origin: Origin) -> PortQos:
         about = tuple(
-            (key, setting) for key, setting in sorted(settings.items(), key=str) if key[0] in _SHARED
+            (key, setting) for key, setting in sorted(settings.items(), key=str) if key[0] in SHARED
         )
         trust = self._trust(settings)
         shared = (trust, tuple((key, setting.value, setting.origin.path[1:]) for key, setting in about))

@@ -87,6 +87,12 @@ def read_commands(text: str, file: str) -> Document:
     return Document(file, text, data, LineLocator(text, lines))
 
 
+def tree_of(document: Document) -> Node:
+    """Return the tree of a document, in whichever form it is: YAML, JSON or commands."""
+    structured = document.file.lower().endswith((".yaml", ".yml", ".json"))
+    return tree_of_data(document) if structured else tree_of_commands(document)
+
+
 def tree_of_commands(document: Document) -> Node:
     """Return the tree that commands make, one after the other."""
     root = Node(Origin(document.name))

@@ -83,6 +83,16 @@ def _adapts(node: Node) -> bool:
     return (node.value(*stated, "state") or node.value(*stated, "enable")) in ON
 
 
+def _as_member(port: Node | None, bond: Node) -> Node:
+    """Return a port with the QoS of its bond, except what it has of its own: the watchdog, and what NVUE refuses."""
+    member = Node(port.origin if port is not None else bond.origin_of("bond", "member"))
+    member.below.update(port.below if port is not None else {})
+    member.below["qos"] = qos = Node(bond.origin_of("qos"))
+    of_bond = {kind: node for kind, node in bond.all("qos").items() if kind != "pfc-watchdog"}
+    qos.below.update({**of_bond, **(port.all("qos") if port is not None else {})})
+    return member
+
+
 class NvueSwitch:
     """One configuration, and the switch that it makes."""
 
@@ -186,18 +196,21 @@ class NvueSwitch:
     def _ports(self) -> Iterator[Port]:
         if self.whole:
             yield self._port(OTHERS, None)
-        ports = self._interfaces
+        ports = self.interfaces
         yield from (self._port(name, ports[name]) for name in sorted(ports, key=natural_key))
 
     @cached_property
-    def _interfaces(self) -> dict[str, Node]:
-        """Return the interfaces that are named, and in place of a port that is split its lanes."""
+    def interfaces(self) -> dict[str, Node]:
+        """Return the interfaces that are named, members with their bond's QoS, and lanes for a port that is split."""
         interfaces = self.tree.at("interface")
         named = interfaces.below if interfaces is not None else {}
         ports = {name: node for name, node in named.items() if not _lanes(node)}
         for name, node in named.items():
             for lane in (f"{name}s{number}" for number in range(_lanes(node))):
                 ports.setdefault(lane, Node(node.origin_of("link", "breakout")))
+        for bond in named.values():
+            for member in bond.all("bond", "member"):
+                ports[member] = _as_member(ports.get(member), bond)
         return ports
 
     def _port(self, name: str, node: Node | None) -> Port:
@@ -269,7 +282,7 @@ class NvueSwitch:
 
     def users_of(self, name: str) -> tuple[str, ...]:
         """Return the ports that pause by a PFC profile."""
-        ports: dict[str, Node | None] = {**({OTHERS: None} if self.whole else {}), **self._interfaces}
+        ports: dict[str, Node | None] = {**({OTHERS: None} if self.whole else {}), **self.interfaces}
         return tuple(
             port
             for port, node in ports.items()
@@ -279,7 +292,7 @@ class NvueSwitch:
     def trusts(self) -> dict[str, str]:
         """Return what each port reads, as far as the text says: dscp, pcp, both or none."""
         words = {"l2": "pcp", "l3": "dscp", "both": "both", "port": "none"}
-        ports: dict[str, Node | None] = {**({OTHERS: None} if self.whole else {}), **self._interfaces}
+        ports: dict[str, Node | None] = {**({OTHERS: None} if self.whole else {}), **self.interfaces}
         stated = {name: self.trust_of(self._mapping(node)) for name, node in ports.items()}
         return {name: words[trust] for name, trust in stated.items() if trust in words}
 
@@ -314,7 +327,7 @@ class NvueSwitch:
         Ports without lines are most often not in use: where any port has a watchdog, they are not asked for one.
         """
         if node is None:
-            return next((dog for port in self._interfaces.values() if (dog := self.watchdog_of(port))), None)
+            return next((dog for port in self.interfaces.values() if (dog := self.watchdog_of(port))), None)
         own = node.at("qos", "pfc-watchdog")
         if own is None or own.removed or (own.value("state") or own.value("enable")) in OFF:
             return None

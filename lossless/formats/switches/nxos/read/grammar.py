@@ -320,7 +320,10 @@ CLASSES = {
 _WRONG = tuple(
     (re.compile(pattern), meant)
     for pattern, meant in (
-        (r"(?:no )?priority-flow-control watch-?dog", "priority-flow-control watch-dog-interval on"),
+        (
+            r"(?:no )?priority-flow-control (?:watchdog|watch-dog(?:-| (?:on|off|action|timer)|$))",
+            "priority-flow-control watch-dog-interval on",
+        ),
         (
             r"priority-flow-control (?:priority|receive|send|enable|no-drop)\b",
             "priority-flow-control mode on",
