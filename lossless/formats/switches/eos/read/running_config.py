@@ -152,7 +152,7 @@ def _apply(
 
 
 _ONLY_QOS = (CLASS_MAP, CLASS)
-"""What stands in these modes, and in that of a queue, is about QoS whatever it is."""
+"""Every command of these modes, and of that of a queue, is about QoS."""
 
 
 def _origin(config: EosConfig, command: Command) -> Origin:
