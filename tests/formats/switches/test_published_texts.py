@@ -82,6 +82,13 @@ class TestEos:
         text = POLICIES.replace("match-any ", "") + f"interface Ethernet1\n{PAUSING}"
         assert of_text(text) == "eos"
 
+    def test_policies_alone_are_of_eos_by_what_they_set(self) -> None:
+        assert of_text(POLICIES.replace("quality-of-service", "qos")) == "eos"
+        assert (
+            of_text("interface Management1\n   vrf MGMT\nclass-map type qos match-any A\n   match vlan 2\n")
+            == ""
+        )
+
     def test_the_action_that_overrides_others_is_the_one_that_counts(self) -> None:
         timer = "priority-flow-control pause watchdog default timeout 0.2\n"
         action = "priority-flow-control pause watchdog action errdisable\n"

@@ -185,14 +185,15 @@ _OTHER_MAPS = re.compile(
 )
 """Commands of other systems. Maps of classes and policies EOS has too, of other types (pyavd 6.4.0 renders them)."""
 _OWN = re.compile(
-    r"^! device: .*EOS-|^qos map (?:dscp|cos) [0-9][0-9 ,-]*(?: to)? traffic-class |^qos profile \S+[ \t\r]*$"
+    r"^! device: .*EOS-|^!RANCID-CONTENT-TYPE: arista|^qos map (?:dscp|cos) [0-9][0-9 ,-]*(?: to)? traffic-class "
+    r"|^qos profile \S+[ \t\r]*$"
     r"|^policy-map type quality-of-service |^[ \t]*(?:uc-|mc-)tx-queue [0-9]",
     re.MULTILINE,
 )
 """Commands that decide, whatever maps a text has beside them."""
 _TELLING = re.compile(
     r"^qos map |^transceiver qsfp |^platform (?:trident|sand) |^qos random-detect ecn "
-    r"|^[ \t]*(?:tx-queue [0-9]|service-profile |random-detect ecn "
+    r"|^[ \t]*(?:tx-queue [0-9]|service-profile |random-detect ecn |set traffic-class [0-7]"
     r"|priority-flow-control (?:on[ \t\r]*$|priority [0-7] (?:no-)?drop|pause watchdog))",
     re.MULTILINE,
 )

@@ -44,6 +44,8 @@ _BUFFER_BYTES = range(5000, 268_435_456 + 1)
 _THRESHOLD = range(52_428_800 + 1)
 """ipqos_ThreshVal, in whichever unit."""
 _WEIGHT = range(15 + 1)
+_VLANS = range(10_000)
+"""Whether NX-OS takes a VLAN is not looked at."""
 _REMOVED = object()
 """What a line with ``no`` sets a key to: it and those that begin as it does are not set any more."""
 _ABOUT_QOS = re.compile(
@@ -254,9 +256,9 @@ PORT = _patterns(
     (r"switchport", _fixed(("routed",), False)),
     (r"switchport mode access", _fixed(("access",), True)),
     (r"switchport mode (?!access)\S.*", _fixed(("access",), False)),
-    (r"switchport trunk native vlan ([0-9]{1,4})", _number(("native",), range(1, 4095))),
+    (r"switchport trunk native vlan ([0-9]{1,4})", _number(("native",), _VLANS)),
     (r"no switchport trunk native vlan\b.*", _without("native")),
-    (r"switchport trunk allowed vlan ([0-9]{1,4})", _number(("allowed",), range(1, 4095))),
+    (r"switchport trunk allowed vlan ([0-9]{1,4})", _number(("allowed",), _VLANS)),
     (r"(?:no )?switchport trunk allowed vlan\b.*", _without("allowed")),
     (r"(?:no )?switchport .+", _nothing),
     (r"channel-group ([0-9]+)\b.*", _text(("lag",))),

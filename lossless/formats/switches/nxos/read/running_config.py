@@ -112,7 +112,8 @@ _BEFORE = r"^[ \t]*(?:[\w.-]+(?:\([\w-]+\))?# ?)?"
 _OTHERS = re.compile(
     r"^[ \t]*(?:nv set|(?:uc-)?tx-queue|qos map (?:dscp|dot1p|tc|pfc)|qos (?:scheduler|wred)-policy|service-profile"
     r"|qos-map|trust-map|trust dot1p-map|dcb-map|pfc-cos|ets mode|wred \S+$|match queue|set traffic-class"
-    r"|policy-map type (?:quality-of-service|copp))\b|^[ \t]*set (?:class-of-service|system|interfaces) ",
+    r"|policy-map type (?:quality-of-service|copp)|interface (?:Management|Vxlan)[0-9]+|class-map type pbr)\b"
+    r"|^[ \t]*set (?:class-of-service|system|interfaces) |^!RANCID-CONTENT-TYPE: arista",
     re.MULTILINE,
 )
 _TELLING = re.compile(
