@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from lossless.checks.lint.asics import asics_of
-from lossless.checks.lint.run import run, together
+from lossless.checks.lint.run import Verdicts, run, together
+from lossless.checks.rules.counting import unknown_value
 from lossless.checks.rules.registry import rules_for
 from lossless.checks.rules.running_subjects import RunningDevice, RunningFabric
 from lossless.checks.rules.subjects import Device
 from lossless.formats.inputs.devices import DeviceReader
+from lossless.ground.basics.findings import UncheckedRule
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.state.device_state import DeviceState
 from lossless.model.fabric.state.namespaces import namespaces_of
@@ -17,9 +20,8 @@ from lossless.model.fabric.state.port_aliases import by_name, names_by_alias
 from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from lossless.checks.lint.run import Verdicts
     from lossless.checks.rules.registry import Codes
     from lossless.formats.inputs.captures import CapturedDevice
     from lossless.ground.documents.document import Document
@@ -40,7 +42,22 @@ def verified(devices: Sequence[RunningDevice], intended: Intended, chosen: Codes
     rules = rules_for("running device", chosen=chosen)
     alone = [run(one, rules, "intent") for device in devices for one in device.asics or (device,)]
     fabric = RunningFabric(tuple(devices), intended.links, tuple(intended.switches.values()))
-    return together([*alone, run(fabric, rules_for("running fabric", chosen=chosen), "intent")])
+    shared = run(fabric, rules_for("running fabric", chosen=chosen), "intent")
+    return together([*alone, shared, Verdicts(not_checked=tuple(_no_counts(devices)))])
+
+
+def _no_counts(devices: Sequence[RunningDevice]) -> Iterator[UncheckedRule]:
+    """Yield the counters of devices that stand where no counter can: rules take them for unknown."""
+    for device in devices:
+        reasons = (
+            unknown_value(reading).reason
+            for capture in device.state.captures
+            for reading in capture.readings
+            if reading.is_no_count
+        )
+        yield from (
+            UncheckedRule("", f"{device.name}: {why}", times) for why, times in Counter(reasons).items()
+        )
 
 
 def running_devices(

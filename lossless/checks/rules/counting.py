@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from lossless.checks.rules.running_subjects import RunningDevice
     from lossless.ground.basics.findings import Severity
     from lossless.model.fabric.state.device_state import DeviceState, PlacedReading
+    from lossless.model.fabric.state.readings import StateReading
 
 _NO_RULE = frozenset({"BUFFER_POOL_WATERMARK"})
 GROUPS = tuple(group for group in ALL_GROUPS if group not in _NO_RULE)
@@ -78,15 +79,27 @@ def counted(device: RunningDevice, placed: PlacedReading, *kinds: str) -> Count 
     if standing is not None:
         return standing
     if value is None:
-        return MissingInput(f"the captures do not say the value of {placed.reading.heading or name}")
+        return unknown_value(placed.reading)
     if device.before is None:
         return Count(value, placed, between=False)
     earlier = device.before.of(name, **{kind: placed.part(kind) or "" for kind in kinds})
     if earlier is None and name.startswith(_WATCHDOG) and _shows_storms(device.before):
         return Count(value, placed, between=True)
+    if earlier is not None and earlier.reading.is_no_count:
+        return unknown_value(earlier.reading)
     if earlier is None or earlier.number is None:
         return MissingInput(f"the earlier capture has no {placed.reading.heading or name}")
     return difference(placed, earlier, value, earlier.number)
+
+
+def unknown_value(reading: StateReading) -> MissingInput:
+    """Return why nothing is known of what a counter has counted, where a capture has it without a number."""
+    name = reading.heading or reading.name
+    if reading.is_no_count:
+        return MissingInput(
+            f"{name} is below 0, which no counter can be: it may have begun again after the clear it counts from"
+        )
+    return MissingInput(f"the captures do not say the value of {name}")
 
 
 def not_polled(state: DeviceState, name: str, kind: str) -> MissingInput | None:

@@ -77,6 +77,40 @@ def test_what_stood_at_its_ceiling_may_have_counted_more() -> None:
     assert _count((255, "boot"), (250, "boot"), ceiling=255) == (5, True)
 
 
+_BELOW_0 = (
+    "counter is below 0, which no counter can be: it may have begun again after the clear it counts from"
+)
+
+
+@pytest.mark.parametrize("value", [-1_823_871, (1 << 64) - 1_823_871])
+def test_what_no_counter_can_count_is_unknown(value: int) -> None:
+    assert _count((value, "clear"), None) == _BELOW_0
+    assert _count((value, "clear"), (7, "clear")) == _BELOW_0
+    assert _count((7, "clear"), (value, "clear")) == _BELOW_0
+
+
+def test_a_counter_of_64_bits_may_stand_at_its_ceiling() -> None:
+    ceiling = (1 << 64) - 1
+    assert _count((ceiling, "boot"), None, ceiling=ceiling) == (ceiling, False)
+    assert _count(((1 << 63) - 1, "boot"), None) == ((1 << 63) - 1, False)
+
+
+@pytest.mark.parametrize("dropped", [-1_823_871, (1 << 64) - 1_823_871])
+def test_drops_below_0_are_no_drops(tmp_path: Path, dropped: int) -> None:
+    """pg-drop subtracts what a counter was at a clear, also from one that began again."""
+    table = (
+        "admin@leaf1:~$ pg-drop -c show\nIngress PG dropped packets:\n"
+        f"     Port  {'PG3':>21}\n---------  {'-' * 21}\nEthernet0  {dropped:>21}\nEthernet4  {{other:>21}}\n"
+    )
+    files = {"leaf1/config_db.json": leaf_config(), "leaf1/drops.txt": table.format(other=0)}
+    report = report_on(tmp_path, files)
+    assert findings(report) == set()
+    assert reasons(report, "CTR001") == [_BELOW_0.replace("counter", "PG3", 1)]
+    assert reasons(report, "") == [f"leaf1: {reasons(report, 'CTR001')[0]}"]
+    report = report_on(tmp_path, files | {"leaf1/drops.txt": table.format(other=12)})
+    assert findings(report) == {("CTR001", "leaf1:Ethernet4:PG3")}
+
+
 def test_a_counter_that_no_capture_has_is_missing() -> None:
     device = RunningDevice(DeviceState("leaf1", []))
     assert isinstance(count_of(device, "pfc_tx", port="Ethernet0", priority="3"), MissingInput)

@@ -33,9 +33,9 @@ class PlacedReading(NamedTuple):
 
     @property
     def number(self) -> int | None:
-        """The value as a whole number, None where it is none or not known."""
+        """The value as a whole number, None where it is none, not known, or nothing that a counter can count."""
         value = self.reading.value
-        return value if isinstance(value, int) else None
+        return value if isinstance(value, int) and not self.reading.is_no_count else None
 
 
 class DeviceState:

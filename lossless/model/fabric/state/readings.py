@@ -31,6 +31,12 @@ CountedSince = Literal[
 """Since when a value has counted or peaked; ``now`` for what does not count: a status, a setting, a size."""
 
 
+_COUNTED_UNITS = frozenset({"packets", "bytes", "frames", "events", "errors"})
+_NOT_COUNTING: frozenset[CountedSince] = frozenset({"now", "unknown"})
+_SIGN_BIT = 1 << 63
+"""At 1.6 Tb/s a counter of bytes, the fastest that is kept, takes a year and a half to get there."""
+
+
 class StateReading(NamedTuple):
     """One value of a capture.
 
@@ -54,6 +60,21 @@ class StateReading(NamedTuple):
     def is_saturated(self) -> bool:
         """Whether the counter stands at its ceiling: it has counted at least that much."""
         return self.ceiling is not None and self.value == self.ceiling
+
+    @property
+    def is_no_count(self) -> bool:
+        """Whether it is a counter, and no counter can stand there: below 0, as a number or as its 64 bits.
+
+        Tools that subtract what a counter was at a clear print such a value where it has begun again since
+        (sonic-utilities scripts/pg-drop @03cd422, get_counters).
+        """
+        counts = self.unit in _COUNTED_UNITS or self.since not in _NOT_COUNTING
+        return (
+            counts
+            and isinstance(self.value, int)
+            and not 0 <= self.value < _SIGN_BIT
+            and not self.is_saturated
+        )
 
 
 class StateCapture(NamedTuple):
