@@ -147,6 +147,9 @@ def read(
             return _read_text(candidate, text_of)
         document = load(file)
     except InputError as error:
+        resources = _resources(file, text_of)
+        if resources:
+            return Inputs(facts=resources)
         return Inputs(problems=tuple(error.problems) if expected or seems_ours(file) else ())
     if _has_host_facts(document) and (expected or not _is_rendered(document.text, file)):
         from lossless.formats.hosts.read.documents import read_document
@@ -158,6 +161,19 @@ def read(
     if reason is not None:
         return Inputs(problems=(Problem(file, 1, 1, reason),) if expected else ())
     return devices_in(document)
+
+
+def _resources(file: str, text_of: Callable[[str], str] | None) -> tuple[Facts, ...]:
+    """Return the facts of a file with several resources of a cluster, which is no one YAML document."""
+    if not file.lower().endswith((".yaml", ".yml")):
+        return ()
+    from lossless.formats.hosts.read.documents import resources_in
+    from lossless.ground.documents.marked_document import BYTE_ORDER_MARK, read_as_written
+
+    try:
+        return resources_in((text_of or read_as_written)(file).removeprefix(BYTE_ORDER_MARK), file)
+    except InputError:
+        return ()
 
 
 def _read_text(candidate: Candidate, text_of: Callable[[str], str] | None) -> Inputs:

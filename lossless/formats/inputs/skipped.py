@@ -85,12 +85,7 @@ def _reasons(file: str, text: str, *, whole: bool) -> Iterator[str]:
             yield "a JSON patch: lossless lint --patch FILE CONFIG checks what it makes of a configuration"
     elif name.endswith((".yaml", ".yml")):
         if _RESOURCE.search(text):
-            several = len(re.findall(r"^---", text.lstrip("-"), re.MULTILINE))
-            yield (
-                "several Kubernetes resources in one file; one a file is read"
-                if several
-                else "a Kubernetes resource that is not read"
-            )
+            yield "a Kubernetes resource that is not read"
     elif system := other_system(text):
         yield f"a configuration of {system}, a system that is not read"
     elif _SETS_UP_HOST.search(text):

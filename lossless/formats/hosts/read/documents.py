@@ -8,6 +8,7 @@ pkg/configuration/configvalidation.go @8bfbeb3).
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from lossless.formats.hosts.from_model.nvidia import MASK, PARAMETERS
@@ -17,16 +18,19 @@ from lossless.formats.hosts.read.facts_file import Facts, folder_host, interface
 from lossless.formats.hosts.read.recognition import is_resource
 from lossless.formats.hosts.read.tools import parameter_key
 from lossless.ground.basics.errors import Problem
+from lossless.ground.documents import load_text
+from lossless.ground.documents.document import Document, ValuePlace
 from lossless.model.fabric.priorities import priorities_of_flags
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from lossless.ground.basics.findings import Path
-    from lossless.ground.documents.document import Document
 
 _BY_DEFAULT = {"trust": "dscp", "pfc": "0,0,0,1,0,0,0,0", "tos": 0}
 _BY_ITSELF = {"dcqcn.priority_mask": 255, "dcqcn.cnp_dscp": 4, "dcqcn.cnp_priority": 6}
+_BETWEEN = re.compile(r"^---(?=[ \t\r\n]|\Z)", re.MULTILINE)
+_NO_BREAK = re.compile(r"[^\n]")
 _NODE = ("spec", "configuration", "template")
 
 
@@ -39,6 +43,49 @@ def read_document(document: Document) -> Facts:
     return Facts(document, folder_host(document.file), facts, ())
 
 
+def resources_in(text: str, file: str) -> tuple[Facts, ...]:
+    """Return what the resources of an operator in a file of several YAML documents want; empty where it has none.
+
+    Paths begin with the name of the resource; every document is read at its place, after as many blanks as are before.
+    """
+    starts = [0, *(match.end() for match in _BETWEEN.finditer(text))]
+    ends = [*(match.start() for match in _BETWEEN.finditer(text)), len(text)]
+    parts: dict[str, Document] = {}
+    for number, (start, end) in enumerate(zip(starts, ends, strict=True)):
+        if not text[start:end].strip():
+            continue
+        document = load_text(_NO_BREAK.sub(" ", text[:start]) + text[start:end], file)
+        if "apiVersion" not in document.data:
+            return ()  # No file of a cluster: what else it is must not be left out.
+        if is_resource(document.data):
+            name = str(_dig(document.data, ("metadata", "name")) or number)
+            parts[f"{name} ({number})" if name in parts else name] = document
+    whole = Document(file, text, {name: each.data for name, each in parts.items()}, _ResourceLocator(parts))
+    return tuple(_of_resource(read_document(document), name, whole) for name, document in parts.items())
+
+
+def _of_resource(facts: Facts, name: str, whole: Document) -> Facts:
+    said = tuple(fact._replace(path=(name, *fact.path)) for fact in facts.said)
+    return facts._replace(document=whole, said=said)
+
+
+class _ResourceLocator:
+    """Finds places in the documents of one file by the name of the resource, with which paths begin."""
+
+    __slots__ = ("_parts",)
+
+    def __init__(self, parts: dict[str, Document]) -> None:
+        self._parts = parts
+
+    def places(self, paths: Iterable[Path]) -> dict[Path, ValuePlace]:
+        """Return, for each path, its place."""
+        found: dict[Path, ValuePlace] = {}
+        for path in paths:
+            part = self._parts.get(str(path[0])) if path else None
+            found[path] = ValuePlace(0, 0, 0, 0) if part is None else part.places([path[1:]])[path[1:]]
+        return found
+
+
 def _resource(document: Document) -> Facts:
     """Return what a NicConfigurationTemplate or a NicDevice wants; a device names its node."""
     data = document.data
@@ -47,9 +94,11 @@ def _resource(document: Document) -> Facts:
     node = _dig(data, ("status", "node")) if is_device else None
     path: Path = _NODE if is_device else ("spec", "template")
     template = _dig(data, path)
-    facts = tuple(_wanted(template, path)) if isinstance(template, dict) else ()
+    has_one = isinstance(template, dict)
+    facts = tuple(_wanted(template, path)) if has_one else ()
+    # One that sets up nothing of RoCE, such as the number of virtual functions, says nothing wrong.
     problems = (
-        [] if facts else [_problem(document, path, f"{data.get('kind')} has no {'.'.join(map(str, path))}")]
+        [] if has_one else [_problem(document, path, f"{data.get('kind')} has no {'.'.join(map(str, path))}")]
     )
     return Facts(document, str(node or name or folder_host(document.file)), facts, tuple(problems))
 
