@@ -51,6 +51,7 @@ def check_hosts(
     verdicts = [run(view, rules_for("hosts"), "intent") for view in views]
     verdicts += [run(pair, rules_for("host"), "intent") for pair in _intended(hosts, declaring)]
     verdicts += [Verdicts(not_checked=(UncheckedRule("", _OTHER_PORT, others),))] if others else []
+    verdicts.append(Verdicts(not_checked=tuple(UncheckedRule("", why) for why in read.outdated)))
     verdicts.append(run(DeployedDevices((*switches, *summaries)), rules_for("attached hosts"), "intent"))
     chosen = (each._replace(findings=tuple(filter(settings.is_chosen, each.findings))) for each in verdicts)
     return HostResult(tuple(chosen), read.problems, summaries)

@@ -49,6 +49,17 @@ class Facts(NamedTuple):
     said: tuple[HostFact, ...]
     problems: tuple[Problem, ...]
 
+    def line_of(self, fact: HostFact) -> int:
+        """Return the line of a fact, 0 where it is not one of a text."""
+        return 0 if fact.place is None else self.document.text.count("\n", 0, fact.place.start) + 1
+
+    @property
+    def is_of_one_object(self) -> bool:
+        """Whether all commands in a transcript name the same interface, or device."""
+        lines = (line.split() for line in self.document.text.splitlines())
+        scopes = {(words[at], _scope(words[at:])) for words in lines for at in _commands(words)}
+        return bool(scopes) and len({command for command, _ in scopes}) == len(scopes)
+
 
 class PlaceLocator:
     """Finds places by a table of paths; what is not in it is the file's beginning."""
@@ -148,6 +159,13 @@ def _sections(lines: tuple[SectionLine, ...], text: str, file: str) -> Iterator[
     starts = [(number, title) for number, line in enumerate(lines) if (title := _title(line.text))]
     for (number, title), (end, _) in pairwise([*starts, (len(lines), "")]):
         yield Section(title, _scope(title.split()), lines[number + 1 : end])
+
+
+def _commands(words: list[str]) -> list[int]:
+    """Return where the name of a command stands in a line that begins with a prompt, or ends one."""
+    return [
+        at for at, word in enumerate(words[:-1]) if at and word in _FORMS and words[at + 1].startswith("-")
+    ]
 
 
 def _scope(words: list[str]) -> str:

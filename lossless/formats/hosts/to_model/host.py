@@ -63,13 +63,18 @@ class InterfaceFact(NamedTuple):
     value: Any
     origin: Origin
     rank: int
+    line: int = 0
 
 
 class Hosts(NamedTuple):
-    """All hosts that were read, and what files of one host say differently."""
+    """All hosts that were read, and what files of one host say differently.
+
+    ``outdated``: what a transcript printed, and a later output of the same command in it no longer does.
+    """
 
     hosts: tuple[HostInterfaces, ...]
     problems: tuple[Problem, ...]
+    outdated: tuple[str, ...] = ()
 
 
 def read_hosts(files: Iterable[Facts], nics: Sequence[NicProfile]) -> Hosts:
@@ -79,16 +84,21 @@ def read_hosts(files: Iterable[Facts], nics: Sequence[NicProfile]) -> Hosts:
         by_host.setdefault(facts.host, []).append(facts)
     hosts: list[HostInterfaces] = []
     problems: list[Problem] = []
+    outdated: dict[str, None] = {}
     shared: dict[Any, HostQos] = {}
     for name, of_host in sorted(by_host.items()):
-        for interface in _interfaces(name, of_host, nics, problems):
+        for interface in _interfaces(name, of_host, nics, problems, outdated):
             meaning = _meaning(interface.qos)
             hosts.append(interface._replace(qos=shared.setdefault(meaning, interface.qos)))
-    return Hosts(tuple(hosts), tuple(problems))
+    return Hosts(tuple(hosts), tuple(problems), tuple(outdated))
 
 
 def _interfaces(
-    host: str, files: Sequence[Facts], nics: Sequence[NicProfile], problems: list[Problem]
+    host: str,
+    files: Sequence[Facts],
+    nics: Sequence[NicProfile],
+    problems: list[Problem],
+    outdated: dict[str, None],
 ) -> Iterator[HostInterfaces]:
     all_facts = [(facts, fact) for facts in files for fact in facts.said]
     owners = _owners(all_facts)
@@ -98,7 +108,7 @@ def _interfaces(
     for facts, fact in all_facts:
         owner = owners.get(fact.scope, fact.scope)
         for interface in interfaces if owner not in known else (owner,):
-            _add(known[interface], facts, fact, contradicted, interface)
+            _add(known[interface], facts, fact, contradicted, interface, outdated)
     problems.extend(_once(contradicted.values()))
     read = [
         (_qos(interface_facts, interface, files, nics), _attachment(interface, interface_facts))
@@ -164,17 +174,30 @@ def _add(
     fact: HostFact,
     contradicted: dict[tuple[str, str], Problem],
     interface: str,
+    outdated: dict[str, None],
 ) -> None:
-    """Take in what is said; of two files that contradict each other neither counts, and it is reported."""
-    new = InterfaceFact(fact.value, Origin(facts.document.file, fact.path), fact.rank)
+    """Take in what is said; of two files that contradict each other neither counts, and it is reported.
+
+    Of two outputs of one command in a transcript the later one holds.
+    """
+    new = InterfaceFact(fact.value, Origin(facts.document.file, fact.path), fact.rank, facts.line_of(fact))
     old = known.get(fact.key)
     if (interface, fact.key) in contradicted:
         return
     if old is None or new.rank < old.rank:
         known[fact.key] = new
+    elif new.rank == old.rank and new.origin == old.origin and new.line > old.line and facts.is_of_one_object:
+        known[fact.key] = new
+        if bare(new.value) != bare(old.value):
+            outdated[_outdated(new, old)] = None
     elif new.rank == old.rank and bare(new.value) != bare(old.value):
         del known[fact.key]
         contradicted[interface, fact.key] = _contradiction(facts, fact, old)
+
+
+def _outdated(new: InterfaceFact, old: InterfaceFact) -> str:
+    command, key = new.origin.path[0], new.origin.path[-1]
+    return f"{new.origin.file}: {key} of line {old.line}, as {command} printed it again in line {new.line}, which holds"
 
 
 def _contradiction(facts: Facts, fact: HostFact, old: InterfaceFact) -> Problem:

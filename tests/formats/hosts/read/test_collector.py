@@ -63,7 +63,7 @@ def test_what_a_rendered_script_sets_reads_back_as_the_intent(kind: str, tmp_pat
     done = fake.run(script(qos))
     assert (done.returncode, [line for line in done.stderr.splitlines() if "note:" not in line]) == (0, [])
     # Of those that mlnx_qos sets and those that dcb sets, one each has a process for every tool.
-    hosts, problems = hosts_of(snapshot(fake, apart=kind in ("modes", "other-dcb")))
+    hosts, problems, _ = hosts_of(snapshot(fake, apart=kind in ("modes", "other-dcb")))
     assert problems == ()
     (read,) = hosts
     assert [one.setting for one in differences(read.qos, qos) if one.setting != "DCQCN"] == []
@@ -238,7 +238,7 @@ def test_a_tool_that_hangs_costs_its_interface_and_no_other(hangs: str, fake: Fa
     assert "ethtool -a eth2: not asked, as " in left
     assert "==> ethtool -a eth3\n" in done.stdout
     assert done.stdout.endswith("==> end\n")
-    hosts, _ = hosts_of(read_facts(done.stdout, "hosts/node1/snapshot.facts"))
+    hosts, _, _ = hosts_of(read_facts(done.stdout, "hosts/node1/snapshot.facts"))
     assert [host.qos.interfaces for host in hosts] == [("eth2",), ("eth3",)]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from lossless.formats.hosts.read.documents import read_document
+from lossless.formats.hosts.read.documents import read_document, resources_in
 from lossless.formats.hosts.read.facts_file import Facts, is_facts, read_facts
 from lossless.formats.hosts.read.recognition import speaks_of_hosts
 from lossless.ground.basics.known import UNKNOWN, certain
@@ -219,7 +219,7 @@ class TestSmallTools:
         qos = qos_of(printed.MLXREG.replace(f"{select}1", f"{select}0"))
         assert (qos.out_of_order, qos.selective_repeat) == (UNKNOWN, False)
 
-    def test_a_transcript_that_contradicts_itself_is_a_problem_and_no_crash(self) -> None:
+    def test_of_two_outputs_of_a_command_the_later_one_holds(self) -> None:
         again = printed.MLXREG.replace("adaptive_routing_forced_en                     | 0x00000001", "")
         again = again.replace("selective_repeat_forced_en                     | 0x00000000", "")
         one, other = (
@@ -227,8 +227,37 @@ class TestSmallTools:
             f"adaptive_routing_forced_en | 0x0000000{value}\n"
             for value in (0, 1)
         )
-        (problem,) = hosts_of(read_facts(one + other, "hosts/gpu1/register.txt")).problems
-        assert "contradicts another line of the same host" in problem.message
+        hosts, problems, outdated = hosts_of(read_facts(one + other, "hosts/gpu1/register.txt"))
+        assert (problems, hosts[0].qos.out_of_order) == ((), True)
+        lines = [
+            at
+            for at, line in enumerate((one + other).splitlines(), 1)
+            if "adaptive_routing_forced_en |" in line
+        ]
+        assert len(lines) == 2
+        (said,) = outdated
+        assert f"of line {lines[0]}, as" in said
+        assert f"again in line {lines[1]}, which holds" in said
+
+    @pytest.mark.parametrize(
+        ("first", "second", "holds"),
+        [
+            ("$ mlnx_qos -i eth4", "+ mlnx_qos -i eth4 --pfc 0,0,0,1,0,0,0,0", True),
+            ("+ mlnx_qos -i eth4", "+ mlnx_qos -i eth5", False),
+            ("", "", False),
+        ],
+    )
+    def test_outputs_of_two_interfaces_contradict_each_other(
+        self, first: str, second: str, holds: bool
+    ) -> None:
+        """Without the commands nobody knows of which interface either is."""
+        before = printed.MLNX_QOS.replace("0   0   0   1   0   0   0   0", "0   0   0   0   0   0   0   0")
+        assert before != printed.MLNX_QOS
+        text = f"{first}\n{before}\n{second}\n{printed.MLNX_QOS}"
+        hosts, problems, outdated = hosts_of(read_facts(text, "hosts/gpu1/setup.txt"))
+        assert (hosts[0].qos.pfc_priorities, len(problems), len(outdated)) == (
+            ((3,), 0, 1) if holds else (UNKNOWN, 1, 0)
+        )
 
     def test_lldp_names_the_switch_and_its_port(self) -> None:
         (read,) = hosts_of(read_facts(printed.LLDP, "hosts/gpu1/lldp.txt")).hosts
@@ -291,6 +320,25 @@ class TestOperator:
             (3, "NicConfigurationTemplate has no spec.template")
         ]
 
+    def test_a_template_without_settings_of_roce_says_nothing_wrong(self) -> None:
+        text = "apiVersion: configuration.net.nvidia.com/v1alpha1\nkind: NicConfigurationTemplate\n"
+        facts = read_document(load_text(f"{text}spec: {{template: {{numVfs: 8}}}}\n", "nic.yaml"))
+        assert (facts.said, facts.problems) == ((), ())
+
+    def test_each_resource_of_a_file_is_read_at_its_place(self) -> None:
+        one = printed.NIC_DEVICE.replace("gpu1", "gpu2").replace("name: ", "name: other-", 1)
+        other = "apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovNetworkNodePolicy\n"
+        text = f"{printed.NIC_DEVICE}---\n{other}---\n{one}"
+        first, second = resources_in(text, "cluster/nics.yaml")
+        (read,) = hosts_of(second).hosts
+        assert (first.host, second.host, read.qos.traffic_class) == ("gpu1", "gpu2", 106)
+        line = second.document.locate(read.qos.traffic_class_origin.path).line
+        assert line == printed.NIC_DEVICE.count("\n") + 1 + other.count("\n") + 1 + 11
+        assert "tos: 106" in text.splitlines()[line - 1]
+
+    def test_a_file_with_more_than_resources_of_a_cluster_is_none(self) -> None:
+        assert resources_in(f"{printed.NIC_DEVICE}---\nlossless: v1\n", "nics.yaml") == ()
+
 
 class TestSnapshot:
     def test_it_names_its_host_whatever_its_folder(self) -> None:
@@ -317,7 +365,7 @@ class TestSnapshot:
         other = read_facts(
             printed.MLNX_QOS.replace("dscp\n", "pcp\n").replace("len: 7", "len: 3"), "hosts/gpu1/b.txt"
         )
-        hosts, problems = hosts_of(one, other)
+        hosts, problems, _ = hosts_of(one, other)
         assert [(p.file, p.line, p.message) for p in problems] == [
             (
                 *("hosts/gpu1/b.txt", 2),
