@@ -80,10 +80,21 @@ def _port_problems(switch: Switch, rows: Mapping[str, Mapping[str, Any]]) -> Ite
         yield f"PORT has no {listed(missing, 5)}; the intent uses them (break the cages out first)"
     yield from _unused_problems(switch, rows)
     yield from _mtu_problems(used, rows)
-    for port in used:
-        speed = rows.get(port.name, {}).get("speed")
-        if speed is not None and port.speed_bps is not None and str(speed) != str(port.speed_bps // 10**6):
-            yield f"PORT|{port.name}|speed is {speed}; the intent makes it {port.speed_bps // 10**6}"
+    # A cage that is not broken out has the speed of the whole cage, which is the same cause.
+    if not missing:
+        yield from _speed_problems(used, rows)
+
+
+def _speed_problems(used: Sequence[Port], rows: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the speeds that are not the intent's, each with all ports that have it."""
+    speeds = (
+        ((str(speed), port.speed_bps // 10**6), port.name)
+        for port in used
+        if (speed := rows.get(port.name, {}).get("speed")) is not None and port.speed_bps is not None
+    )
+    for (speed, wanted), ports in grouped(speeds).items():
+        if speed != str(wanted):
+            yield f"PORT: speed is {speed} on {listed(ports, 5)}; the intent makes it {wanted}"
 
 
 def _unused_problems(switch: Switch, rows: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:

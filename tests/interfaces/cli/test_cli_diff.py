@@ -236,7 +236,7 @@ def test_a_file_that_a_render_would_refuse_is_compared_and_gets_no_patch(cli: Cl
     running["DSCP_TO_TC_MAP"]["AZURE"]["26"] = "0"
     outcome = cli("diff", write(running), INTENT, "--patch", "patch.json")
     assert outcome.out == "DSCP_TO_TC_MAP|AZURE: DSCP 26 goes to TC 0; the intent says TC 3\n"
-    assert outcome.err == "config_db.json: PORT|Ethernet0|speed is 100000; the intent makes it 400000\n"
+    assert outcome.err == "config_db.json: PORT: speed is 100000 on Ethernet0; the intent makes it 400000\n"
     assert (outcome.code, Path("patch.json").exists()) == (2, False)
 
 

@@ -96,8 +96,8 @@ def test_counter_groups_of_the_device_stay(fabric: Fabric) -> None:
             "model; state buffers.model: dynamic, or make the device traditional first",
         ),
         (
-            {"PORT": {"Ethernet0": {"speed": "100000"}}},
-            "base/leaf1/config_db.json: PORT|Ethernet0|speed is 100000; the intent makes it 400000",
+            {"PORT": {"Ethernet0": {"speed": "100000"}, "Ethernet4": {"speed": "100000"}}},
+            "base/leaf1/config_db.json: PORT: speed is 100000 on Ethernet0, Ethernet4; the intent makes it 400000",
         ),
         (
             {
@@ -141,7 +141,8 @@ def test_a_base_whose_tables_are_none_is_refused(
 def test_a_base_without_the_ports_is_refused(fabric: Fabric) -> None:
     data = {
         "DEVICE_METADATA": {"localhost": {"hostname": "leaf1"}},
-        "PORT": {"Ethernet0": {"speed": "400000"}},
+        # A cage that is not broken out has another speed as well, which is the same cause.
+        "PORT": {"Ethernet0": {"speed": "800000"}},
     }
     with pytest.raises(RenderError) as refused:
         switch_file(fabric.switches[0], load_text(json.dumps(data), "base.json"))
