@@ -85,13 +85,16 @@ def added_up(same: list[Violation]) -> Violation:
     """Return the first of some violations with the elements of all."""
     if len(same) == 1:
         return same[0]
-    elements = tuple(dict.fromkeys(name for violation in same for name in violation.elements))
+    # The same elements for another priority or queue are no more of them.
+    apart = [*{violation.elements or number: violation for number, violation in enumerate(same)}.values()]
+    elements = tuple(dict.fromkeys(name for violation in apart for name in violation.elements))
+    twice = sum(len(violation.elements) for violation in apart) - len(elements)
     named = elements and all(violation.places is None for violation in same)
     # What cannot be fixed everywhere is not fixed at all: the finding would stay.
     fixes = [violation.fix for violation in same]
     return same[0]._replace(
         elements=elements,
-        places=None if named else sum(violation.total for violation in same),
+        places=None if named else sum(violation.total for violation in apart) - twice,
         fix=tuple(dict.fromkeys(edit for fix in fixes for edit in fix)) if all(fixes) else (),
     )
 

@@ -42,6 +42,18 @@ class TestAddingUp:
         assert added_up([alone]) is alone
         assert (alone.total, alone._replace(elements=()).total, alone._replace(places=7).total) == (2, 1, 7)
 
+    def test_ports_are_counted_once_however_many_of_their_groups_it_shows_on(self) -> None:
+        """A set may name fewer ports than it has, the same for each group."""
+        group = Violation(HERE, "said", elements=("leaf1:a", "leaf1:b"), places=12)
+        assert added_up([group, group]).total == 12
+        part = group._replace(elements=("leaf1:b", "leaf1:c"), places=2)
+        assert (added_up([group, part]).total, added_up([group, part]).elements) == (
+            13,
+            ("leaf1:a", "leaf1:b", "leaf1:c"),
+        )
+        nameless = Violation(HERE, "said", places=3)
+        assert added_up([nameless, nameless]).total == 6
+
     def test_elements_are_counted_once_where_all_are_named(self) -> None:
         first = Violation(HERE, "said", elements=("a", "b"), fix=(EDIT,))
         both = added_up([first, Violation(THERE, "said", elements=("b", "c"), fix=(EDIT, OTHER))])

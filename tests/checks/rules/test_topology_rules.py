@@ -115,7 +115,7 @@ class TestBudget:
             "speed_bps": 40000000000,
             "hwsku": "Arista-7260CX3-Q64",
         }
-        assert (found.elements, found.places) == (("leaf1", "leaf2"), 4)
+        assert (found.elements, found.places) == (("leaf1", "leaf2"), 2)
 
     def test_deployed_switch_has_no_demand(self) -> None:
         assert drawn(device({}), "TOP002") == []

@@ -30,6 +30,14 @@ def ports(device: str, numbers: range) -> tuple[str, ...]:
         (("leaf10:a", "leaf2:a", "leaf1:a", "leaf3:a"), 4, "leaf1:a, leaf2:a, leaf3:a and 1 more (4 ports)"),
         (("host01", "host02", "host03"), 3, "host01, host02, host03"),
         (("fabric",), 3, "fabric and 2 more (3 in all)"),
+        # Groups, rows and profiles are no ports, nor is a port beside them.
+        (
+            ("leaf1:E0:PG3", "leaf1:E1:PG3", "leaf1:E2:PG3"),
+            4,
+            "leaf1:E0:PG3, leaf1:E1:PG3, leaf1:E2:PG3 and 1 more (4 in all)",
+        ),
+        (("COUNTER|PORT:E0", "COUNTER|PORT:E1", "COUNTER|PORT:E2"), 3, "COUNTER|PORT:E0-E2 (3 in all)"),
+        (("leaf1:E0", "leaf1:E1", "leaf1:E2", "own"), 4, "leaf1:E0-E2, own (4 in all)"),
     ],
 )
 def test_consecutive_ports_become_a_range(elements: tuple[str, ...], places: int, text: str) -> None:

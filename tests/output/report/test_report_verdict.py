@@ -67,7 +67,7 @@ verdict: safe
 limiting port: leaf1 (+1 identical), priority 3, 400G, 5 m: headroom 231,424 B, needed 231,424 B
   (vendor row)
 
-lossless ports: 64 safe; buffer pools: 1 safe
+lossless groups: 64 safe; buffer pools: 1 safe
 -v shows every kind of port, every pool, XOFF against ECN\
 """)
     assert verdict_text(safe, VERBOSE) == snapshot("""\

@@ -175,6 +175,5 @@ def _unplaced_violation(
         help=f"choose a HWSKU whose port table has more {rate} ports"
         + (f", or name ports that exist at {rate}" if listed else ""),
         elements=names,
-        places=len(names) * count,
         data={"unplaced": count, "placed": placed, "speed_bps": speed_bps, "hwsku": hwsku},
     )

@@ -93,7 +93,6 @@ def _switch_violation(profile: SwitchProfile, demand: PortDemand, names: tuple[s
         note=f"its ports can be {', '.join(modes)}",
         help=f"use links of a speed it has, or a switch with {rate} ports",
         elements=names,
-        places=len(names),
         data={
             "speed_bps": demand.speed_bps,
             "fastest_bps": fastest_bps,
@@ -123,8 +122,6 @@ def _adapter_violation(nic: NicProfile, rate_bps: int, origin: Origin, hosts: tu
         note=f"its rates are {', '.join(map(format_rate, sorted(nic.rates_bps)))}",
         help=f"use host links of a rate it has, or an adapter with {format_rate(rate_bps)}",
         elements=hosts,
-        # A host with links on several lines of an intent counts once for each.
-        places=len(hosts),
         data={"rate_bps": rate_bps, "fastest_bps": max(nic.rates_bps), "nic": nic.name},
     )
 

@@ -67,8 +67,6 @@ def _violation(
         note=rows.dead_sum,
         help=f"set hosts.job_timeout to more than {dead_ms} ms, or shorten the watchdog timers",
         elements=names,
-        # A host counts once for each watchdog that outlasts its jobs.
-        places=len(names),
         data={"job_timeout_ms": timeout_ms, "dead_ms": dead_ms},
         related=(RelatedPlace(rows.watchdog.origin, "the watchdog"),),
     )

@@ -43,8 +43,13 @@ def elements_text(elements: Sequence[str], places: int) -> str:
     if places > named:
         text += f" and {places - named} more"
     if places > named or is_range:
-        text += f" ({places} {'ports' if ':' in elements[0] else 'in all'})"
+        text += f" ({places} {'ports' if all(map(_is_port, elements)) else 'in all'})"
     return text
+
+
+def _is_port(element: str) -> bool:
+    """Return whether an element is a port, ``leaf1:Ethernet0``: a queue or a group has one part more."""
+    return element.count(":") == 1 and "|" not in element
 
 
 def name_ranges(names: Sequence[str]) -> list[str]:

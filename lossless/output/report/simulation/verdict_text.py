@@ -125,15 +125,16 @@ def _limiting_kind(lines: Sequence[Data]) -> str | None:
 
 
 def _in_numbers(verdict: Data, runs: Sequence[Data], style: TextStyle) -> Iterator[str]:
-    """Yield how many ports and pools have which verdict, and what -v adds."""
-    ports = _counted((line["verdict"], line["ports"]) for line in verdict["lines"])
+    """Yield how many lossless groups and pools have which verdict, and what -v adds."""
+    # A line is of one kind of port and one priority.
+    groups = _counted((line["verdict"], line["ports"]) for line in verdict["lines"])
     pools = _counted((pool["verdict"], pool["switches"]) for pool in verdict["pools"])
     counts = [
-        f"{what}: {count}" for what, count in (("lossless ports", ports), ("buffer pools", pools)) if count
+        f"{what}: {count}" for what, count in (("lossless groups", groups), ("buffer pools", pools)) if count
     ]
     assumed = any(run["assumed"] for run in runs)
-    more = ["every kind of port"] * bool(ports) + ["every pool"] * bool(pools)
-    more += ["XOFF against ECN"] * bool(ports) + ["what is assumed"] * assumed
+    more = ["every kind of port"] * bool(groups) + ["every pool"] * bool(pools)
+    more += ["XOFF against ECN"] * bool(groups) + ["what is assumed"] * assumed
     if more:
         yield "\n".join(
             wrapped(text, style) for text in filter(None, ["; ".join(counts), f"-v shows {', '.join(more)}"])
