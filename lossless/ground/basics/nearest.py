@@ -15,10 +15,11 @@ _SOME_LIKENESS = 0.3
 """Part of two names that is the same at least where one resembles the other."""
 
 
-def nearest(name: str, candidates: Iterable[str]) -> str | None:
+def nearest(name: str, candidates: Iterable[str], likeness: float = 0.6) -> str | None:
     """Return the candidate that ``name`` most likely means, or None when none resembles it.
 
-    The order of the candidates does not matter; a name that differs only in case always wins.
+    The order of the candidates does not matter; a name that differs only in case always wins. ``likeness`` is how much
+    of both must be the same at least.
     """
     from difflib import get_close_matches
 
@@ -26,7 +27,7 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
     for candidate in names:
         if candidate.casefold() == name.casefold():
             return candidate
-    close = get_close_matches(name, names, n=1)
+    close = get_close_matches(name, names, n=1, cutoff=likeness)
     return close[0] if close else None
 
 

@@ -32,6 +32,17 @@ def test_keys_that_may_be_nvidias_are_counted_and_not_checked() -> None:
     assert [rule.times for rule in unchecked("IB019", *deployed)] == [2]
 
 
+@pytest.mark.parametrize(
+    ("key", "known"),
+    [("virt_enabled", True), ("aguid_default_hop_limit", True), ("max_op_vlz", False), ("sm_prio", False)],
+)
+def test_a_key_that_only_resembles_another_may_be_one_of_nvidia(key: str, known: bool) -> None:
+    """A slip of a letter, and a key cut short, are none; what is meant is never set."""
+    found = drawn("IB019", *conf(f"{key} 2\n"))
+    assert (found == []) is known
+    assert all(finding.fix == () for finding in found)
+
+
 def test_a_key_from_the_environment_has_its_lease_checked() -> None:
     leased = {"options": {"m_key_lease_period": 5}, "keys": {"m_key": "M_KEY"}}
     assert only("IB032", managed(**leased)).data == {"lease_s": 5, "sweep_s": 10}

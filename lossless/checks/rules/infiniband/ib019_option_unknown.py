@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import Flavour, ManagerSetting, Subnet
 
 
+_A_SLIP = 0.88
 _CALLED = {"upstream": "the upstream opensm", "nvidia": "NVIDIA's OpenSM"}
 
 
@@ -79,8 +80,12 @@ def _nobodys(setting: ManagerSetting, flavours: Sequence[Flavour]) -> Results:
     if "=" in setting.key:
         yield _joined(setting)
         return
-    near = nearest(setting.key, [key for flavour in flavours for key in known_keys(flavour)])
     certain = tuple(flavours) == ("upstream",)
+    known = [key for flavour in flavours for key in known_keys(flavour)]
+    # NVIDIA's has keys that nothing lists: only a slip of a letter, or a key cut short, is no such key.
+    near = nearest(setting.key, known) if certain else nearest(setting.key, known, _A_SLIP)
+    if near is None and (whole := nearest(setting.key, known)) and whole.startswith(setting.key):
+        near = whole
     if not certain and (near is None or "upstream" not in flavours):
         yield MissingInput("a key that may be one of NVIDIA's OpenSM, which has more than are listed")
         return
@@ -90,7 +95,6 @@ def _nobodys(setting: ManagerSetting, flavours: Sequence[Flavour]) -> Results:
         help=f"did you mean {near}?" if near else "take it out",
         data={"key": setting.key},
         severity=None if certain else "warning",
-        fix=() if near is None else (Edit(setting.origin, "rename", near),),
     )
 
 
