@@ -28,6 +28,7 @@ _OF_TABLE = ("has no ", "is unknown ")
 """What a message says of the table itself, and so needs its name."""
 
 
+_UNKNOWN = ("has no field", "has no row")
 _ELSEWHERE = "in part of a configuration such rows may lie in another file"
 
 
@@ -76,10 +77,26 @@ def _place(problem: SchemaViolation) -> tuple[list[tuple[int, str]], str]:
 
 
 def _by_message(device: Device, problems: Iterable[SchemaViolation]) -> Iterator[RefusalCause]:
-    groups = grouped(((problem.table, problem.flaw.message), problem) for problem in problems)
+    groups = grouped(((problem.table, _mistake(problem)), problem) for problem in problems)
     for (table, message), same in groups.items():
+        message = _unknown_names(message, same)
         cause = RefusalCause(f"{table} {message}" if message.startswith(_OF_TABLE) else message, tuple(same))
         yield _at_poll(device, cause) if POLL in message and table == "PFC_WD" else cause
+
+
+def _mistake(problem: SchemaViolation) -> str:
+    """Return what problems of one mistake share: names that a table does not have are one, misspelled ones apart."""
+    flaw = problem.flaw
+    of_table = next((words for words in _UNKNOWN if flaw.message == f"{words} {flaw.value}"), None)
+    return of_table if of_table and not flaw.help.startswith("did you mean") else flaw.message
+
+
+def _unknown_names(mistake: str, problems: list[SchemaViolation]) -> str:
+    """Return the message of a mistake, with the names that a table does not have where it is about those."""
+    if mistake not in _UNKNOWN:
+        return mistake
+    names = [*dict.fromkeys(problem.flaw.value for problem in problems)]
+    return f"{mistake}{'s' if len(names) > 1 else ''} {listed(names)}"
 
 
 def _at_poll(device: Device, cause: RefusalCause) -> RefusalCause:

@@ -1,6 +1,7 @@
 """A WRED profile must be one that orchagent takes whole.
 
 Severity: error
+Fix: unsafe
 Subject: device
 
 ## What it does
@@ -55,15 +56,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.sonic.fields import NUMBERS, FieldProblem, field_violation
 from lossless.formats.sonic.read.numbers import read_number
+from lossless.ground.basics.findings import Edit
+from lossless.ground.basics.wording import listed
 from lossless.model.fabric.qos import COLOURS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from lossless.checks.rules.subjects import Device
+    from lossless.formats.sonic.read.tables import ConfigRow
 
 
 _FLAGS = tuple(f"wred_{colour}_enable" for colour in COLOURS)
@@ -75,22 +79,32 @@ _LOST = "no queue that names it marks anything"
 def check(device: Device) -> Results:
     """Yield a violation per field for which orchagent refuses the profile."""
     for row in device.tables.table("WRED_PROFILE").values():
+        unknown = sorted(row.fields.keys() - _FIELDS - {"NULL"})
+        if unknown:
+            yield _unknown(device, row, unknown)
         for problem in _problems(row.fields):
             yield field_violation(device, "WRED_PROFILE", row, problem)
 
 
+def _unknown(device: Device, row: ConfigRow, fields: list[str]) -> Violation:
+    """Return the violation of all fields that orchagent does not know: they come from one release, or one hand."""
+    origins = [device.tables.origin("WRED_PROFILE", row, field) for field in fields]
+    it = "it" if len(fields) == 1 else "them"
+    return Violation(
+        origin=origins[0],
+        message=f"{row.key} has {'a field' if len(fields) == 1 else 'fields'} {listed([*map(repr, fields)])}, and "
+        f"orchagent refuses a profile with a field it does not know: {_LOST}",
+        help=f"remove {fields[0] if len(fields) == 1 else it}",
+        data={"field": fields[0], "value": row.fields[fields[0]], "fields": [*fields]},
+        fix=tuple(Edit(origin, "remove") for origin in origins),
+    )
+
+
 def _problems(fields: Mapping[str, str]) -> Iterator[FieldProblem]:
-    yield from _unknown(fields)
     yield from _words(fields)
     yield from _numbers(fields)
     for colour in COLOURS:
         yield from _order(fields, colour)
-
-
-def _unknown(fields: Mapping[str, str]) -> Iterator[FieldProblem]:
-    for field in fields.keys() - _FIELDS - {"NULL"}:
-        why = "and orchagent refuses a profile with a field it does not know"
-        yield FieldProblem(field, f"has a field {field!r}, {why}: {_LOST}", f"remove {field}")
 
 
 def _words(fields: Mapping[str, str]) -> Iterator[FieldProblem]:

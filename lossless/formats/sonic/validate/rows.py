@@ -52,7 +52,7 @@ def check_fields(shape: RowSchema, fields: Mapping[object, object], context: Row
     checked = _entry if shape.entries else _field
     for name, value in fields.items():
         if name != "NULL":
-            for item in checked(shape, str(name), value, context.release):
+            for item in checked(shape, str(name), value, context.release, fields):
                 if isinstance(item, RowFlaw):
                     flaws.append(item)
                 else:
@@ -81,7 +81,9 @@ def check_key(shape: RowSchema, parts: tuple[str, ...]) -> Iterator[RowFlaw | Re
             yield from named
 
 
-def _entry(shape: RowSchema, name: str, value: object, _: str | None) -> Iterator[RowFlaw | Reference]:
+def _entry(
+    shape: RowSchema, name: str, value: object, _: str | None, _fields: Mapping[object, object]
+) -> Iterator[RowFlaw | Reference]:
     assert shape.entries is not None
     left, right = shape.entries
     named = left.references(name)
@@ -92,11 +94,13 @@ def _entry(shape: RowSchema, name: str, value: object, _: str | None) -> Iterato
     yield from _value(right, name, value, "")
 
 
-def _field(shape: RowSchema, name: str, value: object, release: str | None) -> Iterator[RowFlaw | Reference]:
+def _field(
+    shape: RowSchema, name: str, value: object, release: str | None, fields: Mapping[object, object]
+) -> Iterator[RowFlaw | Reference]:
     field = shape.fields.get(name)
     if field is None:
         if not shape.open:
-            yield _unknown(shape, name)
+            yield _unknown(shape, name, fields)
     elif field.type is None:
         yield _of_other(name, None, field, release)
     else:
@@ -158,10 +162,15 @@ def _nearest(text: str, words: tuple[str, ...]) -> str:
     return f"{nearest!r} is the nearest value that is accepted" if nearest else ""
 
 
-def _unknown(shape: RowSchema, name: str) -> RowFlaw:
-    nearest = nearest_name(name, shape.fields)
+def _unknown(shape: RowSchema, name: str, fields: Mapping[object, object]) -> RowFlaw:
+    # A field that the row has beside it is not the one that was meant.
+    nearest = nearest_name(name, [known for known in shape.fields if known not in fields])
     return RowFlaw(
-        "field", (name,), f"has no field {name}", help=f"did you mean {nearest}?" if nearest else ""
+        "field",
+        (name,),
+        f"has no field {name}",
+        help=f"did you mean {nearest}?" if nearest else "",
+        value=name,
     )
 
 
