@@ -70,6 +70,9 @@ def check(device: Device) -> Results:
     use = profiles[0] if len(profiles) == 1 else None
     if use is None or not use.wred.marks or refused(use.wred) or use.wred.name == KNOWN_NAME:
         return
+    queues = (queue for ports in device.view.port_sets for queue in ports.qos.queues if queue is not None)
+    if {queue.wred.name for queue in queues if queue.wred is not None} != {use.wred.name}:
+        return  # One name cannot stand for the curves of several classes.
     first = use.queues[0].queue
     yield Violation(
         origin=first.origin.at("wred_profile") if first else use.wred.origin,
