@@ -240,8 +240,9 @@ def _part(switch: Switch, pool: Pool) -> Fraction:
     """
     if pool.percent is not None:
         return Fraction(pool.percent, 100)
-    unsized = sum(other.kind == "ingress" and other.size_bytes is None for other in switch.qos.pools)
-    return Fraction(1, min(unsized, _MOST_SHARERS))
+    others = (other for other in switch.qos.pools if other.name != pool.name)
+    unsized = sum(other.kind == "ingress" and other.size_bytes is None for other in others)
+    return Fraction(1, min(1 + unsized, _MOST_SHARERS))
 
 
 _MOST_SHARERS = 2

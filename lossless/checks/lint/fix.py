@@ -60,13 +60,13 @@ def _round(
     by_file: dict[str, Document], fixable: list[Finding], before: Sequence[Finding], check: Check
 ) -> tuple[dict[str, Document], list[Finding], list[tuple[Finding, str]], Sequence[Finding]]:
     """Fix some findings together; where that causes another finding, one by one, without those that do."""
-    edited, fixed = _edited(by_file, fixable)
+    edited, fixed = edited_documents(by_file, fixable)
     after = check(tuple(edited.values())) if fixed else before
     if not _caused(before, after):
         return edited, fixed, [], after
     fixed, refused = [], []
     for finding in fixable:
-        edited, made = _edited(by_file, [finding])
+        edited, made = edited_documents(by_file, [finding])
         after = check(tuple(edited.values())) if made else before
         caused = _caused(before, after)
         if caused:
@@ -92,7 +92,7 @@ def _key(finding: Finding) -> tuple[object, ...]:
     return finding.code, finding.origin, finding.message
 
 
-def _edited(
+def edited_documents(
     by_file: dict[str, Document], findings: Iterable[Finding]
 ) -> tuple[dict[str, Document], list[Finding]]:
     """Return the documents with the edits of findings that do not get in each other's way, and these findings."""

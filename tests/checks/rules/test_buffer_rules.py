@@ -367,7 +367,8 @@ def test_headroom_that_takes_the_whole_chip_is_an_error_and_no_other_buffer_find
     cables = {"host": "300m", "uplink": "300m"}
     shape = {"hosts_per_leaf": 64, "host_links": "1 x 400G", "uplinks": "32 x 400G", "cables": cables}
     document = patched("leaf-spine.yaml", {"classes": extra, "topology": {"leaf_spine": shape}})
-    leaves = next(f for f in drawn("BUF007", document) if f.places == 1280)
+    leaves = next(f for f in drawn("BUF007", document) if f.data["groups"] == 640)
+    assert leaves.places == 2 * (64 + 64)
     assert leaves.severity == "error"
     assert leaves.data == {
         "headroom_sum_bytes": 433848320,
@@ -420,17 +421,17 @@ EXPECTED_IN_CORPUS = {
     # A mock of sonic-utilities: Ethernet4 has PFC on and no BUFFER_PG row, and the file no CABLE_LENGTH.
     ("utils-mock_tables_config_db.json", "BUF004", "error", 1),
     # The HWSKU of the one file (its rows count on a shared headroom pool) with the pools of another, which have none.
-    ("rend-ACS-MSN2700-mellanox-2700-t0.json", "BUF001", "error", 8),
+    ("rend-ACS-MSN2700-mellanox-2700-t0.json", "BUF001", "error", 4),
     # 1 MiB and 2 MiB against a pool of 3.3 MB, and against one of 12.8 MB of which groups reserve 3.6 MB: upstream's
     # tests see PFC at 4,898 cells of 208 B there, before even Kmin.
     ("rend-ACS-MSN2410-mellanox-2410-t1.json", "ECN004", "warning", 32),
     ("rend-ACS-MSN2410-mellanox-2410-t1.json", "ECN005", "warning", 32),
     ("mgmt-vlab-t2-sup_qos_new_dbfmt_config_db.json", "ECN004", "warning", 32),
     # 80 x 160,000 B against 2,058,240 B, and 88 groups against 4,194,112 B.
-    ("rend-Arista-7050CX3-32S-D48C8-arista-7050cx3-dualtor.json", "BUF007", "info", 80),
-    ("rend-Force10-S6100-dell-6100-t0.json", "BUF007", "info", 88),
+    ("rend-Arista-7050CX3-32S-D48C8-arista-7050cx3-dualtor.json", "BUF007", "info", 32),
+    ("rend-Force10-S6100-dell-6100-t0.json", "BUF007", "info", 44),
     # 56 x 2 x 54,080 + 8 x 4 x 59,696 B, against 7,827,456 B.
-    ("rend-Arista-7260CX3-D108C8-arista-7260-dualtor.json", "BUF007", "info", 144),
+    ("rend-Arista-7260CX3-D108C8-arista-7260-dualtor.json", "BUF007", "info", 64),
 }
 
 

@@ -103,7 +103,7 @@ class TestReferences:
             "BUFFER_PG": {"Ethernet0|0": {"profile": "[BUFFER_PROFILE|ingress_lossy_profile]"}},
         }
         found = only(device(patch), "CFG002")
-        assert (found.severity, found.places) == (severity, 2)
+        assert (found.severity, found.places, found.data) == (severity, 1, {"references": 2})
 
     def test_a_file_without_a_version_whose_names_are_all_in_brackets_is_of_an_old_release(self) -> None:
         data = merge(json.loads((BASES / "leaf.json").read_text()), {"VERSIONS": None})

@@ -115,10 +115,11 @@ async def test_a_quick_fix_makes_the_text_that_lint_would_make(folder: Path) -> 
 
 @spoken
 async def test_a_fix_that_would_draw_another_finding_is_not_offered(folder: Path) -> None:
-    text = INTENT.replace("restoration: 1200ms", "restoration: 50ms")
+    """A watchdog that drops restores the queue, and the job has given up before that."""
+    text = INTENT.replace("action: drop", "action: alert") + "hosts: {job_timeout: 1s}\n"
     async with editor(folder) as client:
         said = await client.open(folder / "fabric.yaml", text)
-        assert "WD003" in codes(said)
+        assert "WD011" in codes(said)
         assert await client.actions(folder / "fabric.yaml", ALL) == []
 
 

@@ -1,6 +1,7 @@
 """Headroom must cover the whole budget of the link, as the vendor of the switch computes it.
 
 Severity: warning
+Fix: unsafe
 Subject: buffers
 
 ## What it does
@@ -51,6 +52,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.buffers.headroom import ProfileHeadroom, profile_headrooms, row_help
+from lossless.checks.rules.fixes import field
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
@@ -73,12 +75,14 @@ def check(view: View) -> Results:
 
 def _violation(headroom: ProfileHeadroom, need: HeadroomNeed) -> Violation:
     terms = ", ".join(f"{term.name} {term.bytes:,.0f}" for term in need.terms)
-    return headroom.violation(
+    violation = headroom.violation(
         f"the {format_bytes(need.headroom_bytes)} needed ({_method(need)})",
         note="" if need.method == "vendor row" else f"in bytes: {terms}",
         help_text=row_help(headroom.ports, headroom.profile, need) or f"set xoff to {need.headroom_bytes}",
         severity="info" if need.method == "floor" else "warning",
     )
+    literal = not row_help(headroom.ports, headroom.profile, need)
+    return violation._replace(fix=field(violation.origin, str(need.headroom_bytes)) if literal else ())
 
 
 def _method(need: HeadroomNeed) -> str:

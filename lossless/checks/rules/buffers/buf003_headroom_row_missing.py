@@ -1,6 +1,7 @@
 """A speed and cable length must have a headroom row in the HWSKU's table.
 
 Severity: error
+Fix: unsafe
 Subject: fabric
 
 ## What it does
@@ -64,6 +65,7 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.headroom.port import asic_inputs
 from lossless.checks.rules.base import MissingInput, Results, Violation, merged
+from lossless.checks.rules.fixes import lengths
 from lossless.ground.basics.units import format_rate
 from lossless.ground.basics.wording import joined
 from lossless.model.hardware.buffer_names import is_pg_profile_name, pg_profile_name
@@ -144,7 +146,8 @@ def _deployed(ports: PortSet, cable_m: int) -> Results:
             covering = hwsku.row_covering(ports.speed_bps, cable_m)
             longer = f"configure the next longer row, {covering.cable_m}m" if covering else ""
             of_serving = ports._replace(ports=serving, cable=serving[0].cable)
-            yield _violation(of_serving, hwsku, cable_m, longer or _by_hand(ports, cable_m))
+            violation = _violation(of_serving, hwsku, cable_m, longer or _by_hand(ports, cable_m))
+            yield violation._replace(fix=lengths(serving, covering.cable_m) if covering else ())
     elif hwsku is not None and hwsku.headroom and ports.speed_bps is not None:
         yield from _by_hand_already(ports, hwsku, ports.speed_bps, cable_m, groups)
 

@@ -1,6 +1,7 @@
 """The cable length that is configured must not be below the real one.
 
 Severity: error
+Fix: unsafe
 Subject: device
 Needs: intent
 
@@ -48,6 +49,7 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.headroom.port import LinkNeed, given_headroom, link_need, lossless_profile
 from lossless.checks.rules.base import Results, Violation, merged
+from lossless.checks.rules.fixes import lengths
 from lossless.checks.rules.subjects import OTHER_HWSKU
 from lossless.ground.basics.findings import RelatedPlace
 from lossless.ground.basics.units import format_bytes
@@ -111,6 +113,7 @@ def _violation(ports: PortSet, configured_m: int, real_m: int, intended: Cable) 
         },
         related=(RelatedPlace(intended.origin, f"the cable is {real_m} m long"),),
         severity=severity,
+        fix=lengths(ports.ports, row.cable_m) if row else lengths(ports.ports, real_m) if computes else (),
     ).on_ports(ports)
 
 

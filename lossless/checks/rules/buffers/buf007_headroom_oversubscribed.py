@@ -1,6 +1,7 @@
 """The headroom of all lossless groups must fit the pool it is taken from.
 
 Severity: warning
+Fix: unsafe
 Subject: buffers
 
 ## What it does
@@ -54,13 +55,15 @@ from typing import TYPE_CHECKING
 from lossless.analysis.buffers.ecn_marking import by_switch
 from lossless.analysis.buffers.headroom.sums import HeadroomSum, PortClaim, claim_beyond_limit, headroom_sums
 from lossless.checks.rules.base import MissingInput, Results, Violation
-from lossless.checks.rules.locations import below, places
+from lossless.checks.rules.fixes import field
+from lossless.checks.rules.locations import below, distinct, places
 from lossless.ground.basics.units import format_bytes
+from lossless.model.fabric.qos import includes_headroom
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.ground.basics.findings import Json, Origin, Severity
+    from lossless.ground.basics.findings import Edit, Json, Origin, Severity
     from lossless.model.fabric.view import PortSet, View
 
 _ROUNDING = 1.001
@@ -85,8 +88,7 @@ def _of_pools(sets: Sequence[PortSet], sums: Sequence[HeadroomSum], declared: bo
     for demand in sums:
         violation = _violation(demand, declared)
         if violation is not None:
-            total = demand.groups * len(demand.switches)
-            yield violation.on_ports(*sets)._replace(places=total, data=_data(demand))
+            yield violation._replace(data=_data(demand)).on_ports(*distinct(sets))
 
 
 def _port_violation(ports: PortSet, claim: PortClaim) -> Violation:
@@ -146,14 +148,16 @@ def _oversubscribed(demand: HeadroomSum, ratio: float, from_intent: bool) -> Vio
     declared = f", {demand.accepted:g}:1 is declared" if demand.accepted else ""
     severity: Severity = "warning" if from_intent or demand.accepted else "info"
     origin, told = demand.pool.origin, _told_ratio(demand, ratio)
+    remedy, fix = _remedy(demand, told)
     return Violation(
         origin=told or (origin.at("xoff") if origin.path[:1] == ("BUFFER_POOL",) else origin),
         message=f"{_groups(demand)} can claim {format_bytes(demand.claimed_bytes)} of headroom, "
         f"{demand.pool.name} holds {format_bytes(demand.shared_bytes or 0)}, {ratio:.2f}:1{declared}",
         note="the sum of xoff over every lossless group of every port with PFC that is not down",
-        help=f"{_remedy(demand, told)}; where the ratio is meant, state it in the intent: "
+        help=f"{remedy}; where the ratio is meant, state it in the intent: "
         f"buffers.headroom_oversubscription: {math.ceil(ratio * 10) / 10:g}",
         severity=severity,
+        fix=fix,
     )
 
 
@@ -169,10 +173,24 @@ def _told_ratio(demand: HeadroomSum, ratio: float) -> Origin | None:
     return below(dynamic.origin, "over_subscribe_ratio")
 
 
-def _remedy(demand: HeadroomSum, told: Origin | None) -> str:
+def _remedy(demand: HeadroomSum, told: Origin | None) -> tuple[str, tuple[Edit, ...]]:
+    """Return how all claims are met, in words and as edits: by what the chip has, or what its pool is known to have."""
     if told is not None:
-        return "set over_subscribe_ratio to 1"
-    return f"give the shared headroom pool {format_bytes(demand.claimed_bytes)}"
+        return "set over_subscribe_ratio to 1", field(told, "1")
+    claimed, size, origin = demand.claimed_bytes, demand.pool.size_bytes, demand.pool.origin
+    shared = demand.shared_bytes or 0
+    room = demand.chip_bytes if demand.chip_bytes is not None else (size or 0) + shared
+    if size and claimed >= room:
+        return "use shorter cables, fewer lossless classes or fewer ports", ()
+    counted_in = bool(size) and demand.chip_bytes is not None and includes_headroom(size or 0, shared, room)
+    if not size or counted_in or size + claimed <= room:
+        return f"give the shared headroom pool {format_bytes(claimed)}", field(
+            origin.at("xoff"), str(claimed)
+        )
+    return f"set xoff to {claimed} and size to {room - claimed}", (
+        *field(origin.at("xoff"), str(claimed)),
+        *field(origin.at("size"), str(room - claimed)),
+    )
 
 
 def _data(demand: HeadroomSum) -> dict[str, Json]:

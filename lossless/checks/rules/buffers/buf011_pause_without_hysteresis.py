@@ -1,6 +1,7 @@
 """A pause must end well below where it begins.
 
 Severity: warning
+Fix: unsafe
 Subject: device
 
 ## What it does
@@ -49,11 +50,14 @@ from typing import TYPE_CHECKING
 from lossless.analysis.buffers.ecn_marking import trigger
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.buffers.headroom import ProfileUse, written_profiles
+from lossless.checks.rules.fixes import field
 from lossless.checks.rules.locations import places
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
     from lossless.checks.rules.subjects import Device
+    from lossless.ground.basics.findings import Edit
+    from lossless.model.hardware.model import HeadroomRow
 
 
 def check(device: Device) -> Results:
@@ -85,6 +89,7 @@ def _violation(device: Device, use: ProfileUse, problem: str, threshold: int | N
         message=f"{profile.name} {problem}",
         note="xon is in bytes of the group, xon_offset in bytes below its threshold",
         help=_help(use, threshold),
+        fix=_fix(use, threshold),
         data={
             "xon_bytes": profile.xon_bytes,
             "xon_offset_bytes": profile.xon_offset_bytes,
@@ -93,10 +98,23 @@ def _violation(device: Device, use: ProfileUse, problem: str, threshold: int | N
     ).on_ports(*use.sets)
 
 
-def _help(use: ProfileUse, threshold: int | None) -> str:
+def _row(use: ProfileUse) -> HeadroomRow | None:
     ports = use.sets[0]
     hwsku = ports.switch.hwsku
-    row = hwsku.row_covering(ports.speed_bps, ports.cable.configured_m or 0) if hwsku else None
+    return hwsku.row_covering(ports.speed_bps, ports.cable.configured_m or 0) if hwsku else None
+
+
+def _fix(use: ProfileUse, threshold: int | None) -> tuple[Edit, ...]:
+    row = _row(use)
+    if row is None or (threshold is not None and row.xon_bytes >= threshold):
+        return ()
+    xon = field(use.profile.origin.at("xon"), str(row.xon_bytes))
+    offset = row.xon_offset_bytes
+    return xon + (field(use.profile.origin.at("xon_offset"), str(offset)) if offset else ())
+
+
+def _help(use: ProfileUse, threshold: int | None) -> str:
+    row = _row(use)
     if row is not None and threshold is not None and row.xon_bytes >= threshold:
         return f"raise dynamic_th, or enlarge the pool: the vendor's xon for this speed and length is {row.xon_bytes}"
     if row is None:

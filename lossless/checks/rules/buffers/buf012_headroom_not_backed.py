@@ -1,6 +1,7 @@
 """Without a shared headroom pool, size must hold xon and xoff.
 
 Severity: warning
+Fix: unsafe
 Subject: device
 
 ## What it does
@@ -46,6 +47,7 @@ from typing import TYPE_CHECKING
 from lossless.analysis.buffers.headroom.port import LinkNeed, given_headroom, link_need, unbacked_bytes
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.buffers.headroom import ProfileUse, written_profiles
+from lossless.checks.rules.fixes import field
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
@@ -82,6 +84,7 @@ def _violation(device: Device, use: ProfileUse, short: int) -> Violation:
         message=f"size of {format_bytes(profile.reserved_bytes)} is {format_bytes(short)} short of xon + xoff, "
         f"{format_bytes(needed)}, {outcome}",
         note="without a shared headroom pool a group has no more than its size",
+        fix=field(profile.origin.at("size"), str(needed)),
         help=f"set size to {needed}, or give {profile.pool.name if profile.pool else 'the pool'} xoff",
         data={
             "size_bytes": profile.reserved_bytes,

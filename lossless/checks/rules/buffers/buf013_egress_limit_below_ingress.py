@@ -1,6 +1,7 @@
 """A lossless queue must hold what its ingress groups may hold.
 
 Severity: error
+Fix: unsafe
 Subject: buffers
 
 ## What it does
@@ -51,6 +52,7 @@ from lossless.analysis.buffers.ecn_marking import by_switch, ports_with_pfc, que
 from lossless.analysis.buffers.headroom.port import given_headroom, lossless_profile
 from lossless.analysis.buffers.thresholds import stalled_egress_bytes
 from lossless.checks.rules.base import MissingInput, Results, Violation
+from lossless.checks.rules.fixes import field as row_field
 from lossless.checks.rules.locations import below, beside, places, row_of
 from lossless.checks.rules.pfc.priorities import is_lossy
 from lossless.ground.basics.records import NamedTuple
@@ -196,8 +198,10 @@ def _violation(
     origin = profile.origin if view.fabric.declared else below(profile.origin, field)
     if by_pool and profile.pool is not None and not view.fabric.declared:
         origin = below(profile.pool.origin, "size")
+    raised = field == "dynamic_th" and not by_pool
     return Violation(
         origin=origin,
+        fix=row_field(origin, str(UNBOUNDED_TH)) if raised else (),
         message=f"{profile.name} lets a lossless queue hold {format_bytes(int(limit))}, and {who} "
         f"{format_bytes(amount)} for it before its sender stops",
         note=f"{held.profile.name}: threshold and headroom of each group; the queue drops first, without a pause",

@@ -2,6 +2,7 @@
 
 Severity: warning
 Confidence: medium
+Fix: unsafe
 Subject: device
 
 ## What it does
@@ -45,6 +46,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
+from lossless.checks.rules.fixes import field
 from lossless.checks.rules.locations import beside
 from lossless.checks.rules.pfc.priorities import is_lossy
 from lossless.ground.basics.units import format_bytes
@@ -94,6 +96,7 @@ def _violation(pool: Pool, size: int, ingress: list[Pool], room: int) -> Violati
         f"{'has' if len(ingress) == 1 else 'have'} {format_bytes(room)}",
         note="lossy traffic is to be dropped at egress, before it fills the ingress buffer",
         help=f"set the size of {pool.name} to {room} or less",
+        fix=field(pool.origin.at("size"), str(room)),
         data={"egress_bytes": size, "ingress_bytes": room},
         related=beside(
             pool.origin, *((other.origin.at("size"), f"the size of {other.name}") for other in ingress)

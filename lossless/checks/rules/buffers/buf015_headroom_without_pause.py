@@ -1,6 +1,7 @@
 """A group with headroom needs the PFC that makes use of it.
 
 Severity: warning
+Fix: unsafe
 Subject: device
 
 ## What it does
@@ -48,7 +49,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation, merged
+from lossless.checks.rules.locations import row_of
 from lossless.checks.rules.pfc.priorities import in_service, used_classes
+from lossless.ground.basics.findings import Edit, Origin
 from lossless.ground.basics.units import format_bytes
 from lossless.ground.basics.wording import joined
 from lossless.model.fabric.qos import PRIORITIES
@@ -90,6 +93,8 @@ def _violation(
 ) -> Violation:
     qos = ports.qos
     counted = sorted(tc for tc in used_classes(qos) if tc in PRIORITIES and qos.group_of(tc) == number)
+    buffers = [other.buffer for other in qos.groups if other is not None and other.buffer is not None]
+    lossy = next((buffer.name for buffer in buffers if not buffer.lossless and row_of(buffer)), "")
     nowhere = not any(other.qos.pfc.priorities for other in device.view.port_sets)
     severity: Severity = "warning" if counted else "info"
     fill = "fills" if len(counted) == 1 else "fill"
@@ -99,7 +104,19 @@ def _violation(
         message=f"PG {number} has {profile.name} with {format_bytes(profile.xoff_bytes)} of headroom, {use}, "
         f"and PFC is {'off on every port' if nowhere else f'on for priority {number} on no port'}",
         note="headroom is for what arrives after a pause, and nothing sends one",
-        help=f"add {number} to pfc_enable, or give PG {number} a lossy profile",
+        help=f"give PG {number} the lossy profile {lossy}" if lossy else f"give PG {number} a lossy profile",
+        fix=_lossy(ports, group, number, lossy) if lossy else (),
         data={"group": number, "profile": profile.name, "traffic_classes": [*counted]},
         severity=severity,
     ).on_ports(ports)
+
+
+def _lossy(ports: PortSet, group: PriorityGroup, number: int, name: str) -> tuple[Edit, ...]:
+    """Return edits that name another profile in the rows of one group; a row of several ports or groups stays."""
+    table, key = group.origin.path[:2]
+    if key != f"{ports.ports[0].name}|{number}":
+        return ()
+    return tuple(
+        Edit(Origin(group.origin.file, (table, f"{port.name}|{number}", "profile")), "set", name)
+        for port in ports.ports
+    )

@@ -1,6 +1,7 @@
 """The dynamic buffer model's headroom stands on the share of small packets it is told.
 
 Severity: info
+Fix: unsafe
 Subject: device
 
 ## What it does
@@ -50,6 +51,7 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.headroom.port import dynamic_headroom, shares_headroom
 from lossless.checks.rules.base import Results, Violation
+from lossless.checks.rules.fixes import field
 from lossless.formats.sonic.read.tables import whole_number
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes
@@ -127,6 +129,10 @@ def _violation(
         f"need {format_bytes(worst.all_small_bytes)}",
         note="small packets are 64 B, and each takes whole cells",
         help="set small_packet_percentage to 100, unless the lossless traffic is known to be large",
+        fix=field(
+            device.tables.origin("LOSSLESS_TRAFFIC_PATTERN", row, "small_packet_percentage"),
+            str(_ALL_PERCENT),
+        ),
         data={
             "small_packet_percentage": percent,
             "headroom_bytes": worst.headroom_bytes,

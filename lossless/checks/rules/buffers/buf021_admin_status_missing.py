@@ -1,6 +1,7 @@
 """A port with PFC needs an admin_status.
 
 Severity: warning
+Fix: unsafe
 Subject: device
 
 ## What it does
@@ -50,6 +51,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation, merged
+from lossless.checks.rules.fixes import field
 from lossless.checks.rules.locations import element
 
 if TYPE_CHECKING:
@@ -79,5 +81,6 @@ def _violation(device: Device, port: Port) -> Violation:
         "made for it",
         note="buffermgrd puts the groups of a port off until it has an admin_status, or takes the port for down",
         help=f'write "admin_status": "up" on {port.name}, or "down" where it is not in use',
+        fix=field(port.origin.at("admin_status"), "up"),
         elements=(element(device, port.name),),
     )

@@ -1,6 +1,7 @@
 """A lossless group must name the profile of its port's own speed and length.
 
 Severity: warning
+Fix: unsafe
 Subject: device
 
 ## What it does
@@ -54,6 +55,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Results, Violation, merged
 from lossless.checks.rules.locations import row_of
 from lossless.checks.rules.pfc.priorities import in_service
+from lossless.ground.basics.findings import Edit, Origin
 from lossless.ground.basics.units import format_bytes
 from lossless.model.hardware.buffer_names import is_pg_profile_name, pg_profile_name
 
@@ -83,7 +85,8 @@ def _violations(device: Device, ports: PortSet) -> Iterator[Violation]:
     for group in rows.values():
         profile = group.buffer
         if made and profile is not None and profile.lossless and row_of(profile) and profile.name != own:
-            yield _violation(ports, group, profile, own, made)
+            has_row = device.tables.row("BUFFER_PROFILE", own) is not None
+            yield _violation(ports, group, profile, own, made, has_row=has_row)
 
 
 def _made(device: Device, ports: PortSet, own: str, cable_m: int) -> tuple[int | None, int | None] | None:
@@ -105,10 +108,13 @@ def _violation(
     profile: BufferProfile,
     own: str,
     made: tuple[int | None, int | None],
+    *,
+    has_row: bool,
 ) -> Violation:
     threshold = profile.static_th_bytes if profile.dynamic_th is None else profile.dynamic_th
     given = (profile.xoff_bytes, threshold)
-    _, _, numbers = str(group.origin.path[-1]).rpartition("|")
+    place = group.origin
+    shared, _, numbers = str(place.path[-1]).rpartition("|")
     stays = numbers not in _runs(ports.qos.pfc.priorities)
     return Violation(
         origin=group.origin.at("profile"),
@@ -117,6 +123,12 @@ def _violation(
         note="both profiles say the same" if given == made else _change(given, made),
         help=f"name {own}",
         data={"profile": profile.name, "own": own, "headroom_bytes": given[0], "own_headroom_bytes": made[0]},
+        fix=tuple(
+            Edit(Origin(place.file, (*place.path[:1], f"{port.name}|{numbers}", "profile")), "set", own)
+            for port in ports.ports
+        )
+        if has_row and ports.ports[0].name == shared
+        else (),
         severity="info" if given == made or is_pg_profile_name(profile.name) else None,
     ).on_ports(ports)
 

@@ -1,6 +1,7 @@
 """An RDMA DSCP must land on a lossless traffic class.
 
 Severity: error
+Fix: unsafe
 Subject: fabric
 
 ## What it does
@@ -75,8 +76,10 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.classification.cls007_cnp_class_unsafe import DEFAULT_CNP_DSCP
+from lossless.checks.rules.fixes import entries, port_rows
 from lossless.checks.rules.locations import beside, entry_or_map, places
 from lossless.checks.rules.pfc.priorities import by_switch, paused_classes, remapped
+from lossless.formats.sonic.read.numbers import priority_list
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import Record
 from lossless.ground.basics.wording import number_ranges
@@ -265,11 +268,13 @@ def _has_headroom(ports: PortSet, priority: int) -> bool:
 def _unreached_violation(ports: PortSet, priority: int) -> Violation:
     dscp_map = ports.qos.dscp_to_tc
     assert dscp_map is not None
+    kept = [other for other in ports.qos.pfc.priorities if other != priority]
     return Violation(
         origin=dscp_map.origin,
         message=f"no DSCP leads to TC {priority}, which PFC pauses: no packet that enters here uses it",
         note="what is meant to be lossless has another traffic class, and no pause protects it",
-        help=f'map the DSCP of that traffic to it, as in "26": "{priority}", or switch PFC off for it',
+        help=f"map the DSCP of that traffic to it, or take {priority} out of pfc_enable",
+        fix=port_rows([ports], ports.qos.pfc.origin, "pfc_enable", priority_list(kept)),
         data={"traffic_class": priority},
         severity="warning",
     ).on_ports(ports)
@@ -299,6 +304,7 @@ def _against_most_violation(ports: PortSet, dscp: int, wanted: int) -> Violation
         message=f"DSCP {dscp} goes to lossy TC {tc} here; most ports of the switch map it to lossless TC {wanted}",
         note="packets of one flow are then lossless on some links and lossy on others",
         help=f'map it as the other ports do: "{dscp}": "{wanted}"',
+        fix=entries(dscp_map, (dscp, wanted)),
         data={"dscp": dscp, "traffic_class": tc, "lossless": [wanted]},
         severity="warning",
         confidence="medium",
@@ -319,7 +325,7 @@ def _violation(ports: PortSet, cls: TrafficClass, dscp: int, wanted: tuple[int, 
     mapped, tc = dscp_map.targets[dscp], ports.qos.traffic_class(dscp)
     goes = f"maps to TC {tc}" if mapped is not None else "is not mapped and goes to TC 0"
     state = "lossless, for another class" if tc in ports.qos.pfc.priorities else "lossy"
-    entries = " or ".join(f'"{dscp}": "{other}"' for other in wanted)
+    written = " or ".join(f'"{dscp}": "{other}"' for other in wanted)
     lossless = " or ".join(f"TC {other}" for other in wanted)
     note = f"lossless is {lossless}, by the priorities that PFC pauses"
     if cls.priority is not None:
@@ -328,7 +334,8 @@ def _violation(ports: PortSet, cls: TrafficClass, dscp: int, wanted: tuple[int, 
         origin=dscp_map.entry_origin(dscp),
         message=f"DSCP {dscp} of class {cls.name} {goes}, which is {state}",
         note=note,
-        help=f"map it to {'a lossless class' if cls.priority is None else f'class {cls.name}'}: {entries}",
+        help=f"map it to {'a lossless class' if cls.priority is None else f'class {cls.name}'}: {written}",
         data={"dscp": dscp, "traffic_class": tc, "lossless": list(wanted)},
         related=beside(dscp_map.origin, (ports.qos.pfc.origin, "the priorities that PFC pauses")),
+        fix=entries(dscp_map, (dscp, wanted[0])) if len(wanted) == 1 else (),
     ).on_ports(ports)

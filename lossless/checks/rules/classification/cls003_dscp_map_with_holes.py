@@ -1,6 +1,7 @@
 """A map that names most DSCPs must name them all.
 
 Severity: warning
+Fix: safe
 Subject: device
 
 ## What it does
@@ -45,6 +46,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.classification.cls007_cnp_class_unsafe import DEFAULT_CNP_DSCP
+from lossless.checks.rules.fixes import entries
 from lossless.checks.rules.locations import places
 from lossless.checks.rules.pfc.priorities import remapped
 from lossless.ground.basics.grouping import grouped
@@ -117,9 +119,10 @@ def _violation(
         note="whoever marks packets so shares the lossless class"
         if paused
         else "an entry was forgotten, it seems",
-        help=f'"{holes[0]}": "0" says that best effort is meant'
-        if not paused
-        else "map them to a lossy class",
+        help="map them to a lossy class"
+        if paused
+        else f'"{holes[0]}": "0" says that best effort is meant{", and so for each" if len(holes) > 1 else ""}',
         data={"dscps": list(holes)},
         confidence="high" if paused else "medium",
+        fix=() if paused else entries(dscp_map, *((dscp, 0) for dscp in holes)),
     ).on_ports(*sets)

@@ -1,6 +1,7 @@
 """A port with PFC must read the class of its packets where they carry it.
 
 Severity: warning
+Fix: unsafe
 Subject: device, switch
 
 ## What it does
@@ -82,14 +83,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation, merged
+from lossless.checks.rules.fixes import port_rows
 from lossless.checks.rules.interface_tables import untagged_routed
 from lossless.checks.rules.pfc.priorities import in_service
-from lossless.ground.basics.wording import spell
+from lossless.ground.basics.wording import number_ranges, spell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.checks.rules.subjects import Device, SwitchConfiguration
+    from lossless.ground.basics.findings import Edit
     from lossless.model.fabric.view import PortSet
 
 
@@ -142,12 +145,13 @@ def _trusts_nothing(device: Device, ports: PortSet) -> Iterator[Violation]:
     # A map that is named and not there is another matter: the whole row then waits for it.
     if any(row is not None and row.reference("dscp_to_tc_map") for row in rows):
         return
-    priorities = spell(ports.qos.pfc.priorities)
+    priorities, name = spell(ports.qos.pfc.priorities), _map_for(device, ports)
     yield Violation(
         origin=ports.qos.origin,
         message=f"PFC is on for {priorities}, and the port reads neither DSCP nor 802.1p: all packets get TC 0",
         note="the lossless class is then empty, and what belongs into it is served best effort",
-        help='bind a map: "dscp_to_tc_map": "AZURE"',
+        help=_help(name, ports, "bind a map"),
+        fix=_fix(name, ports),
         data={"pfc": list(ports.qos.pfc.priorities)},
         # Elsewhere on the switch a DSCP has its lossless class: here it has none.
         severity="error" if any(cls.dscps for cls in ports.switch.classes.lossless) else None,
@@ -162,12 +166,32 @@ def _routed(device: Device, ports: PortSet) -> PortSet | None:
 
 def _trusts_tags(device: Device, ports: PortSet) -> Violation:
     row = device.tables.row("PORT_QOS_MAP", ports.ports[0].name)
+    name = _map_for(device, ports)
     return Violation(
         origin=device.tables.origin("PORT_QOS_MAP", row, "dot1p_to_tc_map"),
         message=f"PFC is on for {spell(ports.qos.pfc.priorities)}, and the port reads 802.1p alone; "
         "it is routed, and gets no VLAN tags",
         note="the class of a packet must be in its IP header to come through a router",
-        help='bind a DSCP map instead: "dscp_to_tc_map": "AZURE"',
+        help=_help(name, ports, "bind a DSCP map instead"),
+        fix=_fix(name, ports),
         data={"pfc": list(ports.qos.pfc.priorities)},
         confidence="medium",
     ).on_ports(ports)
+
+
+def _map_for(device: Device, ports: PortSet) -> str:
+    """Return a map of the switch that leads to all that ports pause, empty where none does."""
+    wanted = {str(priority) for priority in ports.qos.pfc.priorities}
+    rows = device.tables.table("DSCP_TO_TC_MAP").values()
+    return next((row.key for row in rows if wanted <= {*row.fields.values()}), "")
+
+
+def _help(name: str, ports: PortSet, bind: str) -> str:
+    if name:
+        return f'{bind}: "dscp_to_tc_map": "{name}"'
+    tcs = number_ranges(ports.qos.pfc.priorities)
+    return f"{bind}, by dscp_to_tc_map; no DSCP_TO_TC_MAP of the switch leads to TC {tcs}"
+
+
+def _fix(name: str, ports: PortSet) -> tuple[Edit, ...]:
+    return port_rows([ports], ports.qos.origin, "dscp_to_tc_map", name) if name else ()

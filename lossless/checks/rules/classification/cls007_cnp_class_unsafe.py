@@ -1,6 +1,7 @@
 """CNPs need a class of their own that is not lossless.
 
 Severity: error
+Fix: unsafe
 Subject: fabric, switch
 
 ## What it does
@@ -65,6 +66,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation, merged
+from lossless.checks.rules.fixes import entries
 from lossless.checks.rules.locations import beside, entry_or_map
 from lossless.ground.basics.findings import Origin
 from lossless.model.fabric.qos import UNREADABLE
@@ -139,11 +141,13 @@ def _default_dscp(ports: PortSet) -> Iterator[Violation]:
     dscp_map, tc = ports.qos.dscp_to_tc, ports.qos.traffic_class(DEFAULT_CNP_DSCP)
     if dscp_map is None or tc not in ports.qos.pfc.priorities:
         return
+    lossy = next(tc for tc in (6, 7, 5, 1, 0) if tc not in ports.qos.pfc.priorities)
     yield Violation(
         origin=entry_or_map(dscp_map, DEFAULT_CNP_DSCP),
         message=f"DSCP {DEFAULT_CNP_DSCP}, which NICs put on CNPs by default, maps to lossless TC {tc}",
         note=f"{_WHY}; DSCP {DEFAULT_CNP_DSCP} is also CS6, the DSCP of BGP",
-        help=f'map it to a lossy class of its own: "{DEFAULT_CNP_DSCP}": "6"',
+        help=f'map it to a lossy class of its own: "{DEFAULT_CNP_DSCP}": "{lossy}"',
+        fix=entries(dscp_map, (DEFAULT_CNP_DSCP, lossy)),
         data={"dscp": DEFAULT_CNP_DSCP, "traffic_class": tc},
         related=beside(dscp_map.origin, (ports.qos.pfc.origin, "the priorities that PFC pauses")),
         severity="warning",

@@ -2,6 +2,7 @@
 
 Severity: warning
 Confidence: medium
+Fix: unsafe
 Subject: device, switch
 Needs: TC_TO_DSCP_MAP
 
@@ -70,6 +71,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
+from lossless.checks.rules.fixes import field
 from lossless.checks.rules.locations import beside
 from lossless.checks.rules.pfc.priorities import paused_classes, remapped
 from lossless.formats.sonic.to_model.rewrites import rewrite_of
@@ -144,6 +146,7 @@ def _violation(
         help=f'write the DSCP of the class: "{tc}": "{named[0]}"'
         if named
         else "take tc_to_dscp_map off the ports",
+        fix=field(origin.at(str(tc)), str(named[0])) if named else (),
         data={"traffic_class": tc, "dscp": dscp, "taken_in_as": back},
         related=beside(
             origin,

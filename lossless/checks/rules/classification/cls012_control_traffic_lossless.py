@@ -2,6 +2,7 @@
 
 Severity: warning
 Confidence: medium
+Fix: unsafe
 Subject: fabric, switch
 
 ## What it does
@@ -57,8 +58,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
+from lossless.checks.rules.fixes import entries
 from lossless.ground.basics.wording import number_ranges
-from lossless.model.fabric.qos import UNREADABLE
+from lossless.model.fabric.qos import PRIORITIES, UNREADABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -124,11 +126,14 @@ def _deployed(ports: PortSet) -> Iterator[Violation]:
     if not dscps or dscp_map is None:
         return
     tcs = sorted({ports.qos.traffic_class(dscp) for dscp in dscps})
+    lossy = next(tc for tc in PRIORITIES if tc not in paused)
     yield Violation(
         origin=dscp_map.entry_origin(dscps[0]),
         message=f"DSCP {number_ranges(dscps)} goes to lossless TC {number_ranges(tcs)}: {_who(dscps)}",
         note="whoever pauses that class stops this traffic, and this traffic can pause RDMA",
-        help=f'map it to a lossy class: "{dscps[0]}": "0"',
+        help=f"map {'it' if len(dscps) == 1 else 'them'} to a lossy class"
+        + (f': "{dscps[0]}": "{lossy}"' if len(dscps) == 1 else ""),
+        fix=entries(dscp_map, *((dscp, lossy) for dscp in dscps)),
         data={"dscps": list(dscps), "traffic_classes": list(tcs)},
     ).on_ports(ports)
 

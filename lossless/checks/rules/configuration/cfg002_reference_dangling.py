@@ -219,7 +219,6 @@ def _dangling(
         note="orchagent takes the blank for part of the name" if blank else "",
         help="remove the blank" if blank else f"add the row to {reference.target}, or name one that is there",
         elements=_elements(device, reference, rows),
-        places=len(rows),
         data={"name": name, "table": reference.target, "rows": len(rows)},
         fix=tuple(_rewritten(device, reference, row, str.strip) for _, row in rows) if blank else (),
     )
@@ -241,6 +240,13 @@ def _old_form(device: Device, old: list[_OldReference]) -> Violation:
     row = first_rows[0][1]
     text = row.fields[reference.field].split(",")[0].strip()
     severity, note = _of_release(device)
+    # A name that is not there without brackets either is another fault.
+    whole = all(
+        name in _names(device, used.target) or _will_be_made(device, name)
+        for used, rows in old
+        for _, other in rows
+        for name in map(_without_brackets, other.fields[used.field].split(","))
+    )
     tables = list(dict.fromkeys(other.table for other, _ in old[1:] if other.table != reference.table))
     also = f", as in {', '.join(tables)}" if tables else ""
     outcome = (
@@ -250,14 +256,15 @@ def _old_form(device: Device, old: list[_OldReference]) -> Violation:
         origin=device.tables.origin(reference.table, row, reference.field),
         message=f"{reference.field} {text!r} is a reference in brackets{also}: {outcome}",
         note=note,
-        help=f"write {plain_name(text)!r}, and all names without brackets",
+        help=f"write {plain_name(text)!r}, and all names without brackets"
+        if whole
+        else "write all names without brackets, and add the rows of those that are not there",
         elements=tuple(dict.fromkeys(name for used, rows in old for name in _elements(device, used, rows))),
-        places=sum(len(rows) for _, rows in old),
         data={"references": sum(len(rows) for _, rows in old)},
         severity=severity,
         # A release that reads brackets may know no other form.
         fix=()
-        if severity == "info"
+        if severity == "info" or not whole
         else tuple(
             _rewritten(device, used, other, _without_brackets) for used, rows in old for _, other in rows
         ),

@@ -1,6 +1,7 @@
 """The buffer tables must be those of the buffer model.
 
 Severity: error
+Fix: unsafe
 Subject: device
 
 ## What it does
@@ -61,15 +62,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation, merged
+from lossless.checks.rules.fixes import field
 from lossless.checks.rules.locations import beside, element
+from lossless.ground.basics.findings import Origin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.checks.rules.subjects import Device
     from lossless.formats.sonic.read.tables import ConfigRow
-    from lossless.ground.basics.findings import Origin
-
 
 _NEEDED = {
     "DEFAULT_LOSSLESS_BUFFER_PARAMETER": "no pool, group or queue is applied before a default threshold is known",
@@ -147,12 +148,20 @@ def _unsized(device: Device, row: ConfigRow) -> Violation:
 
 def _model(device: Device, signs: list[Violation], written: list[str]) -> Violation:
     seen = [f"{violation.origin.path[0]} has what only the dynamic model computes" for violation in signs]
+    origin, whole = _model_origin(device), len(written) == len(_NEEDED)
     contradictions = list(dict.fromkeys([*seen, *(f"{table} is there" for table in written)]))
     return Violation(
         origin=_model_origin(device),
         message="buffer_model is traditional, and the tables are for the dynamic model",
         note="; ".join(contradictions),
-        help='set "buffer_model": "dynamic", or write the tables of the traditional model',
+        help=(
+            'set "buffer_model": "dynamic", or write the tables of the traditional model'
+            if whole
+            else "write the tables of the traditional model"
+        ),
+        fix=field(Origin(origin.file, ("DEVICE_METADATA", "localhost", "buffer_model")), "dynamic")
+        if whole
+        else (),
         data={"signs": [violation.message for violation in signs]},
         related=beside(
             _model_origin(device),

@@ -182,6 +182,10 @@ def _does_not_mark(use: WredUse, declared: bool) -> Violation:
         help=f'set "wred_green_enable": "true"{also}',
         data={"queues": list(use.numbers)},
         severity=None if declared else "warning",
+        fix=(
+            Edit(use.wred.origin.at("wred_green_enable"), "set", "true"),
+            *(() if use.wred.green.marks else (Edit(use.wred.origin.at("ecn"), "set", "ecn_all"),)),
+        ),
     ).on_ports(*use.sets)
 
 
@@ -203,7 +207,7 @@ def _queue_violation(queues: Sequence[LosslessQueue]) -> Violation:
         origin=origin,
         message=f"lossless {subject} no WRED profile: congestion is not marked",
         note=_WHY,
-        help='bind one: "wred_profile": "AZURE_LOSSLESS" in the QUEUE row',
+        help="bind one that marks, as wred_profile of the QUEUE row",
         data={"queues": list(which)},
         severity="warning",
         related=beside(origin, (_made_lossless(queues[0]), "what makes the class lossless")),

@@ -1,6 +1,7 @@
 """Classes for bounced packets must be closed to hosts.
 
 Severity: warning
+Fix: unsafe
 Subject: device
 
 ## What it does
@@ -47,8 +48,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation, merged
+from lossless.checks.rules.fixes import port_rows
 from lossless.checks.rules.interface_tables import facing, neighbor_types
 from lossless.checks.rules.pfc.priorities import in_service, remapped, uncovered
+from lossless.formats.sonic.read.numbers import priority_list
 from lossless.ground.basics.wording import number_ranges, spell
 
 if TYPE_CHECKING:
@@ -88,17 +91,19 @@ def _open(device: Device, ports: PortSet, shadow: frozenset[int]) -> Iterator[Vi
         message=f"DSCP {number_ranges(dscps)} leads to TC {number_ranges(tcs)} here, "
         "which is lossless for bounced packets on other ports",
         note="whoever marks so on this port fills the class that keeps bounced packets apart",
-        help=f'bind a map to these ports that sends it elsewhere, as in "{dscps[0]}": "1"',
+        help=f"bind a map to these ports that sends {'it' if len(dscps) == 1 else 'them'} to a lossy class",
         data={"dscps": list(dscps), "traffic_classes": list(tcs)},
     ).on_ports(ports)
 
 
 def _paused_by_hosts(ports: PortSet) -> Violation:
     shadow = remapped(ports.qos)
+    kept = priority_list([p for p in ports.qos.pfc.priorities if p not in shadow])
     return Violation(
         origin=ports.qos.pfc.origin,
         message=f"a server can pause {spell(shadow)}, which tunnel remapping keeps for bounced packets",
         note="no packet bounces back to a server",
-        help='"pfc_enable": "' + ",".join(str(p) for p in ports.qos.pfc.priorities if p not in shadow) + '"',
+        help=f'"pfc_enable": "{kept}"',
+        fix=port_rows([ports], ports.qos.pfc.origin, "pfc_enable", kept),
         data={"priorities": [*sorted(shadow)]},
     ).on_ports(ports)

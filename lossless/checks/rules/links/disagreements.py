@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.ground.basics.findings import Edit
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 
@@ -40,6 +41,13 @@ class Disagreement(NamedTuple):
     def elements(self) -> tuple[str, ...]:
         """The links by name."""
         return tuple(pair.name for pair in self.pairs)
+
+    def lower_to_higher(self, field: str, value: str) -> tuple[Edit, ...]:
+        """Return the edits that set a field of PORT at the ends that say less, as the others have it."""
+        ends = (end for pair in self.pairs for end in (pair.near, pair.far))
+        return tuple(
+            Edit(end.origin.at(field), "set", value) for end in ends if end.switch == self.low.switch
+        )
 
 
 def disagreements(

@@ -1,6 +1,7 @@
 """Both ends of a link must have the same MTU, and RDMA's largest frame must fit.
 
 Severity: error
+Fix: unsafe
 Subject: devices
 
 ## What it does
@@ -112,6 +113,7 @@ def _violation(links: Disagreement, packet_bytes: int) -> Violation:
         note=f"frames above {small} B that {high.switch} sends are dropped here: {large - small} B too large at most",
         help=f"set the MTU of both ports to {large}",
         severity=None if loses_rdma else "warning",
+        fix=links.lower_to_higher("mtu", str(large)),
         elements=links.elements,
         data={"mtu_bytes": [small, large]},
         related=(RelatedPlace(high.origin.at("mtu"), f"the end with {large} B"),),

@@ -1,6 +1,7 @@
 """Both ends of a link must use the same FEC.
 
 Severity: error
+Fix: unsafe
 Subject: devices
 
 ## What it does
@@ -69,6 +70,7 @@ def _violation(links: Disagreement) -> Violation:
         note=links.doubt,
         help=f'set "fec": "{strong.fec}" on both ports',
         elements=links.elements,
+        fix=links.lower_to_higher("fec", strong.fec or ""),
         data={"fec": [weak.fec, strong.fec]},
         related=(RelatedPlace(strong.origin.at("fec"), f"the end with {strong.fec}"),),
     ).certain_if(links.mutual)

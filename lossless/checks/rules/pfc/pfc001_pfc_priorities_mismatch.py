@@ -1,6 +1,7 @@
 """PFC must be on for the priorities of the lossless classes, all of them and no other.
 
 Severity: error
+Fix: unsafe
 Subject: fabric
 
 ## What it does
@@ -61,7 +62,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation, merged
-from lossless.checks.rules.locations import beside
+from lossless.checks.rules.fixes import port_rows
+from lossless.checks.rules.locations import beside, counted_lossy
 from lossless.checks.rules.pfc.priorities import (
     by_switch,
     in_service,
@@ -74,9 +76,9 @@ from lossless.formats.sonic.read.numbers import priority_list
 from lossless.ground.basics.wording import spell
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from lossless.ground.basics.findings import Origin
+    from lossless.ground.basics.findings import Edit, Origin
     from lossless.model.fabric.view import PortSet, View
 
 
@@ -110,9 +112,23 @@ def _too_many(ports: PortSet) -> Iterator[Violation]:
             message=f"PFC is on for {spell(extra)}, which no lossless class uses: those use {spell(wanted)}",
             note="each lossless priority takes headroom of its own and is one more domain of pause propagation",
             help=f"take {', '.join(map(str, extra))} out of pfc_enable",
+            fix=_masks(ports, {*qos.pfc.priorities}.difference(extra)),
             data={"pfc": list(qos.pfc.priorities), "lossless": [*sorted(wanted)], "extra": [*extra]},
             severity=None if classes.knowledge == "declared" else "warning",
         ).on_ports(ports)
+
+
+def _masks(ports: PortSet, priorities: Collection[int], *, watched: bool = False) -> tuple[Edit, ...]:
+    """Return edits of the masks of ports; a watchdog that others have is to watch the same priorities."""
+    fields = ("pfc_enable", "pfcwd_sw_enable") if watched else ("pfc_enable",)
+    mask = priority_list(sorted(priorities))
+    return tuple(edit for name in fields for edit in port_rows([ports], ports.qos.pfc.origin, name, mask))
+
+
+def _words(edits: Iterable[Edit]) -> str:
+    """Return the fields that edits set, as config_db.json has them."""
+    fields = dict.fromkeys(f'"{edit.origin.path[-1]}": "{edit.value}"' for edit in edits)
+    return f"set {' and '.join(fields)}"
 
 
 def _claim(ports: PortSet) -> str:
@@ -134,12 +150,15 @@ def _too_few(device: Sequence[PortSet], ports: PortSet) -> Iterator[Violation]:
     qos = serving.qos
     wanted = sorted({*qos.pfc.priorities, *missing})
     them = "it" if len(missing) == 1 else "them"
+    lossy = any(counted_lossy(qos, priority) for priority in missing)
+    masks = _masks(serving, wanted, watched=any(ports.qos.watchdog_mask for ports in device))
     yield Violation(
         origin=qos.pfc.origin,
         message=f"PFC is off for {spell(missing)}: this port has {_claim(serving)} for {them}, "
         f"and other ports of the switch pause {them}",
         note="traffic of a lossless class leaves and enters here without any pause to protect it",
-        help=f'"pfc_enable": "{priority_list(wanted)}"',
+        help=f"pause {them} here too, with lossless buffers for {them}" if lossy else _words(masks),
+        fix=() if lossy else masks,
         data={"pfc": list(qos.pfc.priorities), "missing": list(missing)},
         related=beside(
             qos.pfc.origin, (_pausing(device, missing[0]), f"a port that pauses {spell(missing[:1])}")

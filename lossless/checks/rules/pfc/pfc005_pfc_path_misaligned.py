@@ -1,6 +1,7 @@
 """Traffic class, priority group, PFC priority and queue must line up.
 
 Severity: error
+Fix: unsafe
 Subject: fabric
 
 ## What it does
@@ -77,8 +78,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation, merged
+from lossless.checks.rules.fixes import entries, port_rows
 from lossless.checks.rules.locations import entry_or_map
 from lossless.checks.rules.pfc.priorities import by_switch, is_lossy, sent_priority, used_classes
+from lossless.formats.sonic.read.numbers import priority_list
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.wording import joined, spell
@@ -87,7 +90,7 @@ from lossless.model.fabric.qos import PRIORITIES, UNREADABLE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.ground.basics.findings import Origin
+    from lossless.ground.basics.findings import Edit, Origin
     from lossless.model.fabric.qos import IndexMap, PortQos
     from lossless.model.fabric.view import PortSet, View
 
@@ -101,6 +104,7 @@ class _Fault(NamedTuple):
     fix: str
     origin: Origin
     certain: bool = True
+    edits: tuple[Edit, ...] = ()
 
 
 def check(view: View) -> Results:
@@ -245,7 +249,8 @@ def _outward(view: View, ports: PortSet, priority: int) -> Iterator[_Fault]:
 
 def _no_entry(table: str, index_map: IndexMap, priority: int) -> _Fault:
     problem = f"{table} {index_map.name} has no entry for it"
-    return _Fault(problem, f'add "{priority}": "{priority}"', index_map.origin, certain=False)
+    edits = entries(index_map, (priority, priority))
+    return _Fault(problem, f'add "{priority}": "{priority}"', index_map.origin, certain=False, edits=edits)
 
 
 def _fault_violation(ports: PortSet, faults: list[tuple[int, _Fault]]) -> Violation:
@@ -259,6 +264,9 @@ def _fault_violation(ports: PortSet, faults: list[tuple[int, _Fault]]) -> Violat
         help="; ".join(fault.fix for _, fault in faults),
         data={"priority": priorities[0], "priorities": [*priorities]},
         severity=None if any(fault.certain for _, fault in faults) else "warning",
+        fix=tuple(edit for _, fault in faults for edit in fault.edits)
+        if all(fault.edits for _, fault in faults)
+        else (),
     ).on_ports(ports)
 
 
@@ -266,13 +274,18 @@ def _mask_violation(ports: PortSet, priority: int, faults: list[_Fault], *, used
     marking = "DSCP or 802.1p priority" if ports.qos.trust_dot1p else "DSCP"
     link = ", but" if used else f", which no {marking} uses;"
     fixes = "; ".join(fault.fix for fault in faults)
+    classes = ports.switch.classes
+    named = (dscp for cls in classes.lossless for dscp in cls.dscps if classes.knowledge != "inferred")
+    needed = any(ports.qos.traffic_class(dscp) == priority for dscp in named)
+    kept = [other for other in ports.qos.pfc.priorities if other != priority]
     return Violation(
         origin=ports.qos.pfc.origin,
         message=f"PFC is on for priority {priority}{link} {'; '.join(fault.problem for fault in faults)}",
         note="its path is lossy in more than one place" if len(faults) > 1 else "no traffic needs the pause",
-        help=f"take {priority} out of pfc_enable; or, to make it lossless: {fixes}",
+        help=fixes if needed else f"take {priority} out of pfc_enable; or, to make it lossless: {fixes}",
         data={"priority": priority, "faults": len(faults)},
         severity=None if used else "warning",
+        fix=() if needed else port_rows([ports], ports.qos.pfc.origin, "pfc_enable", priority_list(kept)),
     ).on_ports(ports)
 
 

@@ -1,6 +1,7 @@
 """Asymmetric PFC makes a port obey pauses of every priority.
 
 Severity: warning
+Fix: unsafe
 Subject: device
 
 ## What it does
@@ -42,6 +43,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.locations import element
+from lossless.ground.basics.findings import Edit
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.wording import spell
 
@@ -68,6 +70,7 @@ def _violation(device: Device, priorities: tuple[int, ...], ports: list[Port]) -
         message=f"pfc_asym is on: the port obeys pauses of all 8 priorities, and sends them for {spell(priorities)}",
         note="a neighbor can stop any queue, and the watchdog looks only after the priorities in its mask",
         help="set pfc_asym to off",
+        fix=tuple(Edit(port.origin.at("pfc_asym"), "set", "off") for port in ports),
         elements=tuple(element(device, port.name) for port in ports),
         data={"sends": [*priorities]},
     )

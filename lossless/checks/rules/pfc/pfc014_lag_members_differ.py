@@ -1,6 +1,7 @@
 """All members of a LAG must pause for the same priorities, at the same speed.
 
 Severity: error
+Fix: unsafe
 Subject: device
 Needs: PORTCHANNEL_MEMBER
 
@@ -46,6 +47,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
+from lossless.checks.rules.fixes import field
 from lossless.checks.rules.locations import beside, element
 from lossless.checks.rules.pfc.priorities import remapped
 from lossless.formats.sonic.read.numbers import priority_list
@@ -107,6 +109,9 @@ def _mask_violation(device: Device, lag: str, members: Sequence[Port]) -> Violat
         ),
         # It knows that the same flows use both ports; but other ports may lack PFC for reasons of their own.
         conclusive=_only_members(device, short),
+        fix=tuple(
+            edit for port in short if port.qos for edit in field(port.qos.pfc.origin, priority_list(full))
+        ),
     )
 
 

@@ -1,6 +1,7 @@
 """Ports with PFC must bind the maps that lossless traffic depends on.
 
 Severity: warning
+Fix: unsafe
 Subject: device
 
 ## What it does
@@ -46,10 +47,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation, merged
+from lossless.checks.rules.fixes import port_rows
 from lossless.checks.rules.locations import places
 from lossless.checks.rules.pfc.priorities import in_service
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lossless.checks.rules.subjects import Device
     from lossless.model.fabric.qos import PortQos
     from lossless.model.fabric.view import PortSet
@@ -64,7 +68,9 @@ def check(device: Device) -> Results:
         bare = [ports for ports in sets if not _bound(ports.qos, field)]
         if bare and 2 * places(bare) <= places(sets):
             serving = (in_service(ports) for ports in bare if not _named(device, ports, field))
-            yield from merged(_violation(ports, field) for ports in serving if ports is not None)
+            others = [ports for ports in sets if ports not in bare]
+            name = _map_of(device, others, field)
+            yield from merged(_violation(ports, field, name) for ports in serving if ports is not None)
 
 
 def _bound(qos: PortQos, field: str) -> bool:
@@ -82,11 +88,21 @@ def _named(device: Device, ports: PortSet, field: str) -> bool:
     return row is not None and bool(row.reference(field))
 
 
-def _violation(ports: PortSet, field: str) -> Violation:
+def _map_of(device: Device, sets: Sequence[PortSet], field: str) -> str:
+    """Return the map that ports bind, empty where it is not one."""
+    rows = (device.tables.row("PORT_QOS_MAP", port.name) for ports in sets for port in ports.ports)
+    names = {row.reference(field) for row in rows if row is not None}
+    return min(names) if len(names) == 1 else ""
+
+
+def _violation(ports: PortSet, field: str, name: str) -> Violation:
     return Violation(
         origin=ports.qos.pfc.origin,
         message=f"PFC is on and no {field} is bound, as other ports with PFC bind one",
         note="the chip's own default holds, and that differs from chip to chip",
-        help=f'bind the map of the other ports: "{field}"',
+        help=f'bind the map of the other ports: "{field}": "{name}"'
+        if name
+        else f"bind {field} as other ports do",
+        fix=port_rows([ports], ports.qos.pfc.origin, field, name) if name else (),
         data={"field": field},
     ).on_ports(ports)

@@ -1,6 +1,7 @@
 """Pauses must be counted, and collected often enough to be seen.
 
 Severity: warning
+Fix: unsafe
 Subject: intent, device
 
 ## What it does
@@ -62,6 +63,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
+from lossless.checks.rules.fixes import field
 from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:
@@ -110,6 +112,7 @@ def _deployed(device: Device, group: str, row: ConfigRow) -> Iterator[Violation]
             origin=tables.origin("FLEX_COUNTER_TABLE", row, "FLEX_COUNTER_STATUS"),
             message=f"counter group {group} is off: {shows} are not counted",
             help=f"set FLEX_COUNTER_TABLE|{group}|FLEX_COUNTER_STATUS to enable",
+            fix=field(tables.origin("FLEX_COUNTER_TABLE", row, "FLEX_COUNTER_STATUS"), "enable"),
         )
         return
     interval_ms = tables.number("FLEX_COUNTER_TABLE", row, "POLL_INTERVAL")
@@ -118,5 +121,6 @@ def _deployed(device: Device, group: str, row: ConfigRow) -> Iterator[Violation]
             origin=tables.origin("FLEX_COUNTER_TABLE", row, "POLL_INTERVAL"),
             message=f"counter group {group} is polled every {interval_ms / 1000:g} s; {shows} come and go between",
             help=f"set POLL_INTERVAL to at most {SLOWEST_MS} ms; SONiC's own is 1000 for PORT",
+            fix=field(tables.origin("FLEX_COUNTER_TABLE", row, "POLL_INTERVAL"), str(SLOWEST_MS)),
             data={"interval_ms": interval_ms, "slowest_ms": SLOWEST_MS},
         )

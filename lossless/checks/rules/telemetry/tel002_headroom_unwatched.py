@@ -1,6 +1,7 @@
 """The watermark of headroom must be read: it is the only sign of loss that is near.
 
 Severity: warning
+Fix: unsafe
 Subject: device
 
 ## What it does
@@ -40,6 +41,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
+from lossless.checks.rules.fixes import field
 
 if TYPE_CHECKING:
     from lossless.checks.rules.subjects import Device
@@ -54,4 +56,5 @@ def check(device: Device) -> Results:
         origin=device.tables.origin("FLEX_COUNTER_TABLE", row, "FLEX_COUNTER_STATUS"),
         message="counter group PG_WATERMARK is off: nothing shows how near headroom is to loss",
         help="set FLEX_COUNTER_TABLE|PG_WATERMARK|FLEX_COUNTER_STATUS to enable",
+        fix=field(device.tables.origin("FLEX_COUNTER_TABLE", row, "FLEX_COUNTER_STATUS"), "enable"),
     )

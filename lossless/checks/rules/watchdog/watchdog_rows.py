@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.fixes import key, port_rows
 from lossless.checks.rules.locations import below
+from lossless.ground.basics.findings import Edit, Origin
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import DEFAULT_POLL_MS, DETECTION_RANGE_MS, POLL_RANGE_MS, RESTORATION_RANGE_MS
@@ -13,7 +14,6 @@ from lossless.model.fabric.qos import DEFAULT_POLL_MS, DETECTION_RANGE_MS, POLL_
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from lossless.ground.basics.findings import Edit, Origin
     from lossless.model.fabric.model import Switch
     from lossless.model.fabric.qos import Watchdog
     from lossless.model.fabric.view import PortSet, View
@@ -72,6 +72,28 @@ class WatchdogRows(NamedTuple):
         if self.declared:
             return key(self.at(field), f"{value_ms}ms")
         return port_rows(self.sets, self.watchdog.origin, field, str(value_ms))
+
+    def action_fixes(self, action: str) -> tuple[Edit, ...]:
+        """Return edits that give all these watchdogs another action."""
+        if self.declared:
+            return key(self.at("action"), action)
+        return port_rows(self.sets, self.watchdog.origin, "action", action)
+
+    def slower(self, least_ms: int) -> tuple[Edit, ...]:
+        """Return edits that give these watchdogs no timer below a limit."""
+        timers = {
+            "detection_time": self.watchdog.detection_ms,
+            "restoration_time": self.watchdog.restoration_ms,
+        }
+        short = (field for field, value_ms in timers.items() if value_ms is not None and value_ms < least_ms)
+        return tuple(edit for field in short for edit in self.fixes(field, least_ms))
+
+    def poll_fixes(self, value_ms: int) -> tuple[Edit, ...]:
+        """Return the edit that gives their switch another poll interval."""
+        if self.declared:
+            return key(self.poll_origin, f"{value_ms}ms")
+        place = Origin(self.watchdog.origin.file, ("PFC_WD", "GLOBAL", "POLL_INTERVAL"))
+        return (Edit(place, "add", str(value_ms)),)
 
     @property
     def poll_origin(self) -> Origin:

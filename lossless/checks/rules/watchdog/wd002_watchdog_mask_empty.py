@@ -64,7 +64,6 @@ from lossless.checks.rules.fixes import port_rows
 from lossless.checks.rules.locations import counted_lossy
 from lossless.checks.rules.pfc.priorities import REMAPPED
 from lossless.formats.sonic.read.numbers import priority_list
-from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.grouping import grouped
 
 if TYPE_CHECKING:
@@ -145,7 +144,7 @@ def _violation(sets: list[PortSet]) -> Violation:
         confidence=None if version else "medium",
         fix=port_rows(
             sets,
-            Origin(qos.pfc.origin.file, qos.pfc.origin.path[:-1]),
+            qos.pfc.origin,
             "pfcwd_sw_enable",
             priority_list(_to_watch(qos)),
         ),

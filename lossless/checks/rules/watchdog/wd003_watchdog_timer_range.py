@@ -115,11 +115,14 @@ def _without_detection(rows: WatchdogRows) -> Violation:
 
 def _timer(rows: WatchdogRows, field: str, value_ms: int, accepted: range) -> Violation:
     name = field.partition("_")[0]
-    nearest_ms = min(max(value_ms, accepted[0]), accepted[-1])
+    nearest_ms, why = min(max(value_ms, accepted[0]), accepted[-1]), "the nearest that is accepted"
+    if nearest_ms < rows.poll_ms and rows.polled_in_range:
+        nearest_ms = min(2 * rows.poll_ms, accepted[-1])
+        why = "two polls"
     return Violation(
         origin=rows.at(field),
         message=f"{name} of {value_ms:,} ms is outside {_span(accepted)}: {_DROPPED}",
-        help=f"set {name} to {nearest_ms} ms, the nearest that is accepted",
+        help=f"set {name} to {nearest_ms} ms, {why}",
         data={f"{name}_ms": value_ms, "minimum_ms": accepted[0], "maximum_ms": accepted[-1]},
         fix=rows.fixes(field, nearest_ms),
     ).on_ports(*rows.sets)
@@ -130,13 +133,15 @@ def _poll(watchdogs: Sequence[WatchdogRows]) -> Violation:
     poll_ms = first.poll_ms
     above = any((rows.watchdog.detection_ms or poll_ms) < poll_ms for rows in watchdogs)
     unsure = not first.declared and poll_ms in _DELL_POLL_MS and not above
+    nearest_ms = min(max(poll_ms, POLL_RANGE_MS[0]), POLL_RANGE_MS[-1])
     return (
         Violation(
             origin=first.poll_origin,
             message=f"poll interval of {poll_ms:,} ms is outside {_span(POLL_RANGE_MS)}",
             note="SONiC's own model refuses the file; Dell Enterprise SONiC accepts up to 3,000 ms"
             + ("; detection is shorter than the poll interval" if above else ""),
-            help=f"set it to {min(max(poll_ms, POLL_RANGE_MS[0]), POLL_RANGE_MS[-1])} ms, the nearest that is accepted",
+            help=f"set it to {nearest_ms} ms, the nearest that is accepted",
+            fix=first.poll_fixes(nearest_ms),
             data={"poll_ms": poll_ms, "minimum_ms": POLL_RANGE_MS[0], "maximum_ms": POLL_RANGE_MS[-1]},
         )
         .certain_if(not unsure)

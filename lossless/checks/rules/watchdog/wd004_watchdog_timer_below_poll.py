@@ -1,6 +1,7 @@
 """Watchdog timers must not be shorter than the poll interval.
 
 Severity: error
+Fix: unsafe
 Subject: fabric
 
 ## What it does
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lossless.checks.rules.watchdog.watchdog_rows import WatchdogRows
+    from lossless.ground.basics.findings import Edit
     from lossless.model.fabric.view import View
 
 
@@ -90,8 +92,13 @@ def _poll_violation(watchdogs: Sequence[WatchdogRows]) -> Violation:
     violation = _row_violation(min(watchdogs, key=lambda rows: rows.watchdog.triggers_after_ms))
     return violation._replace(
         origin=watchdogs[0].poll_origin,
+        fix=tuple(edit for rows in watchdogs for edit in _raised(rows)),
         related=(),
     ).on_ports(*sets_of(watchdogs))
+
+
+def _raised(rows: WatchdogRows) -> tuple[Edit, ...]:
+    return tuple(edit for field in below_poll(rows) for edit in rows.fixes(field, 2 * rows.poll_ms))
 
 
 def _row_violation(rows: WatchdogRows) -> Violation:
@@ -111,4 +118,5 @@ def _row_violation(rows: WatchdogRows) -> Violation:
         f"{rows.poll_ms} ms is the least",
         data={**{f"{name}_ms": value for name, value in values.items()}, "poll_ms": rows.poll_ms},
         related=(RelatedPlace(rows.poll_origin, f"the poll interval is {rows.poll_ms} ms"),),
+        fix=_raised(rows),
     ).on_ports(*rows.sets)

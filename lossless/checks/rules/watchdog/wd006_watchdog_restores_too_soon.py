@@ -1,6 +1,7 @@
 """A queue should not be restored faster than a storm is detected.
 
 Severity: warning
+Fix: unsafe
 Subject: fabric
 
 ## What it does
@@ -77,4 +78,5 @@ def _violation(rows: WatchdogRows, detection_ms: int, restoration_ms: int) -> Vi
         note="the queue of a peer that keeps storming is restored sooner than the storm is detected again",
         help=f"set restoration to {2 * detection_ms} ms, twice the detection time; at least {detection_ms}",
         data={"restoration_ms": restoration_ms, "detection_ms": detection_ms},
+        fix=rows.fixes("restoration_time", 2 * detection_ms),
     ).on_ports(*rows.sets)

@@ -1,6 +1,7 @@
 """Detection should be a whole number of polls, two at least.
 
 Severity: info
+Fix: unsafe
 Subject: fabric
 
 ## What it does
@@ -57,6 +58,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.locations import beside
 from lossless.checks.rules.watchdog.watchdog_rows import watched
+from lossless.model.fabric.qos import DETECTION_RANGE_MS
 
 if TYPE_CHECKING:
     from lossless.checks.rules.watchdog.watchdog_rows import WatchdogRows
@@ -79,12 +81,14 @@ def _between(rows: WatchdogRows, detection_ms: int) -> Violation:
     poll_ms = rows.poll_ms
     looks = -(-detection_ms // poll_ms)
     first_ms, last_ms = looks * poll_ms, (looks + 1) * poll_ms
+    whole_ms = first_ms if first_ms in DETECTION_RANGE_MS else first_ms - poll_ms
     return Violation(
         origin=rows.at("detection_time"),
         message=f"a storm is detected after {first_ms:,} to {last_ms:,} ms, not after {detection_ms:,} ms",
         note=f"{detection_ms} / {poll_ms} ms makes {looks} polls, and a storm that begins between two waits "
         "for one more",
-        help=f"make detection a whole number of polls, {first_ms} ms, or poll more often",
+        help=f"make detection a whole number of polls, {whole_ms} ms, or poll more often",
+        fix=rows.fixes("detection_time", whole_ms),
         data={"detection_ms": detection_ms, "poll_ms": poll_ms, "seen_ms": first_ms, "at_latest_ms": last_ms},
         related=beside(rows.at("detection_time"), (rows.poll_origin, f"polled every {poll_ms} ms")),
     ).on_ports(*rows.sets)
@@ -97,5 +101,6 @@ def _one_look(rows: WatchdogRows, detection_ms: int) -> Violation:
         note="some releases need two samples that agree, others trigger on the first",
         help=f"set detection to {2 * detection_ms} ms, two polls",
         data={"detection_ms": detection_ms, "poll_ms": rows.poll_ms},
+        fix=rows.fixes("detection_time", 2 * detection_ms),
         related=beside(rows.at("detection_time"), (rows.poll_origin, "the poll interval")),
     ).on_ports(*rows.sets)

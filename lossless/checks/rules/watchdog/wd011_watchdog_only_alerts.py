@@ -1,6 +1,7 @@
 """A watchdog must end a storm, not only report it.
 
 Severity: warning
+Fix: unsafe
 Subject: fabric
 
 ## What it does
@@ -67,4 +68,5 @@ def check(view: View) -> Results:
                 message="the watchdog action is alert: nothing ends a storm",
                 note="a stuck NIC pauses the port permanently, and the pause propagates through the fabric",
                 help="set the action to drop, SONiC's default, or to forward",
+                fix=rows.action_fixes("drop"),
             ).on_ports(*rows.sets)

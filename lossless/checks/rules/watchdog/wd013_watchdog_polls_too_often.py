@@ -1,6 +1,7 @@
 """The watchdog should not poll more often than SONiC does for as many ports.
 
 Severity: warning
+Fix: unsafe
 Subject: fabric
 
 ## What it does
@@ -63,7 +64,7 @@ from lossless.checks.rules.base import Results, Violation, tightest
 from lossless.checks.rules.watchdog.watchdog_rows import by_switch, default_poll_ms, watched
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from lossless.checks.rules.watchdog.watchdog_rows import WatchdogRows
     from lossless.model.fabric.view import PortSet, View
@@ -75,13 +76,17 @@ def check(view: View) -> Results:
 
 
 def _ranked(view: View) -> Iterator[tuple[tuple[float, ...], Violation]]:
-    for first, *_ in by_switch(watched(view)):
+    for of_switch in by_switch(watched(view)):
+        first = of_switch[0]
         if first.polled_in_range and first.poll_ms < default_poll_ms(len(first.switch.ports)):
             sets = [ports for ports in view.lossless_sets if ports.switch is first.switch]
-            yield from _too_often(first, sets)
+            yield from _too_often(of_switch, sets)
 
 
-def _too_often(rows: WatchdogRows, sets: list[PortSet]) -> Iterator[tuple[tuple[float, ...], Violation]]:
+def _too_often(
+    of_switch: Sequence[WatchdogRows], sets: list[PortSet]
+) -> Iterator[tuple[tuple[float, ...], Violation]]:
+    rows = of_switch[0]
     ports = sum(len(identical.ports) for identical in sets)
     poll_ms, needed_ms = rows.poll_ms, default_poll_ms(ports)
     if poll_ms >= needed_ms:
@@ -94,5 +99,6 @@ def _too_often(rows: WatchdogRows, sets: list[PortSet]) -> Iterator[tuple[tuple[
         note="200 ms for every 32 ports begun, 1,000 ms at most",
         help=f"set the poll interval to {needed_ms} ms, and detection and restoration to no less",
         data={"poll_ms": poll_ms, "needed_ms": needed_ms, "ports": ports},
+        fix=(*rows.poll_fixes(needed_ms), *(edit for each in of_switch for edit in each.slower(needed_ms))),
     ).on_ports(*sets)
     yield (-needed_ms, -ports), violation
