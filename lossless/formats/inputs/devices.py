@@ -54,12 +54,10 @@ def deployed_fabric(
     profile_dirs: Sequence[Folder],
     rdma_dscps: tuple[int, ...],
     errors: list[Problem],
-    *,
-    applied: bool = False,
 ) -> Fabric:
-    """Return one fabric of all devices together; what cannot be read of them is added to ``errors``.
+    """Return one fabric of all devices together, as the daemons of each apply its rows.
 
-    ``applied``: as the daemons of each device apply its rows, not as they are written.
+    What cannot be read of them is added to ``errors``.
 
     Raises:
         ProfileError: a hardware profile cannot be read.
@@ -69,9 +67,7 @@ def deployed_fabric(
         errors.extend(_problems(document, tables))
     repeated_keys = tuple(key for document in documents for key in _repeated_keys(document))
     find_hardware = hardware_finder(profile_dirs)
-    fabric = read_fabric(devices, find_hardware, rdma_dscps)
-    if applied:
-        fabric = _applied(devices, fabric, find_hardware)
+    fabric = _applied(devices, read_fabric(devices, find_hardware, rdma_dscps), find_hardware)
     return fabric._replace(repeated_keys=repeated_keys)
 
 

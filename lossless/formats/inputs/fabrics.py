@@ -31,13 +31,10 @@ def fabrics_of(
     documents: Sequence[Document],
     profile_dirs: Sequence[Folder] = (),
     rdma_dscps: tuple[int, ...] = (),
-    *,
-    applied: bool = False,
 ) -> Fabrics:
-    """Return the fabric of each intent, and one of all deployed devices together.
+    """Return the fabric of each intent, and one of all deployed devices together, as their daemons apply their rows.
 
-    ``rdma_dscps`` names the DSCPs that must be lossless on deployed devices; ``applied``: what these do, where that is
-    not what is written.
+    ``rdma_dscps`` names the DSCPs that must be lossless on deployed devices.
     """
     errors: list[Problem] = []
     intents = [document for document in documents if is_intent(document)]
@@ -48,7 +45,7 @@ def fabrics_of(
 
         try:
             every = split(deployed)
-            fabrics.append(deployed_fabric(every, profile_dirs, rdma_dscps, errors, applied=applied))
+            fabrics.append(deployed_fabric(every, profile_dirs, rdma_dscps, errors))
         except ProfileError as error:
             errors.append(Problem(deployed[0].file, None, None, str(error)))
     return Fabrics(tuple(fabrics), tuple(errors))

@@ -75,7 +75,7 @@ def trace(
     documents, errors = documents_at(path)
     result = check(Inputs(tuple(documents)), options)
     fabrics, unread = _resolved(documents, result) or fabrics_of(
-        documents, options.profile_dirs, options.rdma_dscps, applied=True
+        documents, options.profile_dirs, options.rdma_dscps
     )
     fabrics = with_other_systems(fabrics, documents, options.rdma_dscps)
     if errors or unread or len(fabrics) != 1:
