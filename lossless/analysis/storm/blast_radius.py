@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from lossless.analysis.buffers.dynamic_model import with_computed_buffers
 from lossless.analysis.buffers.ecn_marking import Trigger, trigger
 from lossless.analysis.buffers.headroom.formulas import PFC_FRAME_BYTES, pause_response_bytes
-from lossless.analysis.buffers.headroom.port import lossless_profile
+from lossless.analysis.buffers.headroom.port import group_profile
 from lossless.analysis.buffers.storm_protection import protection
 from lossless.analysis.storm.channels import ChannelGraph, channel_graph
 from lossless.analysis.storm.cycle import stalled_cycle
@@ -200,7 +200,7 @@ class _Propagation:
         if ports is None:
             return None
         if id(ports) not in self._triggers:
-            profile = lossless_profile(ports, self.priority)
+            profile = group_profile(ports, ports.qos.pausing_group(self.priority))
             if profile is None:
                 return None
             start = profile if isinstance(profile, MissingInput) else trigger(ports.switch, profile)

@@ -180,11 +180,11 @@ def _group(transit: SwitchTransit, traffic_class: int | None) -> TracePriorityGr
     row = qos.groups[lookup.target] if qos and lookup.target is not None else None
     if qos is None or lookup.target is None:
         return _unbacked(lookup, row, "no QoS rows for the port" if qos is None else "unknown group")
-    ports = single_port(transit.switch, transit.ingress, qos)
-    profile = group_profile(ports, lookup.target)
-    if isinstance(profile, MissingInput) and not transit.switch.runs_sonic:
+    if not transit.switch.runs_sonic:
         # Other systems compute headroom, where a class is no-drop.
         return _unbacked(lookup, row, "computed by the switch")._replace(lossless=bool(row and row.lossless))
+    ports = single_port(transit.switch, transit.ingress, qos)
+    profile = group_profile(ports, lookup.target)
     if isinstance(profile, MissingInput):
         return _unbacked(lookup, row, profile.reason)
     need = link_need(ports) if profile else None

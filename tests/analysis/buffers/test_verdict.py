@@ -28,6 +28,17 @@ def leaf(**tables: Any) -> FabricVerdict:
     return checked("leaf.json", tables)
 
 
+LOSSLESS = {"pool": "ingress_lossless_pool", "xon": "19456", "dynamic_th": "0"}
+"""A lossless profile of the leaf but for its sizes."""
+COMPUTED_GROUPS = {f"Ethernet{n}|3": {"profile": "NULL"} for n in (0, 4, 8)}
+STEERING = {
+    "DEFAULT_LOSSLESS_BUFFER_PARAMETER": {"AZURE": {"default_dynamic_th": "0"}},
+    "LOSSLESS_TRAFFIC_PATTERN": {"AZURE": {"mtu": "1024", "small_packet_percentage": "100"}},
+}
+"""What the dynamic model computes by; without both, nothing is programmed."""
+ELSEWHERE = {"localhost": {"buffer_model": "dynamic", "hwsku": "Own-Build-64", "platform": "x86_64-own"}}
+
+
 def line(verdict: FabricVerdict, speed_gbps: int) -> PortVerdict:
     return next(found for found in verdict.lines if found.speed_bps == speed_gbps * 10**9)
 
@@ -236,7 +247,7 @@ def test_over_the_cable_and_one_frame_the_edge_is_another_frame_wide() -> None:
                 "localhost": {"hwsku": "Mellanox-SN4700-O32", "platform": "x86_64-mlnx_msn4700-r0"}
             },
             CABLE_LENGTH={"AZURE": {"Ethernet0": "1500m", "Ethernet4": "1500m"}},
-            BUFFER_PROFILE={"pg_lossless_400000_5m_profile": profile},
+            BUFFER_PROFILE={"pg_lossless_400000_1500m_profile": {**LOSSLESS, **profile}},
         )
         reasons.append(line(verdict, 400).reasons)
     assert reasons == [
@@ -295,16 +306,15 @@ def test_declared_oversubscription_is_no_edge() -> None:
 
 
 def test_what_the_dynamic_model_computes_is_not_checked() -> None:
-    groups = {f"Ethernet{n}|3": {"profile": "NULL"} for n in (0, 4, 8)}
-    verdict = leaf(DEVICE_METADATA={"localhost": {"buffer_model": "dynamic"}}, BUFFER_PG=groups)
+    verdict = leaf(DEVICE_METADATA=ELSEWHERE, BUFFER_PG=COMPUTED_GROUPS, **STEERING)
     assert verdict.overall == "not checked"
     assert "headroom: in the dynamic buffer model the switch computes headroom itself" in verdict.not_checked
 
 
 def test_a_known_fault_outweighs_what_is_unknown() -> None:
-    groups = {f"Ethernet{n}|3": {"profile": "NULL"} for n in (0, 4, 8)}
-    dynamic = {"localhost": {"buffer_model": "dynamic"}}
-    verdict = leaf(DEVICE_METADATA=dynamic, BUFFER_PG=groups, PFC_WD={"Ethernet0": None})
+    verdict = leaf(
+        DEVICE_METADATA=ELSEWHERE, BUFFER_PG=COMPUTED_GROUPS, PFC_WD={"Ethernet0": None}, **STEERING
+    )
     assert verdict.overall == "unsafe"
     assert [found.verdict for found in verdict.lines].count("not checked") == 2
 
@@ -324,7 +334,8 @@ def test_a_fabric_without_pfc_has_nothing_to_check() -> None:
 
 
 def test_a_file_without_buffers_says_nothing_of_headroom() -> None:
-    verdict = leaf(**dict.fromkeys(("BUFFER_POOL", "BUFFER_PROFILE", "BUFFER_PG", "CABLE_LENGTH")))
+    buffers = ("BUFFER_POOL", "BUFFER_PROFILE", "BUFFER_PG", "BUFFER_QUEUE", "CABLE_LENGTH")
+    verdict = leaf(**dict.fromkeys(buffers))
     assert verdict.overall == "not checked"
     assert "headroom: the file has no buffer pools" in verdict.not_checked
 

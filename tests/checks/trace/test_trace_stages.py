@@ -38,8 +38,8 @@ def test_a_dscp_without_an_entry_goes_to_tc_0() -> None:
     assert (lookup.stated, lookup.target) == ("no entry", 0)
 
 
-def test_an_entry_that_cannot_be_read_leads_nowhere_that_is_known() -> None:
-    stages = hop({"DSCP_TO_TC_MAP": {"AZURE": {"26": "x"}}}).stages
+def test_an_entry_of_a_fragment_that_cannot_be_read_leads_nowhere_that_is_known() -> None:
+    stages = hop({"DSCP_TO_TC_MAP": {"AZURE": {"26": "x"}}, "PORT": None}).stages
     assert stages.classification.lookup[1:3] == ("unreadable", None)
     assert stages.priority_group.lookup.target is None
     assert stages.queue.lookup.target is None

@@ -147,6 +147,7 @@ EXAMPLES = [
 CASES = [*((name, case) for name, of in BY_NAME.items() for case in of), *EXAMPLES]
 CASE_IDS = [f"{name} {case.code}" for name, case in CASES]
 NOT_CASES = {
+    "BUF001": "headroom stands in no file that is read, and is not checked",
     "ECN009": "it compares ports of two speeds",
     "PFC018": "NVUE turns PFC on by naming priorities",
 }
@@ -164,6 +165,14 @@ def findings(name: str, lines: str, rdma_dscps: tuple[int, ...] = ()) -> list[tu
 @pytest.mark.parametrize("name", TITLES)
 def test_a_healthy_leaf_draws_nothing(name: str) -> None:
     assert findings(name, "") == []
+
+
+@pytest.mark.parametrize("name", TITLES)
+def test_headroom_that_the_switch_computes_is_not_checked(name: str) -> None:
+    document = configuration_in(LEAVES[name], "leaf1.cfg")
+    assert document is not None
+    unchecked = {left.code for left in lint_documents([document], Options()).not_checked}
+    assert "BUF001" in unchecked
 
 
 @pytest.mark.parametrize(("name", "case"), CASES, ids=CASE_IDS)

@@ -168,15 +168,15 @@ def test_on_the_edge_is_no_failure(cli: Cli) -> None:
     assert (outcome.code, outcome.out.splitlines()[0]) == (0, "verdict: on the edge")
 
 
-def test_what_is_unknown_is_named_and_the_closed_forms_still_answer(cli: Cli) -> None:
+def test_a_pool_that_is_never_made_leaves_nothing_to_run_and_the_closed_forms_still_answer(cli: Cli) -> None:
     data = json.loads(TWELVE_PORTS)
     del data["BUFFER_POOL"]["ingress_lossless_pool"]["size"]
     Path("config_db.json").write_text(json.dumps(data))
     outcome = cli("simulate", "config_db.json")
     assert packet_level(outcome) == (
-        "packet-level model: not run\n  the size of ingress_lossless_pool is unknown"
+        "packet-level model: not run\n  leaf1 has no buffer pool for the classes that are simulated"
     )
-    assert outcome.code == 0
+    assert (outcome.code, outcome.out.splitlines()[0]) == (1, "verdict: unsafe")
 
 
 def test_a_fabric_without_lossless_ports_is_not_checked(cli: Cli) -> None:

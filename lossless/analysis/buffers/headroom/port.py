@@ -118,7 +118,12 @@ def formula_need(ports: PortSet) -> HeadroomNeed | None:
 
 
 def lossless_profile(ports: PortSet, priority: int) -> BufferProfile | MissingInput | None:
-    """Return the profile of the group that pauses a PFC priority; None where there is no group, or a lossy one."""
+    """Return the profile of the group that pauses a PFC priority; None where there is no group, or a lossy one.
+
+    What SONiC would give the same product says nothing of a switch of another system: simulations alone take it.
+    """
+    if not ports.switch.runs_sonic:
+        return MissingInput(HEADROOM_OF_CHIP)
     return group_profile(ports, ports.qos.pausing_group(priority))
 
 
@@ -137,6 +142,8 @@ def group_profile(ports: PortSet, number: int) -> BufferProfile | MissingInput |
         return MissingInput(_COMPUTED)
     if not group.generated:
         return MissingInput("the profile of the priority group is not in the file")
+    if not ports.switch.runs_sonic:
+        return MissingInput(HEADROOM_OF_CHIP)
     if ports.speed_bps is None:
         return MissingInput("the speed of the port is unknown")
     return MissingInput(unknown_hwsku(ports.switch))
@@ -201,6 +208,7 @@ def computed_headroom(ports: PortSet) -> HeadroomNeed | MissingInput:
 
 
 _COMPUTED = "in the dynamic buffer model the switch computes headroom itself"
+HEADROOM_OF_CHIP = "the switch computes headroom itself, and no file of its system states it"
 
 
 def dynamic_headroom(

@@ -322,8 +322,9 @@ class _PortShaper:
 
     @property
     def computes(self) -> bool:
-        """Whether the switch computes the profiles of lossless groups itself."""
-        return self.model == "dynamic" or not self._defaults.pools
+        """Whether the switch computes lossless groups itself, as far as no row of SONiC stands for what it gives."""
+        other_system = self.kind.profile.format != "sonic"
+        return self.model == "dynamic" or not self._defaults.pools or other_system
 
     def port(
         self,

@@ -44,7 +44,12 @@ def applied_tables(tables: Tables, state: Programmed) -> Tables:
 
 def _gone(tables: Tables, state: Programmed) -> frozenset[Row]:
     """Return the rows, as they are written, that have no effect."""
-    gone = {row for row in state.fates if row[0] != "PORT"}
+    # A watchdog that waits for its mask stays: the port says whether the mask is empty, or filled in on upgrade.
+    gone = {
+        row
+        for row, fate in state.fates.items()
+        if row[0] != "PORT" and not (row[0] == "PFC_WD" and fate.kind == "waits")
+    }
     gone.update(row for row in state.generated if row[0] == "BUFFER_PG")
     if state.unready or state.ended:
         gone.update((table, key) for table in _QOS_TABLES for key in tables.written(table))

@@ -49,7 +49,6 @@ _OWN_LIMITS = "limits and defaults are those of SONiC; the limits of EOS are che
 _NO_HEADROOM = "headroom and pools stand in platform commands, which are not read"
 NOT_APPLICABLE = {
     **NOT_APPLICABLE_TO_ANY,
-    "BUF001": _NO_HEADROOM,
     "BUF002": _NO_HEADROOM,
     "BUF003": _COMPUTED,
     "BUF004": _COMPUTED,

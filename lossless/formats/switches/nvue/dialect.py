@@ -53,7 +53,6 @@ _NO_RECOVERY = "a recovery interval came with Cumulus Linux 5.19, and has a defa
 _NO_ACTION = "the watchdog has no action to choose"
 NOT_APPLICABLE = {
     **NOT_APPLICABLE_TO_ANY,
-    "BUF001": _PLATFORM,
     "BUF002": _PLATFORM,
     "BUF003": _COMPUTED,
     "BUF004": _COMPUTED,
