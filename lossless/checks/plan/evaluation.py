@@ -22,6 +22,7 @@ from lossless.checks.trace.findings import TracePacket, concerns_traffic, findin
 from lossless.checks.trace.losses import losses_of
 from lossless.checks.trace.route import TraceStep
 from lossless.checks.trace.stages import arrival_of, departure_of, hop_of, transit_of
+from lossless.formats.sonic.effective.applied import applied_fabric
 from lossless.formats.sonic.read.tables import Tables
 from lossless.formats.sonic.to_model.devices import read_fabric
 from lossless.ground.basics.known import Unknown
@@ -95,12 +96,13 @@ class Evaluator:
         """Return what one switch does to packets of some DSCPs; ``cables_m`` are the real lengths, where known."""
         self.states += 1
         tables = Tables(f"{name}/config_db.json", config, shown=name)
-        fabric = read_fabric([tables], self.find_hardware, tuple(sorted(dscps)))
-        switch = fabric.switches[0]
-        view = View(fabric._replace(switches=(_cabled(switch, cables_m)._replace(name=name),)))
-        device = Device(tables, view)
-        dangers = tuple(_dangers(view, _findings(device), dscps)) if dscps else ()
-        summary = summary_of(device)
+        named = tuple(sorted(dscps))
+        written, applied = (
+            _view(read([tables], self.find_hardware, named), name, cables_m)
+            for read in (read_fabric, applied_fabric)
+        )
+        dangers = tuple(_dangers(applied, _findings(Device(tables, written)), dscps, written)) if dscps else ()
+        summary = summary_of(Device(tables, applied))
         return DeviceVerdict(dangers, {end.port: self._placed(summary, end) for end in summary.ends})
 
     def system(
@@ -143,6 +145,11 @@ class Evaluator:
         return self._links[key]
 
 
+def _view(fabric: Fabric, name: str, cables_m: Mapping[str, int]) -> View:
+    switch = _cabled(fabric.switches[0], cables_m)
+    return View(fabric._replace(switches=(switch._replace(name=name),)))
+
+
 def _cabled(switch: Switch, cables_m: Mapping[str, int]) -> Switch:
     """Return a switch with the real lengths of its cables, where they are known."""
     ports = (
@@ -181,16 +188,25 @@ def _codes() -> frozenset[str]:
     return frozenset((errors | WARNINGS) - _EVERYWHERE)
 
 
-def _dangers(view: View, findings: Sequence[Finding], dscps: Iterable[int]) -> Iterator[Danger]:
-    """Yield what breaks the chain of a packet of each DSCP at any two ports of a switch."""
+def _dangers(
+    view: View, findings: Sequence[Finding], dscps: Iterable[int], written: View | None = None
+) -> Iterator[Danger]:
+    """Yield what breaks the chain of a packet of each DSCP at any two ports of a switch.
+
+    ``written`` is the switch as its rows are, where the view has them as they are applied.
+    """
     said: set[Danger] = set()
     unsaid = [*findings]
+    if not view.lossless_sets:
+        name = view.fabric.switches[0].name
+        for dscp in sorted(dscps):
+            yield Danger("trace", f"{name} DSCP {dscp}", f"DSCP {dscp} at {name}: no port pauses anything")
     for finding in findings:
         if finding.code in _WHOLE_SWITCH:
             yield from _of_finding(finding)
     for dscp in sorted(dscps):
         for transit in _transits(view, dscp):
-            for danger in _at_hop(view, transit, dscp, unsaid):
+            for danger in _at_hop(view, transit, dscp, unsaid, written or view):
                 if danger not in said:
                     said.add(danger)
                     yield danger
@@ -222,7 +238,9 @@ def _transits(view: View, dscp: int) -> Iterator[_Transit]:
             yield _Transit(hop, ingress, egress)
 
 
-def _at_hop(view: View, transit: _Transit, dscp: int, unsaid: list[Finding]) -> Iterator[Danger]:
+def _at_hop(
+    view: View, transit: _Transit, dscp: int, unsaid: list[Finding], written: View
+) -> Iterator[Danger]:
     """Yield the dangers at a hop; a finding that is yielded is removed from ``unsaid``."""
     hop = transit.hop
     for loss in losses_of(hop.stages):
@@ -231,6 +249,7 @@ def _at_hop(view: View, transit: _Transit, dscp: int, unsaid: list[Finding]) -> 
     group = hop.stages.priority_group
     if (
         group.generated
+        and _has_no_row(written, transit.ingress, group.lookup.target)
         and transit.ingress.switch.runs_sonic
         and transit.ingress.switch.qos.buffer_model == "traditional"
     ):
@@ -248,6 +267,12 @@ def _at_hop(view: View, transit: _Transit, dscp: int, unsaid: list[Finding]) -> 
     for finding in said:
         unsaid.remove(finding)
         yield from _of_finding(finding)
+
+
+def _has_no_row(written: View, ports: PortSet, number: int | None) -> bool:
+    port = written.port(ports.switch.name, ports.ports[0].name)
+    group = port.qos.groups[number] if port and port.qos and number is not None else None
+    return group is None or group.generated
 
 
 def _at_ports(ports: PortSet, dscp: int, stage: str, why: str) -> Iterator[Danger]:

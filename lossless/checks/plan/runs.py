@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from lossless.checks.lint.run import Verdicts
 from lossless.checks.lint.simulation import with_runs
 from lossless.checks.plan.states import State
+from lossless.formats.sonic.effective.applied import applied_fabric
 from lossless.formats.sonic.read.tables import Tables
-from lossless.formats.sonic.to_model.devices import read_fabric
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -41,6 +41,6 @@ def _shown(search: Search, position: Position, find_hardware: FindHardware) -> S
         )
         for number, (kind, done) in enumerate(zip(search.change.kinds, position.done, strict=True))
     ]
-    fabric = read_fabric(tables, find_hardware, dscps)
+    fabric = applied_fabric(tables, find_hardware, dscps)
     findings = with_runs(Verdicts(), [fabric]).findings
     return {(each.code, each.origin.file.partition("/")[0]): each.message for each in findings}

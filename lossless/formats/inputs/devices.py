@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.model import Fabric
     from lossless.model.fabric.qos import DscpRewrites
-    from lossless.model.hardware.load import FindHardware, Folder
+    from lossless.model.hardware.load import Folder
 
 
 class DeviceInput(NamedTuple):
@@ -62,30 +62,15 @@ def deployed_fabric(
     Raises:
         ProfileError: a hardware profile cannot be read.
     """
+    from lossless.formats.sonic.effective.applied import applied_fabric
+
     devices = [Tables.of(document) for document in documents]
     for document, tables in zip(documents, devices, strict=True):
         errors.extend(_problems(document, tables))
     repeated_keys = tuple(key for document in documents for key in _repeated_keys(document))
     find_hardware = hardware_finder(profile_dirs)
-    fabric = _applied(devices, read_fabric(devices, find_hardware, rdma_dscps), find_hardware)
+    fabric = applied_fabric(devices, find_hardware, rdma_dscps)
     return fabric._replace(repeated_keys=repeated_keys)
-
-
-def _applied(devices: Sequence[Tables], written: Fabric, find_hardware: FindHardware) -> Fabric:
-    """Return the fabric of what devices do; which classes are lossless, their files say."""
-    from lossless.formats.sonic.effective.applied import applied_tables
-    from lossless.formats.sonic.effective.programmed import programmed
-
-    pairs = list(zip(devices, written.switches, strict=True))
-    rows = [applied_tables(tables, programmed(tables, switch)) for tables, switch in pairs]
-    if all(own is tables for own, (tables, _) in zip(rows, pairs, strict=True)):
-        return written
-    fabric = read_fabric(rows, find_hardware)
-    switches = zip(fabric.switches, written.switches, strict=True)
-    return fabric._replace(
-        switches=tuple(switch._replace(classes=own.classes) for switch, own in switches),
-        classes=written.classes,
-    )
 
 
 def rewrites_of(fabric: Fabric, documents: Iterable[Document]) -> DscpRewrites:

@@ -10,9 +10,9 @@ from lossless.checks.plan.systems import units_of_system
 from lossless.checks.plan.units import units_of
 from lossless.checks.rules.pfc.priorities import paused_priority
 from lossless.formats.inputs.switches import fabric_of_switches
+from lossless.formats.sonic.effective.applied import applied_fabric
 from lossless.formats.sonic.from_model.tables import OWNED, SHARED
 from lossless.formats.sonic.read.tables import Tables
-from lossless.formats.sonic.to_model.devices import read_fabric
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.wording import listed
@@ -181,7 +181,7 @@ def _lossless(running: InService, kinds: Sequence[PlannedKind], options: Options
     find = hardware_finder(options.profile_dirs)
     views = [
         View(
-            read_fabric([Tables("", kind.running)], find)
+            applied_fabric([Tables("", kind.running)], find)
             if kind.system is None
             else fabric_of_switches((kind.system.running,), kind.devices)
         )

@@ -8,16 +8,36 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.formats.sonic.effective.objects import tokens
-from lossless.formats.sonic.effective.programmed import MAP_TABLES
+from lossless.formats.sonic.effective.programmed import MAP_TABLES, programmed
 from lossless.formats.sonic.read.tables import Tables
+from lossless.formats.sonic.to_model.devices import read_fabric
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from lossless.formats.sonic.effective.objects import Fields
     from lossless.formats.sonic.effective.programmed import Programmed, Row
+    from lossless.model.fabric.model import Fabric
+    from lossless.model.hardware.load import FindHardware
 
 _QOS_TABLES = (*MAP_TABLES, "PORT_QOS_MAP", "QUEUE", "SCHEDULER", "WRED_PROFILE", "PFC_WD")
+
+
+def applied_fabric(
+    devices: Sequence[Tables], find_hardware: FindHardware, rdma_dscps: tuple[int, ...] = ()
+) -> Fabric:
+    """Return the fabric of what devices do; which classes are lossless, their files say."""
+    written = read_fabric(devices, find_hardware, rdma_dscps)
+    pairs = list(zip(devices, written.switches, strict=True))
+    rows = [applied_tables(tables, programmed(tables, switch)) for tables, switch in pairs]
+    if all(own is tables for own, (tables, _) in zip(rows, pairs, strict=True)):
+        return written
+    fabric = read_fabric(rows, find_hardware)
+    switches = zip(fabric.switches, written.switches, strict=True)
+    return fabric._replace(
+        switches=tuple(switch._replace(classes=own.classes) for switch, own in switches),
+        classes=written.classes,
+    )
 
 
 def applied_tables(tables: Tables, state: Programmed) -> Tables:
