@@ -51,6 +51,7 @@ def check_devices(documents: Sequence[Document], settings: Settings) -> list[Dev
 
 def check_device(document: Document, settings: Settings, reader: DeviceReader) -> DeviceResult:
     """Check one device by itself."""
+    from lossless.checks.lint.domain import ports_outside, without_ports
     from lossless.checks.rules.registry import rules_for
     from lossless.checks.rules.subjects import Device
     from lossless.formats.inputs.devices import name_in_intent
@@ -64,8 +65,12 @@ def check_device(document: Document, settings: Settings, reader: DeviceReader) -
     if intended is not None:
         fabric = _as_declared(intended, fabric)
         longest_m = _longest_cables_m(fabric, intended)
+    switch = fabric.switches[0]
+    stated = settings.without_rdma(document.file, switch.name, [port.name for port in switch.ports])
+    if stated:
+        fabric = without_ports(fabric, stated)
     view = View(_with_cables(fabric, longest_m) if longest_m else fabric)
-    device = Device(tables, view, intended)
+    device = Device(tables, view, intended, stated)
     chosen = settings.chosen(document.file)
     by_fabric = run(view, rules_for("fabric", chosen=chosen), "config_db")
     by_buffers = run(device.buffers, rules_for("buffers", chosen=chosen), "config_db")
@@ -75,7 +80,9 @@ def check_device(document: Document, settings: Settings, reader: DeviceReader) -
         Verdicts(tuple(_explained(fabric, by_buffers, longest_m, chosen)) if longest_m else ()),
         run(device, _rules_for(device, chosen), "config_db"),
         Verdicts(not_checked=tuple(UncheckedRule("", note) for note in fabric.unread)),
-        Verdicts(not_checked=tuple(_not_compared(device, settings))),
+        Verdicts(
+            not_checked=tuple(_not_compared(device, settings)), ports_outside=ports_outside(switch, stated)
+        ),
     )
     summary = _summary(device) if settings.compared else None
     layout = document.part.layout if document.part else None
@@ -212,4 +219,5 @@ def _joined(verdicts: Sequence[Verdicts]) -> Verdicts:
     return Verdicts(
         tuple(finding for v in verdicts for finding in v.findings),
         tuple(unchecked for v in verdicts for unchecked in v.not_checked),
+        ports_outside=sum(v.ports_outside for v in verdicts),
     )

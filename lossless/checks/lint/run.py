@@ -23,11 +23,15 @@ RULE_PAGES = "docs/rules/"
 
 
 class Verdicts(NamedTuple):
-    """What rules say: findings, what could not be checked, and which findings of others they take the place of."""
+    """What rules say: findings, what could not be checked, and which findings of others they take the place of.
+
+    ``ports_outside`` counts ports that carry no RDMA, and that rules of lossless classes leave out.
+    """
 
     findings: tuple[Finding, ...] = ()
     not_checked: tuple[UncheckedRule, ...] = ()
     superseded: frozenset[Replaced] = frozenset()
+    ports_outside: int = 0
 
 
 def run(subject: Any, rules: Iterable[LoadedRule], form: ObjectForm) -> Verdicts:
@@ -52,7 +56,8 @@ def together(verdicts: Sequence[Verdicts]) -> Verdicts:
     findings = [finding for verdict in verdicts for finding in verdict.findings]
     superseded = replaced(findings).union(*(verdict.superseded for verdict in verdicts))
     in_place = in_order(resolve(findings, superseded))
-    return Verdicts(in_place, _added_up(item for v in verdicts for item in v.not_checked), superseded)
+    not_checked = _added_up(item for v in verdicts for item in v.not_checked)
+    return Verdicts(in_place, not_checked, superseded, sum(v.ports_outside for v in verdicts))
 
 
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from lossless.checks.rules.registry import Codes
     from lossless.formats.inputs.progress import Progress
@@ -25,12 +25,17 @@ def no_fabric(_file: str) -> str:
     return ""
 
 
+def all_carry(_file: str, _switch: str, _ports: Iterable[str]) -> frozenset[str]:
+    """Say of no port that it carries no RDMA."""
+    return frozenset()
+
+
 class Settings(NamedTuple):
     """What a run depends on; ``rdma_dscps`` must be lossless on devices without an intent.
 
     ``intended`` are switches of intents by name, with which devices are compared; ``compared``: devices are
     compared with each other. ``chosen`` returns the rules to run on a file, ``fabric_of`` the fabric that it is
-    said to be of. ``apart``: no file is checked by what another one states. ``progress`` is told how many files are
+    said to be of, ``without_rdma`` the ports of a switch in a file that are said to carry no RDMA. ``apart``: no file is checked by what another one states. ``progress`` is told how many files are
     done, of how many.
     """
 
@@ -40,6 +45,7 @@ class Settings(NamedTuple):
     compared: bool = False
     chosen: Callable[[str], Codes | None] = every_rule
     fabric_of: Callable[[str], str] = no_fabric
+    without_rdma: Callable[[str, str, Iterable[str]], frozenset[str]] = all_carry
     apart: bool = False
     progress: Progress | None = None
 

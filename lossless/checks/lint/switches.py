@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.checks.lint.domain import ports_outside, without_ports
 from lossless.checks.lint.run import Verdicts, run
 from lossless.ground.basics.findings import Finding, UncheckedRule
 from lossless.ground.basics.records import NamedTuple
@@ -49,14 +50,17 @@ def _check(document: Document, system: SwitchInput, settings: Settings) -> Itera
     read = system.read
     intended = settings.intended.get(read.switch.name)
     switch = read.switch if intended is None else read.switch._replace(classes=intended.classes)
-    view = View(fabric_of_switches((switch,), (document.name,)))
+    stated = settings.without_rdma(document.file, switch.name, [port.name for port in switch.ports])
+    fabric = fabric_of_switches((switch,), (document.name,))
+    view = View(without_ports(fabric, stated) if stated else fabric)
     chosen = settings.chosen(document.file)
     for verdicts in (
         run(view, _applicable(rules_for("fabric", "buffers", chosen=chosen), system), "commands"),
         run(SwitchConfiguration(read, view, intended), rules_for("switch", chosen=chosen), "commands"),
     ):
         yield verdicts._replace(findings=tuple(_said(finding, system.words) for finding in verdicts.findings))
-    yield Verdicts(not_checked=tuple(UncheckedRule("", f"{document.shown}: {note}") for note in read.unread))
+    unread = tuple(UncheckedRule("", f"{document.shown}: {note}") for note in read.unread)
+    yield Verdicts(not_checked=unread, ports_outside=ports_outside(switch, stated))
 
 
 def _applicable(rules: Sequence[LoadedRule], system: SwitchInput) -> list[LoadedRule]:

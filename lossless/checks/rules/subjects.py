@@ -36,13 +36,21 @@ def computing_buffers(view: View) -> View:
 class Device:
     """A deployed device: its rows as they are written, and the model they make.
 
-    ``intended`` is the switch of that name in an intent that is checked with it, None without one.
+    ``intended`` is the switch of that name in an intent that is checked with it, None without one; ``without_rdma`` are
+    the ports that are said to carry no RDMA.
     """
 
-    def __init__(self, tables: Tables, view: View, intended: Switch | None = None) -> None:
+    def __init__(
+        self,
+        tables: Tables,
+        view: View,
+        intended: Switch | None = None,
+        without_rdma: frozenset[str] = frozenset(),
+    ) -> None:
         self.tables = tables
         self.view = view
         self.intended = intended
+        self.without_rdma = without_rdma
 
     @cached_property
     def buffers(self) -> View:

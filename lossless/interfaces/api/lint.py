@@ -149,7 +149,11 @@ def settings_of(options: Options, lookup: ConfigurationLookup | None) -> Setting
 
     folders = tuple(os.fspath(folder) for folder in options.profile_dirs)
     settings = Settings(options.rdma_dscps, folders, apart=options.per_file, progress=options.tell)
-    return settings if lookup is None else settings._replace(chosen=lookup.chosen, fabric_of=lookup.fabric)
+    if lookup is None:
+        return settings
+    return settings._replace(
+        chosen=lookup.chosen, fabric_of=lookup.fabric, without_rdma=lookup.without_rdma
+    )
 
 
 def _with_runs(
@@ -184,7 +188,8 @@ def report_of(run: LintRun, options: Options) -> Report:
     """Return the report of a run, without what is suppressed or known."""
     run = run._replace(result=_as_written(run.result))
     verdicts, errors, documents, *_ = run.result
-    report = Report(verdicts.findings, errors, verdicts.not_checked, documents)
+    outside = verdicts.ports_outside
+    report = Report(verdicts.findings, errors, verdicts.not_checked, documents, ports_without_rdma=outside)
     if run.found is not None:
         report = accounted(report, run.found)
     if run.lookup is None and not any(map(_may_suppress, documents.values())):

@@ -23,7 +23,8 @@ class Report(NamedTuple):
 
     ``suppressed`` and ``baselined`` count accepted findings. ``beside`` is how many documents were not
     checked, and are there because a finding points into them: configurations and baselines. ``excluded`` are files
-    that the user left out, ``skipped`` those that are not checked for another reason. ``fail_on`` is the least
+    that the user left out, ``skipped`` those that are not checked for another reason. ``ports_without_rdma`` counts
+    ports that carry none, by what is configured there or by lossless.toml. ``fail_on`` is the least
     severity that shall fail the run, or ``never``, where a configuration says so. ``change`` is there where findings
     are only those that a change adds, ``patch`` where a configuration was checked as a patch leaves it.
     """
@@ -40,6 +41,7 @@ class Report(NamedTuple):
     fail_on: str | None = None
     change: Change | None = None
     patch: tuple[PatchedDevice, ...] = ()
+    ports_without_rdma: int = 0
 
     @property
     def files(self) -> int:

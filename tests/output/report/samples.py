@@ -85,6 +85,11 @@ class Sample(NamedTuple):
         return ()
 
     @property
+    def ports_without_rdma(self) -> int:
+        """How many ports are left out."""
+        return 0
+
+    @property
     def files(self) -> int:
         """How many files were checked."""
         return len(self.documents)

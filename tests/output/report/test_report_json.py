@@ -104,6 +104,7 @@ def test_errors_and_counts() -> None:
         "causes": 1,
         "excluded": 0,
         "skipped": 0,
+        "ports_without_rdma": 0,
     }
 
 

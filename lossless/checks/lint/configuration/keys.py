@@ -52,7 +52,7 @@ TOP: dict[str, ConfigurationKey] = {
         BOOLEAN, "Whether `exclude` holds for paths on the command line too; false if not said."
     ),
 }
-"""Keys with a value of their own; ``severity``, ``suppress`` and ``fabric`` stand beside them, with keys inside."""
+"""Keys with a value of their own; ``severity``, ``suppress``, ``fabric`` and ``ports`` stand beside them, with keys inside."""
 
 SEVERITY = ConfigurationKey(one_of(SEVERITIES), "The severity of a rule or family, in place of its own.")
 
@@ -81,6 +81,22 @@ FABRIC: dict[str, ConfigurationKey] = {
 }
 
 
+PORTS: dict[str, ConfigurationKey] = {
+    "names": ConfigurationKey(
+        PATTERNS, "Ports, with or without their switch: `Ethernet48`, `leaf*:Ethernet1*`. All if not said."
+    ),
+    "paths": ConfigurationKey(
+        PATTERNS, "Files or folders of switches, from this folder, as in .gitignore. All if not said."
+    ),
+    "rdma": ConfigurationKey(
+        BOOLEAN,
+        "Whether these ports carry RDMA: rules of lossless classes leave those out that do not, and count them. Where "
+        "several tables name a port, the last one counts.",
+        required=True,
+    ),
+}
+
+
 def json_schema() -> dict[str, Any]:
     """Return the JSON Schema of ``lossless.toml``."""
     suppression = _object(SUPPRESS, "Findings that are accepted, where and why.")
@@ -91,10 +107,12 @@ def json_schema() -> dict[str, Any]:
     }
     whole = _object(TOP, "Configuration of lossless for the files in and below its folder.")
     fabric = _object(FABRIC, "Switches of one fabric: those of one role are compared within it alone.")
+    ports = _object(PORTS, "Ports that carry RDMA, or do not.")
     whole["properties"] |= {
         "severity": severity,
         "suppress": {"type": "array", "items": suppression},
         "fabric": {"type": "array", "items": fabric},
+        "ports": {"type": "array", "items": ports},
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from lossless.checks.lint.configuration.reader import Configuration
     from lossless.checks.rules.registry import Codes
@@ -67,6 +67,31 @@ class ConfigurationLookup:
             if any(fits_file(pattern, name) for pattern in patterns):
                 return f"{configuration.folder} {number}"
         return ""
+
+    def without_rdma(self, file: str, switch: str, ports: Iterable[str]) -> frozenset[str]:
+        """Return the ports of a switch of which a configuration says that they carry no RDMA."""
+        configuration = self.of(file)
+        if configuration is None or not configuration.ports:
+            return frozenset()
+        from lossless.checks.lint.globs import fits_file, fits_object
+
+        name = os.path.relpath(os.path.abspath(file), configuration.folder)
+        outside: set[str] = set()
+        for entry in configuration.ports:
+            if entry.files and not any(fits_file(pattern, name) for pattern in entry.files):
+                continue
+            named = {
+                port
+                for port in ports
+                if not entry.names
+                or any(
+                    fits_object(pattern, (called,), "config_db")
+                    for pattern in entry.names
+                    for called in (port, f"{switch}:{port}")
+                )
+            }
+            outside = outside - named if entry.rdma else outside | named
+        return frozenset(outside)
 
     def is_configured(self, file: str) -> bool:
         """Return whether a configuration holds for a file; it is not read for that."""

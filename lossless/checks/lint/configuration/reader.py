@@ -9,7 +9,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
-from lossless.checks.lint.configuration.keys import FABRIC, SEVERITY, SUPPRESS, TOP
+from lossless.checks.lint.configuration.keys import FABRIC, PORTS, SEVERITY, SUPPRESS, TOP
 from lossless.checks.lint.configuration.values import iso_date, texts
 from lossless.checks.rules.selectors import RuleChoice, codes_of, unknown
 from lossless.ground.basics.errors import InputError, Problem
@@ -41,6 +41,14 @@ class SuppressionEntry(NamedTuple):
     until: str = ""
 
 
+class PortsEntry(NamedTuple):
+    """Ports of some switches that carry RDMA, or do not; no names: all ports, no files: all switches."""
+
+    names: tuple[str, ...]
+    files: tuple[str, ...]
+    rdma: bool
+
+
 class Configuration(NamedTuple):
     """What one file says; ``folder`` is the absolute one it lies in, ``document`` None where it cannot be read."""
 
@@ -55,6 +63,7 @@ class Configuration(NamedTuple):
     exclude: tuple[str, ...] = ()
     force_exclude: bool = False
     fabrics: tuple[tuple[str, ...], ...] = ()
+    ports: tuple[PortsEntry, ...] = ()
 
 
 def has_table(text: str, file: str) -> bool:
@@ -99,10 +108,11 @@ class _ConfigurationReader:
         if not isinstance(data, dict):
             self._note((), "value", "expected a table, as in [tool.lossless]")
             data = {}
-        top = self._members(data, (), TOP, beside=("severity", "suppress", "fabric"))
+        top = self._members(data, (), TOP, beside=("severity", "suppress", "fabric", "ports"))
         severities = self._severities(data.get("severity", {}))
         entries = tuple(self._entries(data.get("suppress", [])))
         fabrics = tuple(self._fabrics(data.get("fabric", [])))
+        ports = tuple(self._ports(data.get("ports", [])))
         return Configuration(
             folder,
             self._document,
@@ -115,6 +125,7 @@ class _ConfigurationReader:
             texts(top.get("exclude", [])),
             top.get("force-exclude", False),
             fabrics,
+            ports,
         )
 
     def _members(
@@ -162,10 +173,7 @@ class _ConfigurationReader:
         return severities
 
     def _entries(self, data: object) -> Iterator[SuppressionEntry]:
-        if not isinstance(data, list) or not all(isinstance(item, dict) for item in data):
-            self._note(("suppress",), "value", "expected tables, each under [[suppress]]")
-            return
-        for number, item in enumerate(data):
+        for number, item in self._tables("suppress", data):
             path = ("suppress", number)
             before = len(self._problems)
             members = self._members(item, path, SUPPRESS)
@@ -183,11 +191,24 @@ class _ConfigurationReader:
 
     def _fabrics(self, data: object) -> Iterator[tuple[str, ...]]:
         """Yield the patterns of each fabric."""
-        if not isinstance(data, list) or not all(isinstance(item, dict) for item in data):
-            self._note(("fabric",), "value", "expected tables, each under [[fabric]]")
-            return
-        for number, item in enumerate(data):
+        for number, item in self._tables("fabric", data):
             yield texts(self._members(item, ("fabric", number), FABRIC).get("paths", []))
+
+    def _ports(self, data: object) -> Iterator[PortsEntry]:
+        for number, item in self._tables("ports", data):
+            before = len(self._problems)
+            members = self._members(item, ("ports", number), PORTS)
+            # Half of an entry could leave out more than was meant.
+            if len(self._problems) == before:
+                yield PortsEntry(
+                    texts(members.get("names", [])), texts(members.get("paths", [])), members["rdma"]
+                )
+
+    def _tables(self, name: str, data: object) -> Iterator[tuple[int, dict[str, Any]]]:
+        if isinstance(data, list) and all(isinstance(item, dict) for item in data):
+            yield from enumerate(data)
+        else:
+            self._note((name,), "value", f"expected tables, each under [[{name}]]")
 
     def _only_rules_unknown(self, before: int) -> bool:
         return all(problem.message.startswith("rules: no rule") for problem in self._problems[before:])

@@ -9,7 +9,7 @@ is there, generated groups where cable and speed have a row. Then it follows eve
 port that pauses something, has a lossless group or a watchdog: its traffic class must be counted in a group with
 headroom, PFC must pause for that group, and received pauses must stop the queue it leaves by. Reported is the row
 that makes it lossy: one that waits, is dropped, throws, or sends it elsewhere. Where `--rdma-dscp` names a DSCP and
-no port takes part, the switch itself is. Which rows a vendor's SAI refuses is not known. A port that goes by 802.1p is
+no port takes part, the switch itself is, unless `[[ports]]` in lossless.toml says that its ports carry no RDMA. Which rows a vendor's SAI refuses is not known. A port that goes by 802.1p is
 left out, and so is one whose groups the headroom rows of an unknown HWSKU decide.
 
 ## Why it breaks a lossless fabric
@@ -96,7 +96,8 @@ def check(device: Device) -> Results:
 
 def _nowhere(device: Device) -> Iterator[Violation]:
     """Yield that no port of a switch takes part in a class that is named; switches for management carry none."""
-    switch, up = device.switch, [port for port in device.switch.ports if port.admin_up is True]
+    switch, outside = device.switch, device.without_rdma
+    up = [port for port in switch.ports if port.admin_up is True and port.name not in outside]
     dscps = sorted({dscp for cls in switch.classes.lossless for dscp in cls.dscps})
     if (
         switch.classes.knowledge != "named"
@@ -108,7 +109,7 @@ def _nowhere(device: Device) -> Iterator[Violation]:
     yield Violation(
         origin=device.tables.origin("PORT"),
         message=f"DSCP {listed([*map(str, dscps)])} is lossy on every port: none pauses it or has a lossless group",
-        help="configure the class, or leave the switch out where it carries no RDMA",
+        help="configure the class, or say in lossless.toml which ports carry no RDMA ([[ports]] rdma = false)",
         elements=tuple(f"{switch.name}:{port.name}" for port in up),
         data={"cause": "nowhere", "dscps": [*dscps]},
     )

@@ -152,6 +152,10 @@ class LintReport(Protocol):
         """The files that were not checked, and why."""
 
     @property
+    def ports_without_rdma(self) -> int:
+        """How many ports in service carry no RDMA."""
+
+    @property
     def suppressed(self) -> int:
         """How many findings the user has suppressed."""
 

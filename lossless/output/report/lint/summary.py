@@ -24,7 +24,8 @@ _MOST_NAMES = 4
 class ReportSummary(NamedTuple):
     """Findings by severity, what was suppressed, baselined and not checked, and files: read, excluded and skipped.
 
-    ``causes`` counts findings of several devices that say the same once.
+    ``causes`` counts findings of several devices that say the same once, ``ports_without_rdma`` the ports in service
+    that rules of lossless classes leave out.
     """
 
     error: int
@@ -37,6 +38,7 @@ class ReportSummary(NamedTuple):
     causes: int
     excluded: int
     skipped: int
+    ports_without_rdma: int
 
 
 def summarise(report: LintReport) -> ReportSummary:
@@ -53,6 +55,7 @@ def summarise(report: LintReport) -> ReportSummary:
         causes=len(by_cause(report.findings)),
         excluded=len(report.excluded),
         skipped=len(report.skipped),
+        ports_without_rdma=report.ports_without_rdma,
     )
 
 
@@ -105,6 +108,8 @@ def summary_text(report: LintReport, style: TextStyle = PLAIN) -> str:
     kept += f"; {repeated} more of the same in other files" if repeated else ""
     left_out = [(counts.excluded, "excluded"), (counts.skipped, "skipped")]
     kept += "".join(f"; {counted(number, 'file')} {how}" for number, how in left_out if number)
+    outside = counts.ports_without_rdma
+    kept += f"; {counted(outside, 'port')} without RDMA" if outside else ""
     text = f"{_incomplete(report)}{severities} in {counted(counts.files, 'file')} ({kept})"
     return text if style is PLAIN else _fitting_summary(report, text, style)
 
