@@ -151,12 +151,12 @@ def test_errors_elsewhere_are_counted_below_the_verdict() -> None:
             "  class     DSCP 26 -> TC 0, as the map has no entry  DSCP_TO_TC_MAP AZURE",
         ),
         (
-            {"DSCP_TO_TC_MAP": {"AZURE": {"26": "x"}}},
+            {"DSCP_TO_TC_MAP": {"AZURE": {"26": "x"}}, "PORT": None},
             26,
             "  class     DSCP 26 -> TC unknown: its entry cannot be read  DSCP_TO_TC_MAP AZURE",
         ),
         (
-            {"DSCP_TO_TC_MAP": {"AZURE": {"26": "x"}}},
+            {"DSCP_TO_TC_MAP": {"AZURE": {"26": "x"}}, "PORT": None},
             26,
             "  queue     queue unknown, as the TC is                      TC_TO_QUEUE_MAP AZURE",
         ),
@@ -171,7 +171,7 @@ def test_errors_elsewhere_are_counted_below_the_verdict() -> None:
             "  headroom  none: there is no lossless group",
         ),
         (
-            {"PORT": {"Ethernet0": {"speed": None}}},
+            {"PORT": None},
             26,
             "  in   Ethernet0, unknown over 5 m",
         ),

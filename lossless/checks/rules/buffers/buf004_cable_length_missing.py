@@ -5,7 +5,8 @@ Subject: fabric
 
 ## What it does
 Looks for ports in service with PFC on whose cable length is missing or `0m`. Without a lossless group of their own
-that is an error, or a warning where the file names no neighbors and so does not say which ports are wired. Where a
+that is an error, or a warning where no DSCP is named and the file names no neighbors, and so does not say which ports
+are wired. Where a
 group is configured by hand it stays: in the traditional buffer model a warning where it still names the profile of
 some length, else only worth knowing. Ports that are down or have no neighbor are left alone, and files without any
 cable length: parts of a configuration (no PORT rows, no buffer pools), and those whose groups are all set by hand.
@@ -83,7 +84,8 @@ def _in_service(switch: Switch, port: Port) -> bool:
 
 def _violation(ports: PortSet) -> Violation:
     missing = _without_group(ports)
-    severity: Severity = "error" if ports.switch.names_neighbors else "warning"
+    is_sure = ports.switch.names_neighbors or ports.switch.classes.knowledge != "inferred"
+    severity: Severity = "error" if is_sure else "warning"
     left_over, dynamic = _left_over(ports), ports.switch.qos.buffer_model == "dynamic"
     with_groups: Severity = "warning" if left_over else "info"
     outcome = "so it gets no lossless group" if missing else "its lossless group is set by hand"
