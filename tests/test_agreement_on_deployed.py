@@ -217,9 +217,7 @@ def test_headroom_that_sonic_configures_is_checked_in_all_commands(tmp_path: Pat
     path = of_spines({"profile": "nvidia-sn5600"}, "2 x 800G", tmp_path)
     assert "BUF001" not in {left.code for left in lint([path]).not_checked}
     assert simulate(path)[0].closed.overall == "safe"
-    assert not any(
-        isinstance(kind.configured, MissingInput) for kind in headroom_of_ports(path).comparisons
-    )
+    assert not any(isinstance(kind.configured, MissingInput) for kind in headroom_of_ports(path).comparisons)
 
 
 # --- rows that go ---

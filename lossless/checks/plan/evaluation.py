@@ -101,7 +101,9 @@ class Evaluator:
             _view(read([tables], self.find_hardware, named), name, cables_m)
             for read in (read_fabric, applied_fabric)
         )
-        dangers = tuple(_dangers(applied, _findings(Device(tables, written)), dscps, written)) if dscps else ()
+        dangers = (
+            tuple(_dangers(applied, _findings(Device(tables, written)), dscps, written)) if dscps else ()
+        )
         summary = summary_of(Device(tables, applied))
         return DeviceVerdict(dangers, {end.port: self._placed(summary, end) for end in summary.ends})
 

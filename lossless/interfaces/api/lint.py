@@ -151,9 +151,7 @@ def settings_of(options: Options, lookup: ConfigurationLookup | None) -> Setting
     settings = Settings(options.rdma_dscps, folders, apart=options.per_file, progress=options.tell)
     if lookup is None:
         return settings
-    return settings._replace(
-        chosen=lookup.chosen, fabric_of=lookup.fabric, without_rdma=lookup.without_rdma
-    )
+    return settings._replace(chosen=lookup.chosen, fabric_of=lookup.fabric, without_rdma=lookup.without_rdma)
 
 
 def _with_runs(

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lossless.analysis.buffers.headroom.port import lossless_profile
-from lossless.api import lint, load_fabrics
+from lossless.api import lint
 from lossless.checks.rules.buffers.headroom import headroom_origin
+from lossless.formats.inputs.devices import DeviceReader
 from lossless.model.fabric.qos import BufferProfile
 from lossless.model.fabric.view import View
 from tests.checks.rules.checking import corpus_findings, drawn, only, patched, unchecked
@@ -70,8 +71,9 @@ def test_a_row_is_left_over_only_where_speed_and_length_are_known(
     tables: dict[str, Any], path: tuple[str, ...]
 ) -> None:
     document = leaf(BUFFER_PG={"Ethernet0|3": {"profile": LONG}}, **tables)
-    fabrics, _ = load_fabrics([document])
-    sets = View(fabrics[0]).lossless_sets
+    fabric = DeviceReader((), ()).read(document).fabric
+    assert fabric is not None
+    sets = View(fabric).lossless_sets
     ports = next(ports for ports in sets if ports.ports[0].name == "Ethernet0")
     profile = lossless_profile(ports, 3)
     assert isinstance(profile, BufferProfile)

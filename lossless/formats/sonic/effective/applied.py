@@ -54,7 +54,7 @@ def applied_tables(tables: Tables, state: Programmed) -> Tables:
         name
         for name in made - state.undecided
         if any(number not in state.ports[name].groups for number in state.ports[name].pfc)
-    )
+    ) | (tables.table("PORT").keys() - state.ports.keys())
     if not gone and not changed and not unmade:
         return tables
     applied = tables.with_rows(gone, changed)
