@@ -35,8 +35,8 @@ class Settings(NamedTuple):
 
     ``intended`` are switches of intents by name, with which devices are compared; ``compared``: devices are
     compared with each other. ``chosen`` returns the rules to run on a file, ``fabric_of`` the fabric that it is
-    said to be of, ``without_rdma`` the ports of a switch in a file that are said to carry no RDMA. ``apart``: no file is checked by what another one states. ``progress`` is told how many files are
-    done, of how many.
+    said to be of, ``without_rdma`` the ports of a switch in a file that are said to carry no RDMA. ``apart``: no file
+    is checked by what another one states. ``progress`` is told how many files are done, of how many.
     """
 
     rdma_dscps: tuple[int, ...] = ()

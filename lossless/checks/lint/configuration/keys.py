@@ -52,7 +52,7 @@ TOP: dict[str, ConfigurationKey] = {
         BOOLEAN, "Whether `exclude` holds for paths on the command line too; false if not said."
     ),
 }
-"""Keys with a value of their own; ``severity``, ``suppress``, ``fabric`` and ``ports`` stand beside them, with keys inside."""
+"""Keys with a value of their own; ``severity``, ``suppress``, ``fabric`` and ``ports`` have keys inside."""
 
 SEVERITY = ConfigurationKey(one_of(SEVERITIES), "The severity of a rule or family, in place of its own.")
 

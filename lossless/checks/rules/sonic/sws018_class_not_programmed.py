@@ -9,8 +9,9 @@ is there, generated groups where cable and speed have a row. Then it follows eve
 port that pauses something, has a lossless group or a watchdog: its traffic class must be counted in a group with
 headroom, PFC must pause for that group, and received pauses must stop the queue it leaves by. Reported is the row
 that makes it lossy: one that waits, is dropped, throws, or sends it elsewhere. Where `--rdma-dscp` names a DSCP and
-no port takes part, the switch itself is, unless `[[ports]]` in lossless.toml says that its ports carry no RDMA. Which rows a vendor's SAI refuses is not known. A port that goes by 802.1p is
-left out, and so is one whose groups the headroom rows of an unknown HWSKU decide.
+no port takes part, the switch itself is, unless `[[ports]]` in lossless.toml says that its ports carry no RDMA. Which
+rows a vendor's SAI refuses is not known. A port that goes by 802.1p is left out, and so is one whose groups the
+headroom rows of an unknown HWSKU decide.
 
 ## Why it breaks a lossless fabric
 The files look complete, and the switch drops. One row that orchagent cannot apply takes others with it: a map all
