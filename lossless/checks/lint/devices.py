@@ -66,7 +66,7 @@ def check_device(document: Document, settings: Settings, reader: DeviceReader) -
         fabric = _as_declared(intended, fabric)
         longest_m = _longest_cables_m(fabric, intended)
     switch = fabric.switches[0]
-    stated = settings.without_rdma(document.file, switch.name, [port.name for port in switch.ports])
+    stated = settings.without_rdma(document.file, switch)
     if stated:
         fabric = without_ports(fabric, stated)
     view = View(_with_cables(fabric, longest_m) if longest_m else fabric)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from lossless.model.fabric.model import Fabric, Port, Switch
+    from lossless.model.fabric.model import Fabric, Switch
+    from lossless.model.fabric.qos import PortQos
 
 
 def without_ports(fabric: Fabric, names: Collection[str]) -> Fabric:
@@ -26,15 +27,14 @@ def ports_outside(switch: Switch, stated: Collection[str]) -> int:
 
     Where no port is inside, there is no domain that the others could be outside of.
     """
-    in_service = [port for port in switch.ports if port.admin_up is True]
-    inside = [port for port in in_service if port.name not in stated and _has_part(switch, port)]
-    return len(in_service) - len(inside) if inside else sum(port.name in stated for port in in_service)
+    distinct = {id(port.qos): port.qos for port in switch.ports}
+    has_part = {key: qos is not None and _has_part(switch, qos) for key, qos in distinct.items()}
+    up = [port for port in switch.ports if port.admin_up is True]
+    outside = [port for port in up if port.name in stated or not has_part[id(port.qos)]]
+    return len(outside) if len(outside) < len(up) else sum(port.name in stated for port in up)
 
 
-def _has_part(switch: Switch, port: Port) -> bool:
-    qos = port.qos
-    if qos is None:
-        return False
+def _has_part(switch: Switch, qos: PortQos) -> bool:
     own_map = qos.dscp_to_tc is not None and qos.dscp_to_tc is not switch.qos.global_dscp_map
     lossless = any(group is not None and group.lossless for group in qos.groups)
     return bool(qos.pfc.priorities) or lossless or own_map or qos.trust_dot1p

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
     from lossless.checks.rules.registry import Codes
     from lossless.formats.inputs.progress import Progress
@@ -25,7 +25,7 @@ def no_fabric(_file: str) -> str:
     return ""
 
 
-def all_carry(_file: str, _switch: str, _ports: Iterable[str]) -> frozenset[str]:
+def all_carry(_file: str, _switch: Switch) -> frozenset[str]:
     """Say of no port that it carries no RDMA."""
     return frozenset()
 
@@ -45,7 +45,7 @@ class Settings(NamedTuple):
     compared: bool = False
     chosen: Callable[[str], Codes | None] = every_rule
     fabric_of: Callable[[str], str] = no_fabric
-    without_rdma: Callable[[str, str, Iterable[str]], frozenset[str]] = all_carry
+    without_rdma: Callable[[str, Switch], frozenset[str]] = all_carry
     apart: bool = False
     progress: Progress | None = None
 

@@ -50,7 +50,7 @@ def _check(document: Document, system: SwitchInput, settings: Settings) -> Itera
     read = system.read
     intended = settings.intended.get(read.switch.name)
     switch = read.switch if intended is None else read.switch._replace(classes=intended.classes)
-    stated = settings.without_rdma(document.file, switch.name, [port.name for port in switch.ports])
+    stated = settings.without_rdma(document.file, switch)
     fabric = fabric_of_switches((switch,), (document.name,))
     view = View(without_ports(fabric, stated) if stated else fabric)
     chosen = settings.chosen(document.file)

@@ -10,12 +10,13 @@ import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from lossless.checks.lint.configuration.reader import Configuration
     from lossless.checks.rules.registry import Codes
     from lossless.checks.rules.selectors import RuleChoice
     from lossless.ground.basics.errors import Problem
+    from lossless.model.fabric.model import Switch
 
 OWN, SHARED = "lossless.toml", "pyproject.toml"
 """Names of a configuration; in one folder the first counts."""
@@ -68,7 +69,7 @@ class ConfigurationLookup:
                 return f"{configuration.folder} {number}"
         return ""
 
-    def without_rdma(self, file: str, switch: str, ports: Iterable[str]) -> frozenset[str]:
+    def without_rdma(self, file: str, switch: Switch) -> frozenset[str]:
         """Return the ports of a switch of which a configuration says that they carry no RDMA."""
         configuration = self.of(file)
         if configuration is None or not configuration.ports:
@@ -81,13 +82,13 @@ class ConfigurationLookup:
             if entry.files and not any(fits_file(pattern, name) for pattern in entry.files):
                 continue
             named = {
-                port
-                for port in ports
+                port.name
+                for port in switch.ports
                 if not entry.names
                 or any(
                     fits_object(pattern, (called,), "config_db")
                     for pattern in entry.names
-                    for called in (port, f"{switch}:{port}")
+                    for called in (port.name, f"{switch.name}:{port.name}")
                 )
             }
             outside = outside - named if entry.rdma else outside | named
