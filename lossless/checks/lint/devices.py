@@ -11,7 +11,7 @@ from lossless.ground.basics.known import Unknown
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from lossless.checks.lint.settings import Settings
     from lossless.checks.rules.registry import Codes, LoadedRule
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from lossless.ground.documents.layout import PartLayout
     from lossless.model.fabric.deployed_devices import DeviceSummary
     from lossless.model.fabric.model import Fabric, Port, Switch
+    from lossless.model.fabric.qos import PortQos
 
 
 class DeviceResult(NamedTuple):
@@ -51,7 +52,6 @@ def check_devices(documents: Sequence[Document], settings: Settings) -> list[Dev
 
 def check_device(document: Document, settings: Settings, reader: DeviceReader) -> DeviceResult:
     """Check one device by itself."""
-    from lossless.checks.lint.domain import ports_outside, without_ports
     from lossless.checks.rules.registry import rules_for
     from lossless.checks.rules.subjects import Device
     from lossless.formats.inputs.devices import name_in_intent
@@ -87,6 +87,32 @@ def check_device(document: Document, settings: Settings, reader: DeviceReader) -
     summary = _summary(device) if settings.compared else None
     layout = document.part.layout if document.part else None
     return DeviceResult(document.file, _joined(verdicts), problems, summary, document.name, layout)
+
+
+def without_ports(fabric: Fabric, names: Collection[str]) -> Fabric:
+    """Return the fabric of one device in which some ports have no part of a class."""
+    (switch,) = fabric.switches
+    ports = tuple(port._replace(qos=None) if port.name in names else port for port in switch.ports)
+    return fabric._replace(switches=(switch._replace(ports=ports),))
+
+
+def ports_outside(switch: Switch, stated: Collection[str]) -> int:
+    """Return how many ports in service are outside; ``stated`` are those that are said to be.
+
+    A port is outside where its map, its PFC and its lossless group are all absent; one that has a part is inside, and
+    what it lacks is a fault. Where no port is inside, there is no domain that the others could be outside of.
+    """
+    distinct = {id(port.qos): port.qos for port in switch.ports}
+    has_part = {key: qos is not None and _has_part(switch, qos) for key, qos in distinct.items()}
+    up = [port for port in switch.ports if port.admin_up is True]
+    outside = [port for port in up if port.name in stated or not has_part[id(port.qos)]]
+    return len(outside) if len(outside) < len(up) else sum(port.name in stated for port in up)
+
+
+def _has_part(switch: Switch, qos: PortQos) -> bool:
+    own_map = qos.dscp_to_tc is not None and qos.dscp_to_tc is not switch.qos.global_dscp_map
+    lossless = any(group is not None and group.lossless for group in qos.groups)
+    return bool(qos.pfc.priorities) or lossless or own_map or qos.trust_dot1p
 
 
 def _not_compared(device: Device, settings: Settings) -> Iterator[UncheckedRule]:

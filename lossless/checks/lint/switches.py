@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.lint.domain import ports_outside, without_ports
+from lossless.checks.lint.devices import ports_outside, without_ports
 from lossless.checks.lint.run import Verdicts, run
 from lossless.ground.basics.findings import Finding, UncheckedRule
 from lossless.ground.basics.records import NamedTuple
