@@ -161,6 +161,31 @@ def test_what_a_throwing_row_keeps_from_being_programmed_is_safe_in_no_command(t
     assert headroom_of_ports(path, options=NAMED).comparisons == ()
 
 
+@pytest.mark.parametrize(
+    ("patch", "safe", "said"),
+    [
+        ({}, "safe", ""),
+        ({"DSCP_TO_TC_MAP": {"AZURE": {"26": "0"}}}, "not checked", "DSCP 26 is lossy on 3 ports with PFC"),
+        ({"MAP_PFC_PRIORITY_TO_QUEUE": {"AZURE": {"3": "4"}}}, "not checked", "DSCP 26 is lossy on 3 ports"),
+        (
+            {
+                "DSCP_TO_TC_MAP": {"B": {"26": "0"}},
+                "PORT_QOS_MAP": {"Ethernet0": {"dscp_to_tc_map": "B"}},
+            },
+            "safe",
+            "DSCP 26 is lossy on 1 port with PFC",
+        ),
+    ],
+    ids=["sound", "to TC 0", "the pause of another queue", "one port of three"],
+)
+def test_headroom_that_the_named_dscp_does_not_use_makes_nothing_safe(
+    patch: Data, safe: str, said: str, tmp_path: Path
+) -> None:
+    closed = simulate(written(merge(LEAF, patch), tmp_path), NAMED)[0].closed
+    assert closed.overall == safe
+    assert (said in "; ".join(closed.not_checked)) if said else closed.not_checked == ()
+
+
 def test_a_stale_group_is_computed_with_the_row_that_buffermgrd_writes(tmp_path: Path) -> None:
     """The file keeps the profile of the old length; buffermgrd replaces it by that of 40 m when the port comes up."""
     path = written(merge(LEAF, {"CABLE_LENGTH": {"AZURE": {"Ethernet0": "40m"}}}), tmp_path)

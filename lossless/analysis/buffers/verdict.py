@@ -174,14 +174,38 @@ def fabric_verdict(view: View) -> FabricVerdict:
             pools += map(_pool_line, sums)
     if not lines:
         missing.append(nothing_lossless(view.fabric))
+    lossy, kept = _lossy_dscps(view)
+    missing += lossy
+    overall = _overall(lines, pools)
     verdicts: tuple[PortVerdict | PoolVerdict, ...] = (*lines, *pools)
     return FabricVerdict(
-        overall=_overall(lines, pools),
+        overall="not checked" if overall == "safe" and lossy and not kept else overall,
         lines=tuple(_of_identical(lines)),
         pools=tuple(_pools_of_identical(pools)),
         reasons=_distinct(reason for verdict in verdicts for reason in verdict.reasons),
         not_checked=_distinct((*(reason for line in lines for reason in line.not_checked), *missing)),
     )
+
+
+def _lossy_dscps(view: View) -> tuple[list[str], bool]:
+    """Return which of the DSCPs that are named are lossy on ports with PFC, and whether any is lossless anywhere.
+
+    Their packets do not use the headroom that these ports have. A port that goes by 802.1p tells nothing of DSCPs.
+    """
+    named = [
+        (dscp, ports)
+        for ports in view.lossless_sets
+        if ports.switch.classes.knowledge == "named" and not ports.qos.trust_dot1p
+        for cls in ports.switch.classes.lossless
+        for dscp in cls.dscps
+    ]
+    lossy = grouped((dscp, ports.places) for dscp, ports in named if not ports.qos.is_lossless(dscp))
+    said = [
+        f"DSCP {dscp} is lossy on {n} port{'s' * (n > 1)} with PFC; lint says why"
+        for dscp, places in lossy.items()
+        for n in [sum(places)]
+    ]
+    return said, len(named) > sum(map(len, lossy.values()))
 
 
 def _of_identical(lines: Iterable[PortVerdict]) -> Iterator[PortVerdict]:

@@ -336,6 +336,18 @@ class PortQos(NamedTuple):
         """Return the egress queue of a TC; without a map, the queue of the same number."""
         return _target(self.tc_to_queue, traffic_class)
 
+    def is_lossless(self, dscp: int) -> bool:
+        """Return whether a DSCP is counted in a lossless group that PFC pauses, and leaves by a queue that PFC stops."""
+        traffic_class = self.traffic_class(dscp)
+        if traffic_class == UNREADABLE:
+            return False
+        number, queue = self.group_of(traffic_class), self.queue_of(traffic_class)
+        group = self.groups[number] if number != UNREADABLE else None
+        return bool(group and group.lossless) and any(
+            self.pausing_group(priority) == number and _target(self.pfc_to_queue, priority) == queue
+            for priority in self.pfc.priorities
+        )
+
 
 def _target(index_map: IndexMap | None, index: int) -> int:
     if index_map is None:
