@@ -141,16 +141,19 @@ class TestHeadroom:
         assert blamed(leaf(**SHARED), "drop", short=(use("Ethernet0", 300_000),)) == [(HOST_XOFF, [300_000])]
 
     def test_a_lossy_profile_and_a_group_that_nobody_configured_and_a_port_that_is_not_there(self) -> None:
-        view = leaf(BUFFER_PG={"Ethernet0|3": None, "Ethernet4|3": {"profile": "ingress_lossy_profile"}})
+        lossy = {"Ethernet0|3": None, "Ethernet4|3": {"profile": "ingress_lossy_profile"}}
+        # buffermgrd puts a lossless profile in the place of a lossy one, unless the port has no length.
+        view = leaf(BUFFER_PG=lossy, CABLE_LENGTH={"AZURE": {"Ethernet4": "0m"}})
         uses = use("Ethernet0"), use("Ethernet4"), use("Ethernet99")
         assert blamed(view, "drop", short=uses) == [
             (HOST_XOFF, [231_424]),
-            ("BUFFER_PROFILE/ingress_lossy_profile", [231_424]),
+            ("BUFFER_PROFILE/ingress_lossy_profile", [2000, 2000]),
             (THE_CLASS, []),
         ]
 
     def test_a_group_that_cannot_be_read_is_not_blamed(self) -> None:
-        view = leaf(TC_TO_PRIORITY_GROUP_MAP={"AZURE": {"3": "x"}}, TC_TO_QUEUE_MAP={"AZURE": {"3": "x"}})
+        unread = {"AZURE": {"3": "x"}}
+        view = leaf(TC_TO_PRIORITY_GROUP_MAP=unread, TC_TO_QUEUE_MAP=unread, PORT=None)
         assert blamed(view, "drop", short=(use("Ethernet0"),)) == [(THE_CLASS, [])]
         ((where, _),) = blamed(view, "drop", refusing=(refusal("Ethernet0", 1),))
         assert where == THE_CLASS
