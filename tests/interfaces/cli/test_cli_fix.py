@@ -61,12 +61,11 @@ def test_nothing_to_fix_is_a_clean_diff(cli: Cli) -> None:
 
 
 def test_what_would_draw_another_finding_is_named(cli: Cli) -> None:
-    Path("fabric.yaml").write_text(INTENT.replace("restoration: 1200ms", "restoration: 50ms"))
+    alerting = INTENT.replace("action: drop", "action: alert") + "hosts: {job_timeout: 1s}\n"
+    Path("fabric.yaml").write_text(alerting)
     outcome = cli("lint", "--fix", "--unsafe-fixes", "fabric.yaml")
-    assert outcome.code == 1
-    assert (
-        "not fixed: WD003 at pfc.watchdog.restoration of fabric.yaml: that would cause WD004\n" in outcome.err
-    )
+    assert "not fixed: WD011 at pfc.watchdog.action of fabric.yaml: that would cause WD009\n" in outcome.err
+    assert Path("fabric.yaml").read_text() == alerting
 
 
 def test_a_file_that_cannot_be_read_is_named_and_the_rest_is_fixed(cli: Cli) -> None:
