@@ -4,7 +4,8 @@
 
 Each FILE has records: a configuration, the HWSKU's ``pg_profile_lookup.ini``, and what orchagent asked of the ASIC.
 One JSON object is printed: how many records agree, each difference with its record, port and attribute, what is out of
-scope with the reason, and records whose daemons were cut off by a time limit. The exit code is 1 where records differ.
+scope with the reason, records whose daemons were cut off by a time limit, and files that hold
+no list of records. The exit code is 1 where records differ.
 """
 
 from __future__ import annotations
@@ -272,9 +273,14 @@ def main() -> int:
     """Compare the records of all files that are named."""
     agree, differ = 0, []
     timeouts: list[str] = []
+    without: list[str] = []
     out_of_scope, attributes, records = Counter[str](), 0, 0
     for name in sys.argv[1:]:
-        for record in json.loads(Path(name).read_text(encoding="utf-8")):
+        read = json.loads(Path(name).read_text(encoding="utf-8"))
+        if not isinstance(read, list):
+            without.append(name)
+            continue
+        for record in read:
             records += 1
             if record["result"].get("timeout"):
                 timeouts.append(record["name"])
@@ -289,6 +295,7 @@ def main() -> int:
         "differ": differ,
         "out_of_scope": [{"reason": why, "attributes": count} for why, count in out_of_scope.items()],
         "timeouts": timeouts,
+        "no_records": without,
         "counts": {
             "records": records,
             "differ": records - agree - len(timeouts),
