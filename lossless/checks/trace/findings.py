@@ -81,6 +81,10 @@ _OWN_ROWS = (
 """Rows that a packet meets by its own numbers: one that cannot be read harms lossy traffic as well."""
 _NO_SUCH_PORT = ("TOP002", "TOP003")
 """Rules about ports that a switch does not have; what others say of capacity is about no class."""
+_OF_TUNNEL = "CLS010"
+"""The rule of tunnels: it names the ports whose packets enter one, and those that leave by another of them do not."""
+UNSTATED = (_OF_TUNNEL, "CLS016")
+"""Rules that say which DSCP and class packets have at a hop: where they are not checked, nobody can follow them."""
 _OF_CLASS = ("CLS", "ECN", "SCH")
 """Families that point at the class they mean; others point at the first lossless one for all."""
 _PRIORITIES = ("priority", "priorities", "unwatched", "missing", "extra", "queues")
@@ -142,6 +146,8 @@ def findings_on_host(host: str, packet: TracePacket, findings: Sequence[Finding]
 def _concerning(place: HopReference, packet: TracePacket, finding: Finding) -> TraceFinding | None:
     stage = _stage(place, finding)
     if stage is None or not _is_here(place, finding, stage):
+        return None
+    if finding.code == _OF_TUNNEL and f"{place.hop.switch}:{place.hop.egress.port}" in finding.elements:
         return None
     if not _passes(place, packet, finding):
         return None
@@ -335,7 +341,10 @@ def concerns_traffic(finding: Finding, packet: TracePacket, *, lossless_only: bo
 
 
 def _dscps(data: Mapping[str, Json]) -> list[int]:
-    return [n for name, value in data.items() if re.search(r"(^|_)dscps?$", name) for n in _ints(value)]
+    named = (
+        value for name, value in data.items() if re.search(r"(^|_)dscps?$", name) and name != "outer_dscp"
+    )
+    return [number for value in named for number in _ints(value)]
 
 
 def _ints(value: Json) -> list[int]:

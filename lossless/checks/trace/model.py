@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.analysis.buffers.headroom.formulas import Method
-    from lossless.ground.basics.findings import Origin
+    from lossless.ground.basics.findings import Origin, UncheckedRule
     from lossless.model.fabric.state.readings import CountedSince
 
 StageName = Literal[
@@ -292,7 +292,7 @@ class Trace(NamedTuple):
 
     ``class_name`` is the declared class of its DSCP. ``lossless`` says whether a class that the DSCP belongs
     to is, or PFC is on for it anywhere on the way. ``elsewhere`` counts findings of level error that do not
-    concern this packet here.
+    concern this packet here. ``not_checked`` is what no file says of how its switches take packets.
     """
 
     source: str
@@ -305,6 +305,7 @@ class Trace(NamedTuple):
     hops: tuple[TraceHop, ...]
     receiver: TraceHost | None
     elsewhere: int
+    not_checked: tuple[UncheckedRule, ...] = ()
 
     @property
     def marks(self) -> tuple[tuple[str, TraceFinding], ...]:

@@ -60,6 +60,7 @@ def trace(
     """
     from lossless.analysis.buffers.dynamic_model import with_computed_buffers
     from lossless.checks.trace import follow
+    from lossless.checks.trace.findings import UNSTATED
     from lossless.formats.inputs.collect import Inputs
     from lossless.formats.inputs.devices import rewrites_of
     from lossless.formats.inputs.fabrics import (
@@ -94,6 +95,8 @@ def trace(
         rewrites=rewrites,
         running=_running(captured, fabrics, options) if captured else None,
     )
+    unstated = tuple(one for one in result.verdicts.not_checked if one.code in UNSTATED)
+    path_trace = path_trace._replace(not_checked=unstated)
     if result.layouts:
         from lossless.ground.documents.layout import as_written
 

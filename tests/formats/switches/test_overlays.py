@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lossless.api import lint_documents
+from lossless.api import lint_documents, trace
 from lossless.formats.inputs.switches import configuration_in
 from tests.paths import RULE_BASES
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 NVUE = (RULE_BASES / "switch-nvue.txt").read_text()
 EOS = (RULE_BASES / "switch-leaf.txt").read_text()
@@ -72,3 +75,27 @@ def test_of_eos_the_outer_header_is_known_where_lines_copy_dscp_and_ecn(lines: s
 def test_of_nxos_the_outer_header_is_not_checked() -> None:
     assert said(f"{NXOS}interface nve1\n  member vni 10100\n") == ([], 1)
     assert said(NXOS) == ([], 0)
+
+
+def followed(tmp_path: Path, text: str, source: str, target: str) -> tuple[bool, list[str]]:
+    """Return whether DSCP 26 is broken between two ports of a switch, and which rules are not checked there."""
+    file = tmp_path / "leaf1.txt"
+    file.write_text(text)
+    found = trace(file, source, target, 26).trace
+    return found.broken, [rule.code for rule in found.not_checked]
+
+
+def test_trace_follows_what_enters_an_overlay(tmp_path: Path) -> None:
+    """Packets from port to port of one bridge carry what they had; what leaves it is wrapped."""
+    lost = NVUE + "nv set interface swp1-2 bridge domain br_default access 100\n" + OVERLAY
+    lost += ACTION.format("set") + VALUE.format(0)
+    assert followed(tmp_path, lost, "swp1", "swp3") == (True, [])
+    assert followed(tmp_path, lost, "swp1", "swp2") == (False, [])
+    assert followed(tmp_path, lost, "swp3", "swp1") == (False, [])
+
+
+def test_trace_says_what_no_line_of_an_overlay_says(tmp_path: Path) -> None:
+    block = EOS[EOS.index("interface Ethernet1\n") :]
+    two_ports = EOS + block.replace("Ethernet1", "Ethernet2")
+    assert followed(tmp_path, two_ports, "Ethernet1", "Ethernet2") == (False, [])
+    assert followed(tmp_path, two_ports + VXLAN, "Ethernet1", "Ethernet2") == (False, ["CLS010"])

@@ -144,6 +144,8 @@ class _TraceWriter:
         if elsewhere:
             noun = "error concerns" if elsewhere == 1 else "errors concern"
             yield f"{elsewhere} {noun} other traffic or other devices; lossless lint shows all"
+        for rule in self._trace["not_checked"]:
+            yield wrapped(f"not checked: {rule['code']}: {rule['reason']}", self._style)
 
 
 def _key(finding: Data) -> tuple[object, ...]:
