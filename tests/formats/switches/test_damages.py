@@ -20,6 +20,7 @@ from tools.damages.text import Lines, Site
 
 if TYPE_CHECKING:
     from lossless.api import Report
+    from lossless.ground.documents.document import Document
     from tools.damage_systems import Verdict
 
 NAMED = Options(rdma_dscps=(26,))
@@ -36,7 +37,7 @@ class Done(NamedTuple):
 def leaf(name: str) -> Lines:
     """Return the text of a leaf as it is rendered, with its provisioning."""
     system = SYSTEMS[name]
-    fabric = fabric_of(load_text(INTENT.format(hardware=system.hardware), "fabric.yaml").data)
+    fabric = fabric_of(intent(name).data)
     file = next(file for file in dialect(name).files(fabric.switches[0]) if file.name == system.file)
     return system.provisioned(render_template(file.template, file.content).splitlines())
 
@@ -47,10 +48,16 @@ def done(name: str, damage: str) -> Done:
     return Done("\n".join(after) + "\n", verdict_of({"leaf1": after}, system))
 
 
-def linted(name: str, text: str) -> Report:
+def linted(name: str, text: str, *, declared: bool = False) -> Report:
+    """Lint the text of a leaf with its DSCP named, or beside the intent that declares it."""
     document = configuration_in(text, f"leaf1/{SYSTEMS[name].file}")
     assert document is not None
-    return lint_documents([document], NAMED)
+    return lint_documents([document, intent(name)]) if declared else lint_documents([document], NAMED)
+
+
+@cache
+def intent(name: str) -> Document:
+    return load_text(INTENT.format(hardware=SYSTEMS[name].hardware), "fabric.yaml")
 
 
 def errors(report: Report) -> set[str]:
@@ -80,11 +87,20 @@ def test_lint_says_of_each_damage_what_it_does(name: str, damage: str) -> None:
         assert not errors(report)
 
 
+@pytest.mark.parametrize(("name", "damage"), FAULTS)
+def test_beside_the_intent_each_port_that_it_uses_counts(name: str, damage: str) -> None:
+    """A port without any line of a class stands outside where its DSCP is named, and is used by the intent."""
+    text, verdict = done(name, damage)
+    if verdict.intended:
+        assert errors(linted(name, text, declared=True))
+
+
 @pytest.mark.parametrize(("name", "damage"), HARMLESS)
 def test_harmless_changes_are_no_errors(name: str, damage: str) -> None:
     text, verdict = done(name, damage)
     assert not any(verdict)
     assert not errors(linted(name, text))
+    assert not errors(linted(name, text, declared=True))
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
