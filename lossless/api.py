@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from lossless.checks.lint.report import Change as Change, Report as Report
     from lossless.interfaces.api.baseline import BaselineResult as BaselineResult, baseline as baseline
     from lossless.interfaces.api.cabling import (
         Cabling as Cabling,
@@ -55,7 +56,6 @@ if TYPE_CHECKING:
     )
     from lossless.interfaces.api.profiles import Hardware as Hardware, hardware as hardware
     from lossless.interfaces.api.render import RenderResult as RenderResult, render as render
-    from lossless.interfaces.api.report import Change as Change, Report as Report
     from lossless.interfaces.api.rules import Rule as Rule, rule as rule, rules as rules
     from lossless.interfaces.api.schema import (
         configuration_schema as configuration_schema,
@@ -120,7 +120,7 @@ _MODULES = {
     "plan": "DeviceProgress Plan PlanLimits plan plan_progress write_plan",
     "profiles": "Hardware hardware",
     "render": "RenderResult render",
-    "report": "Change Report",
+    "..checks.lint.report": "Change Report",
     "rules": "Rule rule rules",
     "schema": "configuration_schema intent_schema",
     "simulate": "Limits Question SimulationRequest SimulationResult simulate",
@@ -133,7 +133,8 @@ _MODULES = {
     "watch": "Watch",
     "workload": "Workload evaluate_workload workload",
 }
-"""The names of each module, imported when one of them is first asked for: who lints one file needs two of them."""
+"""The names of each module of ``interfaces/api``, imported when one of them is first asked for: who lints one file
+needs two of them. A record of a lower wing has the path of its module from there."""
 
 _HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
 __all__ = sorted(_HOMES)
@@ -144,6 +145,6 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    value = getattr(import_module(f"lossless.interfaces.api.{_HOMES[name]}"), name)
+    value = getattr(import_module(f".{_HOMES[name]}", "lossless.interfaces.api"), name)
     globals()[name] = value
     return value

@@ -17,6 +17,7 @@ import subprocess
 import sys
 from collections import defaultdict
 from functools import cache
+from importlib.util import resolve_name
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -120,7 +121,7 @@ def _public() -> dict[str, str]:
     """Return the module of each name of ``lossless.api``, which imports it when it is asked for."""
     from lossless.api import _HOMES
 
-    return {name: f"lossless.interfaces.api.{home}" for name, home in _HOMES.items()}
+    return {name: resolve_name(f".{home}", "lossless.interfaces.api") for name, home in _HOMES.items()}
 
 
 def _home(name: str) -> str:

@@ -79,7 +79,7 @@ def _python_api() -> str:
     """Return the page of the public names, by task, from their docstrings."""
     parts = [f"# Python API\n\n{_prose(inspect.getdoc(api) or '')}\n"]
     for module, names in api._MODULES.items():
-        parts.append(f"## {module.strip('_').replace('_', ' ').capitalize()}\n")
+        parts.append(f"## {module.rpartition('.')[2].strip('_').replace('_', ' ').capitalize()}\n")
         parts.extend(_name(name, getattr(api, name)) for name in names.split())
     return "\n".join(parts)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.checks.lint.report import Report
 from lossless.formats.inputs.fabrics import intent_at
 from lossless.formats.inputs.intents import intent_of_switches, wired_of
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import NamedTuple
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
-from lossless.interfaces.api.report import Report
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

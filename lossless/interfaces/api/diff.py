@@ -14,8 +14,8 @@ from lossless.interfaces.api.render import sound_fabric
 if TYPE_CHECKING:
     from os import PathLike
 
+    from lossless.checks.lint.report import Report
     from lossless.ground.documents.document import Document
-    from lossless.interfaces.api.report import Report
     from lossless.model.fabric.model import Fabric, Switch
     from lossless.output.render.drift import NotCompared, RowDifference, SwitchDrift
     from lossless.output.render.planned_files import UpdatePlan

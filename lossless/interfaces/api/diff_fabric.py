@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from os import PathLike
 
+    from lossless.checks.lint.report import Report
     from lossless.ground.documents.document import Document
-    from lossless.interfaces.api.report import Report
     from lossless.model.fabric.model import Fabric
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.checks.lint.report import Report
 from lossless.ground.basics.findings import Finding
 from lossless.ground.basics.records import NamedTuple
 from lossless.interfaces.api.lint import accounted, lint_documents, lint_inputs
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
-from lossless.interfaces.api.report import Report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -5,13 +5,13 @@ from __future__ import annotations
 from os import fspath
 from typing import TYPE_CHECKING, Any
 
+from lossless.checks.lint.report import PatchedDevice, PatchRefusal, Report
 from lossless.ground.basics.errors import InputError
 from lossless.ground.basics.findings import Origin, RelatedPlace, UncheckedRule
 from lossless.ground.basics.records import NamedTuple
 from lossless.interfaces.api.discovery import exclusions_of
 from lossless.interfaces.api.lint import lint_inputs
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
-from lossless.interfaces.api.report import PatchedDevice, PatchRefusal, Report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -6,6 +6,7 @@ from collections import Counter
 from os import fspath
 from typing import TYPE_CHECKING
 
+from lossless.checks.lint.report import Change, MarginChange, RemainingFinding, Report
 from lossless.formats.inputs.collect import Candidate, is_json, merged, read
 from lossless.formats.inputs.revision import blob_of, blobs_at, revision_of, texts_of
 from lossless.ground.basics.errors import LosslessError, UnreadableError
@@ -17,7 +18,6 @@ from lossless.interfaces.api.discovery import documents_below, without_excluded
 from lossless.interfaces.api.fabrics import load_fabrics
 from lossless.interfaces.api.lint import LintRun, lint, lint_inputs, lookup_of, report_of, run_at, settings_of
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
-from lossless.interfaces.api.report import Change, MarginChange, RemainingFinding, Report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set as AbstractSet

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from lossless.checks.lint.report import Report
 from lossless.formats.inputs.fabrics import intent_at
 from lossless.formats.inputs.intents import Declaration, no_fabric
 from lossless.ground.basics.errors import InputError
 from lossless.ground.basics.records import NamedTuple
 from lossless.interfaces.api.lint import lint_intent
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
-from lossless.interfaces.api.report import Report
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

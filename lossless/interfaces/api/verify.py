@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.checks.lint.report import Report
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
-from lossless.interfaces.api.report import Report
 from lossless.interfaces.api.running import captured_state, intended_by
 
 if TYPE_CHECKING:

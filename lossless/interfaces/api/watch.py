@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lossless.checks.lint.cache import Mark
-    from lossless.interfaces.api.report import Report
+    from lossless.checks.lint.report import Report
 
     Marks = dict[str, Mark]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from lossless.ground.basics.foreign_text import visible
 from lossless.ground.basics.grouping import grouped
@@ -16,84 +16,8 @@ from lossless.output.report.text_style import TextStyle
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.ground.basics.findings import Finding
-    from lossless.output.report.lint.report import LintReport
-
-
-class SeedCount(Protocol):
-    """In how many seeds something happened."""
-
-    @property
-    def seeds(self) -> int:
-        """How many it happened in."""
-
-    @property
-    def of(self) -> int:
-        """How many there were."""
-
-
-class RunFigures(Protocol):
-    """What is shown of a verdict from runs."""
-
-    @property
-    def verdict(self) -> str:
-        """Safe, on the edge, unsafe or not checked."""
-
-    @property
-    def scenario(self) -> str:
-        """What was run."""
-
-    @property
-    def drops(self) -> SeedCount:
-        """Seeds in which lossless frames were dropped."""
-
-    @property
-    def headroom_margin_bytes(self) -> int | None:
-        """The least that was left of any headroom, None where none was used."""
-
-    @property
-    def longest_pause_us(self) -> float:
-        """The longest pause that traffic caused."""
-
-
-class TrafficComparison(Protocol):
-    """What runs show of one part of a fabric before and after a change."""
-
-    @property
-    def part(self) -> str:
-        """The intent, or the switches."""
-
-    @property
-    def before(self) -> RunFigures | None:
-        """What runs showed, None where nothing was run."""
-
-    @property
-    def after(self) -> RunFigures | None:
-        """What runs show, None where nothing is run."""
-
-
-class ChangeReport(Protocol):
-    """What a change does, besides what it adds."""
-
-    @property
-    def revision(self) -> str:
-        """What was compared with."""
-
-    @property
-    def removed(self) -> LintReport:
-        """What is gone, as it was."""
-
-    @property
-    def left(self) -> Sequence[tuple[Finding, int]]:
-        """What is there as before, as it is now, and on how many elements it showed then."""
-
-    @property
-    def unread(self) -> Sequence[str]:
-        """Files that could not be read then."""
-
-    @property
-    def margins(self) -> Sequence[TrafficComparison]:
-        """What runs show before and after."""
+    from lossless.analysis.simulation.study.verdict import RunVerdict
+    from lossless.checks.lint.report import Change, MarginChange, RemainingFinding
 
 
 MARGINS = (
@@ -107,7 +31,7 @@ MARGINS = (
 """What is said of runs, in this order."""
 
 
-def change_text(change: ChangeReport, style: TextStyle) -> Iterator[str]:
+def change_text(change: Change, style: TextStyle) -> Iterator[str]:
     """Yield what is gone, what is left by rule, and what runs show, as blocks of lines."""
     gone = [*findings_text(change.removed, style.showing(source=False, brief=True))]
     if gone:
@@ -120,33 +44,33 @@ def change_text(change: ChangeReport, style: TextStyle) -> Iterator[str]:
         yield unread_note(change, file)
 
 
-def counts_text(change: ChangeReport, added: int) -> str:
+def counts_text(change: Change, added: int) -> str:
     """Return the counts on one line."""
     since = f"since {visible(change.revision)}"
     return f"{added} added, {len(change.removed.findings)} gone, {len(change.left)} left {since}"
 
 
-def unread_note(change: ChangeReport, file: str) -> str:
+def unread_note(change: Change, file: str) -> str:
     """Return what to say of a file that could not be read then."""
     name = visible(shown_file(file))
     return f"{name} could not be read at {visible(change.revision)}: all that is found in it counts as added"
 
 
-def left_by_rule(left: Sequence[tuple[Finding, int]]) -> Iterator[str]:
+def left_by_rule(left: Sequence[RemainingFinding]) -> Iterator[str]:
     """Yield how often each rule found what it had found before, and what shows on more places than then."""
     rules = grouped(((pair[0].code, pair[0].name, pair[0].severity), pair) for pair in left)
     for (code, name, severity), of_rule in sorted(rules.items()):
         yield f"{len(of_rule)} x {code} {name} [{severity}]{_growth(of_rule)}"
 
 
-def _growth(left: Sequence[tuple[Finding, int]]) -> str:
+def _growth(left: Sequence[RemainingFinding]) -> str:
     """Return what to say of findings that show on more places than before, empty where none does."""
     before = sum(places for _, places in left)
     now = sum(finding.places for finding, _ in left)
     return f": on {now} places, before on {before}" if now > before else ""
 
 
-def margin_row(margin: TrafficComparison) -> tuple[str, ...]:
+def margin_row(margin: MarginChange) -> tuple[str, ...]:
     """Return what runs show, each before and after where that differs."""
     both = [margin.before, margin.after]
     return (
@@ -159,7 +83,7 @@ def margin_row(margin: TrafficComparison) -> tuple[str, ...]:
     )
 
 
-def _headroom(run: RunFigures | None) -> str | None:
+def _headroom(run: RunVerdict | None) -> str | None:
     if run is None:
         return None
     left_bytes = run.headroom_margin_bytes

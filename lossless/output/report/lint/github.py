@@ -20,10 +20,10 @@ from lossless.output.report.lint.summary import counted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from lossless.checks.lint.report import Report
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, Severity
     from lossless.output.report.lint.locations import Locations
-    from lossless.output.report.lint.report import LintReport
     from lossless.output.report.lint.run_context import RunContext
 
 MOST_OF_A_KIND = 10
@@ -42,7 +42,7 @@ class _Annotation(NamedTuple):
     column: int | None
 
 
-def github_text(report: LintReport, context: RunContext) -> ReportText:
+def github_text(report: Report, context: RunContext) -> ReportText:
     """Return the commands for all that was found, and what could not be read, errors first."""
     names = FileNames(context.folder, context.root)
     locations, findings = locate(report)

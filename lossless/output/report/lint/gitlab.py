@@ -17,10 +17,10 @@ from lossless.output.report.lint.locations import locate, sort_problems
 from lossless.output.report.lint.run_context import ReportText
 
 if TYPE_CHECKING:
+    from lossless.checks.lint.report import Report
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, Json, Severity
     from lossless.output.report.lint.locations import Locations
-    from lossless.output.report.lint.report import LintReport
     from lossless.output.report.lint.run_context import RunContext
 
 UNREADABLE = "unreadable"
@@ -30,7 +30,7 @@ _FIRST_LINE = 1
 """The line of a finding that has none: GitLab shows no finding without one."""
 
 
-def gitlab_text(report: LintReport, context: RunContext) -> ReportText:
+def gitlab_text(report: Report, context: RunContext) -> ReportText:
     """Return the whole report as a JSON list; every fingerprint in it differs."""
     names = FileNames(context.folder, context.root)
     locations, findings = locate(report)

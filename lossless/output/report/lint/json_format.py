@@ -13,17 +13,17 @@ from lossless.output.report.lint.locations import locate, shown_file, sort_probl
 from lossless.output.report.lint.summary import summarise
 
 if TYPE_CHECKING:
+    from lossless.checks.lint.report import Report
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, Json, Origin, Span
     from lossless.output.report.lint.locations import Locations
-    from lossless.output.report.lint.report import LintReport
 
 VERSION = 1
 """Of the names in the object."""
 MOST_ELEMENTS = 5
 
 
-def json_text(report: LintReport) -> str:
+def json_text(report: Report) -> str:
     """Return the whole report as one JSON object, in ASCII and in a stable order."""
     locations, findings = locate(report)
     data: dict[str, Any] = {

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Literal
 
+    from lossless.checks.lint.report import Report
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding
     from lossless.output.report.lint.locations import Locations
-    from lossless.output.report.lint.report import LintReport
     from lossless.output.report.lint.run_context import RunContext
 
 _HEAD = '<?xml version="1.0" encoding="utf-8"?>'
@@ -41,7 +41,7 @@ class _Case(NamedTuple):
     text: str = ""
 
 
-def junit_text(report: LintReport, context: RunContext) -> ReportText:
+def junit_text(report: Report, context: RunContext) -> ReportText:
     """Return the whole report as one XML document, in the order of files."""
     names = FileNames(context.folder, context.root)
     locations, findings = locate(report)

@@ -9,10 +9,10 @@ from lossless.ground.basics.findings import SEVERITIES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from lossless.checks.lint.report import Report
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, Origin, Path, Span
     from lossless.ground.documents.excerpts import DocumentView
-    from lossless.output.report.lint.report import LintReport
 
 
 class Locations:
@@ -52,7 +52,7 @@ class Locations:
         return self._documents[file].line_text(number)
 
 
-def locate(report: LintReport) -> tuple[Locations, list[Finding]]:
+def locate(report: Report) -> tuple[Locations, list[Finding]]:
     """Return the places of all findings, and the findings in the order of reports.
 
     By file; in a file errors first; then by place. The order that rules ran in does not matter.

@@ -20,9 +20,8 @@ from lossless.output.report.lint.summary import causes_by_severity, counted
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from lossless.checks.lint.report import Change, Report
     from lossless.ground.basics.findings import Finding
-    from lossless.output.report.lint.change_text import ChangeReport
-    from lossless.output.report.lint.report import LintReport
     from lossless.output.report.lint.run_context import RunContext
 
 MOST_ROWS = 100
@@ -32,7 +31,7 @@ _LONGEST = 400
 _HEAD = ("severity", "rule", "where", "what")
 
 
-def markdown_text(report: LintReport, context: RunContext) -> ReportText:
+def markdown_text(report: Report, context: RunContext) -> ReportText:
     """Return the findings as tables: what a change adds and removes where one is compared, else all."""
     change = context.change
     shown = _FindingRows(FileNames(context.folder, context.root))
@@ -70,7 +69,7 @@ class _FindingRows:
         return (finding.severity, f"{finding.code} {finding.name}", escaped(place), cell)
 
 
-def _counts(report: LintReport, change: ChangeReport | None) -> str:
+def _counts(report: Report, change: Change | None) -> str:
     if change is not None:
         gone, left = len(change.removed.findings), len(change.left)
         since = f"since {escaped(change.revision)}"
@@ -79,7 +78,7 @@ def _counts(report: LintReport, change: ChangeReport | None) -> str:
     return f"{', '.join(counted(*count) for count in severities)} in {counted(report.files, 'file')}"
 
 
-def _problems(report: LintReport, shown: _FindingRows) -> Iterator[str]:
+def _problems(report: Report, shown: _FindingRows) -> Iterator[str]:
     if report.errors:
         lines = [
             f"- {escaped(str(problem._replace(file=shown.name(problem.file))))}"
@@ -88,7 +87,7 @@ def _problems(report: LintReport, shown: _FindingRows) -> Iterator[str]:
         yield "\n".join(["**Not read**", "", *lines])
 
 
-def _table(title: str, report: LintReport, shown: _FindingRows) -> Iterator[str]:
+def _table(title: str, report: Report, shown: _FindingRows) -> Iterator[str]:
     if not report.findings:
         return
     locations, findings = locate(report)
@@ -98,13 +97,13 @@ def _table(title: str, report: LintReport, shown: _FindingRows) -> Iterator[str]
     yield "\n\n".join([*([f"**{title}**"] if title else []), markdown_table(_HEAD, rows), *more])
 
 
-def _left(change: ChangeReport) -> Iterator[str]:
+def _left(change: Change) -> Iterator[str]:
     if change.left:
         lines = "\n".join(f"- {escaped(line)}" for line in left_by_rule(change.left))
         yield f"**Left**\n\n{lines}"
 
 
-def _margins(change: ChangeReport) -> Iterator[str]:
+def _margins(change: Change) -> Iterator[str]:
     if change.margins:
         rows = [tuple(map(_arrow, margin_row(margin))) for margin in change.margins]
         yield f"**Under traffic**\n\n{markdown_table(MARGINS, rows)}"

@@ -12,7 +12,8 @@ from lossless.output.report.lint.summary import counted, fitted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from lossless.output.report.lint.report import MoveRows, PatchAnswer, RefusedChange
+    from lossless.checks.lint.report import PatchedDevice, PatchRefusal
+    from lossless.formats.sonic.capabilities.updater_moves import MovePhase
     from lossless.output.report.text_style import TextStyle
 
 _MOST_PORTS = 6
@@ -26,7 +27,7 @@ _STAGES = {
 }
 
 
-def patch_text(patched: Sequence[PatchAnswer], style: TextStyle) -> Iterator[str]:
+def patch_text(patched: Sequence[PatchedDevice], style: TextStyle) -> Iterator[str]:
     """Yield a block for each device that a patch changes: the verdict, the order of moves, what goes down.
 
     In a brief style only a line for each change that is refused.
@@ -38,7 +39,7 @@ def patch_text(patched: Sequence[PatchAnswer], style: TextStyle) -> Iterator[str
             yield "\n".join(fitted(line, style) for line in _lines(each))
 
 
-def patch_data(patched: Sequence[PatchAnswer]) -> list[dict[str, Any]]:
+def patch_data(patched: Sequence[PatchedDevice]) -> list[dict[str, Any]]:
     """Return the same as JSON has it."""
     return [
         {
@@ -64,7 +65,7 @@ def patch_data(patched: Sequence[PatchAnswer]) -> list[dict[str, Any]]:
     ]
 
 
-def _refused_data(refusal: RefusedChange) -> dict[str, Any]:
+def _refused_data(refusal: PatchRefusal) -> dict[str, Any]:
     return {
         "op": refusal.op,
         "object": "|".join(refusal.path),
@@ -74,7 +75,7 @@ def _refused_data(refusal: RefusedChange) -> dict[str, Any]:
     }
 
 
-def _lines(each: PatchAnswer) -> Iterator[str]:
+def _lines(each: PatchedDevice) -> Iterator[str]:
     release = f", SONiC {each.release}" if each.release else ""
     verdict = "accepts" if each.stage is None else "refuses"
     what = f"{counted(each.operations, 'operation')} on {visible(each.device)}{release}"
@@ -100,13 +101,13 @@ def _lines(each: PatchAnswer) -> Iterator[str]:
     yield from (f"  lossless traffic: {harm}" for harm in each.harms)
 
 
-def _refusals(refusals: Iterable[RefusedChange]) -> Iterator[str]:
+def _refusals(refusals: Iterable[PatchRefusal]) -> Iterator[str]:
     for each in refusals:
         place = shown_file(each.file) + (f":{each.line}" if each.line else "")
         yield f"{place}: {visible('|'.join(each.path))}: {visible(each.why)}"
 
 
-def _order(phases: Sequence[MoveRows]) -> Iterator[str]:
+def _order(phases: Sequence[MovePhase]) -> Iterator[str]:
     ports = [phase for phase in phases if phase.port]
     for phase in phases:
         rows = visible(listed(["|".join(row) for row in phase.rows]))

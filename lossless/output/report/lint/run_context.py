@@ -9,8 +9,8 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from lossless.checks.lint.report import Change
     from lossless.ground.basics.findings import Confidence, Severity
-    from lossless.output.report.lint.change_text import ChangeReport
 
 
 class RuleHelp(NamedTuple):
@@ -34,7 +34,7 @@ class RunContext(NamedTuple):
     root: str
     describe: Callable[[str], RuleHelp | None]
     failing: tuple[Severity, ...]
-    change: ChangeReport | None = None
+    change: Change | None = None
 
 
 class ReportText(NamedTuple):

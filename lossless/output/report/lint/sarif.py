@@ -23,10 +23,10 @@ from lossless.output.report.lint.summary import summarise
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from lossless.checks.lint.report import Report
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, Origin, Severity, Span
     from lossless.output.report.lint.locations import Locations
-    from lossless.output.report.lint.report import LintReport
     from lossless.output.report.lint.run_context import RuleHelp, RunContext
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -42,7 +42,7 @@ _LEVELS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": 
 _GRADES: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "recommendation"}
 
 
-def sarif_text(report: LintReport, context: RunContext) -> ReportText:
+def sarif_text(report: Report, context: RunContext) -> ReportText:
     """Return the whole report as one SARIF log with one run, the most severe results first."""
     locations, findings = locate(report)
     findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
@@ -127,7 +127,7 @@ def _described(text: RuleHelp) -> dict[str, Any]:
     }
 
 
-def _invocation(report: LintReport, notices: Sequence[str], names: _Artifacts) -> dict[str, Any]:
+def _invocation(report: Report, notices: Sequence[str], names: _Artifacts) -> dict[str, Any]:
     """Return how the run went: it has not succeeded where something could not be read."""
     notifications = [_problem(problem, names) for problem in sort_problems(report.errors)]
     notifications += [{"level": "warning", "message": _message(notice)} for notice in notices]

@@ -10,12 +10,12 @@ from lossless.output.report.columns import table
 from lossless.output.report.text_style import PLAIN, TextStyle
 
 if TYPE_CHECKING:
-    from lossless.output.report.lint.report import LintReport
+    from lossless.checks.lint.report import Report
 
 _HEADS = ("findings", "places", "severity", "rule")
 
 
-def statistics_text(report: LintReport, style: TextStyle = PLAIN) -> str:
+def statistics_text(report: Report, style: TextStyle = PLAIN) -> str:
     """Return one row for each rule and severity, the most frequent first; empty where nothing was found."""
     causes = ((same[0], sum(finding.places for finding in same)) for same in by_cause(report.findings))
     places = grouped(((first.severity, first.code, first.name), total) for first, total in causes)

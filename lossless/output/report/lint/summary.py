@@ -13,8 +13,8 @@ from lossless.output.report.text_style import PLAIN, TextStyle
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from lossless.checks.lint.report import Report
     from lossless.ground.basics.findings import Finding, Severity, SkippedFile, UncheckedRule
-    from lossless.output.report.lint.report import LintReport
 
 
 _MOST_NAMES = 4
@@ -41,7 +41,7 @@ class ReportSummary(NamedTuple):
     ports_without_rdma: int
 
 
-def summarise(report: LintReport) -> ReportSummary:
+def summarise(report: Report) -> ReportSummary:
     """Count the findings and everything that was not checked."""
     severities = [finding.severity for finding in report.findings]
     return ReportSummary(
@@ -93,7 +93,7 @@ def skipped_text(
         yield fitted(f"skipped: {names}{more}: {visible(reason)}", style)
 
 
-def summary_text(report: LintReport, style: TextStyle = PLAIN) -> str:
+def summary_text(report: Report, style: TextStyle = PLAIN) -> str:
     """Return the last line of a report: every count of findings, also those that are zero, and files left out.
 
     One cause is counted once.
@@ -114,14 +114,14 @@ def summary_text(report: LintReport, style: TextStyle = PLAIN) -> str:
     return text if style is PLAIN else _fitting_summary(report, text, style)
 
 
-def _incomplete(report: LintReport) -> str:
+def _incomplete(report: Report) -> str:
     """Return what comes before the counts where something could not be read: they say nothing of that."""
     if not report.errors:
         return ""
     return f"check incomplete ({counted(len(report.errors), 'problem')} in the input); the rest: "
 
 
-def _fitting_summary(report: LintReport, text: str, style: TextStyle) -> str:
+def _fitting_summary(report: Report, text: str, style: TextStyle) -> str:
     """Return a summary on one line where it fits one; on several without colors, which would be cut apart."""
     plain = summary_text(report)
     return text if len(plain) <= style.columns else fitted(plain, style)

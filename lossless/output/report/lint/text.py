@@ -19,16 +19,16 @@ from lossless.output.report.text_style import PLAIN, TextStyle
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from lossless.checks.lint.report import Report
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, Origin, Span
     from lossless.output.report.lint.locations import Locations
-    from lossless.output.report.lint.report import LintReport
 
     LineText = Callable[[str, int], str | None]
     """Gives a line of a file, None where there is no such text."""
 
 
-def findings_text(report: LintReport, style: TextStyle = PLAIN) -> Iterator[str]:
+def findings_text(report: Report, style: TextStyle = PLAIN) -> Iterator[str]:
     """Yield every cause as a block of lines, in the order of reports; a brief style leaves a line for every finding."""
     locations, findings = locate(report)
     for same in [[finding] for finding in findings] if style.brief else by_cause(findings):
