@@ -3,52 +3,20 @@
 from __future__ import annotations
 
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lossless.formats.inputs.fabrics import intent_at
 from lossless.ground.basics.errors import InputError, Problem
-from lossless.ground.basics.records import NamedTuple
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 from lossless.interfaces.api.render import sound_fabric
+from lossless.output.render.drift import Drift as Drift, drift_of, hostname_of
 
 if TYPE_CHECKING:
     from os import PathLike
 
-    from lossless.checks.lint.report import Report
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.model import Fabric, Switch
-    from lossless.output.render.drift import NotCompared, RowDifference, SwitchDrift
-    from lossless.output.render.planned_files import UpdatePlan
-
-
-class Drift(NamedTuple):
-    """What differs between a switch's running configuration and what is rendered for it.
-
-    ``rows`` differ in meaning. ``change`` says what it takes to bring the switch there and ``patch`` is that as RFC
-    6902 operations, None where the switch's updater would refuse it; it also fixes what is only spelled in an old
-    form, ``respelled`` counts the operations where there is nothing else. ``problems`` are what a render onto the
-    file would be refused for: there is no change and no patch then. ``not_compared`` are settings of the intent that
-    files of the switch's system do not carry. ``report`` is what the rules say of the intent; with errors in it nothing
-    is compared.
-    """
-
-    device: str
-    file: str
-    intent: str
-    rows: tuple[RowDifference, ...]
-    respelled: int
-    change: UpdatePlan | None
-    patch: tuple[dict[str, Any], ...] | None
-    problems: tuple[str, ...]
-    not_compared: tuple[NotCompared, ...]
-    report: Report
-
-    @property
-    def patch_text(self) -> str | None:
-        """The patch as a file for ``config apply-patch``, None where there is no patch."""
-        from lossless.output.render.drift import patch_text
-
-        return None if self.patch is None else patch_text(self.patch)
+    from lossless.output.render.drift import SwitchDrift
 
 
 def diff(
@@ -81,8 +49,6 @@ def diff(
 def drift_between(switch: Switch, running: Document) -> SwitchDrift:
     """Return how the configuration of a switch differs from its intent, whichever system it runs."""
     if switch.runs_sonic and not running.dialect:
-        from lossless.output.render.drift import drift_of
-
         return drift_of(switch, running)
     from lossless.output.render.drift_of_systems import drift_of_system
 
@@ -152,7 +118,6 @@ def switch_of(
     from lossless.formats.inputs.switches import read_switch
     from lossless.formats.sonic.read.tables import Tables
     from lossless.ground.basics.nearest import suggestion
-    from lossless.output.render.drift import hostname_of
 
     switches = {switch.name: switch for switch in fabric.switches}
     if running.dialect:

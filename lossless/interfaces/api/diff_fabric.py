@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from lossless.formats.inputs.fabrics import intent_at
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import NamedTuple
-from lossless.interfaces.api.diff import Drift, drift_between, require_order, switch_of
+from lossless.interfaces.api.diff import drift_between, require_order, switch_of
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 from lossless.interfaces.api.render import sound_fabric
+from lossless.output.render.drift import Drift
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lossless.formats.sonic.changes.difference import RowDifference as RowDifference, differences
-from lossless.formats.sonic.changes.patch import patch_text as patch_text
+from lossless.formats.sonic.changes.difference import RowDifference, differences
+from lossless.formats.sonic.changes.patch import patch_text
 from lossless.formats.sonic.from_model.chassis import chassis_rows
 from lossless.formats.sonic.from_model.tables import tables
 from lossless.formats.sonic.read.tables import Tables
@@ -16,6 +16,7 @@ from lossless.output.render.extras import change_of, update_of
 from lossless.output.render.switches import contents
 
 if TYPE_CHECKING:
+    from lossless.checks.lint.report import Report
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.model import Switch
     from lossless.output.render.planned_files import UpdatePlan
@@ -29,7 +30,7 @@ class NotCompared(NamedTuple):
 
 
 class SwitchDrift(NamedTuple):
-    """What differs; the fields are those of :class:`lossless.api.Drift`."""
+    """What differs; the fields are those of :class:`Drift`."""
 
     rows: tuple[RowDifference, ...]
     respelled: int = 0
@@ -37,6 +38,34 @@ class SwitchDrift(NamedTuple):
     patch: tuple[dict[str, Any], ...] | None = None
     problems: tuple[str, ...] = ()
     not_compared: tuple[NotCompared, ...] = ()
+
+
+class Drift(NamedTuple):
+    """What differs between a switch's running configuration and what is rendered for it.
+
+    ``rows`` differ in meaning. ``change`` says what it takes to bring the switch there and ``patch`` is that as RFC
+    6902 operations, None where the switch's updater would refuse it; it also fixes what is only spelled in an old
+    form, ``respelled`` counts the operations where there is nothing else. ``problems`` are what a render onto the
+    file would be refused for: there is no change and no patch then. ``not_compared`` are settings of the intent that
+    files of the switch's system do not carry. ``report`` is what the rules say of the intent; with errors in it nothing
+    is compared.
+    """
+
+    device: str
+    file: str
+    intent: str
+    rows: tuple[RowDifference, ...]
+    respelled: int
+    change: UpdatePlan | None
+    patch: tuple[dict[str, Any], ...] | None
+    problems: tuple[str, ...]
+    not_compared: tuple[NotCompared, ...]
+    report: Report
+
+    @property
+    def patch_text(self) -> str | None:
+        """The patch as a file for ``config apply-patch``, None where there is no patch."""
+        return None if self.patch is None else patch_text(self.patch)
 
 
 def drift_of(switch: Switch, running: Document) -> SwitchDrift:

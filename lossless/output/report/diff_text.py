@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.foreign_text import visible
 from lossless.ground.basics.grouping import grouped
@@ -12,9 +12,10 @@ from lossless.output.report.columns import cut, wrapped
 from lossless.output.report.text_style import PLAIN, TextStyle
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
-    from lossless.output.report.update_text import SwitchUpdate
+    from lossless.formats.sonic.changes.difference import FieldDifference, RowDifference
+    from lossless.output.render.drift import Drift
 
 _PORTS = "port"
 """In place of a table where a system has none."""
@@ -30,79 +31,7 @@ _MAPS = {
 """Tables whose fields are numbers that go to others, and what both are."""
 
 
-class DriftField(Protocol):
-    """A field that differs; None where a side does not have it."""
-
-    @property
-    def field(self) -> str:
-        """Its name."""
-
-    @property
-    def before(self) -> str | None:
-        """What the device has."""
-
-    @property
-    def after(self) -> str | None:
-        """What the intent declares."""
-
-
-class DriftRow(Protocol):
-    """A row that differs."""
-
-    @property
-    def table(self) -> str:
-        """Its table."""
-
-    @property
-    def key(self) -> str:
-        """Its key."""
-
-    @property
-    def kind(self) -> str:
-        """``added``, ``removed`` or ``changed``."""
-
-    @property
-    def fields(self) -> Sequence[DriftField]:
-        """What differs in it."""
-
-
-class DeviceDrift(Protocol):
-    """What differs on one switch: :class:`lossless.api.Drift`."""
-
-    @property
-    def device(self) -> str:
-        """Its name."""
-
-    @property
-    def file(self) -> str:
-        """Its file."""
-
-    @property
-    def intent(self) -> str:
-        """The intent that it is compared with."""
-
-    @property
-    def rows(self) -> Sequence[DriftRow]:
-        """What differs in meaning."""
-
-    @property
-    def change(self) -> SwitchUpdate | None:
-        """What it takes to bring it there, None where a render onto its file is refused."""
-
-    @property
-    def patch(self) -> Sequence[dict[str, Any]] | None:
-        """The same as a patch."""
-
-    @property
-    def problems(self) -> Sequence[str]:
-        """Why a render is refused."""
-
-    @property
-    def not_compared(self) -> Sequence[tuple[str, str]]:
-        """The settings that files of its system do not carry, each with why."""
-
-
-def drift_data(rows: Iterable[DriftRow]) -> list[dict[str, str | None]]:
+def drift_data(rows: Iterable[RowDifference]) -> list[dict[str, str | None]]:
     """Return one object a field that differs; a row without fields is one object whose field is null."""
     return [
         {"table": row.table, "key": row.key, "field": field, "before": before, "after": after}
@@ -111,18 +40,18 @@ def drift_data(rows: Iterable[DriftRow]) -> list[dict[str, str | None]]:
     ]
 
 
-def _triples(row: DriftRow) -> Iterable[tuple[str | None, str | None, str | None]]:
+def _triples(row: RowDifference) -> Iterable[tuple[str | None, str | None, str | None]]:
     if row.fields:
         return [(field.field, field.before, field.after) for field in row.fields]
     return [(None, "" if row.kind == "removed" else None, "" if row.kind == "added" else None)]
 
 
-def drift_lines(rows: Iterable[DriftRow], style: TextStyle = PLAIN) -> list[str]:
+def drift_lines(rows: Iterable[RowDifference], style: TextStyle = PLAIN) -> list[str]:
     """Return one entry a cause, as many as fit a screen."""
     return cut([wrapped(cause, style) for cause in causes_of(rows)], style)
 
 
-def causes_of(rows: Iterable[DriftRow]) -> list[str]:
+def causes_of(rows: Iterable[RowDifference]) -> list[str]:
     """Return each cause in words: rows of one table with the same difference share it."""
     keys_of = grouped(((row.table, change), row.key) for row in rows for change in _changes(row))
     return [
@@ -131,7 +60,7 @@ def causes_of(rows: Iterable[DriftRow]) -> list[str]:
     ]
 
 
-def _changes(row: DriftRow) -> Iterator[str]:
+def _changes(row: RowDifference) -> Iterator[str]:
     """Yield how a row differs; its table and key come before it."""
     if row.kind == "changed":
         yield from _field_changes(row)
@@ -144,7 +73,7 @@ def _changes(row: DriftRow) -> Iterator[str]:
     yield f"only on the device{what}" if row.kind == "removed" else f"missing on the device{what}"
 
 
-def _field_changes(row: DriftRow) -> Iterator[str]:
+def _field_changes(row: RowDifference) -> Iterator[str]:
     if row.table != "CABLE_LENGTH" and row.table not in _MAPS:
         yield from (_change(row, field) for field in row.fields)
         return
@@ -164,7 +93,7 @@ def _moved(table: str, names: list[str], before: str | None, after: str | None) 
     return f"{source} {listed(names)} {goes}; the intent says {f'{target} {after}' if after else 'nowhere'}"
 
 
-def _change(row: DriftRow, field: DriftField) -> str:
+def _change(row: RowDifference, field: FieldDifference) -> str:
     name, words = field.field, _WORDS.get((row.table, field.field))
     what = f"{name} ({words[0]})" if words else name
     if field.before is None:
@@ -173,11 +102,11 @@ def _change(row: DriftRow, field: DriftField) -> str:
     return f"{what} is {_shown(row, name, field.before)}; the intent {says}"
 
 
-def _value(row: DriftRow, field: str, text: str) -> str:
+def _value(row: RowDifference, field: str, text: str) -> str:
     return f"{field} {_shown(row, field, text)}"
 
 
-def _shown(row: DriftRow, field: str, text: str | None) -> str:
+def _shown(row: RowDifference, field: str, text: str | None) -> str:
     words = _WORDS.get((row.table, field))
     digits = (text or "").removeprefix("-")
     if words is None or not digits.isascii() or not digits.isdecimal() or len(digits) > 20:
@@ -228,20 +157,20 @@ _WORDS: dict[tuple[str, str], tuple[str, Callable[[int], str]]] = {
 """What fields are called among people, and their unit."""
 
 
-def not_compared_lines(drifts: Iterable[DeviceDrift]) -> list[str]:
+def not_compared_lines(drifts: Iterable[Drift]) -> list[str]:
     """Return a line for each reason why settings are not compared."""
     by_why = grouped((why, what) for drift in drifts for what, why in drift.not_compared)
     return [f"not compared: {joined([*dict.fromkeys(what)])}: {why}" for why, what in by_why.items()]
 
 
-def drift_json(drift: DeviceDrift) -> str:
+def drift_json(drift: Drift) -> str:
     """Return the comparison of one switch as a JSON object."""
     import json
 
     return json.dumps({"version": VERSION, **device_drift(drift)}, indent=2)
 
 
-def device_drift(drift: DeviceDrift) -> dict[str, Any]:
+def device_drift(drift: Drift) -> dict[str, Any]:
     """Return the comparison of one switch as data; ``change`` is None where it is not known what it would take."""
     change = drift.change
     return {

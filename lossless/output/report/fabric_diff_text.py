@@ -15,12 +15,12 @@ from lossless.output.report.text_style import PLAIN, TextStyle
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from lossless.output.report.diff_text import DeviceDrift
+    from lossless.output.render.drift import Drift
 
 _NAMES = 6
 
 
-def fabric_drift_lines(drifts: Iterable[DeviceDrift], style: TextStyle = PLAIN) -> list[str]:
+def fabric_drift_lines(drifts: Iterable[Drift], style: TextStyle = PLAIN) -> list[str]:
     """Return each drift below the names of the switches that have it."""
     devices_of = grouped((tuple(causes_of(drift.rows)), drift.device) for drift in drifts if drift.rows)
     return cut([_together(devices, causes, style) for causes, devices in devices_of.items()], style)
@@ -37,7 +37,7 @@ def named(devices: Iterable[str]) -> str:
     return listed(sorted(devices, key=natural_key), _NAMES)
 
 
-def fabric_summary(intent: str, drifts: Sequence[DeviceDrift], missing: Sequence[str]) -> list[str]:
+def fabric_summary(intent: str, drifts: Sequence[Drift], missing: Sequence[str]) -> list[str]:
     """Return how many switches were compared, how many differ, and of which there is no file."""
     rows = sum(len(drift.rows) for drift in drifts)
     drifted = sum(1 for drift in drifts if drift.rows)
@@ -51,7 +51,7 @@ def fabric_summary(intent: str, drifts: Sequence[DeviceDrift], missing: Sequence
 
 
 def fabric_drift_json(
-    intent: str, drifts: Sequence[DeviceDrift], missing: Sequence[str], errors: Sequence[Any]
+    intent: str, drifts: Sequence[Drift], missing: Sequence[str], errors: Sequence[Any]
 ) -> str:
     """Return a comparison of many switches as one JSON object; ``errors`` are the files that were not compared."""
     import json
@@ -67,7 +67,7 @@ def fabric_drift_json(
     return json.dumps(data, indent=2)
 
 
-def _total(drifts: Sequence[DeviceDrift], missing: Sequence[str], errors: Sequence[Any]) -> dict[str, int]:
+def _total(drifts: Sequence[Drift], missing: Sequence[str], errors: Sequence[Any]) -> dict[str, int]:
     changes = [drift.change for drift in drifts if drift.change is not None]
     return {
         "compared": len(drifts),

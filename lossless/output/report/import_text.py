@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from lossless.ground.basics.foreign_text import visible
 from lossless.ground.basics.grouping import grouped
@@ -12,50 +12,11 @@ from lossless.output.report.text_style import PLAIN, TextStyle
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    class _Figures(Protocol):
-        """How much of what is deployed comes back the same."""
-
-        @property
-        def tables(self) -> int: ...
-        @property
-        def tables_same(self) -> int: ...
-        @property
-        def rows(self) -> int: ...
-        @property
-        def rows_same(self) -> int: ...
-        @property
-        def fields(self) -> int: ...
-        @property
-        def fields_same(self) -> int: ...
-        @property
-        def added(self) -> int: ...
-
-    class _Cell(Protocol):
-        """One field on both sides."""
-
-        @property
-        def table(self) -> str: ...
-        @property
-        def key(self) -> str: ...
-        @property
-        def field(self) -> str: ...
-        @property
-        def deployed(self) -> str | None: ...
-        @property
-        def rendered(self) -> str | None: ...
-
-    class _Difference(Protocol):
-        """A field that does not come back as it was."""
-
-        @property
-        def device(self) -> str: ...
-        @property
-        def kind(self) -> str: ...
-        @property
-        def cell(self) -> _Cell: ...
+    from lossless.formats.importing.differences import Figures, ImportDifference
+    from lossless.formats.sonic.changes.meaning import Cell
 
 
-def figures_text(figures: _Figures) -> str:
+def figures_text(figures: Figures) -> str:
     """Return the figures in one sentence."""
     share = f"{100 * figures.fields_same / figures.fields:.1f} %" if figures.fields else "none"
     return (
@@ -66,7 +27,7 @@ def figures_text(figures: _Figures) -> str:
 
 
 def differences_text(
-    differences: Sequence[_Difference], reasons: Mapping[str, str], style: TextStyle = PLAIN
+    differences: Sequence[ImportDifference], reasons: Mapping[str, str], style: TextStyle = PLAIN
 ) -> str:
     """Return a table of differences: how many fields on how many devices, and the reason; then one of each kind."""
     kinds = grouped((difference.kind, difference) for difference in differences)
@@ -82,11 +43,11 @@ def differences_text(
     return "\n".join([table(rows, style, "  "), "one of each kind:", *examples])
 
 
-def _devices(differences: Sequence[_Difference]) -> str:
+def _devices(differences: Sequence[ImportDifference]) -> str:
     return str(len({difference.device for difference in differences}))
 
 
-def _shown(cell: _Cell) -> str:
+def _shown(cell: Cell) -> str:
     """Return a field as ``QUEUE|Ethernet0|3|scheduler: a, rendered b``."""
     was = "absent" if cell.deployed is None else cell.deployed or "empty"
     now = "left out" if cell.rendered is None else f"rendered {cell.rendered}"

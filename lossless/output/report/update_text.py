@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.wording import listed
@@ -10,32 +10,10 @@ from lossless.ground.basics.wording import listed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-
-class SwitchUpdate(Protocol):
-    """What it takes to bring one switch there: :class:`lossless.output.render.planned_files.UpdatePlan`."""
-
-    @property
-    def device(self) -> str:
-        """The switch."""
-
-    @property
-    def how(self) -> str:
-        """``nothing``, ``patch`` or ``reload``."""
-
-    @property
-    def ports_down(self) -> Sequence[str]:
-        """Ports that a patch takes down meanwhile."""
-
-    @property
-    def why(self) -> tuple[str, ...]:
-        """Why it takes a reload."""
-
-    @property
-    def harms(self) -> tuple[str, ...]:
-        """What a patch does to lossless traffic."""
+    from lossless.output.render.planned_files import UpdatePlan
 
 
-def plan_lines(plans: Sequence[SwitchUpdate]) -> list[str]:
+def plan_lines(plans: Sequence[UpdatePlan]) -> list[str]:
     """Return a line for switches that a patch cannot bring there, by reason, and one for all that it can."""
     reloads = grouped((plan.why, plan.device) for plan in plans if plan.how == "reload")
     lines = [f"{listed(devices)}: reload, not patch; {'; '.join(why)}" for why, devices in reloads.items()]
