@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -23,7 +23,7 @@ from lossless.interfaces.cli.options import (
 from lossless.interfaces.cli.terminal import notice, out, problem, style_for
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
 
 @click.command("trace", short_help=COMMANDS["trace"])
@@ -60,22 +60,22 @@ def command(
     class, 2 not followed, or a capture that is named could not be read.
     """
     from lossless import api
-    from lossless.output.report.trace.data import json_text, trace_data
 
     if earlier and not captures:
         raise click.UsageError("--since needs --captures: counters of now to count to")
     options = api_options(rdma_dscps, profile_dirs)
     result = api.trace(path, source, target, dscp, via=via, captures=captures, since=earlier, options=options)
-    data = trace_data(result.trace, result.documents)
     if result.configurations_beside:
         notice(_not_followed(path, result.configurations_beside))
     if output_format == "json":
-        out(json_text(data), "json")
+        from lossless.output.report.trace.data import json_text, trace_data
+
+        out(json_text(trace_data(result.trace, result.documents)), "json")
     else:
         from lossless.output.report.trace.text import trace_text
 
-        out(trace_text(data, style_for(sys.stdout, verbose=verbose)))
-        _go_on(path, data, quiet=quiet)
+        out(trace_text(result.trace, result.documents, style_for(sys.stdout, verbose=verbose)))
+        _go_on(path, [mark.finding.code for _, mark in result.trace.marks], quiet=quiet)
     for unread in result.problems:
         problem(str(unread))
     if result.problems:
@@ -83,9 +83,7 @@ def command(
     return FINDINGS if result.trace.broken else OK
 
 
-def _go_on(path: str, data: Mapping[str, Any], *, quiet: bool) -> None:
-    places = (data["sender"], *data["hops"], data["receiver"])
-    codes = [mark["finding"]["code"] for place in places if place for mark in place["marks"]]
+def _go_on(path: str, codes: Sequence[str], *, quiet: bool) -> None:
     if codes:
         then("rule", codes[0], quiet=quiet, because="explains the first finding")
     else:

@@ -174,9 +174,8 @@ class TestHosts:
 
 def test_what_a_person_sees(tmp_path: Path) -> None:
     result = traced(tmp_path, {"leaf1/c.json": watermarks(USER_WATERMARKS=7000)})
-    data = trace_data(result.trace, result.documents)
-    validated(data)
-    text = trace_text(data, TextStyle())
+    validated(trace_data(result.trace, result.documents))
+    text = trace_text(result.trace, result.documents)
     table = text[text.index("counters of the class") : text.index("\n\nno captures of host1\n")]
     assert table.rstrip() == snapshot("""\
 counters of the class    leaf1  spine1   leaf2    since
@@ -200,7 +199,7 @@ leaf1: not captured: PG drops, pauses sent (in), pauses received (in), pauses re
 no captures of spine1
 no captures of leaf2\
 """)
-    verbose = trace_text(data, TextStyle(verbose=True))
+    verbose = trace_text(result.trace, result.documents, TextStyle(verbose=True))
     assert "PG shared peak 7,000 B since the last user clear; PG headroom peak 3,500 B" in verbose
 
 
@@ -208,4 +207,4 @@ def test_without_captures_nothing_is_counted(tmp_path: Path) -> None:
     (tmp_path / "fabric.yaml").write_text(INTENT["fabric.yaml"])
     result = trace(tmp_path, HOST1, OTHER, 26)
     assert leaf1(result).counters == ()
-    assert "counters of" not in trace_text(trace_data(result.trace, result.documents))
+    assert "counters of" not in trace_text(result.trace, result.documents)

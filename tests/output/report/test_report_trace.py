@@ -31,6 +31,19 @@ def data_of(*documents: Any, source: str, target: str, dscp: int = 26, via: str 
     return validated(trace_data(found, {document.file: document for document in documents}))
 
 
+def text_of(
+    *documents: Any,
+    source: str,
+    target: str,
+    dscp: int = 26,
+    via: str | None = None,
+    style: TextStyle = PLAIN,
+) -> str:
+    """Return a trace as a person sees it."""
+    found = traced(documents, source, target, dscp, via=via)
+    return trace_text(found, {document.file: document for document in documents}, style)
+
+
 def validated(data: Any) -> Any:
     """Return a trace as plain data; fails where it breaks the contract."""
     report = json.loads(json_text(data))
@@ -41,8 +54,8 @@ def validated(data: Any) -> Any:
 
 
 def shown(patch: Patch, dscp: int = 26, style: TextStyle = VERBOSE) -> str:
-    data = data_of(device(patch), source="Ethernet0", target="Ethernet8", dscp=dscp)
-    return trace_text(data, style)
+    data_of(device(patch), source="Ethernet0", target="Ethernet8", dscp=dscp)
+    return text_of(device(patch), source="Ethernet0", target="Ethernet8", dscp=dscp, style=style)
 
 
 BROKEN: Patch = {
@@ -89,7 +102,7 @@ leaf1  Ethernet0  Ethernet8   3   3      3  none
 -v shows every stage of each hop, and what the hosts send\
 """)
     broken = intent({"classes": {"rdma": {"ecn": None}}})
-    text = trace_text(data_of(broken, source="host1", target="host5"))
+    text = text_of(broken, source="host1", target="host5")
     rows, *hops, more = text.split("\n\n")[1:]
     assert [row.split()[-1] for row in rows.splitlines()] == ["by", "ECN001", "ECN001", "ECN001"]
     assert [hop.splitlines()[0] for hop in hops] == ["leaf1"]
@@ -113,7 +126,7 @@ def test_a_break_stands_below_its_stage_with_code_place_and_help() -> None:
 
 def test_a_finding_is_explained_once() -> None:
     broken = intent({"classes": {"rdma": {"ecn": None}}})
-    text = trace_text(data_of(broken, source="host1", target="host5"), VERBOSE)
+    text = text_of(broken, source="host1", target="host5", style=VERBOSE)
     assert text.count("lossless-queue-without-ecn") == 1
     assert text.count("X ECN001 as at leaf1") == 2
     assert text.splitlines()[1] == "broken: leaf1 (ECN001); spine1 (ECN001); leaf2 (ECN001)"
@@ -131,8 +144,8 @@ def test_a_warning_does_not_break() -> None:
 
 
 def test_errors_elsewhere_are_counted_below_the_verdict() -> None:
-    data = data_of(device(BROKEN), source="Ethernet8", target="Ethernet0", dscp=0)
-    assert trace_text(data).splitlines()[1:3] == [
+    text = text_of(device(BROKEN), source="Ethernet8", target="Ethernet0", dscp=0)
+    assert text.splitlines()[1:3] == [
         "lossy: no hop protects this DSCP from drops; no error on this path concerns it",
         "2 errors concern other traffic or other devices; lossless lint shows all",
     ]
@@ -201,7 +214,7 @@ def test_facts_in_words(patch: Patch, dscp: int, line: str) -> None:
 
 
 def test_hosts_say_what_they_put_on_packets() -> None:
-    text = trace_text(data_of(intent({}), source="host1", target="host5", dscp=0), VERBOSE)
+    text = text_of(intent({}), source="host1", target="host5", dscp=0, style=VERBOSE)
     sender, receiver = (block for block in text.split("\n\n") if block.startswith("host"))
     assert sender.splitlines() == [
         "host1 port1 sends, connectx-7",
@@ -217,20 +230,23 @@ def test_hosts_say_what_they_put_on_packets() -> None:
 
 
 def test_a_nic_that_goes_by_pcp_does_not_say_where_a_dscp_goes() -> None:
-    data = data_of(intent({}), source="host1", target="host5")
-    data["receiver"] |= {"trust": "pcp", "priority": None, "pfc": None}
-    assert "  priority  unknown: the NIC goes by PCP, not by DSCP" in trace_text(data, VERBOSE).splitlines()
+    document = intent({})
+    found = traced((document,), "host1", "host5", 26)
+    assert found.receiver is not None
+    by_pcp = found._replace(receiver=found.receiver._replace(trust="pcp", priority=None, pfc=None))
+    lines = trace_text(by_pcp, {document.file: document}, VERBOSE).splitlines()
+    assert "  priority  unknown: the NIC goes by PCP, not by DSCP" in lines
 
 
 def test_paths_are_counted_and_a_detour_is_said() -> None:
-    lines = trace_text(data_of(intent({}), source="host1", target="host5")).splitlines()
+    lines = text_of(intent({}), source="host1", target="host5").splitlines()
     assert lines[:4] == [
         "DSCP 26 from host1:port1 to host5:port1: class rdma, lossless",
         "unbroken: no error on this path concerns this DSCP",
         "path: host1 - leaf1 - spine1 - leaf2 - host5",
         "one of 8 equal-cost paths, each link counted, all identical",
     ]
-    detour = trace_text(data_of(intent({}), source="host1", target="host2", via="spine1")).splitlines()
+    detour = text_of(intent({}), source="host1", target="host2", via="spine1").splitlines()
     assert detour[2:5] == [
         "path: host1 - leaf1 - spine1 - leaf1 - host2",
         "longer than the shortest path",
@@ -244,10 +260,9 @@ def test_what_differs_beside_the_path_is_named() -> None:
         own = {"DEVICE_METADATA": {"localhost": {"hostname": name}}, "DEVICE_NEIGHBOR": neighbors}
         return device({**own, **more}, f"{name}.json")
 
-    data = data_of(
+    text = text_of(
         leaf("a", "b", PFC_WD={"Ethernet8": None}), leaf("b", "a"), source="a:Ethernet0", target="b:Ethernet0"
     )
-    text = trace_text(data)
     assert "differs: a, Ethernet0 to Ethernet8: other watchdog" in text
     assert "broken by WD001; look with --from a:Ethernet0 --to a:Ethernet8" in text.replace("\n ", "")
     assert text.splitlines()[1:3] == [
@@ -264,7 +279,7 @@ def test_lines_fit_a_hundred_columns() -> None:
         },
         "BUFFER_PG": {"Ethernet0|3": {"profile": long}},
     }
-    of_hosts = trace_text(data_of(intent({}), source="host1", target="host5"), VERBOSE)
+    of_hosts = text_of(intent({}), source="host1", target="host5", style=VERBOSE)
     texts = [shown(patch), shown(BROKEN), of_hosts]
     assert max(len(line) for text in texts for line in text.splitlines() if long not in line) <= 100
 
@@ -277,5 +292,5 @@ def test_colour_is_only_that_of_the_style() -> None:
 
 def test_names_cannot_harm_a_terminal() -> None:
     neighbors = {"Ethernet0": {"name": "x\x1b[2J", "port": "p"}}
-    data = data_of(device({"DEVICE_NEIGHBOR": neighbors}), source="leaf1:Ethernet0", target="Ethernet8")
-    assert "\x1b" not in trace_text(data)
+    text = text_of(device({"DEVICE_NEIGHBOR": neighbors}), source="leaf1:Ethernet0", target="Ethernet8")
+    assert "\x1b" not in text

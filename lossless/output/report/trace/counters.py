@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lossless.ground.basics.grouping import grouped
 from lossless.output.report.columns import table, wrapped
@@ -12,10 +12,9 @@ from lossless.output.report.trace.stages import UNKNOWN
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from lossless.checks.trace.model import Trace, TraceCounter
     from lossless.output.report.text_style import TextStyle
     from lossless.output.report.trace.stages import StageLine
-
-    Data = Mapping[str, Any]
 
 _LABELS = {
     ("priority_group", "shared_watermark_bytes"): "PG shared peak (B)",
@@ -41,37 +40,39 @@ _BYTES = " (B)"
 _PAUSES = {"pfc_rx": "pauses received", "pfc_tx": "pauses sent"}
 
 
-def counters_text(trace: Data, style: TextStyle) -> Iterator[str]:
+def counters_text(trace: Trace, style: TextStyle) -> Iterator[str]:
     """Yield the counters of the switches on a path, and those of its hosts; nothing where no captures were named."""
-    hops = [(hop["switch"], hop["counters"], hop["ingress"]["port"]) for hop in trace["hops"]]
-    ends = [trace["sender"], trace["receiver"]]
-    hosts = [(host["host"], host["counters"], "") for host in ends if host]
+    hops = [(hop.switch, hop.counters, hop.ingress.port) for hop in trace.hops]
+    ends = [trace.sender, trace.receiver]
+    hosts = [(host.host, host.counters, "") for host in ends if host]
     for title, columns in (("counters of the class", hops), ("counters of NICs", hosts)):
         if any(counters for _, counters, _ in columns):
             yield "\n".join(_block(title, columns, style))
 
 
-def counted(counters: Sequence[Data], line: StageLine) -> str:
+def counted(counters: Sequence[TraceCounter], line: StageLine) -> str:
     """Return the known counters of one line of a hop, in a line of their own; empty where it has none."""
-    counters = [counter for counter in counters if counter["value"] is not None]
+    counters = [counter for counter in counters if counter.value is not None]
     if line.label in ("PFC in", "PFC out"):
-        pauses = [counter for counter in counters if counter["stage"] == "pfc"]
-        own = [counter for counter in pauses if line.what.startswith(f"{counter['port']} ")]
+        pauses = [counter for counter in counters if counter.stage == "pfc"]
+        own = [counter for counter in pauses if line.what.startswith(f"{counter.port} ")]
         return _listed(own, _PAUSES)
     names = {name: label for (stage, name), label in _LABELS.items() if stage == line.stage}
-    return _listed([counter for counter in counters if counter["stage"] == line.stage], names)
+    return _listed([counter for counter in counters if counter.stage == line.stage], names)
 
 
-def _listed(counters: Sequence[Data], labels: Mapping[str, str]) -> str:
+def _listed(counters: Sequence[TraceCounter], labels: Mapping[str, str]) -> str:
     parts = []
     for counter in counters:
-        label, since = labels[counter["name"]].removesuffix(_BYTES), _since(counter)
-        unit = " B" if labels[counter["name"]].endswith(_BYTES) else ""
+        label, since = labels[counter.name].removesuffix(_BYTES), _since(counter)
+        unit = " B" if labels[counter.name].endswith(_BYTES) else ""
         parts.append(f"{label} {_value(counter)}{unit}{f' since {since}' if since else ''}")
     return "; ".join(parts)
 
 
-def _block(title: str, columns: Sequence[tuple[str, Sequence[Data], str]], style: TextStyle) -> Iterator[str]:
+def _block(
+    title: str, columns: Sequence[tuple[str, Sequence[TraceCounter], str]], style: TextStyle
+) -> Iterator[str]:
     """Yield a table with a row for each counter and a column for each device, and below it what is unknown.
 
     Where nothing is known there is no table.
@@ -85,44 +86,41 @@ def _block(title: str, columns: Sequence[tuple[str, Sequence[Data], str]], style
         every = [column.get(label, []) for column in by_label]
         windows = dict.fromkeys(since for same in every for counter in same if (since := _since(counter)))
         rows.append([label, *map(_cell, every), ", ".join(windows) or "-"])
-    if any(counter["value"] is not None for _, counters, _ in columns for counter in counters):
+    if any(counter.value is not None for _, counters, _ in columns for counter in counters):
         yield table(rows, style, whole=True)
     for (name, _, _), column in zip(columns, by_label, strict=True):
         yield from (wrapped(line, style) for line in _unknown(name, column))
 
 
-def _label(counter: Data, ingress: str) -> str:
-    if counter["stage"] == "pfc":
-        return f"{_PAUSES[counter['name']]} ({'in' if counter['port'] == ingress else 'out'})"
-    return _LABELS[counter["stage"], counter["name"]]
+def _label(counter: TraceCounter, ingress: str) -> str:
+    if counter.stage == "pfc":
+        return f"{_PAUSES[counter.name]} ({'in' if counter.port == ingress else 'out'})"
+    return _LABELS[counter.stage, counter.name]
 
 
-def _cell(same: Sequence[Data]) -> str:
+def _cell(same: Sequence[TraceCounter]) -> str:
     """Return the value of a counter; of several NICs each with its name."""
     if len(same) == 1:
         return _value(same[0])
-    return ", ".join(f"{counter['port'] or 'NIC'} {_value(counter)}" for counter in same) or UNKNOWN
+    return ", ".join(f"{counter.port or 'NIC'} {_value(counter)}" for counter in same) or UNKNOWN
 
 
-def _value(counter: Data) -> str:
-    value = counter["value"]
+def _value(counter: TraceCounter) -> str:
+    value = counter.value
     if value is None:
         return UNKNOWN
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def _since(counter: Data) -> str:
-    since = counter["since"]
+def _since(counter: TraceCounter) -> str:
+    since = counter.since
     return "" if since in (None, "now") else str(SINCE.get(since, since))
 
 
-def _unknown(name: str, column: Mapping[str, Sequence[Data]]) -> Iterator[str]:
+def _unknown(name: str, column: Mapping[str, Sequence[TraceCounter]]) -> Iterator[str]:
     """Yield why counters of a device are unknown, each reason once with what it is true of."""
     reasons = grouped(
-        (counter["unknown"], label)
-        for label, same in column.items()
-        for counter in same
-        if counter["unknown"]
+        (counter.unknown, label) for label, same in column.items() for counter in same if counter.unknown
     )
     for reason, labels in reasons.items():
         of = "" if len(labels) == len(column) else f": {', '.join(labels)}"

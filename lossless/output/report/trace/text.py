@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from lossless.ground.basics.foreign_text import spelled_out
+from lossless.ground.basics.foreign_text import spelled_out, visible
 from lossless.output.report.columns import facts, table, wrapped
+from lossless.output.report.lint.locations import Locations, shown_file
 from lossless.output.report.text_style import PLAIN, TextStyle
 from lossless.output.report.trace.counters import counted, counters_text
 from lossless.output.report.trace.stages import SONIC, UNKNOWN, StageLine, end_text, lines_of
@@ -13,8 +14,17 @@ from lossless.output.report.trace.stages import SONIC, UNKNOWN, StageLine, end_t
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    Data = Mapping[str, Any]
-    """A trace as plain data, by the names of :mod:`lossless.output.report.trace.data`."""
+    from lossless.checks.trace.model import (
+        Trace,
+        TraceDifference,
+        TraceFinding,
+        TraceHop,
+        TraceHost,
+        TraceLoss,
+        TracePathChoice,
+    )
+    from lossless.ground.basics.findings import Finding
+    from lossless.ground.documents.excerpts import DocumentView
 
 _SHOWN_DIFFERENCES = 4
 _INDENT = "  "
@@ -31,102 +41,107 @@ _STAGE_WORDS = {
 """Stages as the lines of a hop call them, where they do not bear their own name."""
 
 
-def trace_text(trace: Data, style: TextStyle = PLAIN) -> str:
-    """Return a trace: whether the chain is unbroken, the path, its hops; a verbose style shows every stage of each."""
-    return "\n\n".join(_TraceWriter(spelled_out(trace), style).blocks())
+def trace_text(trace: Trace, documents: Mapping[str, DocumentView], style: TextStyle = PLAIN) -> str:
+    """Return a trace: whether the chain is unbroken, the path, its hops; a verbose style shows every stage of each.
+
+    Lines and columns of findings are looked up in ``documents``.
+    """
+    return "\n\n".join(_TraceWriter(trace, documents, style).blocks())
 
 
 class _TraceWriter:
     """Writes one trace; a finding that shows at several hops is explained at the first."""
 
-    def __init__(self, trace: Data, style: TextStyle) -> None:
-        self._trace = trace
+    def __init__(self, trace: Trace, documents: Mapping[str, DocumentView], style: TextStyle) -> None:
+        self._trace: Trace = spelled_out(trace)
         self._style = style
+        findings = [mark.finding for _, mark in trace.marks]
+        locations = Locations(documents, findings)
+        shown = (mark.finding for _, mark in self._trace.marks)
+        self._places = {
+            _key(one): _place(found, locations) for one, found in zip(shown, findings, strict=True)
+        }
         self._told: dict[tuple[object, ...], str] = {}
 
     def blocks(self) -> Iterator[str]:
         trace, verbose = self._trace, self._style.verbose
         yield "\n".join(self._head())
         if not verbose:
-            yield table([_HOPS, *map(_hop_row, trace["hops"])], self._style)
+            yield table([_HOPS, *map(_hop_row, trace.hops)], self._style)
         yield from counters_text(trace, self._style)
-        if trace["sender"] and (verbose or self._news(trace["sender"])):
-            yield self._host(trace["sender"], "sends")
-        for hop in trace["hops"]:
-            if verbose or self._news(hop):
+        if trace.sender and (verbose or self._news(trace.sender.marks)):
+            yield self._host(trace.sender, "sends")
+        for hop in trace.hops:
+            if verbose or hop.losses or self._news(hop.marks):
                 yield self._hop(hop)
-        if trace["receiver"] and (verbose or self._news(trace["receiver"])):
-            yield self._host(trace["receiver"], "receives")
+        if trace.receiver and (verbose or self._news(trace.receiver.marks)):
+            yield self._host(trace.receiver, "receives")
         if not verbose:
             yield "-v shows every stage of each hop, and what the hosts send"
 
-    def _news(self, place: Data) -> bool:
+    def _news(self, marks: Sequence[TraceFinding]) -> bool:
         """Return whether something is found here that was not explained at an earlier hop."""
-        return bool(place.get("losses")) or any(
-            _key(mark["finding"]) not in self._told for mark in place["marks"]
-        )
+        return any(_key(mark.finding) not in self._told for mark in marks)
 
     def _head(self) -> Iterator[str]:
         trace = self._trace
-        name = f"class {trace['class_name']}, " if trace["class_name"] else ""
-        kind = "lossless" if trace["lossless"] else "lossy"
-        ends = f"{trace['source']} to {trace['target']}"
-        for line in wrapped(f"DSCP {trace['dscp']} from {ends}: {name}{kind}", self._style).split("\n"):
+        name = f"class {trace.class_name}, " if trace.class_name else ""
+        kind = "lossless" if trace.lossless else "lossy"
+        ends = f"{trace.source} to {trace.target}"
+        for line in wrapped(f"DSCP {trace.dscp} from {ends}: {name}{kind}", self._style).split("\n"):
             yield self._style.paint(line, "place")
         yield from self._verdict()
-        yield wrapped(f"path: {' - '.join(_devices(trace))}", self._style)
-        choice = _choice(trace["choice"], {hop["switch"] for hop in trace["hops"]})
+        yield wrapped(f"path: {' - '.join(device for device, _, _ in _places(trace))}", self._style)
+        choice = _choice(trace.choice, {hop.switch for hop in trace.hops})
         yield from (wrapped(line, self._style) for line in choice)
 
-    def _hop(self, hop: Data) -> str:
+    def _hop(self, hop: TraceHop) -> str:
         lines = [
-            self._style.paint(hop["switch"], "place")
-            + ("" if hop["format"] == SONIC else f" ({hop['format']})"),
-            wrapped(f"in   {end_text(hop['ingress'], 'from')}", self._style, _INDENT),
-            wrapped(f"out  {end_text(hop['egress'], 'to')}", self._style, _INDENT),
-            *self._findings(hop["switch"], hop["marks"], "ports"),
+            self._style.paint(hop.switch, "place") + ("" if hop.format == SONIC else f" ({hop.format})"),
+            wrapped(f"in   {end_text(hop.ingress, 'from')}", self._style, _INDENT),
+            wrapped(f"out  {end_text(hop.egress, 'to')}", self._style, _INDENT),
+            *self._findings(hop.switch, hop.marks, "ports"),
         ]
         stages = list(lines_of(hop))
         width = max((len(line.what) for line in stages if line.by), default=0)
         for line in stages:
             lines += _row(line, width, self._style)
-            said = counted(hop["counters"], line)
+            said = counted(hop.counters, line)
             lines += _row(StageLine("", said, "", ""), 0, self._style) if said else []
-            losses = (loss["why"] for loss in hop["losses"] if loss["stage"] == line.stage)
+            losses = (loss.why for loss in hop.losses if loss.stage == line.stage)
             lines += (f"{_INDENT * 2}{self._style.paint('X', 'error')} {why}" for why in losses)
-            lines += self._findings(hop["switch"], hop["marks"], line.stage)
+            lines += self._findings(hop.switch, hop.marks, line.stage)
         return "\n".join(lines)
 
-    def _host(self, host: Data, verb: str) -> str:
-        port = f" {host['port']}" if host["port"] else ""
-        head = f"{self._style.paint(host['host'], 'place')}{port} {verb}"
-        if host["nic"] is None:
+    def _host(self, host: TraceHost, verb: str) -> str:
+        port = f" {host.port}" if host.port else ""
+        head = f"{self._style.paint(host.host, 'place')}{port} {verb}"
+        if host.nic is None:
             return f"{head}; nothing else is known of it"
-        rows = [*_host_rows(host, self._trace["dscp"] if verb == "sends" else None)]
-        lines = [f"{head}, {host['nic']}", facts(rows, self._style, _INDENT)]
-        return "\n".join([*lines, *self._findings(host["host"], host["marks"], "host")])
+        rows = [*_host_rows(host, self._trace.dscp if verb == "sends" else None)]
+        lines = [f"{head}, {host.nic}", facts(rows, self._style, _INDENT)]
+        return "\n".join([*lines, *self._findings(host.host, host.marks, "host")])
 
-    def _findings(self, where: str, marks: Sequence[Data], stage: str) -> Iterator[str]:
-        for finding in (mark["finding"] for mark in marks if mark["stage"] == stage):
-            sign = "X" if finding["severity"] == "error" else "!"
-            code = self._style.paint(f"{sign} {finding['code']}", finding["severity"])
+    def _findings(self, where: str, marks: Sequence[TraceFinding], stage: str) -> Iterator[str]:
+        for finding in (mark.finding for mark in marks if mark.stage == stage):
+            sign = "X" if finding.severity == "error" else "!"
+            code = self._style.paint(f"{sign} {finding.code}", finding.severity)
             if _key(finding) in self._told:
                 yield f"{_INDENT * 2}{code} as at {self._told[_key(finding)]}"
                 continue
             self._told[_key(finding)] = where
             yield from self._explained(finding, code)
 
-    def _explained(self, finding: Data, code: str) -> Iterator[str]:
-        doubt = "" if finding["severity"] == "error" else f" [{finding['severity']}]"
+    def _explained(self, finding: Finding, code: str) -> Iterator[str]:
+        doubt = "" if finding.severity == "error" else f" [{finding.severity}]"
         indent = _INDENT * 2
         # Colors take no columns, so the code is set before a text that was wrapped without it.
-        plain = f"{finding['severity'][:1]} {finding['code']}"
-        text = wrapped(f"{plain} {finding['name']}: {finding['message']}{doubt}", self._style, indent)
+        plain = f"{finding.severity[:1]} {finding.code}"
+        text = wrapped(f"{plain} {finding.name}: {finding.message}{doubt}", self._style, indent)
         yield f"{indent}{code}{text[len(indent) + len(plain) :]}"
-        place = ":".join(str(part) for part in (finding["file"], finding["line"], finding["column"]) if part)
-        yield f"{indent}{_INDENT}{place}"
-        if finding["help"]:
-            yield wrapped(f"help: {finding['help']}", self._style, f"{indent}{_INDENT}", " " * len("help: "))
+        yield f"{indent}{_INDENT}{self._places[_key(finding)]}"
+        if finding.help:
+            yield wrapped(f"help: {finding.help}", self._style, f"{indent}{_INDENT}", " " * len("help: "))
 
     def _verdict(self) -> Iterator[str]:
         broken = list(_broken(self._trace))
@@ -135,69 +150,75 @@ class _TraceWriter:
             yield self._style.paint("broken", "error") + text.removeprefix("broken")
         else:
             yield wrapped(_unbroken(self._trace), self._style)
-            if any(
-                difference["breaks"] or difference["losses"]
-                for difference in self._trace["choice"]["differences"]
-            ):
+            if any(difference.breaks or difference.losses for difference in self._trace.choice.differences):
                 yield "other paths of its length are broken, see below"
-        elsewhere = self._trace["summary"]["elsewhere"]
+        elsewhere = self._trace.elsewhere
         if elsewhere:
             noun = "error concerns" if elsewhere == 1 else "errors concern"
             yield f"{elsewhere} {noun} other traffic or other devices; lossless lint shows all"
-        for rule in self._trace["not_checked"]:
-            yield wrapped(f"not checked: {rule['code']}: {rule['reason']}", self._style)
+        for rule in self._trace.not_checked:
+            yield wrapped(f"not checked: {rule.code}: {rule.reason}", self._style)
 
 
-def _key(finding: Data) -> tuple[object, ...]:
-    return finding["code"], finding["file"], *finding["path"], finding["message"]
+def _key(finding: Finding) -> tuple[object, ...]:
+    return finding.code, *finding.origin[:2], finding.message
 
 
-def _hop_row(hop: Data) -> tuple[str, ...]:
+def _place(finding: Finding, locations: Locations) -> str:
+    """Return the file of a finding, with line and column where they are known."""
+    span = locations.span(finding.origin)
+    return ":".join(
+        [visible(shown_file(finding.origin.file)), *((str(span.line), str(span.column)) if span else ())]
+    )
+
+
+def _hop_row(hop: TraceHop) -> tuple[str, ...]:
     """Return a hop in short: its ports, the class, group and queue of the packet, and what breaks it there."""
-    stages = hop["stages"]
-    targets = (stages[name]["lookup"]["target"] for name in ("classification", "priority_group", "queue"))
-    errors = [mark["finding"]["code"] for mark in hop["marks"] if mark["finding"]["severity"] == "error"]
-    breaks = [*dict.fromkeys(errors), *(loss["why"] for loss in hop["losses"])]
-    ports = (hop["ingress"]["port"], hop["egress"]["port"])
+    stages = hop.stages
+    targets = (stage.lookup.target for stage in (stages.classification, stages.priority_group, stages.queue))
+    errors = [mark.finding.code for mark in hop.marks if mark.finding.severity == "error"]
+    breaks = [*dict.fromkeys(errors), *(loss.why for loss in hop.losses)]
+    ports = (hop.ingress.port, hop.egress.port)
     return (
-        hop["switch"],
+        hop.switch,
         *ports,
         *(UNKNOWN if one is None else str(one) for one in targets),
         ", ".join(breaks) or "none",
     )
 
 
-def _devices(trace: Data) -> Iterator[str]:
-    if trace["sender"]:
-        yield trace["sender"]["host"]
-    yield from (hop["switch"] for hop in trace["hops"])
-    if trace["receiver"]:
-        yield trace["receiver"]["host"]
+def _places(trace: Trace) -> Iterator[tuple[str, Sequence[TraceFinding], Sequence[TraceLoss]]]:
+    """Yield the devices of a path, with the findings at each and, of switches, the losses."""
+    if trace.sender:
+        yield trace.sender.host, trace.sender.marks, ()
+    yield from ((hop.switch, hop.marks, hop.losses) for hop in trace.hops)
+    if trace.receiver:
+        yield trace.receiver.host, trace.receiver.marks, ()
 
 
-def _choice(choice: Data, met: set[str]) -> Iterator[str]:
-    if not choice["up_down"]:
+def _choice(choice: TracePathChoice, met: set[str]) -> Iterator[str]:
+    if not choice.up_down:
         yield "no path goes up and then down; this is the shortest of any kind"
-    if choice["detour"]:
+    if choice.detour:
         yield "longer than the shortest path"
-    if choice["equal"] == 1:
+    if choice.equal == 1:
         yield "the only path of its length"
         return
-    identical = "" if choice["differences"] else ", all identical"
-    yield f"one of {choice['equal']:,} equal-cost paths, each link counted{identical}"
-    for difference in choice["differences"][:_SHOWN_DIFFERENCES]:
+    identical = "" if choice.differences else ", all identical"
+    yield f"one of {choice.equal:,} equal-cost paths, each link counted{identical}"
+    for difference in choice.differences[:_SHOWN_DIFFERENCES]:
         yield f"differs: {_unlike(difference, met)}"
-    more = len(choice["differences"]) - _SHOWN_DIFFERENCES
+    more = len(choice.differences) - _SHOWN_DIFFERENCES
     if more > 0:
         yield f"differs: {more} more"
 
 
-def _unlike(difference: Data, met: set[str]) -> str:
-    switch, ingress, egress = difference["switch"], difference["ingress"], difference["egress"]
+def _unlike(difference: TraceDifference, met: set[str]) -> str:
+    switch, ingress, egress = difference.switch, difference.ingress, difference.egress
     parts = []
-    if difference["stages"]:
-        parts.append("other " + ", ".join(_STAGE_WORDS.get(name, name) for name in difference["stages"]))
-    breaks = [*difference["breaks"], *difference["losses"]]
+    if difference.stages:
+        parts.append("other " + ", ".join(_STAGE_WORDS.get(name, name) for name in difference.stages))
+    breaks = [*difference.breaks, *difference.losses]
     if breaks:
         parts.append("broken by " + ", ".join(breaks))
     ends = f"--from {switch}:{ingress} --to {switch}:{egress}"
@@ -205,38 +226,36 @@ def _unlike(difference: Data, met: set[str]) -> str:
     return f"{switch}, {ingress} to {egress}: {'; '.join([*parts, look])}"
 
 
-def _host_rows(host: Data, dscp: int | None) -> Iterator[tuple[str, str]]:
+def _host_rows(host: TraceHost, dscp: int | None) -> Iterator[tuple[str, str]]:
     """Yield what the NIC does; what it marks matters where it sends."""
     if dscp is not None:
-        byte, nccl = host["traffic_class"], host["nccl_tc"]
-        marks = "nothing sets the ToS byte" if byte is None else f"ToS {byte}, DSCP {host['sends_dscp']}"
-        other = host["sends_dscp"] not in (None, dscp)
+        byte, nccl = host.traffic_class, host.nccl_tc
+        marks = "nothing sets the ToS byte" if byte is None else f"ToS {byte}, DSCP {host.sends_dscp}"
+        other = host.sends_dscp not in (None, dscp)
         yield "RDMA", f"{marks}; DSCP {dscp} is other traffic of this host" if other else marks
         if nccl is not None:
-            yield "NCCL", f"NCCL_IB_TC {nccl}, DSCP {host['nccl_dscp']}"
-    untold = "unknown: the NIC goes by PCP, not by DSCP" if host["trust"] == "pcp" else "unknown"
-    yield "priority", untold if host["priority"] is None else str(host["priority"])
-    enabled = ", ".join(map(str, host["pfc_priorities"])) or "nothing"
+            yield "NCCL", f"NCCL_IB_TC {nccl}, DSCP {host.nccl_dscp}"
+    untold = "unknown: the NIC goes by PCP, not by DSCP" if host.trust == "pcp" else "unknown"
+    yield "priority", untold if host.priority is None else str(host.priority)
+    enabled = ", ".join(map(str, host.pfc_priorities)) or "nothing"
     yield "PFC", f"on for {enabled}"
 
 
-def _broken(trace: Data) -> Iterator[str]:
-    places = [trace["sender"], *trace["hops"], trace["receiver"]]
-    for place in filter(None, places):
-        errors = [mark["finding"] for mark in place["marks"] if mark["finding"]["severity"] == "error"]
-        codes = dict.fromkeys(finding["code"] for finding in errors)
-        reasons = [*codes, *(loss["why"] for loss in place.get("losses", ()))]
+def _broken(trace: Trace) -> Iterator[str]:
+    for device, marks, losses in _places(trace):
+        codes = dict.fromkeys(mark.finding.code for mark in marks if mark.finding.severity == "error")
+        reasons = [*codes, *(loss.why for loss in losses)]
         if reasons:
-            yield f"{place.get('switch') or place['host']} ({', '.join(reasons)})"
+            yield f"{device} ({', '.join(reasons)})"
 
 
-def _unbroken(trace: Data) -> str:
+def _unbroken(trace: Trace) -> str:
     """Return the verdict where nothing breaks the chain: of a lossless packet, what is known of each hop."""
-    groups = {hop["switch"]: hop["stages"]["priority_group"]["lossless"] for hop in trace["hops"]}
+    groups = {hop.switch: hop.stages.priority_group.lossless for hop in trace.hops}
     untold = [switch for switch, lossless in groups.items() if lossless is None]
-    if trace["lossless"] and untold:
+    if trace.lossless and untold:
         return f"no break found, but it is unknown whether the group is lossless at {', '.join(untold)}"
-    if not trace["lossless"]:
+    if not trace.lossless:
         return "lossy: no hop protects this DSCP from drops; no error on this path concerns it"
     return "unbroken: no error on this path concerns this DSCP"
 
