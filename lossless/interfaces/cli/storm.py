@@ -78,11 +78,11 @@ def command(
     else:
         from lossless.output.report.storm_text import storm_text
 
-        out(storm_text(blast_radius.to_data(), style_for(sys.stdout, verbose=verbose)))
+        out(storm_text(blast_radius, style_for(sys.stdout, verbose=verbose)))
     if svg is not None:
         from lossless.output.report.storm_text import storm_picture
 
-        draw(svg, storm_picture(blast_radius.to_data(), blast_radius.picture()))
+        draw(svg, storm_picture(blast_radius))
     elif output_format == "text":
         then("storm", path, "--from", end, "--svg", "storm.svg", quiet=quiet, because="draws it")
     return OK
