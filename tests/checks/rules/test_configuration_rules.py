@@ -99,7 +99,7 @@ class TestReferences:
     def test_brackets_are_as_grave_as_the_release_is_new(self, version: str | None, severity: str) -> None:
         patch: dict[str, Any] = {
             "VERSIONS": {"DATABASE": {"VERSION": version}},
-            "QUEUE": {"Ethernet0|5": {"scheduler": "[SCHEDULER|scheduler.0]"}},
+            "QUEUE": {"Ethernet0|3": {"scheduler": "[SCHEDULER|scheduler.0]"}},
             "BUFFER_PG": {"Ethernet0|0": {"profile": "[BUFFER_PROFILE|ingress_lossy_profile]"}},
         }
         found = only(device(patch), "CFG002")

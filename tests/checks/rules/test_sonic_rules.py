@@ -287,7 +287,22 @@ class TestKeys:
     @pytest.mark.parametrize("index", ["5-5", "6-5", "5-", "5-6-7", "0-999999999999"])
     def test_ranges_that_orchagent_refuses(self, index: str) -> None:
         found = only(device({"QUEUE": {f"Ethernet0|{index}": {}}}), "SWS006")
-        assert found.severity == "error"
+        assert found.severity == "warning"
+
+    def test_a_refused_range_of_a_lossless_queue_is_an_error(self) -> None:
+        assert only(device({"QUEUE": {"Ethernet0|3-3": {}}}), "SWS006").severity == "error"
+
+    @pytest.mark.parametrize("index", ["3,4", "3a"])
+    def test_an_index_that_is_read_in_part_is_a_warning(self, index: str) -> None:
+        found = only(device({"QUEUE": {f"Ethernet0|{index}": {"scheduler": "scheduler.1"}}}), "SWS006")
+        assert found.severity == "warning"
+
+    def test_a_word_for_an_index_is_an_error_on_any_port(self) -> None:
+        assert only(device({"QUEUE": {"Ethernet0|x": {}}}), "SWS006").severity == "error"
+
+    def test_a_key_without_an_index_keeps_no_port_waiting(self) -> None:
+        found = only(device({"BUFFER_PG": {"Ethernet0": LOSSY}}), "SWS006")
+        assert found.severity == "warning"
 
     @pytest.mark.parametrize("key", ["Ethernet0", "|5", "a|b|5"])
     def test_keys_that_name_no_port(self, key: str) -> None:
@@ -467,7 +482,7 @@ class TestSides:
 
     def test_a_lossy_group_on_the_wrong_side_has_no_other_rule(self) -> None:
         report = device({"BUFFER_PG": {"Ethernet0|0": {"profile": "egress_lossy_profile"}}})
-        assert only(report, "SWS014").severity == "error"
+        assert only(report, "SWS014").severity == "warning"
 
     def test_a_paused_group_with_headroom_at_egress_has_no_other_rule(self) -> None:
         patch = {

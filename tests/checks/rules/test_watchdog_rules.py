@@ -146,7 +146,7 @@ class TestRanges:
         assert found.places == 32
 
     @pytest.mark.parametrize(
-        ("poll", "severity"), [("50", "error"), ("1001", "warning"), ("3000", "warning"), ("3001", "error")]
+        ("poll", "severity"), [("0", "error"), ("50", "warning"), ("1001", "warning"), ("3001", "warning")]
     )
     def test_poll_of_a_device(self, poll: str, severity: str) -> None:
         timers = rows(detection_time="5000", restoration_time="5000")
@@ -156,9 +156,11 @@ class TestRanges:
         assert found.data == {"poll_ms": int(poll), "minimum_ms": 100, "maximum_ms": 1000}
         assert found.origin.path == ("PFC_WD", "GLOBAL", "POLL_INTERVAL")
 
-    def test_poll_above_a_timer_is_an_error_and_one_finding(self) -> None:
+    def test_poll_above_a_timer_is_one_finding(self) -> None:
         report = device({"PFC_WD": {"GLOBAL": {"POLL_INTERVAL": "2000"}}})
-        assert [(f.code, f.severity) for f in report.findings if f.severity != "info"] == [("WD003", "error")]
+        assert [(f.code, f.severity) for f in report.findings if f.severity != "info"] == [
+            ("WD003", "warning")
+        ]
 
     def test_poll_of_an_intent_is_an_error(self) -> None:
         found = only(intent(watchdog(poll="2s", detection="4s", restoration="4s")), "WD003")
@@ -304,7 +306,7 @@ def test_watchdog_of_a_preset_is_sound() -> None:
 
 PROBES = {
     "pfcwd_sw_enable_missing": ("WD002", "error", ("PORT_QOS_MAP", "Ethernet0", "pfc_enable")),
-    "pfcwd_detect_lt_poll": ("WD004", "error", ("PFC_WD", "GLOBAL", "POLL_INTERVAL")),
+    "pfcwd_detect_lt_poll": ("WD004", "warning", ("PFC_WD", "GLOBAL", "POLL_INTERVAL")),
     "pfcwd_restoration_missing": ("WD005", "error", ("PFC_WD", "Ethernet0")),
 }
 

@@ -6,12 +6,14 @@ Subject: device, switch
 
 ## What it does
 Follows the names in `PORT_QOS_MAP`, `QUEUE`, `BUFFER_PG`, `BUFFER_QUEUE`, `BUFFER_PROFILE` and the profile lists of a
-deployed device. A name that leads nowhere is an error. So is the old form `[BUFFER_PROFILE|name]`; where the file
-names no database version it is a warning, and before version 3_0_3 only worth knowing. Names of headroom profiles
-that buffermgrd will make for a port of the device are not missed. In part of a configuration, without the table
-that is meant, nothing is checked. On a switch that runs another system it looks at the profiles and policies that
-interfaces name, and at the classes that policies name: a warning, and an error where a lossless class is named and the
-port is left without it.
+deployed device. A name that leads nowhere is an error where a lossless class needs the row: its port's maps and PFC,
+its queue, a group that ends without headroom, or a port that is never ready. Elsewhere, as on a lossy queue or in a
+spare profile, it is a warning. The same holds for the old form `[BUFFER_PROFILE|name]`; where all names of a file are
+in that form and it has no database version it is a warning, and before version 3_0_3 only worth knowing. Names of
+headroom profiles that buffermgrd will make for a port of the device are not missed. In part of a configuration,
+without the table that is meant, nothing is checked. On a switch that runs another system it looks at the profiles and
+policies that interfaces name, and at the classes that policies name: a warning, and an error where a lossless class is
+named and the port is left without it.
 
 ## Why it breaks a lossless fabric
 orchagent does not refuse such a row, it waits for the name, and says so at a level that no one logs. Of a
@@ -211,6 +213,8 @@ def _dangling_names(
 def _dangling(
     device: Device, reference: Reference, name: str, rows: list[tuple[str, ConfigRow]]
 ) -> Violation:
+    from lossless.checks.rules.sonic.lossless_rows import severity_of
+
     blank = name.strip() != name and name.strip() in _names(device, reference.target)
     problem = "names nothing" if not name else f"names {name!r}, which is not in {reference.target}"
     return Violation(
@@ -220,6 +224,7 @@ def _dangling(
         help="remove the blank" if blank else f"add the row to {reference.target}, or name one that is there",
         elements=_elements(device, reference, rows),
         data={"name": name, "table": reference.target, "rows": len(rows)},
+        severity=severity_of(device, reference.table, (row.key for _, row in rows)),
         fix=tuple(_rewritten(device, reference, row, str.strip) for _, row in rows) if blank else (),
     )
 
@@ -239,7 +244,6 @@ def _old_form(device: Device, old: list[_OldReference]) -> Violation:
     reference, first_rows = old[0]
     row = first_rows[0][1]
     text = row.fields[reference.field].split(",")[0].strip()
-    severity, note = _of_release(device)
     # A name that is not there without brackets either is another fault.
     whole = all(
         name in _names(device, used.target) or _will_be_made(device, name)
@@ -247,6 +251,7 @@ def _old_form(device: Device, old: list[_OldReference]) -> Violation:
         for _, other in rows
         for name in map(_without_brackets, other.fields[used.field].split(","))
     )
+    severity, note = _of_release(device, old)
     tables = list(dict.fromkeys(other.table for other, _ in old[1:] if other.table != reference.table))
     also = f", as in {', '.join(tables)}" if tables else ""
     outcome = (
@@ -271,19 +276,22 @@ def _old_form(device: Device, old: list[_OldReference]) -> Violation:
     )
 
 
-def _of_release(device: Device) -> tuple[Severity, str]:
+def _of_release(device: Device, old: list[_OldReference]) -> tuple[Severity, str]:
     """Return how grave brackets are for the release that the database version stands for, and why."""
+    from lossless.checks.rules.sonic.lossless_rows import severity_of
+
     version = device.switch.qos.database_version or ""
     if has_old_references(version):
         return "info", f"the database is of {version}; its migration to 3_0_3 removes the brackets"
-    if version:
-        return "error", f"the database is of {version}"
-    if is_of_old_form(device.tables):
+    if not version and is_of_old_form(device.tables):
         return (
             "warning",
             "the file names no database version; a migration from before 3_0_3 removes the brackets",
         )
-    return "error", "other references of the file are plain, and no release reads both forms"
+    by_table = {(used.table, row.key) for used, rows in old for _, row in rows}
+    needed = any(severity_of(device, table, (key,)) is None for table, key in by_table)
+    why = "other references of the file are plain, and no release reads both forms"
+    return "error" if needed else "warning", f"the database is of {version}" if version else why
 
 
 def _elements(device: Device, reference: Reference, rows: list[tuple[str, ConfigRow]]) -> tuple[str, ...]:

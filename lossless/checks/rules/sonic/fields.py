@@ -49,20 +49,27 @@ def is_canonical(text: str) -> bool:
 
 
 class FieldProblem(NamedTuple):
-    """A field that orchagent does not take; ``message`` follows the key of its row."""
+    """A field that orchagent does not take; ``message`` follows the key of its row.
+
+    ``severity`` None: an error where orchagent throws on it, or where a lossless class needs the row.
+    """
 
     field: str
     message: str
     help: str
     severity: Severity | None = None
+    throws: bool = False
 
 
 def field_violation(device: Device, table: str, row: ConfigRow, problem: FieldProblem) -> Violation:
     """Return the violation of one field of a row."""
+    from lossless.checks.rules.sonic.lossless_rows import THROWS, severity_of
+
     return Violation(
         origin=device.tables.origin(table, row, problem.field),
         message=f"{row.key} {problem.message}",
+        note=THROWS if problem.throws else "",
         help=problem.help,
         data={"field": problem.field, "value": row.fields.get(problem.field)},
-        severity=problem.severity,
+        severity=problem.severity or (None if problem.throws else severity_of(device, table, (row.key,))),
     )

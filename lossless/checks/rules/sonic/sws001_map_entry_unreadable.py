@@ -10,8 +10,8 @@ and words.
 ## Why it breaks a lossless fabric
 orchagent throws while it reads such an entry. Releases that do not catch that stop, and take the forwarding of
 the whole switch with them; those that do never get past the row. Either way the map does not exist, and every
-port that names it waits for it with all it has: its other maps and PFC. Only a map of 802.1p skips the entry.
-The schema accepts an empty value.
+port that names it waits for it with all it has: its other maps and PFC. Only a map of 802.1p skips the entry, and
+`TC_TO_DSCP_MAP` is dropped. The schema accepts an empty value.
 
 ## Bad
 ```json config_db base=leaf
@@ -65,6 +65,8 @@ def _text(entry: QosMapEntry) -> str:
 
 
 def _violation(device: Device, text: str, entries: list[QosMapEntry]) -> Violation:
+    from lossless.checks.rules.sonic.lossless_rows import THROWS, severity_of
+
     table, row = entries[0].table, entries[0].row
     sources = tuple(entry.source_text for entry in entries)
     problem = (
@@ -72,13 +74,14 @@ def _violation(device: Device, text: str, entries: list[QosMapEntry]) -> Violati
         if entries[0].source is not None
         else f"has an entry for {text!r}"
     )
-    skipped = table == "DOT1P_TO_TC_MAP"
+    skipped, dropped = table == "DOT1P_TO_TC_MAP", table == "TC_TO_DSCP_MAP"
     outcome = "it skips the entry" if skipped else "the map never exists, and its ports get none of their QoS"
     return Violation(
         origin=device.tables.origin(table, row, sources[0]),
         message=f"{table} {row.key} {problem}, which orchagent cannot read as a number: {outcome}",
+        note="" if skipped or dropped else THROWS,
         help="write the number, or leave the entry out",
         places=len(entries),
         data={"table": table, "map": row.key, "entries": list(sources)},
-        severity="warning" if skipped else None,
+        severity="warning" if skipped else severity_of(device, table, (row.key,)) if dropped else None,
     )

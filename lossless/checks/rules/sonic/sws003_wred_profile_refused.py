@@ -7,8 +7,9 @@ Subject: device
 ## What it does
 Reads every `WRED_PROFILE` row of a deployed device as orchagent does, and reports what makes it refuse the row
 or throw: a field it does not know, a flag other than `true` and `false`, an `ecn` mode it does not know, a number
-it cannot read or above 2,147,483,647, a minimum above its maximum or without one. A probability above 100 is
-left to the chip's driver, and a warning. What other rules would say of the curve does not hold then, and is left out.
+it cannot read or above 2,147,483,647, a minimum above its maximum or without one. A profile that it refuses is a
+warning where no lossless queue names it. A probability above 100 is left to the chip's driver, and a warning; so is
+a negative number, which wraps around. What other rules would say of the curve does not hold then, and is left out.
 
 ## Why it breaks a lossless fabric
 One such field and nothing of the profile is applied: no marking on any queue that names it, and the queue's
@@ -74,6 +75,8 @@ _FLAGS = tuple(f"wred_{colour}_enable" for colour in COLOURS)
 _FIELDS = frozenset({*_FLAGS, *NUMBERS["WRED_PROFILE"], "ecn"})
 _MODES = ("none", "green", "yellow", "red", "green_yellow", "green_red", "yellow_red", "all")
 _LOST = "no queue that names it marks anything"
+_UINT32 = 2**32
+"""SAI has thresholds and probabilities as unsigned numbers of 32 bits."""
 
 
 def check(device: Device) -> Results:
@@ -116,7 +119,7 @@ def _words(fields: Mapping[str, str]) -> Iterator[FieldProblem]:
     mode = fields.get("ecn", "ecn_none")
     if mode.removeprefix("ecn_") not in _MODES or not mode.startswith("ecn_"):
         message = f"sets ecn to {mode!r}, which orchagent throws on: {_LOST}"
-        yield FieldProblem("ecn", message, "write ecn_all, or ecn_ and the colors to mark")
+        yield FieldProblem("ecn", message, "write ecn_all, or ecn_ and the colors to mark", throws=True)
 
 
 def _numbers(fields: Mapping[str, str]) -> Iterator[FieldProblem]:
@@ -128,8 +131,11 @@ def _numbers(fields: Mapping[str, str]) -> Iterator[FieldProblem]:
         if number is None:
             why = "which orchagent throws on: it reads whole numbers up to 2,147,483,647"
             message = f"sets {field} to {text!r}, {why}; {_LOST}"
-            yield FieldProblem(field, message, "write a whole number of bytes or percent")
-        elif field.endswith("probability") and not 0 <= number <= 100:
+            yield FieldProblem(field, message, "write a whole number of bytes or percent", throws=True)
+        elif number < 0:
+            message = f"sets {field} to {number}, which orchagent takes as {number % _UINT32:,}"
+            yield FieldProblem(field, message, "write a whole number of bytes or percent", "warning")
+        elif field.endswith("probability") and number > 100:
             message = f"sets {field} to {number} %, which the chip's driver refuses: {_LOST}"
             yield FieldProblem(field, message, "write 0 to 100", "warning")
 
@@ -138,7 +144,7 @@ def _order(fields: Mapping[str, str], colour: str) -> Iterator[FieldProblem]:
     low_name, high_name = f"{colour}_min_threshold", f"{colour}_max_threshold"
     low = read_number(fields.get(low_name, "0"))
     high = read_number(fields.get(high_name, "0"))
-    if low is None or high is None or low <= high:
+    if low is None or high is None or low % _UINT32 <= high % _UINT32:
         return
     if high_name in fields:
         order = f"has {high_name} of {high:,} B below {low_name} of {low:,} B"

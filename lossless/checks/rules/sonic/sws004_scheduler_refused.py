@@ -6,8 +6,9 @@ Subject: device
 ## What it does
 Reads every `SCHEDULER` row of a deployed device as orchagent does, and reports what makes it refuse the row or
 throw: a type other than `DWRR`, `WRR` and `STRICT`, a `meter_type` other than `packets` and `bytes`, a field it
-does not know, a number it cannot read. `priority` is a warning, since older releases ignore it; so is a weight
-outside 1 to 100, which orchagent cuts to eight bits and hands on.
+does not know, a number it cannot read. A scheduler that it refuses is a warning where no lossless queue names it.
+`priority` is a warning, since older releases ignore it; so is a weight outside 1 to 100, which orchagent cuts to
+eight bits and hands on.
 
 ## Why it breaks a lossless fabric
 Every `QUEUE` row that names the scheduler waits for it permanently, and the queue's WRED profile waits in the same
@@ -77,7 +78,10 @@ def check(device: Device) -> Results:
 def _problems(field: str, text: str) -> Iterator[FieldProblem]:
     if field in _WORDS:
         if text not in _WORDS[field]:
-            yield FieldProblem(field, f"has {field} {text!r}: {_REFUSED}", f"write {_or(_WORDS[field])}")
+            throws = field == "meter_type"
+            outcome = "orchagent throws on it, and every queue that names it waits" if throws else _REFUSED
+            words = f"write {_or(_WORDS[field])}"
+            yield FieldProblem(field, f"has {field} {text!r}: {outcome}", words, throws=throws)
     elif field in NUMBERS["SCHEDULER"]:
         yield from _number(field, text)
     elif field == "priority":
@@ -91,7 +95,7 @@ def _number(field: str, text: str) -> Iterator[FieldProblem]:
     number = read_number(text, INT_MAX if field == "weight" else UINT64_MAX)
     if number is None:
         message = f"has {field} {text!r}, which orchagent throws on: every queue that names it waits"
-        yield FieldProblem(field, message, "write a whole number")
+        yield FieldProblem(field, message, "write a whole number", throws=True)
     elif field == "weight" and not 1 <= number <= 100:
         cut = f", cut to {number % 256}" if not 0 <= number <= 255 else ""
         message = f"has a weight of {number}{cut}, and a weight is 1 to 100"

@@ -6,8 +6,9 @@ Subject: device
 ## What it does
 Reads every `PFC_WD` row of a port as orchagent does, and reports what makes it drop the row: an action other
 than `drop`, `forward` and `alert`, a field it does not know, a timer it cannot read, a PortChannel instead of a
-port. `forward` on a Cisco 8000 is a warning, because the file does not say the chip for certain. Timers out of
-range and a missing detection time are said by WD003.
+port. On a port that pauses nothing it is a warning, and so is a row of a PortChannel where every port that pauses has
+its own. `forward` on a Cisco 8000 is a warning, because the file does not say the chip for certain. Timers out of
+range and a missing detection time are said by WD003, rows of ports that are not there by CFG008.
 
 ## Why it breaks a lossless fabric
 The row is dropped with a line in the log, `pfcwd show config` still shows it, and the port has PFC without a
@@ -76,12 +77,14 @@ def check(device: Device) -> Results:
 
 def _violations(device: Device) -> Iterator[Violation]:
     cisco = device.metadata.get("hwsku", "").startswith("Cisco-8")
+    ports = device.tables.table("PORT")
     for key, row in device.tables.table("PFC_WD").items():
         if key == "GLOBAL":
             continue
         if key.startswith("PortChannel") or "," in key:
             yield _no_port(device, row)
-        else:
+        elif not ports or key in ports:
+            # CFG008 says of other rows that no port has the name.
             yield from (_violation(device, row, problem) for problem in _problems(row.fields, cisco=cisco))
 
 
@@ -105,10 +108,13 @@ def _problems(fields: Mapping[str, str], *, cisco: bool) -> Iterator[FieldProble
 
 def _no_port(device: Device, row: ConfigRow) -> Violation:
     what = "several ports in one key" if "," in row.key else "a PortChannel"
+    rows = device.tables.table("PFC_WD")
+    unwatched = any(port.name not in rows for ports in device.view.lossless_sets for port in ports.ports)
     return Violation(
         origin=device.tables.origin("PFC_WD", row),
         message=f"{row.key} is {what}, and the watchdog takes one physical port a row: orchagent drops it",
         help="write one row for each port",
+        severity=None if unwatched else "warning",
     )
 
 

@@ -5,8 +5,9 @@ Subject: device
 
 ## What it does
 Reads the keys of `QUEUE`, `BUFFER_QUEUE` and `BUFFER_PG` on a deployed device as orchagent does: one number, or a
-range whose first number is below its second. Groups above 7 do not exist. Queues above 15 are a warning of medium
-confidence, because the file does not say how many the chip has.
+range whose first number is below its second. A row that it drops is a warning where the port has what it needs
+without it; so is one of which it reads a part, as it does of `3,4` and `3a`. Groups above 7 do not exist. Queues above
+15 are a warning of medium confidence, because the file does not say how many the chip has.
 
 ## Why it breaks a lossless fabric
 orchagent drops the row with a line in its log, and throws where there is no number at all. A queue keeps its
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
 
 
 _LAST = {"BUFFER_PG": 7, "QUEUE": 15, "BUFFER_QUEUE": 15}
+_WAITS = "at boot the port waits for the row, and orchagent applies no QoS before all ports are ready"
 _WHAT = {"BUFFER_PG": "group", "QUEUE": "queue", "BUFFER_QUEUE": "queue"}
 
 
@@ -79,19 +81,25 @@ def check(device: Device) -> Results:
 
 
 def _malformed(device: Device, table: str, keys: NumberedKeys) -> Iterator[Violation]:
+    from lossless.formats.sonic.effective.objects import index_range
+
+    what = _WHAT[table]
     for row in {id(row): row for row in keys.malformed}.values():
         port, bar, index = row.key.rpartition("|")
-        if not bar or not port or port.count("|") not in (0, 2):
-            problem = f"{row.key!r} is not a port and a {_WHAT[table]}: orchagent drops the row"
-        elif not any(part.isdecimal() for part in index.split("-")):
-            problem = (
-                f"{index!r} is no {_WHAT[table]}: orchagent throws on it, and applies nothing of the row"
-            )
+        is_key = bool(bar and port) and port.count("|") in (0, 2)
+        numbers = index_range(index) if is_key else None
+        if not is_key:
+            problem = f"{row.key!r} is not a port and a {what}: orchagent drops the row"
+        elif isinstance(numbers, range):
+            read = numbers[0] if len(numbers) == 1 else f"{numbers[0]}-{numbers[-1]}"
+            violation = _violation(device, table, row, port, f"{table} {index!r} is read as {what} {read}")
+            yield violation._replace(severity="warning")
+            continue
+        elif numbers:
+            problem = f"{index!r} is no {what}: orchagent throws on it, and applies nothing of the row"
         else:
-            problem = (
-                f"{index!r} is no range from a lower to a higher {_WHAT[table]}: orchagent drops the row"
-            )
-        yield _violation(device, table, row, port, f"{table} {problem}")
+            problem = f"{index!r} is no range from a lower to a higher {what}: orchagent drops the row"
+        yield _violation(device, table, row, port, f"{table} {problem}", throws=bool(numbers))
 
 
 def _too_high(device: Device, table: str, high: set[str]) -> Iterator[Violation]:
@@ -106,15 +114,18 @@ def _too_high(device: Device, table: str, high: set[str]) -> Iterator[Violation]
             yield _violation(device, table, row, port, problem).certain_if(what != "queue")
 
 
-def _violation(device: Device, table: str, row: ConfigRow, port: str, problem: str) -> Violation:
-    waits = table != "QUEUE"
+def _violation(
+    device: Device, table: str, row: ConfigRow, port: str, problem: str, *, throws: bool = False
+) -> Violation:
+    from lossless.checks.rules.sonic.lossless_rows import THROWS, keeps_ports_waiting, severity_of
+
+    waits = _WAITS if keeps_ports_waiting(device, table, row.key) else ""
     return Violation(
         origin=device.tables.origin(table, row),
         message=problem,
-        note="at boot the port waits for the row, and orchagent applies no QoS before all ports are ready"
-        if waits
-        else "",
+        note="; ".join(filter(None, (waits, THROWS if throws else ""))),
         help="write one number, or a lower number, a hyphen and a higher one",
         elements=tuple(element(device, name) for name in port.rpartition("|")[2].split(",") if name),
         data={"table": table, "key": row.key},
+        severity=None if throws else severity_of(device, table, (row.key,)),
     )

@@ -6,8 +6,10 @@ Subject: device
 
 ## What it does
 Reads `pfc_enable` and `pfcwd_sw_enable` of a deployed device as orchagent does, and as buffermgrd does, and reports
-parts that they read differently, parts that are no priority, and parts that orchagent throws on. Blanks before a
-number and repeated numbers do no harm.
+parts that they read differently, parts that are no priority, and parts that orchagent throws on. A part that
+orchagent reads and buffermgrd does not is an error where a priority that it names has no headroom on the port or is
+not paused there, and a warning where its group has headroom all the same. Blanks before a number and repeated numbers
+do no harm.
 
 ## Why it breaks a lossless fabric
 orchagent reads `3-4` as 3 and switches PFC on for it alone. buffermgrd reads it as nothing and makes no lossless
@@ -38,10 +40,12 @@ Write the priorities one by one, parted by commas: `3,4`.
 ## Sources
 - sonic-swss orchagent/qosorch.cpp @bcd579d (stoi of each part), cfgmgr/buffermgr.cpp @029506c (to_uint)
 - sonic-swss-common common/converter.h @07a03cb (to_uint throws on anything behind the digits)
+- sonic-swss orchagent/orch.cpp @e6b0c5b (what throws is caught and tried again)
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation, merged
@@ -72,18 +76,26 @@ def check(device: Device) -> Results:
 
 
 def _violations(
-    device: Device, field: str, parts_of: dict[str, list[tuple[str, Severity]]]
+    device: Device, field: str, parts_of: dict[str, list[tuple[str, Severity | None]]]
 ) -> Iterator[Violation]:
+    from lossless.checks.rules.sonic.lossless_rows import THROWS
+
     for port, row in device.tables.table("PORT_QOS_MAP").items():
         if port == "global" or field not in row.fields:
             continue
-        for problem, severity in parts_of.get(row.fields[field], ()):
+        text = row.fields[field]
+        for problem, fixed in parts_of.get(text, ()):
+            severity = fixed or ("error" if _is_unprotected(device, port, text) else "warning")
+            if _waits(device, row):
+                # orchagent does not come to read the list (CFG002).
+                severity = "warning"
             yield Violation(
                 origin=device.tables.origin("PORT_QOS_MAP", row, field),
-                message=f"{field} {row.fields[field]!r}: {problem}",
+                message=f"{field} {text!r}: {problem}",
+                note=THROWS if severity == fixed == "error" else "",
                 help="write the priorities one by one, separated by commas without blanks",
                 elements=(element(device, port),),
-                data={"value": row.fields[field]},
+                data={"value": text},
                 severity=severity,
                 fix=_fix(device, row, field),
             )
@@ -99,20 +111,53 @@ def _fix(device: Device, row: ConfigRow, field: str) -> tuple[Edit, ...]:
     return (Edit(origin, "set", priority_list(priorities)),)
 
 
-def _odd_parts(field: str, text: str) -> Iterator[tuple[str, Severity]]:
-    """Yield what is wrong with each part; a comma at the end makes no part."""
+def _odd_parts(field: str, text: str) -> Iterator[tuple[str, Severity | None]]:
+    """Yield what is wrong with each part, and how grave it is: None where that depends on the port.
+
+    A comma at the end makes no part.
+    """
+    from lossless.formats.sonic.effective.objects import to_uint
+    from lossless.formats.sonic.effective.programmed import priority_mask
+
     for part in text.removesuffix(",").split(",") if text else ():
         if part.lstrip() in _DIGITS:
             continue
-        number = read_number(part)
-        if number is None:
+        read = priority_mask(part)
+        if not part or read is None:
             yield f"orchagent throws on {part!r} and applies nothing of the row", "error"
-        elif number not in PRIORITIES:
-            yield f"there is no priority {number}, and nothing is switched on for it", "warning"
-        elif part.lstrip().isdecimal():
+        elif not read:
+            yield f"there is no priority {read_number(part)}, and nothing is switched on for it", "warning"
+        elif to_uint(part, 0, 255) == read[0]:
             continue
         elif field == "pfc_enable":
-            problem = f"orchagent reads {part!r} as priority {number}, and buffermgrd makes no group for it"
-            yield problem, "error"
-        elif part.strip() != str(number):
-            yield f"orchagent reads {part!r} as priority {number} alone", "warning"
+            yield (
+                f"orchagent reads {part!r} as priority {read[0]}, and buffermgrd makes no group for it",
+                None,
+            )
+        else:
+            yield f"orchagent reads {part!r} as priority {read[0]} alone", "warning"
+
+
+def _waits(device: Device, row: ConfigRow) -> bool:
+    """Return whether the row of a list waits for a name that is not there."""
+    fate = device.programmed.fates.get(("PORT_QOS_MAP", row.key))
+    return fate is not None and fate.kind == "waits"
+
+
+def _is_unprotected(device: Device, name: str, text: str) -> bool:
+    """Return whether a priority that a list names has no headroom on a port, or is not paused there and has traffic."""
+    from lossless.checks.rules.pfc.priorities import used_classes
+    from lossless.checks.rules.sonic.lossless_rows import lacks_headroom
+    from lossless.formats.sonic.effective.programmed import priority_mask
+
+    if not device.tables.table("PORT"):
+        return True
+    port = device.view.port(device.switch.name, name)
+    if port is None or port.qos is None:
+        return False
+    paused = {*(priority_mask(text) or ())}
+    classes = device.switch.classes
+    named = {cls.priority for cls in classes.lossless}
+    carried = used_classes(port.qos) if classes.knowledge == "inferred" else named
+    meant = {int(digit) for digit in re.findall(r"(?<![\w.])[0-7](?![\w.])", text)}
+    return bool((meant - paused) & carried) or any(lacks_headroom(device, name, group) for group in paused)

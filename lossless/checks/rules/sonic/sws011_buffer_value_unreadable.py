@@ -6,7 +6,7 @@ Subject: device
 ## What it does
 Reads the numbers of `BUFFER_POOL` and `BUFFER_PROFILE` rows of a deployed device as orchagent does, and the pools'
 `type` and `mode`. Text without a number makes it throw, an unknown word makes it drop the row, and a negative size
-becomes one near 2^64.
+becomes one near 2^64. Where no lossless class needs what is dropped, and no port waits for it, it is a warning.
 
 ## Why it breaks a lossless fabric
 Without the pool no profile on it is applied, without the profile no group and no queue that names it. Ports that
@@ -81,7 +81,7 @@ def _size(device: Device, table: str, row: ConfigRow, field: str) -> Iterator[Vi
     help_text = (
         "write a whole number of bytes" if field != "dynamic_th" else "write a whole number from -8 to 7"
     )
-    problem = FieldProblem(field, f"has {field} {text!r}, {outcome}", help_text)
+    problem = FieldProblem(field, f"has {field} {text!r}, {outcome}", help_text, throws=number is None)
     yield field_violation(device, table, row, problem)
 
 

@@ -6,8 +6,9 @@ Subject: device
 ## What it does
 Follows the profiles that `BUFFER_PG`, `BUFFER_QUEUE` and the profile lists of a deployed device name to their
 pools, and reports those of the wrong side. Pools of type `both` serve either. A profile with `xoff`, headroom, on an
-egress pool is reported too, and one with `packet_discard_action` trim on a group or in a list. Groups that pause
-and have no headroom by such a profile are PFC005's.
+egress pool is reported too, and one with `packet_discard_action` trim on a group or in a list. In the traditional
+model a profile of the wrong side is a warning, because the chip's driver decides; so is a row that is refused and that
+no lossless class needs. Groups that pause and have no headroom by such a profile are PFC005's.
 
 ## Why it breaks a lossless fabric
 The dynamic model refuses the row or the profile, and the group or the queue has no buffer of its own. In the
@@ -157,7 +158,16 @@ def _use_violation(
         help=f"name a profile {wanted}",
         elements=(element(device, port.rpartition("|")[2]),),
         data={"profile": name, "pool": pool},
+        severity=_use_severity(device, use, key, trimmed=trimmed),
     )
+
+
+def _use_severity(device: Device, use: _ProfileField, key: str, *, trimmed: bool) -> Severity | None:
+    from lossless.checks.rules.sonic.lossless_rows import severity_of
+
+    if trimmed:
+        return severity_of(device, use.table, (key,))
+    return None if device.switch.qos.buffer_model == "dynamic" else "warning"
 
 
 def _headroom(device: Device, row: ConfigRow) -> Violation:

@@ -6,15 +6,14 @@ Subject: fabric
 
 ## What it does
 Checks detection (100 to 5,000 ms), restoration (100 to 60,000 ms) and the poll interval (100 to 1,000 ms)
-of ports with PFC, and that a `PFC_WD` row has a detection time at all. On a deployed switch a poll interval
-of up to 3,000 ms is a warning, because Dell Enterprise SONiC accepts it and the file does not say who reads
-it; it is an error where a timer lies below it. Timers that this rule refuses are not checked by WD004, WD005,
-WD006 and WD008.
+of ports with PFC, and that a `PFC_WD` row has a detection time at all. On a deployed switch a poll interval out of
+range is a warning: orchagent takes any, and detects a storm after one interval. With 0 no queue is ever looked at, an
+error. Timers that this rule refuses are not checked by WD004, WD005, WD006 and WD008.
 
 ## Why it breaks a lossless fabric
 orchagent drops the whole row when one of its timers is out of range or the detection time is missing. The
 port then has PFC and no watchdog, and only the log says so. A poll interval out of range makes the switch
-refuse the whole file when it checks it.
+refuse the whole file when it checks it, and a longer one leaves storms alone for as long.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -64,6 +63,7 @@ Bring the timer into the range.
 ## Sources
 - sonic-swss orchagent/pfcwdorch.h and pfcwdorch.cpp @e6b0c5b (limits; a row that breaks them is dropped)
 - sonic-buildimage src/sonic-yang-models/yang-models/sonic-pfcwd.yang @086b03b (POLL_INTERVAL)
+- sonic-sairedis syncd/FlexCounter.cpp @eb21195 (counters are read where the poll interval is above 0)
 - dellemc.enterprise_sonic 2.5.1, module sonic_qos_pfc (poll up to 3,000 ms)
 """
 
@@ -81,7 +81,6 @@ if TYPE_CHECKING:
     from lossless.checks.rules.watchdog.watchdog_rows import WatchdogRows
     from lossless.model.fabric.view import View
 
-_DELL_POLL_MS = range(100, 3000 + 1)
 _DROPPED = "orchagent drops the whole row, and the port has no watchdog"
 
 
@@ -132,19 +131,20 @@ def _poll(watchdogs: Sequence[WatchdogRows]) -> Violation:
     first = watchdogs[0]
     poll_ms = first.poll_ms
     above = any((rows.watchdog.detection_ms or poll_ms) < poll_ms for rows in watchdogs)
-    unsure = not first.declared and poll_ms in _DELL_POLL_MS and not above
     nearest_ms = min(max(poll_ms, POLL_RANGE_MS[0]), POLL_RANGE_MS[-1])
     return (
         Violation(
             origin=first.poll_origin,
             message=f"poll interval of {poll_ms:,} ms is outside {_span(POLL_RANGE_MS)}",
-            note="SONiC's own model refuses the file; Dell Enterprise SONiC accepts up to 3,000 ms"
+            note="no queue is ever looked at"
+            if poll_ms <= 0
+            else "SONiC's own model refuses the file; Dell Enterprise SONiC accepts up to 3,000 ms"
             + ("; detection is shorter than the poll interval" if above else ""),
             help=f"set it to {nearest_ms} ms, the nearest that is accepted",
             fix=first.poll_fixes(nearest_ms),
             data={"poll_ms": poll_ms, "minimum_ms": POLL_RANGE_MS[0], "maximum_ms": POLL_RANGE_MS[-1]},
         )
-        .certain_if(not unsure)
+        .certain_if(first.declared or poll_ms <= 0)
         .on_ports(*sets_of(watchdogs))
     )
 

@@ -6,13 +6,16 @@ Subject: fabric
 
 ## What it does
 Compares detection and restoration of each watchdog with the poll interval of its switch, 100 ms where none is
-configured. Where every watchdog of a switch is below it, the poll interval is blamed. A poll interval that is
+configured. Where every watchdog of a switch is below it, the poll interval is blamed. A deployed switch takes such
+timers, and it is a warning; the configuration that an intent renders is refused, an error. A poll interval that is
 itself out of range is WD003's.
 
 ## Why it breaks a lossless fabric
-The watchdog sees a queue only when it polls. With a detection time below the poll interval a single look
-decides: a queue that happens to be paused at that moment is taken for a storm and its packets are dropped.
-SONiC's model refuses such a file, but `pfcwd start` lets it through, so it lives on switches until a reload.
+The watchdog sees a queue only when it polls. With a detection time below the poll interval a single interval
+decides: a queue that sent nothing between two polls, and whose peer paused it, is taken for a storm, however short a
+time was configured. Broadcom's script reads pause and counters at different instants, so one sample can show a pause
+that never was. SONiC's model refuses such a file, but `pfcwd start` lets it through, so it lives on switches until a
+reload.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -50,6 +53,7 @@ Raise the timer to the poll interval or, better, to twice of it; or poll more of
 ## Sources
 - sonic-buildimage src/sonic-yang-models/yang-models/sonic-pfcwd.yang @086b03b (the ``must`` statement of both timers)
 - sonic-swss orchagent/orchdaemon.cpp @e6b0c5b (PFC_WD_POLL_MSECS, 100 ms)
+- sonic-swss orchagent/pfc_detect_mellanox.lua @e6b0c5b, pfc_detect_broadcom.lua @0cb8610
 - sonic-buildimage issue 27865, sonic-utilities issue 4520
 """
 
@@ -112,11 +116,12 @@ def _row_violation(rows: WatchdogRows) -> Violation:
         origin=rows.at(below[0]),
         message=f"{' and '.join(short)} {'are' if len(short) > 1 else 'is'} shorter than "
         f"the poll interval of {rows.poll_ms} ms",
-        note="a queue is looked at once per poll: a shorter detection lets one look decide, "
+        note="a queue is looked at once per poll: with a shorter detection a single interval decides, "
         "a shorter restoration waits for the next poll anyway",
         help=f"raise {' and '.join(f.partition('_')[0] for f in below)} to {2 * rows.poll_ms} ms, two polls; "
         f"{rows.poll_ms} ms is the least",
         data={**{f"{name}_ms": value for name, value in values.items()}, "poll_ms": rows.poll_ms},
         related=(RelatedPlace(rows.poll_origin, f"the poll interval is {rows.poll_ms} ms"),),
         fix=_raised(rows),
+        severity=None if rows.declared else "warning",
     ).on_ports(*rows.sets)
