@@ -1,11 +1,12 @@
 """Where PFC is turned on at a port, some priority must be no-drop there.
 
-Severity: warning
+Severity: error
 Subject: switch
 
 ## What it does
 Looks at switches on which PFC is turned on and priorities are named by separate commands. A port with PFC on, in its
-own lines or by its profile, that pauses no priority is a warning.
+own lines or by its profile, that pauses no priority is an error where a lossless class is named or declared, or other
+ports of the switch have one. Elsewhere it is a warning.
 
 ## Why it breaks a lossless fabric
 The port looks as if it had PFC, in its configuration and in the output of show commands, and it pauses nothing: RDMA
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 def on_switch(switch: SwitchConfiguration) -> Results:
     """Yield a violation per place that turns PFC on for ports which pause nothing."""
     name = switch.read.switch.name
+    has_class = any(cls.dscps for cls in switch.read.switch.classes.lossless)
     for origin, ports in grouped((origin, port) for port, origin in switch.read.silent).items():
         yield Violation(
             origin=origin,
@@ -56,4 +58,5 @@ def on_switch(switch: SwitchConfiguration) -> Results:
             note="without a no-drop priority the port drops what congests there",
             help="name the lossless priority as no-drop, or turn PFC off",
             elements=tuple(f"{name}:{port}" for port in ports),
+            severity=None if has_class else "warning",
         )
