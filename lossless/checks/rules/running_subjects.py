@@ -5,7 +5,9 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from lossless.checks.rules.base import MissingInput
 from lossless.checks.rules.pfc.priorities import paused_priority, sent_priority
+from lossless.formats.sonic.read.system_ports import Card, card_of
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -16,6 +18,11 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Link, Port, Switch
     from lossless.model.fabric.qos import PortQos
     from lossless.model.fabric.state.device_state import DeviceState
+
+
+OTHER_CARD = MissingInput(
+    "a queue is for a port of another card, and the own ports have different lossless classes"
+)
 
 
 class LosslessPort(NamedTuple):
@@ -76,6 +83,33 @@ class RunningDevice:
             for name, port in self.ports.items()
             if port.qos is not None and port.qos.pfc.priorities
         }
+
+    @cached_property
+    def card(self) -> Card:
+        """How system ports of a chassis call it."""
+        metadata = self.configured.metadata if self.configured is not None else {}
+        card = card_of(metadata)
+        return card if card.host is not None else Card(metadata.get("hostname", self.name), None)
+
+    def own_port(self, name: str) -> str:
+        """Return the port that a name of a system port is for, the name itself where that is no port of its own."""
+        if "|" not in name:
+            return name
+        host, _, rest = name.partition("|")
+        asic, _, port = rest.rpartition("|")
+        own = self.card.is_named(host, asic) if asic else self.card.host == host
+        return port if own else name
+
+    def lossless_at(self, name: str) -> LosslessPort | MissingInput | None:
+        """Return what is lossless of what is sent to a port, by the maps of the own ports where it is of another card.
+
+        None: nothing is. A card queues what it received for the ports of all cards.
+        """
+        port = self.own_port(name)
+        if "|" not in port or port in self.ports:
+            return self.lossless.get(port)
+        every = {*self.lossless.values()}
+        return every.pop() if len(every) == 1 else OTHER_CARD if every else None
 
 
 class RunningFabric(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
@@ -26,6 +26,7 @@ from tests.checks.verify.running import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from lossless.api import Report
@@ -180,6 +181,79 @@ class TestDropsBetweenCaptures:
         assert findings(earlier, "error") == {("CTR001", "leaf1:Ethernet4:3")}
 
 
+def _wred(drops: Mapping[str, int | str]) -> str:
+    """Return what ``show queue wredcounters`` prints of drops, by port and queue."""
+    lines = ["     Port    TxQ    WredDrp/pkts    WredDrp/bytes    EcnMarked/pkts    EcnMarked/bytes"]
+    lines.append("---------  -----  --------------  ---------------  ----------------  -----------------")
+    for name, dropped in drops.items():
+        port, queue = name.split()
+        lines.append(f"{port:>9}  {queue:>5}  {dropped:>14}  {dropped:>15}  {9:>16}  {9:>17}")
+    return "\n".join(lines) + "\n\n"
+
+
+class TestWhatElseAQueueLoses:
+    """Losses that are counted apart from all that a queue dropped."""
+
+    def _report(self, tmp_path: Path, text: str) -> Report:
+        return report_on(tmp_path, {"leaf1/state.txt": text, "leaf1/config_db.json": leaf_config()})
+
+    def test_drops_of_wred_are_drops(self, tmp_path: Path) -> None:
+        report = self._report(tmp_path, _wred({"Ethernet4 UC3": 12, "Ethernet8 UC1": 5, "Ethernet0 UC3": 0}))
+        assert findings(report, "warning") == {("CTR001", "leaf1:Ethernet4:3")}
+
+    @pytest.mark.parametrize(
+        "counter", ["WRED_DROPPED_PACKETS", "TRIM_PACKETS", "CREDIT_WD_DELETED_PACKETS", "DROPPED_PACKETS"]
+    )
+    def test_each_counter_of_losses_by_its_name_in_the_database(self, tmp_path: Path, counter: str) -> None:
+        state = json.dumps({"Ethernet4:3": {f"SAI_QUEUE_STAT_{counter}": "12"}})
+        assert findings(self._report(tmp_path, state)) == {("CTR001", "leaf1:Ethernet4:3")}
+
+    def test_one_queue_is_one_loss_of_the_larger_counter(self, tmp_path: Path) -> None:
+        text = _wred({"Ethernet4 UC3": 12}) + queue_counters({"Ethernet4 UC3": 90})
+        (finding,) = self._report(tmp_path, text).findings
+        assert finding.data["dropped"] == 90
+
+    def test_a_counter_of_wred_that_a_chip_lacks_leaves_nothing_unchecked(self, tmp_path: Path) -> None:
+        text = _wred({"Ethernet4 UC3": "N/A"})
+        report = self._report(tmp_path, queue_counters({"Ethernet4 UC3": 0}) + text)
+        assert (report.findings, reasons(report, "CTR001")) == ((), [])
+
+    def test_nothing_is_known_where_it_is_the_only_counter(self, tmp_path: Path) -> None:
+        report = self._report(tmp_path, _wred({"Ethernet4 UC3": "N/A"}))
+        assert reasons(report, "CTR001") == ["the captures do not say the value of WredDrp/pkts"]
+
+
+class TestVirtualOutputQueues:
+    """A card of a chassis queues what it received for the ports of all cards."""
+
+    CARD: ClassVar[dict[str, Any]] = {"switch_type": "voq", "asic_name": "Asic0", "switch_id": "0"}
+
+    def _report(self, tmp_path: Path, port: str, queue: str = "VOQ3", *, pfc: str = "3") -> Report:
+        config = leaf_config(
+            DEVICE_METADATA={"localhost": self.CARD}, PORT_QOS_MAP={"Ethernet0": {"pfc_enable": pfc}}
+        )
+        text = queue_counters({f"{port} {queue}": 12}).replace("  TxQ", "  Voq")
+        return report_on(tmp_path, {"leaf1/state.txt": text, "leaf1/config_db.json": config})
+
+    @pytest.mark.parametrize("port", ["leaf1|asic0|Ethernet4", "leaf1|Ethernet4"])
+    def test_drops_for_an_own_port(self, tmp_path: Path, port: str) -> None:
+        assert findings(self._report(tmp_path, port), "warning") == {("CTR001", "leaf1:Ethernet4:3")}
+
+    @pytest.mark.parametrize("port", ["lc2|asic0|Ethernet4", "leaf1|asic1|Ethernet4"])
+    def test_drops_for_a_port_of_another_card(self, tmp_path: Path, port: str) -> None:
+        assert findings(self._report(tmp_path, port), "warning") == {("CTR001", f"leaf1:{port}:3")}
+
+    def test_drops_of_another_class(self, tmp_path: Path) -> None:
+        assert findings(self._report(tmp_path, "lc2|asic0|Ethernet4", "VOQ1")) == set()
+
+    def test_own_ports_with_other_classes_leave_it_open(self, tmp_path: Path) -> None:
+        report = self._report(tmp_path, "lc2|asic0|Ethernet4", pfc="4")
+        assert findings(report) == set()
+        assert reasons(report, "CTR001") == [
+            "a queue is for a port of another card, and the own ports have different lossless classes"
+        ]
+
+
 def test_a_row_of_a_counter_group_is_no_configuration(tmp_path: Path) -> None:
     rows = json.dumps({"FLEX_COUNTER_TABLE|QUEUE": {"FLEX_COUNTER_STATUS": "enable"}})
     files = {"leaf1/state.txt": queue_counters({"Ethernet8 UC3": 786}), "leaf1/rows.json": rows}
@@ -216,6 +290,17 @@ class TestPausesOfLossyPriorities:
     def test_since_boot_they_are_information(self, tmp_path: Path) -> None:
         report = report_on(tmp_path, self._files(pauses("Rx", {"Ethernet8": 5}, 4)))
         assert findings(report, "info") == {("CTR002", "leaf1:Ethernet8:4")}
+
+    @pytest.mark.parametrize(("table", "hits"), [({}, 1), (None, 0)], ids=["off everywhere", "no maps"])
+    def test_pfc_that_is_off_everywhere_makes_all_lossy(
+        self, tmp_path: Path, table: dict[str, Any] | None, hits: int
+    ) -> None:
+        config = json.loads(leaf_config())
+        for row in config["PORT_QOS_MAP"].values():
+            row.pop("pfc_enable", None)
+        config["PORT_QOS_MAP"] = config["PORT_QOS_MAP"] if table is not None else {}
+        report = report_on(tmp_path, self._files(pauses("Rx", {"Ethernet8": 5}, 4), json.dumps(config)))
+        assert len([code for code, _ in findings(report, "info") if code == "CTR002"]) == hits
 
     def test_between_captures_a_warning(self, tmp_path: Path) -> None:
         now, then = (self._files(pauses("Tx", {"Ethernet8": count}, 4)) for count in (5, 0))

@@ -4,8 +4,10 @@ Severity: error
 Subject: running device
 
 ## What it does
-Looks for packets that a queue or a priority group of a lossless class dropped; which classes are lossless, the
-configuration says, or an intent. With `--since`, what was dropped between the captures is an error. From one capture
+Looks for packets that a queue or a priority group of a lossless class lost: all that it dropped, what WRED dropped or
+the credit watchdog of a virtual output queue deleted, and what was trimmed. A card of a chassis has such queues for the
+ports of all cards; what of another card's port is lossless, the maps of its own ports say. Which classes are lossless,
+the configuration says, or an intent. With `--since`, what was lost between the captures is an error. From one capture
 it is a warning: the counters run since boot or the last clear, and the class may not have been lossless then. Drops
 of a queue that the watchdog stormed are not reported here: they may be the watchdog's own. Where the headroom of a
 group that dropped was full by its watermark, or the headroom that its pool lends, that is named as the cause.
@@ -39,12 +41,16 @@ the pool lends too little to all of its groups; where it sent none, the group ha
 ## Sources
 - lolyu/aoi sonic/qos/buffer_triage.md @edf74e58bb89: 91,786 drops in a lossless queue, and no pause was sent
 - sonic-net/sonic-buildimage#27606: WRED drops in a lossless queue below the threshold of PFC
+- opencomputeproject/SAI inc/saiqueue.h @8c7b32b: drops of WRED have counters of their own
+- sonic-net/SONiC doc/voq/aggregate_voq_counters.md @b55725b: queues of a card for ports of all cards, and what they
+  count
 - sonic-net/sonic-mgmt#2174: how a switch counts the headroom watermark of a group
 - sonic-swss orchagent/pfcactionhandler.cpp @e6b0c5b: the watchdog counts drops of the queue and group it stormed
 """
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
@@ -59,6 +65,8 @@ from lossless.checks.rules.counting import (
     other_ports,
     total,
 )
+from lossless.checks.rules.running_subjects import LosslessPort
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
@@ -68,8 +76,20 @@ if TYPE_CHECKING:
     from lossless.checks.rules.running_subjects import RunningDevice
 
 _KINDS = {"queue": "queue", "pg": "priority group"}
+_COUNTERS = {
+    "dropped_packets": "dropped {amount} packets",
+    "wred_dropped_packets": "dropped {amount} packets by WRED",
+    "trimmed_packets": "trimmed {amount} packets",
+    "credit_watchdog_deleted_packets": "dropped {amount} packets by its credit watchdog",
+}
+"""The counters of what a queue or group lost; the first, where there is one, has all that it dropped."""
 _NO_CLASSES = MissingInput("neither a configuration nor an intent says which classes are lossless")
-_QUEUE = "let WRED only mark in this queue, and raise its limit above the threshold at which PFC pauses"
+_QUEUE = {
+    "dropped_packets": "let WRED only mark in this queue, and raise its limit above the threshold at which PFC pauses",
+    "wred_dropped_packets": "let WRED only mark in this queue (ecn_all), and keep packets that are not ECN-capable out",
+    "trimmed_packets": "name a profile without packet_discard_action trim for this queue",
+    "credit_watchdog_deleted_packets": "look for the port that the queue is for: it has not granted credits",
+}
 _GROUP = "see that the group has a lossless profile applied, and that the pool is not full before it pauses"
 _HEADROOM = "give the groups the headroom that rate and cable need, and check that the sender obeys pauses"
 _STORMED = MissingInput("the watchdog stormed the queue, and its drops may be the watchdog's")
@@ -79,34 +99,40 @@ def check(device: RunningDevice) -> Results:
     """Yield a violation per queue or group number whose lossless class dropped, at the port that dropped most."""
     drops: list[tuple[str, Count]] = []
     for kind in _KINDS:
-        for item in _dropped(device, kind):
-            if isinstance(item, Count):
-                drops.append((kind, item))
-            else:
-                yield item
+        # A queue that dropped by one of its counters is one cause: which, its largest counter says.
+        by_member = grouped(_dropped(device, kind))
+        for items in by_member.values():
+            counts = [item for item in items if isinstance(item, Count)]
+            largest = max(reversed(counts), key=attrgetter("amount"), default=None)
+            if largest is not None and largest.amount:
+                drops.append((kind, largest))
+            elif isinstance(items[0], MissingInput):
+                yield items[0]
     numbered = ((f"{kind} {count.placed.part(kind)}", count) for kind, count in drops)
     for what, counts in largest_of_each(numbered):
         yield _violation(device, what.split()[0], counts)
 
 
-def _dropped(device: RunningDevice, kind: str) -> Iterator[Count | MissingInput]:
-    """Yield the drops of lossless queues, or groups, and what is not known of them."""
-    for placed in each(device.state, "dropped_packets", "port", kind):
+def _dropped(device: RunningDevice, kind: str) -> Iterator[tuple[tuple[str, int], Count | MissingInput]]:
+    """Yield what each lossless queue, or group, has counted of what it lost, and what is not known of that."""
+    for placed in (placed for name in _COUNTERS for placed in each(device.state, name, "port", kind)):
         port, number = placed.part("port") or "", int(placed.part(kind) or "0")
+        member = port, number
         if device.switch is None:
             if placed.number:
-                yield _NO_CLASSES
+                yield member, _NO_CLASSES
             continue
-        if port not in device.ports and placed.number:
-            yield OTHER_PORT
-        lossless = device.lossless.get(port)
-        if lossless is None or number not in (lossless.queues if kind == "queue" else lossless.groups):
-            continue
-        count = counted(device, placed, "port", kind)
-        if isinstance(count, MissingInput):
-            yield count
-        elif count.amount:
-            yield _STORMED if _stormed(device, port, lossless.queues) else count
+        lossless = device.lossless_at(port)
+        if "|" not in port and port not in device.ports and placed.number:
+            yield member, OTHER_PORT
+        if isinstance(lossless, MissingInput):
+            if placed.number:
+                yield member, lossless
+        elif lossless is not None and number in (lossless.queues if kind == "queue" else lossless.groups):
+            count = counted(device, placed, "port", kind)
+            dropped = isinstance(count, Count) and count.amount
+            stormed = dropped and _stormed(device, device.own_port(port), lossless.queues)
+            yield member, _STORMED if stormed else count
 
 
 def _stormed(device: RunningDevice, port: str, queues: frozenset[int]) -> bool:
@@ -121,19 +147,17 @@ def _stormed(device: RunningDevice, port: str, queues: frozenset[int]) -> bool:
 
 def _violation(device: RunningDevice, kind: str, counts: list[Count]) -> Violation:
     worst, number = counts[0], counts[0].placed.part(kind) or ""
+    lost = _COUNTERS[worst.placed.reading.name].format(amount=f"{worst.amount:,}")
     others = f", as did that of {other_ports(counts)}" if len(counts) > 1 else ""
     sent = _pauses_sent(device, worst.port)
     full = full_headroom(device, worst.port, int(number)) if kind == "pg" else None
     where = "PG" if kind == "pg" else ""
     return Violation(
         origin=worst.placed.origin,
-        message=(
-            f"{_KINDS[kind]} {number} of {worst.port} is lossless and dropped {worst.amount:,} packets "
-            f"{worst.window}{others}"
-        ),
+        message=(f"{_KINDS[kind]} {number} of {worst.port} is lossless and {lost} {worst.window}{others}"),
         note=_full(full) if full else _note(kind, sent),
-        help=_HEADROOM if full else _help(kind, sent),
-        elements=tuple(f"{device.name}:{count.port}:{where}{number}" for count in counts),
+        help=_HEADROOM if full else _help(kind, worst.placed.reading.name, sent),
+        elements=tuple(f"{device.name}:{device.own_port(count.port)}:{where}{number}" for count in counts),
         severity=worst.severity("error", "warning"),
         data={
             "dropped": worst.amount,
@@ -145,7 +169,9 @@ def _violation(device: RunningDevice, kind: str, counts: list[Count]) -> Violati
 
 def _pauses_sent(device: RunningDevice, port: str) -> int | None:
     """Return how many pauses of a port's lossless priorities the switch has sent on all ports."""
-    sent = [total(device, "pfc_tx", str(priority)) for priority in device.lossless[port].priorities]
+    lossless = device.lossless_at(port)
+    priorities = lossless.priorities if isinstance(lossless, LosslessPort) else ()
+    sent = [total(device, "pfc_tx", str(priority)) for priority in priorities]
     known = [amount for amount in sent if amount is not None]
     return sum(known) if len(known) == len(sent) else None
 
@@ -168,7 +194,7 @@ def _full(full: FullHeadroom) -> str:
     return f"{full.what} was full: it held {held} of {given} {full.window}"
 
 
-def _help(kind: str, sent: int | None) -> str:
+def _help(kind: str, counter: str, sent: int | None) -> str:
     if kind == "queue":
-        return _QUEUE
+        return _QUEUE[counter]
     return _GROUP if sent == 0 else _HEADROOM

@@ -4,10 +4,11 @@ Severity: warning
 Subject: running device
 
 ## What it does
-On a switch with lossless classes, looks for pauses that a port received or sent of a priority that is not lossless
-there. With `--since` it looks at those between the captures. From one capture it is information: the counters run
-since boot or the last clear, and the configuration may have been another one then. What a port with asymmetric PFC
-receives is left out: it obeys pauses of all priorities.
+Looks for pauses that a port received or sent of a priority that is not lossless there: on a switch with lossless
+classes, and on one whose configuration has PORT_QOS_MAP and switches PFC on nowhere. With `--since` it looks at those
+between the captures. From one capture it is information: the counters run since boot or the last clear, and the
+configuration may have been another one then. What a port with asymmetric PFC receives is left out: it obeys pauses of
+all priorities.
 
 ## Why it breaks a lossless fabric
 Received: the neighbor thinks that the class is lossless, and the switch does not, so that one of them drops where the
@@ -62,8 +63,7 @@ _HELP = {
 
 def check(device: RunningDevice) -> Results:
     """Yield a violation per direction and priority, at the port with most pauses."""
-    # Where nothing is lossless, the maps may not be in the capture.
-    if not device.lossless:
+    if not device.lossless and not _states_its_maps(device):
         return
     for name in _VERBS:
         pauses: list[tuple[str, Count]] = []
@@ -74,6 +74,16 @@ def check(device: RunningDevice) -> Results:
                 yield item
         for priority, counts in largest_of_each(pauses):
             yield _violation(device, name, priority, counts)
+
+
+def _states_its_maps(device: RunningDevice) -> bool:
+    """Return whether nothing is lossless because PFC is off, and not because the maps are not in the capture."""
+    configured = device.configured
+    return (
+        configured is not None
+        and not configured.switch.is_fragment
+        and bool(configured.tables.table("PORT_QOS_MAP"))
+    )
 
 
 def _on_lossy(device: RunningDevice, name: str) -> Iterator[Count | MissingInput]:
