@@ -34,7 +34,7 @@ SUPERSEDES: dict[str, tuple[str, ...]] = {
     "SIM001": ("BUF001", "BUF002", "BUF007", "SIM002"),
     "SIM002": ("BUF001", "BUF002", "BUF007"),
     "STM003": ("STM001", "STM005"),
-    "SWS003": ("ECN001", "ECN002", "ECN003", "ECN004", "ECN005", "ECN012"),
+    "SWS003": ("ECN001", "ECN002", "ECN003", "ECN004", "ECN005", "ECN007", "ECN012"),
     "SWS005": ("WD003",),
     "SWS015": ("BUF004",),
     "TOP005": ("TOP006",),

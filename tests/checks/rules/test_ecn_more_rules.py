@@ -90,6 +90,24 @@ class TestOnePacket:
         assert (found.severity, found.origin.path) == ("error", ("classes", "rdma", "ecn", "max"))
         none_of(intent(zero), "ECN002", "ECN003")
 
+    def test_a_curve_without_thresholds_has_the_default_of_zero(self) -> None:
+        unset = {"green_min_threshold": None, "green_max_threshold": None}
+        found = only(device({"WRED_PROFILE": {"AZURE_LOSSLESS": unset}}), "ECN007")
+        assert (found.severity, found.data["max_bytes"]) == ("error", 0)
+
+    def test_a_curve_that_does_not_mark_needs_no_thresholds(self) -> None:
+        unset = {"green_min_threshold": None, "green_max_threshold": None, "ecn": "ecn_none"}
+        none_of(device({"WRED_PROFILE": {"AZURE_LOSSLESS": unset}}), "ECN007")
+
+    def test_a_threshold_that_cannot_be_read_is_of_another_rule(self) -> None:
+        report = device({"WRED_PROFILE": {"AZURE_LOSSLESS": {"green_max_threshold": "many"}}})
+        none_of(report, "ECN007")
+        assert only(report, "SWS003").severity == "error"
+
+    def test_a_curve_without_a_minimum_begins_at_zero(self) -> None:
+        report = device({"WRED_PROFILE": {"AZURE_LOSSLESS": {"green_min_threshold": None}}})
+        assert only(report, "ECN007").severity == "info"
+
     def test_a_curve_from_zero(self) -> None:
         found = only(device(curve(0, 900000)), "ECN007")
         assert (found.severity, found.origin.path) == ("info", (*PROFILE, "green_min_threshold"))

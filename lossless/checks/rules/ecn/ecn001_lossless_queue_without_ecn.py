@@ -175,6 +175,7 @@ def _drops(use: WredUse) -> Violation:
 
 def _does_not_mark(use: WredUse, declared: bool) -> Violation:
     also = "" if use.wred.green.marks else ' and "ecn": "ecn_all"'
+    also += "" if use.wred.green.max_bytes else ", with green_min_threshold and green_max_threshold in bytes"
     return Violation(
         origin=use.wred.origin.at("wred_green_enable"),
         message=f"{use.wred.name} marks nothing on a lossless queue: wred_green_enable is not true",

@@ -4,10 +4,10 @@ Severity: warning
 Subject: fabric
 
 ## What it does
-Looks for marking curves on lossless queues whose Kmax is at most 4,096 bytes, the payload of one RDMA packet
-of the largest path MTU, and for a Kmin of zero. Kmax that small is a warning, zero an error; Kmin of zero alone
-is noted. Thresholds that merely look low are not checked: how low is right depends on round-trip times that
-neither an intent nor a switch knows.
+Looks for marking curves on lossless queues whose Kmax is at most 4,096 bytes, the payload of one RDMA packet of the
+largest path MTU, and for a Kmin of zero. Kmax that small is a warning, zero an error; Kmin of zero alone is noted.
+What a WRED_PROFILE of SONiC does not state is zero. Thresholds that merely look low are not checked: how low is right
+depends on round-trip times that neither an intent nor a switch knows.
 
 ## Why it breaks a lossless fabric
 Every packet that has to wait for one other is marked, congestion or not, and senders stay at their lowest rate.
@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from lossless.checks.rules.ecn.wred_profiles import WredUse
     from lossless.model.fabric.view import View
 
+_THRESHOLDS = "green_min_threshold and green_max_threshold in bytes"
 _ZERO = (
     "SAI counts thresholds from 1 and takes 0 for the whole buffer; chips may also mark everything from 0 on"
 )
@@ -80,26 +81,29 @@ _ZERO = (
 def check(view: View) -> Results:
     """Yield a violation per marking curve that a single packet reaches the end of, or that begins at zero."""
     for use in marking_uses(view):
-        green = use.wred.green
-        if green.max_bytes is None:
+        green, default = use.wred.green, 0 if use.wred.origin.path[0] == "WRED_PROFILE" else None
+        max_bytes = default if green.max_bytes is None else green.max_bytes
+        min_bytes = default if green.min_bytes is None else green.min_bytes
+        if max_bytes is None:
             continue
-        if green.max_bytes <= ONE_PACKET_BYTES:
-            yield _full(view, use, green.max_bytes)
-        elif green.min_bytes == 0:
+        if max_bytes <= ONE_PACKET_BYTES:
+            yield _full(view, use, max_bytes)
+        elif min_bytes == 0:
             yield _from_zero(view, use)
 
 
 def _full(view: View, use: WredUse, kmax_bytes: int) -> Violation:
     zero = kmax_bytes == 0
+    states = "Kmax is 0" if use.wred.green.max_bytes == 0 else "Kmax is not set, which is 0"
     return Violation(
         origin=threshold_origin(view, use.wred, "max"),
-        message="Kmax is 0: every packet is marked, or none at all"
+        message=f"{states}: every packet is marked, or none at all"
         if zero
         else f"Kmax is {format_bytes(kmax_bytes)}: one packet in the queue is enough to mark all others",
         note=_ZERO
         if zero
         else f"an RDMA packet of the largest path MTU has {ONE_PACKET_BYTES:,} B of payload",
-        help="thresholds are bytes: write 800 KiB as 819200" if not view.fabric.declared else "raise max",
+        help="raise max" if view.fabric.declared else f"set {_THRESHOLDS}: 800 KiB is 819200",
         data={"min_bytes": use.wred.green.min_bytes, "max_bytes": kmax_bytes},
         severity="error" if zero else None,
     ).on_ports(*use.sets)
