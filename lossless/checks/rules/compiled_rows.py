@@ -44,6 +44,7 @@ ROWS = (
     RuleRow("CFG012", "configuration.cfg012_form_normalised", ("device",), "normalized forms"),
     RuleRow("CFG013", "configuration.cfg013_object_without_effect", ("switch",)),
     RuleRow("CFG014", "configuration.cfg014_setting_refused", ("switch",)),
+    RuleRow("CFG016", "configuration.cfg016_hostname_claimed_twice", ("devices",)),
     RuleRow("CLS001", "classification.cls001_rdma_dscp_not_lossless", ("fabric",)),
     RuleRow("CLS002", "classification.cls002_other_dscp_lossless", ("fabric",)),
     RuleRow("CLS003", "classification.cls003_dscp_map_with_holes", ("device",)),

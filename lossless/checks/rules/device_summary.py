@@ -184,6 +184,7 @@ def _end(
         marking=wire.marking,
         trimmed=trimmed,
         dscp_path=port.qos.dscp_to_tc.origin.path if port.qos and port.qos.dscp_to_tc else (),
+        undecided=port.qos is not None and port.qos.trust_dot1p and port.qos.dscp_to_tc is not None,
         detection_ms=port.qos.watchdog.detection_ms if port.qos and port.qos.watchdog else None,
         watched=device.tables.row("PFC_WD", port.name) is not None,
         # Without the field MACsec lets PFC frames pass in clear (sonic-net/SONiC doc/macsec/MACsec_hld.md @0969ba4).

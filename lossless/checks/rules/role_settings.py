@@ -32,7 +32,9 @@ def settings_of(device: Device) -> tuple[SharedSetting, ...]:
 def _all(device: Device) -> Iterator[SharedSetting]:
     yield from _maps(device)
     yield from _policies(device)
+    yield from _pools(device)
     for ports in device.view.lossless_sets:
+        yield from _schedulers(ports)
         yield from _curves(ports)
         yield from _shares(ports)
         yield from _watchdogs(ports)
@@ -68,6 +70,27 @@ def _place_of(device: Device, subject: str, metadata: ConfigRow | None) -> Origi
     if table in device.tables.data:
         return device.tables.origin(table)
     return device.tables.origin("DEVICE_METADATA", metadata)
+
+
+def _pools(device: Device) -> Iterator[SharedSetting]:
+    for pool in device.switch.qos.pools:
+        for what, field, amount in (
+            ("the size", "size", pool.size_bytes),
+            ("the shared headroom", "xoff", pool.shared_headroom_bytes),
+        ):
+            if amount:
+                origin = pool.origin.at(field)
+                yield SharedSetting("pool", f"{what} of {pool.name}", amount, format_bytes(amount), origin)
+
+
+def _schedulers(ports: PortSet) -> Iterator[SharedSetting]:
+    for queue in ports.qos.queues:
+        if queue is not None and queue.scheduler is not None:
+            scheduler = queue.scheduler
+            weight = "" if scheduler.weight is None else f" of weight {scheduler.weight}"
+            value = (scheduler.kind, scheduler.weight)
+            subject = f"the scheduler of queue {queue.number}"
+            yield SharedSetting("scheduler", subject, value, f"{scheduler.kind}{weight}", scheduler.origin)
 
 
 def _curves(ports: PortSet) -> Iterator[SharedSetting]:

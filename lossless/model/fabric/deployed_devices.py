@@ -5,6 +5,7 @@ A summary is small and plain, so that a thousand devices can be read apart and s
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -34,7 +35,8 @@ class LinkEnd(NamedTuple):
     ``lossless`` says whether the device has lossless classes at all.
 
     ``sent`` are the priorities with which lossless packets leave here, ``paused`` those it asks to pause for them;
-    ``dscp_path`` is the place of the DSCP map. ``detection_ms`` is its watchdog's, None without one; ``watched``: a
+    ``dscp_path`` is the place of the DSCP map; ``undecided``: an 802.1p map is bound beside it, and nobody knows which
+    of the two counts. ``detection_ms`` is its watchdog's, None without one; ``watched``: a
     watchdog is configured, whether the port has QoS rows or not. ``macsec_pfc``
     says how it treats PFC frames under MACsec, None without MACsec. ``dead_ms`` is for how long a storm leaves a queue
     dead, None where no watchdog triggers; ``marking`` are the priorities with PFC whose queues mark for DCQCN.
@@ -64,6 +66,7 @@ class LinkEnd(NamedTuple):
     sent: Priorities = ()
     paused: Priorities = ()
     dscp_path: Path = ()
+    undecided: bool = False
     detection_ms: int | None = None
     watched: bool = False
     macsec_pfc: str | None = None
@@ -183,6 +186,25 @@ class CabledPair(NamedTuple):
         return f"{self.near.name} - {self.far.name}"
 
 
+_COPY = (
+    r"(?<![a-z])(backups?|bak|old|orig(inal)?|copy|prev(ious)?|before|saved|snapshots?|archived?)(?![a-z])"
+    r"|(?<![0-9])20[0-9]{2}[-_]?[01][0-9][-_]?[0-3][0-9]"
+)
+"""What files and folders of older copies have in their names, a date among it."""
+
+
+def _without_copies(same: Sequence[DeviceSummary]) -> tuple[DeviceSummary, ...]:
+    """Return the summaries of one name without those whose file is called a copy, in what tells it from the others."""
+    parts = {summary.file: summary.file.replace("\\", "/").split("/") for summary in same}
+    shared = set.intersection(*map(set, parts.values()))
+    kept = [
+        summary
+        for summary in same
+        if not any(re.search(_COPY, part, re.I) for part in parts[summary.file] if part not in shared)
+    ]
+    return tuple(kept or same)
+
+
 class DeployedDevices:
     """All deployed devices and their indexes."""
 
@@ -192,8 +214,13 @@ class DeployedDevices:
     @cached_property
     def by_name(self) -> dict[str, DeviceSummary]:
         """Devices by name; names that two files claim are left out, for nobody knows which is meant."""
-        times = Counter(summary.name for summary in self.summaries)
-        return {summary.name: summary for summary in self.summaries if times[summary.name] == 1}
+        return {name: claims[0] for name, claims in self.claims.items() if len(claims) == 1}
+
+    @cached_property
+    def claims(self) -> dict[str, tuple[DeviceSummary, ...]]:
+        """The devices of each name, without files that are called an older copy of another one."""
+        by_name = grouped((summary.name, summary) for summary in self.summaries).items()
+        return {name: _without_copies(same) if len(same) > 1 else tuple(same) for name, same in by_name}
 
     @cached_property
     def roles(self) -> tuple[tuple[str, tuple[DeviceSummary, ...]], ...]:

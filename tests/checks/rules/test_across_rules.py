@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
@@ -112,8 +112,29 @@ class TestLinks:
         assert drawn("LNK005", leaf(), spine({"DEVICE_NEIGHBOR": {"Ethernet8": {"port": "swp8"}}})) == []
 
     def test_two_files_of_one_hostname_are_nobody(self) -> None:
-        twin = patched("wired-leaf.json", uplink(speed="400000"), "old.json")
-        assert [f for one in LINKS for f in drawn(one, leaf(), twin, spine())] == []
+        twin = patched("wired-leaf.json", {}, "b.json")
+        odd = leaf(uplink(speed="400000"))
+        assert [f for one in LINKS for f in drawn(one, odd, twin, spine())] == []
+
+    @pytest.mark.parametrize(
+        "file", ["old.json", "leaf1.bak.json", "backup/leaf1.json", "leaf1_20240131.json"]
+    )
+    def test_the_current_file_counts_beside_an_older_copy(self, file: str) -> None:
+        copy = patched("wired-leaf.json", {}, file)
+        assert drawn("CFG016", leaf(), copy, spine()) == []
+        assert len(drawn("LNK001", leaf(uplink(speed="400000")), copy, spine())) == 1
+
+    @pytest.mark.parametrize("file", ["b.json", "gold.json", "leaf2/config_db.json", "config_db.json"])
+    def test_two_files_of_one_hostname_ask_whether_they_are_one_switch(self, file: str) -> None:
+        twin = patched("wired-leaf.json", {}, file)
+        assert only("CFG016", leaf(), twin, spine()).origin.file == file
+
+    def test_folders_of_several_sites_are_not_checked_against_each_other(self) -> None:
+        sites = [patched("wired-leaf.json", {}, f"site{n}/leaf1/config_db.json") for n in (1, 2)]
+        assert drawn("CFG016", *sites) == []
+        assert [each.reason for each in unchecked("CFG016", *sites)] == [
+            "several files have one hostname: their switches are not compared with neighbors and role"
+        ]
 
 
 def member(number: int, patch: dict[str, Any] | None = None) -> Document:
@@ -151,9 +172,55 @@ class TestRoles:
         off = {"WRED_PROFILE": {"AZURE_LOSSLESS": {"ecn": "ecn_none"}}}
         assert only("ECN015", member(1, off), member(2), member(3)).data["here"] == "no marking"
 
+    @pytest.mark.parametrize(("size", "hits"), [("17301008", 1), ("300000000", 1), ("60000000", 0)])
+    def test_a_lossless_pool_a_quarter_of_its_peers(self, size: str, hits: int) -> None:
+        odd = {"BUFFER_POOL": {"ingress_lossless_pool": {"size": size}}}
+        assert len(drawn("CFG011", member(1, odd), member(2), member(3))) == hits
+
+    @pytest.mark.parametrize("name", ["egress_lossless_pool", "ingress_lossless_pool"])
+    def test_each_pool_is_compared(self, name: str) -> None:
+        size = json.loads(json.dumps(member(2).data))["BUFFER_POOL"][name]["size"]
+        odd = {"BUFFER_POOL": {name: {"size": str(int(size) // 4)}}}
+        assert only("CFG011", member(1, odd), member(2), member(3)).severity == "warning"
+
+    def test_pools_of_other_models_are_not_compared(self) -> None:
+        odd = {
+            "BUFFER_POOL": {"ingress_lossless_pool": {"size": "17301008"}},
+            "DEVICE_METADATA": {"localhost": {"hwsku": "ACS-MSN2700"}},
+        }
+        assert drawn("CFG011", member(1, odd), member(2), member(3)) == []
+
+    def test_a_scheduler_of_another_weight_is_information(self) -> None:
+        odd = {"SCHEDULER": {"scheduler.1": {"weight": "1"}}}
+        assert only("CFG011", member(1, odd), member(2), member(3)).severity == "info"
+
     def test_upgrades_go_from_switch_to_switch(self) -> None:
         newer = {"VERSIONS": {"DATABASE": {"VERSION": "version_202505_01"}}}
         assert only("CFG011", member(1, newer), member(2), member(3)).severity == "info"
+
+
+class TestTrust:
+    TAGS: ClassVar[dict[str, Any]] = {
+        "DOT1P_TO_TC_MAP": {"AZURE": {str(priority): str(priority) for priority in range(8)}},
+        "PORT_QOS_MAP": {
+            f"Ethernet{n}": {"dscp_to_tc_map": None, "dot1p_to_tc_map": "AZURE"} for n in (0, 4, 8)
+        },
+    }
+
+    def test_which_of_an_802_1p_map_and_the_switch_s_dscp_map_counts_is_not_known(self) -> None:
+        rows = {**self.TAGS["PORT_QOS_MAP"], "global": {"dscp_to_tc_map": "AZURE"}}
+        by_tags = leaf({**self.TAGS, "PORT_QOS_MAP": rows})
+        assert drawn("PFC004", by_tags, spine()) == []
+        assert [each.reason for each in unchecked("SWS018", by_tags, spine())] == [
+            "an 802.1p map and a DSCP map hold for the port, and which counts is not known"
+        ]
+
+    def test_without_any_dscp_map_the_class_is_lost(self) -> None:
+        rows = {**self.TAGS["PORT_QOS_MAP"], "global": None}
+        assert only("PFC004", leaf({**self.TAGS, "PORT_QOS_MAP": rows}), spine()).severity == "error"
+
+    def test_a_dscp_map_on_both_ends_is_no_fault(self) -> None:
+        assert drawn("PFC004", leaf(), spine()) == []
 
 
 OTHER = {"WRED_PROFILE": {"AZURE_LOSSLESS": {"green_min_threshold": "1200000"}}}

@@ -139,8 +139,15 @@ class TestQueueBuffers:
         rows = {f"{port}|3": None for port in PORTS[:2]}
         assert only("BUF022", leaf(BUFFER_QUEUE=rows)).places == 2
 
-    def test_a_part_of_a_configuration_without_buffers_is_left_alone(self) -> None:
-        assert drawn("BUF022", leaf(BUFFER_QUEUE=None)) == []
+    def test_a_queue_without_a_row_on_all_ports_is_told_by_the_other_queues(self) -> None:
+        found = only("BUF022", leaf(BUFFER_QUEUE={f"{port}|3": None for port in PORTS}))
+        assert (found.places, found.severity) == (len(PORTS), "warning")
+
+    def test_a_switch_with_egress_profiles_and_no_row_at_all(self) -> None:
+        assert only("BUF022", leaf(BUFFER_QUEUE=None)).places == len(PORTS)
+
+    def test_a_part_of_a_configuration_without_egress_buffers_is_left_alone(self) -> None:
+        assert drawn("BUF022", leaf(BUFFER_QUEUE=None, BUFFER_POOL=None)) == []
 
     def test_a_profile_that_is_not_there_is_said_by_another_rule(self) -> None:
         document = leaf(BUFFER_QUEUE={"Ethernet4|3": {"profile": "nope"}})

@@ -5,8 +5,8 @@ Subject: device
 
 ## What it does
 Looks at the egress queues of priorities with PFC on ports in service of a deployed switch. Where one has no
-`BUFFER_QUEUE` row, and the same queue of other ports has, that is a warning. A switch without any such row, as a
-fragment of a configuration is, is left alone.
+`BUFFER_QUEUE` row, that is a warning: the same queue of other ports has one, other queues of the port have, or the
+switch has profiles of egress pools and no such row at all. A fragment of a configuration without them is left alone.
 
 ## Why it breaks a lossless fabric
 Without a profile the queue has whatever the chip gives a queue that nobody configured, which is a lossy share. What
@@ -58,13 +58,28 @@ def check(device: Device) -> Results:
     """Yield a violation per queue without a buffer profile that other ports give the same queue."""
     sets = device.view.lossless_sets
     usual = {number for ports in sets for number in _queues(ports.qos, buffered=True)}
+    unused = not device.tables.table("BUFFER_QUEUE") and _has_egress_profiles(device)
     violations = []
     for ports in sets:
-        missing = sorted(usual.intersection(_queues(ports.qos, buffered=False)))
+        bare = {*_queues(ports.qos, buffered=False)}
+        missing = sorted(bare if unused or _gives_queues_buffers(ports.qos) else usual & bare)
         serving = in_service(ports) if missing else None
         if serving is not None:
-            violations.append(_violation(serving, missing))
+            others = "ports" if usual.issuperset(missing) else "queues"
+            sign = "though the switch has egress profiles" if unused else f"which other {others} have"
+            violations.append(_violation(serving, missing, sign))
     yield from merged(violations)
+
+
+def _gives_queues_buffers(qos: PortQos) -> bool:
+    """Return whether some queue of a port has a BUFFER_QUEUE row: then one without is no matter of another file."""
+    return any(queue is not None and queue.buffer_origin is not None for queue in qos.queues)
+
+
+def _has_egress_profiles(device: Device) -> bool:
+    """Return whether some profile is of an egress pool: then queues without rows are no matter of another file."""
+    egress = {pool.name for pool in device.switch.qos.pools if pool.kind == "egress"}
+    return any(row.reference("pool") in egress for row in device.tables.table("BUFFER_PROFILE").values())
 
 
 def _queues(qos: PortQos, *, buffered: bool) -> Iterator[int]:
@@ -78,13 +93,13 @@ def _queues(qos: PortQos, *, buffered: bool) -> Iterator[int]:
             yield number
 
 
-def _violation(ports: PortSet, numbers: Sequence[int]) -> Violation:
+def _violation(ports: PortSet, numbers: Sequence[int], sign: str) -> Violation:
     queue = ports.qos.queues[numbers[0]]
     which = ", ".join(map(str, numbers))
     return Violation(
         origin=queue.origin if queue is not None else ports.qos.pfc.origin,
-        message=f"no BUFFER_QUEUE row for lossless queue {which}, which other ports have",
+        message=f"no BUFFER_QUEUE row for lossless queue {which}, {sign}",
         note="such a queue has whatever the chip gives one that nobody configured",
-        help=f"add BUFFER_QUEUE|PORT|{numbers[0]} with the profile of the other ports",
+        help=f"add BUFFER_QUEUE|PORT|{numbers[0]} with the egress profile of lossless queues",
         data={"queues": [*numbers]},
     ).on_ports(ports)

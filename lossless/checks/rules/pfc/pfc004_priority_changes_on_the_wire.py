@@ -96,6 +96,8 @@ def _lost(devices: DeployedDevices) -> Iterator[tuple[LinkEnd, LinkEnd, int, int
         both = {*(pair.near.pfc or ())} & {*(pair.far.pfc or ())}
         paused = both.difference(pair.near.remapped, pair.far.remapped, *_astray(pair).values())
         for end, other in ((pair.near, pair.far), (pair.far, pair.near)):
+            if end.undecided:
+                continue
             kept = dict(end.paused)
             for dscp, priority in other.sent:
                 if priority in paused and dscp not in kept:

@@ -5,8 +5,10 @@ Subject: devices
 
 ## What it does
 Compares, over all switches of a role, the buffer model, the watchdog's timers and action, whether packets are trimmed
-and with which DSCP, and whether paths are chosen by load (the tables of SWS016); and, as information, the version of
-their configuration database. Switches whose ports differ among themselves are left out.
+and with which DSCP, and whether paths are chosen by load (the tables of SWS016); on switches of one model also whether
+a pool, or the headroom that it shares, is half of the usual size or less, or twice of it. As information it compares
+the schedulers of queues and the version of the configuration database. Switches whose ports differ among themselves
+are left out.
 
 ## Why it breaks a lossless fabric
 A switch that watches longer, or not at all, than its neighbors of the same role keeps pausing when they have long
@@ -44,11 +46,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results
-from lossless.checks.rules.roles.outliers import outlier_violation, outliers
+from lossless.checks.rules.roles.outliers import outlier_violation, outliers, outliers_by_model
 
 if TYPE_CHECKING:
     from lossless.model.fabric.deployed_devices import DeployedDevices
 
+_TIMES = 2
+"""How far pools of one model must be apart: the same chip with other cables reserves less than that."""
 _HELP = "bring the switch in line with its role, or give it a role of its own"
 
 
@@ -56,6 +60,13 @@ def across(devices: DeployedDevices) -> Results:
     """Yield a violation per policy that is not the usual one of its role, and one per release."""
     for outlier in outliers(devices, "policy"):
         yield outlier_violation(outlier)._replace(help=_HELP)
+    for outlier in outliers_by_model(devices, "pool"):
+        sizes = outlier.these[0].setting.value, outlier.usual[0].setting.value
+        if outlier.same_model and max(sizes) >= _TIMES * min(sizes):
+            yield outlier_violation(outlier)._replace(help="give both switches the pool of their model")
+    # What a class is worth may be meant to differ.
+    for outlier in outliers(devices, "scheduler"):
+        yield outlier_violation(outlier)._replace(help=_HELP, severity="info")
     # An upgrade goes from switch to switch, so two releases at a time are nothing wrong.
     for outlier in outliers(devices, "release"):
         yield outlier_violation(outlier)._replace(help=_HELP, severity="info")

@@ -91,6 +91,7 @@ def check(device: Device) -> Results:
     undecided = {name for name, _ in wanted} & device.programmed.undecided
     if undecided:
         yield MissingInput("the headroom rows of its HWSKU are not known", len(undecided))
+    yield from _by_tags(device, {name for name, _ in wanted})
     by_cause = grouped(_lossy(device, wanted))
     yield from merged(_violation(device, cause, lossy) for cause, lossy in by_cause.items())
 
@@ -136,6 +137,22 @@ def _dscps(switch: Switch, qos: PortQos) -> list[int]:
         if cls.priority in qos.pfc.priorities
         and (qos.dscp_to_tc is None or qos.traffic_class(dscp) == cls.priority)
     )
+
+
+def _by_tags(device: Device, wanted: set[str]) -> Iterator[MissingInput]:
+    """Yield that nobody knows what is lossless on ports that bind an 802.1p map."""
+    state = device.programmed
+    maps = [
+        port.maps for name, port in state.ports.items() if name in wanted and "dot1p_to_tc_map" in port.maps
+    ]
+    both = sum("dscp_to_tc_map" in bound or state.global_map is not None for bound in maps)
+    if both:
+        yield MissingInput(
+            "an 802.1p map and a DSCP map hold for the port, and which counts is not known", both
+        )
+    if len(maps) > both:
+        reason = "the ports go by 802.1p, and no file shows what tags carry"
+        yield MissingInput(reason, len(maps) - both)
 
 
 def _lossy(device: Device, wanted: list[tuple[str, int]]) -> Iterator[Lossy]:
