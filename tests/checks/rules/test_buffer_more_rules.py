@@ -619,7 +619,7 @@ def test_files_that_leave_the_status_out_are_left_alone() -> None:
         ("cable_missing_port", "BUF004", "warning"),
         ("cable_7m", "BUF003", "warning"),
         ("admin_status_missing", "BUF021", "warning"),
-        ("pfc_enable_on_lossy_pg", "PFC005", "error"),
+        ("pfc_enable_on_lossy_pg", "BUF024", "warning"),
         ("lossless_queue_lossy_profile", "PFC005", "error"),
         ("tc_to_pg_collapsed", "PFC005", "error"),
     ],

@@ -96,8 +96,8 @@ def test_a_group_that_states_its_threshold_alone_has_headroom() -> None:
     assert drawn("PFC005", rendered("{model: dynamic}", **THRESHOLD_ALONE)) == []
 
 
-def test_a_profile_with_a_threshold_alone_has_no_headroom_in_the_traditional_model() -> None:
-    assert only("PFC005", patched("leaf.json", THRESHOLD_ALONE)).data["priorities"] == [3]
+def test_the_traditional_model_replaces_a_profile_with_a_threshold_alone() -> None:
+    assert only("BUF024", patched("leaf.json", THRESHOLD_ALONE)).data["profile"] == "my_th"
 
 
 def test_a_threshold_that_the_intent_does_not_state_has_drifted() -> None:

@@ -205,8 +205,8 @@ class TestPathMisaligned:
                 id="priority-to-queue",
             ),
             pytest.param(
-                {"BUFFER_PG": {"Ethernet0|3": {"profile": "egress_lossless_profile"}}},
-                ("BUFFER_PG", "Ethernet0|3", "profile"),
+                {"BUFFER_PG": {"Ethernet0|3": None, "Ethernet0|3-4": {"profile": "egress_lossless_profile"}}},
+                ("BUFFER_PG", "Ethernet0|3-4", "profile"),
                 1,
                 id="group-profile",
             ),
@@ -232,9 +232,10 @@ class TestPathMisaligned:
         assert finding.origin.path == ("TC_TO_QUEUE_MAP", "AZURE", "3")
 
     def test_rows_of_many_ports_are_one_cause(self) -> None:
-        rows = {f"{port}|3": {"profile": "ingress_lossy_profile"} for port in PORTS}
+        rows: dict[str, Any] = {f"{port}|3-4": {"profile": "ingress_lossy_profile"} for port in PORTS}
+        rows.update((f"{port}|3", None) for port in PORTS)
         finding = only("PFC005", patched(LEAF, {"BUFFER_PG": rows}))
-        assert (finding.origin.path, finding.places) == (("BUFFER_PG", "Ethernet0|3", "profile"), 3)
+        assert (finding.origin.path, finding.places) == (("BUFFER_PG", "Ethernet0|3-4", "profile"), 3)
 
     def test_a_used_priority_that_nothing_is_set_up_for_is_one_finding_at_the_mask(self) -> None:
         used = {"DSCP_TO_TC_MAP": {"AZURE": {"10": "4"}}, **qos("Ethernet0", pfc_enable="3,4")}
@@ -288,7 +289,7 @@ class TestPathMisaligned:
         assert drawn("PFC005", patched(LEAF, zero)) == []
 
     def test_a_profile_that_is_not_in_the_file_is_not_checked(self) -> None:
-        dangling = patched(LEAF, {"BUFFER_PG": {"Ethernet0|3": {"profile": "gone"}}})
+        dangling = patched(LEAF, {"BUFFER_PG": {"Ethernet0|3": None, "Ethernet0|3-4": {"profile": "gone"}}})
         assert drawn("PFC005", dangling) == []
         assert [(rule.reason, rule.times) for rule in unchecked("PFC005", dangling)] == [
             ("BUFFER_PG names a profile that is not in the file", 1)
@@ -338,10 +339,10 @@ class TestPathMisaligned:
         both: Patch = {
             "Ethernet4|3": None,
             "Ethernet4|4": None,
-            "Ethernet4|3-4": {"profile": "ingress_lossy_profile"},
+            "Ethernet4|3-5": {"profile": "ingress_lossy_profile"},
         }
         finding = only("PFC005", patched(AZURE, {"BUFFER_PG": both}))
-        assert finding.origin.path == ("BUFFER_PG", "Ethernet4|3-4", "profile")
+        assert finding.origin.path == ("BUFFER_PG", "Ethernet4|3-5", "profile")
         assert finding.data["priorities"] == [3, 4]
 
     def test_a_lossless_class_in_another_group_than_its_own_wastes_headroom(self) -> None:
@@ -504,10 +505,10 @@ def test_upstream_configurations_are_healthy(reference: Path, dscps: tuple[int, 
     [
         ("base", None),
         ("pfc_enable_empty", "PFC001"),
-        ("pfc_enable_on_lossy_pg", "PFC005"),
+        ("pfc_enable_on_lossy_pg", None),
         ("pfc_enable_two_but_one_lossless", "PFC005"),
         ("tc_to_pg_collapsed", "PFC005"),
-        ("pg_egress_profile", "PFC005"),
+        ("pg_egress_profile", None),
         ("lossless_queue_lossy_profile", "PFC005"),
         ("pg_null", None),
         ("cable_0m", None),

@@ -95,7 +95,7 @@ def test_a_profile_that_is_refused_is_not_said_to_mark_or_drop(reference: Path, 
     assert about == ["SWS003", *(code for code in about if code == "ECN010")]
 
 
-@pytest.mark.parametrize(("probe", "owner"), [("pg_egress_profile", "PFC005")])
+@pytest.mark.parametrize(("probe", "owner"), [("pg_egress_profile", "BUF024")])
 def test_what_another_rule_says_is_not_said_twice(reference: Path, probe: str, owner: str) -> None:
     path = reference / "corpus" / "probes" / f"{probe}.json"
     assert grave(path) == []
@@ -243,13 +243,23 @@ class TestSchedulers:
             ("cir", "1G", None),
             ("cir", "fast", "error"),
             ("pir", "5000000000", None),
-            ("priority", "3", "warning"),
+            ("priority", "3", "error"),
             ("colour", "red", "error"),
         ],
     )
     def test_fields(self, field: str, value: str, severity: str | None) -> None:
         found = drawn(device({"SCHEDULER": {"scheduler.1": {field: value}}}), "SWS004")
         assert [f.severity for f in found] == ([severity] if severity else [])
+
+    @pytest.mark.parametrize(
+        ("version", "severity"), [("version_4_0_1", "warning"), ("version_202305_01", "error")]
+    )
+    def test_old_releases_ignore_a_priority(self, version: str, severity: str) -> None:
+        rows = {
+            "SCHEDULER": {"scheduler.1": {"priority": "3"}},
+            "VERSIONS": {"DATABASE": {"VERSION": version}},
+        }
+        assert only(device(rows), "SWS004").severity == severity
 
 
 class TestWatchdogRows:
@@ -284,7 +294,7 @@ LOSSY = {"profile": "ingress_lossy_profile"}
 
 
 class TestKeys:
-    @pytest.mark.parametrize("index", ["5-5", "6-5", "5-", "5-6-7", "0-999999999999"])
+    @pytest.mark.parametrize("index", ["5-5", "6-5", "5-", "5-6-7", "-5"])
     def test_ranges_that_orchagent_refuses(self, index: str) -> None:
         found = only(device({"QUEUE": {f"Ethernet0|{index}": {}}}), "SWS006")
         assert found.severity == "warning"
@@ -478,7 +488,7 @@ class TestSides:
     def test_a_paused_group_without_headroom_is_another_rules_to_say(self) -> None:
         report = device({"BUFFER_PG": {"Ethernet0|3": {"profile": "egress_lossless_profile"}}})
         assert drawn(report, "SWS014") == []
-        assert drawn(report, "PFC005") != []
+        assert drawn(report, "BUF024") != []
 
     def test_a_lossy_group_on_the_wrong_side_has_no_other_rule(self) -> None:
         report = device({"BUFFER_PG": {"Ethernet0|0": {"profile": "egress_lossy_profile"}}})

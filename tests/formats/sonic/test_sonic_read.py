@@ -142,7 +142,8 @@ class TestSpelling:
         ("0", (0,)),
         ("00", (0,)),
         ("8", ()),
-        ("33", ()),
+        ("33", (1,)),
+        ("259", (3,)),
         ("3,x", (3,)),
         ("-3", ()),
     ],
@@ -183,7 +184,7 @@ def test_what_means_nothing_and_no_rule_reports_is_noted(change: Config, note: s
         {"QUEUE": {"Ethernet0": {}}},
         {"QUEUE": {"|3": {}}},
         {"QUEUE": {"a|b|3": {}}},
-        {"QUEUE": {"Ethernet0|0-999999999999": {}}},
+        {"QUEUE": {"Ethernet0|-3": {}}},
     ],
     ids=json.dumps,
 )

@@ -6,8 +6,9 @@ Subject: device
 
 ## What it does
 Looks on deployed switches of the traditional buffer model at the `BUFFER_PG` rows of ports with PFC in service that
-name another lossless profile than `pg_lossless_<speed>_<length>_profile` of the port's own speed and cable length,
-where the switch has a headroom row, or the file a profile, of that name. It is only information where both profiles
+name another profile than `pg_lossless_<speed>_<length>_profile` of the port's own speed and cable length,
+where the switch has a headroom row, or the file a profile, of that name: one without headroom too, where the row is
+for exactly the numbers that buffermgrd writes. It is only information where both profiles
 say the same, and where the row still names what the switch makes for another speed or length: the right one comes by
 itself. Where there is no headroom row the group keeps what it names (BUF003); headroom that is too small for
 the cable is BUF001's and BUF002's.
@@ -81,12 +82,31 @@ def _violations(device: Device, ports: PortSet) -> Iterator[Violation]:
     own = pg_profile_name(ports.speed_bps, cable_m)
     made = _made(device, ports, own, cable_m)
     groups = (ports.qos.groups[priority] for priority in ports.qos.pfc.priorities)
-    rows = {group.origin: group for group in groups if group is not None and not group.generated}
+    rows = {
+        group.origin: group for group in groups if group is not None and group.origin.path[0] == "BUFFER_PG"
+    }
     for group in rows.values():
         profile = group.buffer
-        if made and profile is not None and profile.lossless and row_of(profile) and profile.name != own:
+        if group.generated:
+            yield from _lossy_in_file(device, ports, group, own)
+        elif made and profile is not None and profile.lossless and row_of(profile) and profile.name != own:
             has_row = device.tables.row("BUFFER_PROFILE", own) is not None
             yield _violation(ports, group, profile, own, made, has_row=has_row)
+
+
+def _lossy_in_file(device: Device, ports: PortSet, group: PriorityGroup, own: str) -> Iterator[Violation]:
+    """Yield that a row names a profile without headroom, in whose place buffermgrd writes that of speed and length."""
+    written = device.tables.written("BUFFER_PG")[str(group.origin.path[-1])]
+    name = written.reference("profile")
+    if name in device.tables.table("BUFFER_PROFILE"):
+        yield Violation(
+            origin=group.origin.at("profile"),
+            message=f"the group names {name}, and {ports.rate} over {ports.cable.configured_m} m has {own}: "
+            "buffermgrd writes that one into the row",
+            note=f"{name} has no headroom, and is not what runs",
+            help=f"name {own}",
+            data={"profile": name, "own": own},
+        ).on_ports(ports)
 
 
 def _made(device: Device, ports: PortSet, own: str, cable_m: int) -> tuple[int | None, int | None] | None:

@@ -18,7 +18,8 @@ named and the port is left without it.
 ## Why it breaks a lossless fabric
 orchagent does not refuse such a row, it waits for the name, and says so at a level that no one logs. Of a
 `PORT_QOS_MAP` row everything waits: maps and PFC. A queue keeps its default scheduler and marks nothing, a group has
-no headroom, and a port whose buffers wait at boot is not brought up.
+no headroom, and a port whose buffers wait at boot is not brought up, unless the other buffer table has a row of the
+same key that is applied. On an empty profile list orchagent crashes.
 
 ## Bad
 ```json config_db base=leaf
@@ -68,6 +69,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.locations import element
+from lossless.formats.sonic.effective.objects import tokens
 from lossless.formats.sonic.effective.programmed import has_old_references, is_of_old_form
 from lossless.formats.sonic.read.tables import plain_name
 from lossless.ground.basics.findings import Edit
@@ -105,10 +107,8 @@ _REFERENCES = (
     Reference("QUEUE", "scheduler", "SCHEDULER", "the queue gets neither its scheduler nor its WRED profile"),
     Reference("QUEUE", "wred_profile", "WRED_PROFILE", "the queue gets neither its scheduler nor marking"),
     Reference("BUFFER_PROFILE", "pool", "BUFFER_POOL", "the profile is never made, nor what names it"),
-    Reference("BUFFER_PG", "profile", "BUFFER_PROFILE", "the group has no buffer, and the port waits for it"),
-    Reference(
-        "BUFFER_QUEUE", "profile", "BUFFER_PROFILE", "the queue has no buffer, and the port waits for it"
-    ),
+    Reference("BUFFER_PG", "profile", "BUFFER_PROFILE", "the group has no buffer"),
+    Reference("BUFFER_QUEUE", "profile", "BUFFER_PROFILE", "the queue has no buffer"),
     Reference(
         "BUFFER_PORT_INGRESS_PROFILE_LIST", "profile_list", "BUFFER_PROFILE", "the port's list is not set"
     ),
@@ -160,7 +160,7 @@ def _not_yet_followed(device: Device) -> tuple[Reference, ...]:
 def _odd_name(device: Device, reference: Reference, text: str) -> str | None:
     """Return the first name of a text that leads nowhere, the text itself where it is in brackets."""
     there = _names(device, reference.target)
-    for name in text.split(",") if reference.field == "profile_list" else (text,):
+    for name in _list_names(text) if reference.field == "profile_list" else (text,):
         if name in there or (reference.table == "BUFFER_PG" and name == "NULL"):
             continue
         if name.strip()[:1] == _BRACKET:
@@ -168,6 +168,11 @@ def _odd_name(device: Device, reference: Reference, text: str) -> str | None:
         if reference.target != "BUFFER_PROFILE" or not _will_be_made(device, name):
             return name
     return None
+
+
+def _list_names(text: str) -> list[str]:
+    """Return the names of a list as orchagent takes them: a comma at its end is none, an empty text one empty name."""
+    return tokens(text, ",") if "," in text else [text]
 
 
 def _names(device: Device, table: str) -> frozenset[str]:
@@ -199,15 +204,54 @@ def _dangling_names(
     # What the row for the whole switch holds counts for the DSCP map alone; SWS010 says so.
     ignored = "" if reference.field == "dscp_to_tc_map" else "global"
     rows_of = grouped(
-        (odd_names[text], (key, row))
+        ((odd_names[text], _lost(device, reference, key, row)), (key, row))
         for key, row in device.tables.table(reference.table).items()
-        if (text := row.fields.get(reference.field)) in odd_names and key != ignored
+        if (text := row.fields.get(reference.field)) in odd_names
+        and key != ignored
+        and (odd_names[text] == _BRACKET or not _is_of_no_port(device, reference.table, key))
     )
-    for name, rows in rows_of.items():
-        if name == _BRACKET:
-            old.append((reference, rows))
-        else:
-            yield _dangling(device, reference, name, rows)
+    brackets = [row for (name, _), rows in rows_of.items() if name == _BRACKET for row in rows]
+    if brackets:
+        old.append((reference, brackets))
+    for (name, lost), rows in rows_of.items():
+        if name != _BRACKET:
+            yield _dangling(device, reference._replace(lost=lost), name, rows)
+
+
+_REPLACED = "buffermgrd writes the profile of speed and cable into the row"
+_NO_PORT_LEFT = "the switch has no map for ports without one of their own, and none is without"
+
+
+def _lost(device: Device, reference: Reference, key: str, row: ConfigRow) -> str:
+    """Return what one row loses: whether its port waits depends on the other buffer table."""
+    state, table = device.programmed, reference.table
+    if key == "global":
+        bare = any(
+            "dscp_to_tc_map" not in port.maps for port in state.ports.values() if port.settings.admin_up
+        )
+        return "the switch has no map for ports without one of their own" if bare else _NO_PORT_LEFT
+    if (table, row.key) in state.generated:
+        return _REPLACED
+    if (table, row.key) == state.ended:
+        return "orchagent crashes on it"
+    if reference.field == "profile_list" and "" in _list_names(row.fields["profile_list"]):
+        return "no port's list of this table is set"
+    if table in ("BUFFER_PG", "BUFFER_QUEUE") and state.unready.get(port_of(key)) == (table, row.key):
+        return f"{reference.lost}, and the port waits for it"
+    return reference.lost
+
+
+def _is_of_no_port(device: Device, table: str, key: str) -> bool:
+    """Return whether a row is of a port that the switch has not: nothing takes harm of it, and CFG008 says so."""
+    ports = device.tables.table("PORT")
+    if table == "BUFFER_PROFILE" or key == "global" or key.count("|") > 1 or not ports:
+        return False
+    return not any(name in ports or name == "CPU" for name in tokens(port_of(key), ","))
+
+
+def port_of(key: str) -> str:
+    """Return the port of a key."""
+    return key.partition("|")[0]
 
 
 def _dangling(
@@ -224,7 +268,9 @@ def _dangling(
         help="remove the blank" if blank else f"add the row to {reference.target}, or name one that is there",
         elements=_elements(device, reference, rows),
         data={"name": name, "table": reference.target, "rows": len(rows)},
-        severity=severity_of(device, reference.table, (row.key for _, row in rows)),
+        severity="warning"
+        if reference.lost in (_REPLACED, _NO_PORT_LEFT)
+        else severity_of(device, reference.table, (row.key for _, row in rows)),
         fix=tuple(_rewritten(device, reference, row, str.strip) for _, row in rows) if blank else (),
     )
 

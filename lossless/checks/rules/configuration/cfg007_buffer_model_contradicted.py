@@ -13,7 +13,8 @@ meant to be dynamic, the model itself is reported, once. Parts of a configuratio
 
 ## Why it breaks a lossless fabric
 In the traditional model orchagent keeps waiting for a profile named `NULL`: the group has no headroom, the port
-is not brought up at boot. A pool is made without a size. In the dynamic model nothing at all is applied before a
+is not brought up at boot. The group of a paused priority is written again by buffermgrd, and `NULL` there is a
+warning. A pool without a size is never made, nor what names it. In the dynamic model nothing at all is applied before a
 default threshold is known, no pool, no group and no queue, and without a traffic pattern no headroom is computed.
 
 ## Bad
@@ -116,12 +117,19 @@ def _signs(device: Device) -> Iterator[Violation]:
     tables = device.tables
     for key, row in tables.table("BUFFER_PG").items():
         if row.fields.get("profile") == "NULL":
+            port = key.partition("|")[0]
+            replaced = ("BUFFER_PG", row.key) in device.programmed.generated
+            waits = device.programmed.unready.get(port) == ("BUFFER_PG", row.key)
+            outcome = "the group has no headroom" + (", and the port waits for it" if waits else "")
+            if replaced:
+                outcome = "buffermgrd writes the profile of speed and cable into the row"
             yield Violation(
                 origin=tables.origin("BUFFER_PG", row, "profile"),
                 message="profile NULL is for the dynamic model to compute, and buffer_model is traditional: "
-                "the group has no headroom, and the port waits for it",
+                f"{outcome}",
                 help="name a profile, or set buffer_model to dynamic",
-                elements=(element(device, key.partition("|")[0]),),
+                elements=(element(device, port),),
+                severity="warning" if replaced else None,
             )
     for row in tables.table("BUFFER_POOL").values():
         if "size" not in row.fields and row.fields:

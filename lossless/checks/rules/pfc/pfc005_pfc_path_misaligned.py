@@ -12,7 +12,8 @@ must not be counted in a group that pauses. Where one thing is out of line, that
 several are, or no DSCP uses the priority (and no name says that it should be lossless: PFC001), the mask is.
 A DSCP uses a priority where its traffic class, by the maps, has the number of the priority or is counted in the
 group that it pauses; where 802.1p is trusted, so does an entry of DOT1P_TO_TC_MAP.
-Rows that the device generates itself are not checked here, nor is a missing cable or headroom row.
+Rows that the device generates itself, or writes again (BUF024), are not checked here, nor is a missing cable or
+headroom row.
 
 ## Why it breaks a lossless fabric
 The pause protects one group or queue and the packets fill another, so the port drops what it was built not
@@ -37,7 +38,7 @@ to drop, and its counters show a working PFC.
 
 ```json config_db base=leaf
 {
-  "BUFFER_PG": {"Ethernet0|3": {
+  "BUFFER_PG": {"Ethernet0|3": null, "Ethernet0|3-4": {
     "profile": "ingress_lossy_profile"   // <- here
   }}
 }

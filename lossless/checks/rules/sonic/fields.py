@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Violation
+from lossless.formats.sonic.effective.objects import UINT64, to_uint
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import COLOURS
 
@@ -28,18 +29,8 @@ NUMBERS = {
 
 
 def read_timer(text: str) -> int | None:
-    """Return the milliseconds that orchagent makes of a text, None where it refuses it.
-
-    The base follows from the text: a leading 0 makes it octal, 0x hexadecimal, and nothing may follow the digits
-    (to_uint, sonic-swss-common common/converter.h @07a03cb).
-    """
-    bare = text.lstrip().removeprefix("+")
-    octal = bare[:1] == "0" and bare[1:].isdecimal()
-    try:
-        # int() takes digits parted by underscores too.
-        return None if "_" in bare else int(bare, 8 if octal else 16 if bare[:2].lower() == "0x" else 10)
-    except ValueError:
-        return None
+    """Return the milliseconds that orchagent makes of a text, None where it refuses it."""
+    return to_uint(text, 0, UINT64 - 1)
 
 
 def is_canonical(text: str) -> bool:

@@ -7,8 +7,8 @@ Subject: device
 Reads every `SCHEDULER` row of a deployed device as orchagent does, and reports what makes it refuse the row or
 throw: a type other than `DWRR`, `WRR` and `STRICT`, a `meter_type` other than `packets` and `bytes`, a field it
 does not know, a number it cannot read. A scheduler that it refuses is a warning where no lossless queue names it.
-`priority` is a warning, since older releases ignore it; so is a weight outside 1 to 100, which orchagent cuts to
-eight bits and hands on.
+`priority` is refused since 202305, and a warning where the database is of an older release, which ignores it. A weight
+outside 1 to 100, which orchagent cuts to eight bits and hands on, is a warning.
 
 ## Why it breaks a lossless fabric
 Every `QUEUE` row that names the scheduler waits for it permanently, and the queue's WRED profile waits in the same
@@ -51,6 +51,7 @@ Write the type in upper case, a weight from 1 to 100, and nothing that orchagent
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results
@@ -71,11 +72,11 @@ def check(device: Device) -> Results:
     """Yield a violation per field for which orchagent refuses the scheduler."""
     for row in device.tables.table("SCHEDULER").values():
         for field, text in row.fields.items():
-            for problem in _problems(field, text):
+            for problem in _problems(field, text, device.switch.qos.database_version):
                 yield field_violation(device, "SCHEDULER", row, problem)
 
 
-def _problems(field: str, text: str) -> Iterator[FieldProblem]:
+def _problems(field: str, text: str, database_version: str | None) -> Iterator[FieldProblem]:
     if field in _WORDS:
         if text not in _WORDS[field]:
             throws = field == "meter_type"
@@ -85,8 +86,10 @@ def _problems(field: str, text: str) -> Iterator[FieldProblem]:
     elif field in NUMBERS["SCHEDULER"]:
         yield from _number(field, text)
     elif field == "priority":
-        why = "which orchagent does not know: releases that do not ignore it refuse the row"
-        yield FieldProblem(field, f"has a priority, {why}", "remove priority", "warning")
+        # Since 202305 a database has the number of its release.
+        old = re.fullmatch(r"version_\d{1,2}_.*", database_version or "")
+        message = f"has a priority, ignored up to 202211; since 202305 {_REFUSED}"
+        yield FieldProblem(field, message, "remove priority", "warning" if old else None)
     elif field != "NULL":
         yield FieldProblem(field, f"has a field {field!r}: {_REFUSED}", f"remove {field}")
 

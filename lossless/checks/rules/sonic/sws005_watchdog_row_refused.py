@@ -5,10 +5,11 @@ Subject: device
 
 ## What it does
 Reads every `PFC_WD` row of a port as orchagent does, and reports what makes it drop the row: an action other
-than `drop`, `forward` and `alert`, a field it does not know, a timer it cannot read, a PortChannel instead of a
-port. On a port that pauses nothing it is a warning, and so is a row of a PortChannel where every port that pauses has
-its own. `forward` on a Cisco 8000 is a warning, because the file does not say the chip for certain. Timers out of
-range and a missing detection time are said by WD003, rows of ports that are not there by CFG008.
+than `drop`, `forward` and `alert`, a `pfc_stat_history` other than `enable` and `disable`, a field it does not know,
+a timer it cannot read, a PortChannel instead of a port. On a port that pauses nothing it is a warning, and so is a row
+of a PortChannel where every port that pauses has its own. `forward` on a Cisco 8000 is a warning, because the file does
+not say the chip for certain. Timers out of range and a missing detection time are said by WD003, rows of ports that
+are not there by CFG008.
 
 ## Why it breaks a lossless fabric
 The row is dropped with a line in the log, `pfcwd show config` still shows it, and the port has PFC without a
@@ -96,6 +97,10 @@ def _problems(fields: Mapping[str, str], *, cisco: bool) -> Iterator[FieldProble
     elif cisco and action == "forward":
         message = f"a Cisco 8000 has no action forward: {_DROPPED}"
         yield FieldProblem("action", message, "write drop or alert", "warning")
+    history = fields.get("pfc_stat_history", "enable")
+    if history not in ("enable", "disable"):
+        message = f"pfc_stat_history {history!r} is none that orchagent knows: {_DROPPED}"
+        yield FieldProblem("pfc_stat_history", message, "write enable or disable")
     for field in fields.keys() - _FIELDS:
         yield FieldProblem(field, f"orchagent knows no field {field!r}: {_DROPPED}", f"remove {field}")
     for field in TIMERS:

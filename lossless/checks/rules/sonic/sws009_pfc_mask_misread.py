@@ -50,7 +50,13 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation, merged
 from lossless.checks.rules.locations import element
-from lossless.formats.sonic.read.numbers import MASK_FIELDS, priority_list, read_number
+from lossless.formats.sonic.read.numbers import (
+    MASK_FIELDS,
+    bit_of,
+    priority_list,
+    read_number,
+    read_priorities,
+)
 from lossless.ground.basics.findings import Edit
 from lossless.model.fabric.qos import PRIORITIES
 
@@ -103,12 +109,11 @@ def _violations(
 
 def _fix(device: Device, row: ConfigRow, field: str) -> tuple[Edit, ...]:
     """Return the edit that writes the same priorities plainly, where all of them can be read."""
-    numbers = {read_number(part) for part in row.fields[field].removesuffix(",").split(",")}
-    priorities = sorted(number for number in numbers if number is not None and number in PRIORITIES)
-    if len(priorities) < len(numbers):
+    numbers = [read_number(part) for part in row.fields[field].removesuffix(",").split(",")]
+    if any(number is None or bit_of(number) not in PRIORITIES for number in numbers):
         return ()
     origin = device.tables.origin("PORT_QOS_MAP", row, field)
-    return (Edit(origin, "set", priority_list(priorities)),)
+    return (Edit(origin, "set", priority_list(read_priorities(row.fields[field]))),)
 
 
 def _odd_parts(field: str, text: str) -> Iterator[tuple[str, Severity | None]]:

@@ -171,13 +171,15 @@ def _lossy(device: Device, wanted: list[tuple[str, int]]) -> Iterator[Lossy]:
 
 
 def _is_known_to_lack_headroom(device: Device, cause: Break) -> bool:
-    """Return whether a group has no row, and by cable and speed gets none: BUF003 and BUF004 say so."""
+    """Return whether others say so: PFC005 where a row names another profile, BUF003 and BUF004 of missing rows."""
     table, key = cause.row
-    if cause.kind != "group" or table != "BUFFER_PG" or cause.fate is not None:
+    if cause.kind != "group" or cause.fate is not None:
         return False
-    name, _, number = key.partition("|")
+    name, _, number = (key if table == "BUFFER_PG" else cause.where).partition("|")
     port = device.view.port(device.switch.name, name)
     group = port.qos.groups[int(number)] if port and port.qos else None
+    if table != "BUFFER_PG":
+        return group is not None and group.buffer is not None and not group.buffer.lossless
     return port is None or group is None or not group.lossless or not port.cable.configured_m
 
 

@@ -21,7 +21,8 @@ class Break(NamedTuple):
     ``kind``: the port does not exist (``port``); its rows wait for a port that is not ready (``ready``), or for
     another row (``maps``); orchagent crashes (``ended``); no map reads the DSCP (``unmapped``); a map sends it, or a
     pause, where nothing is lossless (``entry``); its PFC is in a row of several ports, which buffermgrd makes no groups
-    of (``joined``); its group has no headroom (``group``), or pauses no priority (``pause``).
+    of (``joined``); its group has no headroom (``group``), or pauses no priority (``pause``). ``where``: the port that
+    is not ready, or the port and the number of a group.
     ``fate`` is what becomes of ``row``, None where it is applied.
     """
 
@@ -130,7 +131,7 @@ def _cause(
         if waiting := next(_waiting_groups(state, name, group), None):
             return _rooted(state, "group", waiting)
         if profile := port.groups.get(group):
-            return Break("group", ("BUFFER_PROFILE", profile), "xoff", None)
+            return Break("group", ("BUFFER_PROFILE", profile), "xoff", None, f"{name}|{group}")
         if (joined := state.joined.get(name)) is not None:
             return Break("joined", ("PORT_QOS_MAP", joined), "", None)
         return Break("group", ("BUFFER_PG", f"{name}|{group}"), "", None)

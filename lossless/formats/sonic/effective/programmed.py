@@ -13,7 +13,7 @@ qosorch.cpp, pfcwdorch.cpp @e6b0c5b. What the SAI of a vendor refuses beyond tha
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from operator import methodcaller
 from typing import TYPE_CHECKING, TypeVar
 
@@ -40,10 +40,10 @@ from lossless.formats.sonic.effective.objects import (
     to_uint,
     tokens,
     unresolved,
-    unsigned8,
     watchdog_settings,
     wred_settings,
 )
+from lossless.formats.sonic.read.numbers import bit_of
 from lossless.formats.sonic.read.tables import names_in
 from lossless.ground.basics.records import Record
 from lossless.model.hardware.buffer_names import INGRESS_LOSSLESS_POOL
@@ -341,7 +341,7 @@ class _Daemons:
                 continue
             speed = link.get("speed", "")
             name = f"pg_lossless_{speed}_{cable}_profile"
-            keys = [f"{port}|{numbers}" for numbers in _lossless_ranges(fields["pfc_enable"])]
+            keys = [f"{port}|{numbers}" for numbers in lossless_ranges(fields["pfc_enable"])]
             missing = [key for key in keys if groups.get(key, {}).get("profile") != name]
             if link.get("admin_status", "down") == "down" and self.platform.name in RECLAIMING:
                 for key in {*keys}.difference(missing):
@@ -681,20 +681,27 @@ def _appl_key(key: str) -> str:
     return key.replace("|", ":")
 
 
-def _lossless_ranges(text: str) -> list[str]:
+@lru_cache(maxsize=256)
+def lossless_ranges(text: str) -> tuple[str, ...]:
     """Return the ranges of groups that buffermgrd writes for ``pfc_enable``: ``3-4`` and ``6`` of ``3,4,6``.
 
     Source: sonic-swss orchagent/orch.cpp @e6b0c5b, generateIdListFromMap.
     """
-    read = (to_uint(part, 0, 255) for part in tokens(text, ","))
-    numbers = sorted({number % 32 for number in read if number is not None} & set(_PRIORITIES))
+    read = map(priority_of_group, tokens(text, ","))
+    numbers = sorted({number for number in read if number is not None and number in _PRIORITIES})
     ranges: list[list[int]] = []
     for number in numbers:
         if ranges and ranges[-1][-1] == number - 1:
             ranges[-1].append(number)
         else:
             ranges.append([number])
-    return [str(part[0]) if len(part) == 1 else f"{part[0]}-{part[-1]}" for part in ranges]
+    return tuple(str(part[0]) if len(part) == 1 else f"{part[0]}-{part[-1]}" for part in ranges)
+
+
+def priority_of_group(part: str) -> int | None:
+    """Return the priority that buffermgrd makes a group of for one part of ``pfc_enable``, None where it skips it."""
+    number = to_uint(part, 0, 255)
+    return None if number is None else bit_of(number)
 
 
 def priority_mask(text: str) -> tuple[int, ...] | None:
@@ -702,7 +709,7 @@ def priority_mask(text: str) -> tuple[int, ...] | None:
     read = [stoi(part) for part in tokens(text, ",")]
     if None in read:
         return None
-    bits = {unsigned8(number or 0) % 32 for number in read}
+    bits = {bit_of(number or 0) for number in read}
     return tuple(sorted(bits & set(_PRIORITIES)))
 
 

@@ -31,10 +31,16 @@ def read_number(text: str, most: int = INT_MAX) -> int | None:
     return -int(match[2]) if match[1] == "-" else int(match[2])
 
 
+def bit_of(number: int) -> int:
+    """Return the bit that orchagent sets for a number in a list of priorities: it keeps eight bits, the shift five."""
+    return number % 256 % 32
+
+
 def read_priorities(text: str) -> tuple[int, ...]:
     """Return the priorities that a comma list names; parts that are no priority are left out (rule SWS009)."""
-    numbers = {read_number(part.strip()) for part in text.split(",")}
-    return tuple(priority for priority in PRIORITIES if priority in numbers)
+    numbers = (read_number(part.strip()) for part in text.split(","))
+    bits = {bit_of(number) for number in numbers if number is not None}
+    return tuple(priority for priority in PRIORITIES if priority in bits)
 
 
 def priority_list(priorities: Iterable[int]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
+from lossless.formats.sonic.effective.objects import UINT64, to_uint
 from lossless.formats.sonic.read.numbers import read_priorities
 from lossless.formats.sonic.read.tables import whole_number
 from lossless.formats.sonic.to_model.trimming import DISCARD_ACTION, TRIM
@@ -161,8 +162,14 @@ class Objects:
         if row is None:
             return None
         return Watchdog(
-            detection_ms=self.tables.number("PFC_WD", row, "detection_time"),
-            restoration_ms=self.tables.number("PFC_WD", row, "restoration_time"),
+            detection_ms=_timer_ms(row, "detection_time"),
+            restoration_ms=_timer_ms(row, "restoration_time"),
             action=row.fields.get("action", "drop"),
             origin=self.tables.origin("PFC_WD", row),
         )
+
+
+def _timer_ms(row: ConfigRow, field: str) -> int | None:
+    """Return a timer as orchagent reads it (``0x200`` too), None where it is absent or cannot be read (SWS005)."""
+    text = row.fields.get(field, "")
+    return whole_number(text) if text.startswith("-") else to_uint(text, 0, UINT64 - 1)

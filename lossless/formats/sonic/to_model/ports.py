@@ -5,8 +5,10 @@ from __future__ import annotations
 from operator import attrgetter, methodcaller
 from typing import TYPE_CHECKING
 
+from lossless.formats.sonic.effective.objects import index_range as programmed_range
+from lossless.formats.sonic.effective.programmed import lossless_ranges
 from lossless.formats.sonic.read.system_ports import Card, card_of
-from lossless.formats.sonic.read.tables import PORT_MAPS, NumberedKeys, RowOverlap, names_in, whole_number
+from lossless.formats.sonic.read.tables import PORT_MAPS, ConfigRow, NumberedKeys, RowOverlap, names_in
 from lossless.formats.sonic.to_model.dynamic import COMPUTED
 from lossless.ground.basics.known import Unknown
 from lossless.ground.basics.records import NamedTuple
@@ -23,7 +25,7 @@ from lossless.model.fabric.qos import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from lossless.formats.sonic.read.tables import ConfigRow, Tables
+    from lossless.formats.sonic.read.tables import Tables
     from lossless.formats.sonic.to_model.objects import Objects
     from lossless.ground.basics.known import Maybe
     from lossless.model.fabric.model import Cable
@@ -54,6 +56,18 @@ class PortRows(NamedTuple):
     def numbered(self) -> tuple[Slots, Slots, Slots]:
         """The rows of queues and priority groups."""
         return self.queues, self.queue_buffers, self.groups
+
+    @property
+    def rewritten(self) -> tuple[int, ...]:
+        """The groups whose rows buffermgrd writes again, with the profile that it makes for speed and cable.
+
+        It does so for rows of exactly the numbers that are side by side in ``pfc_enable``, of ports that have a row of
+        their own there. Source: sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b, doSpeedUpdateTask.
+        """
+        if self.qos is None or self.unmade or "," in self.qos.key:
+            return ()
+        ranges = lossless_ranges(self.qos.fields.get("pfc_enable", ""))
+        return tuple(n for n, row in self.groups.items() if row.key.rpartition("|")[2] in ranges)
 
 
 class RowIndex:
@@ -88,7 +102,8 @@ class RowIndex:
                 if not slots.keys().isdisjoint(numbers):
                     overlaps += _overlaps(port, slots, numbers, row)
                 for number in numbers:
-                    slots[number] = row
+                    earlier = slots.get(number) if table == "QUEUE" else None
+                    slots[number] = row if earlier is None else _added(earlier, row)
         self._tables.keys[table] = NumberedKeys(slots_by_port.keys(), ranges, malformed, overlaps)
         return slots_by_port
 
@@ -135,16 +150,20 @@ def _overlaps(port: str, slots: Slots, numbers: range, later: ConfigRow) -> Iter
         yield RowOverlap(port, tuple(n for n in numbers if slots.get(n) is row), row, later)
 
 
-def index_range(text: str) -> range | None:
-    """Return ``3`` or ``3-4`` as numbers; None for what orchagent refuses (``4-3``, ``3-3``, ``abc``).
+def _added(earlier: ConfigRow, later: ConfigRow) -> ConfigRow:
+    """Return a row with what an earlier one of the same queue sets besides: each field is applied by itself.
 
-    Source: parseIndexRange needs lo < hi, sonic-swss orchagent @e6b0c5b. Numbers end at :data:`LAST_INDEX`.
+    Source: sonic-swss orchagent/qosorch.cpp @e6b0c5b, handleQueueTable.
     """
-    low_text, dash, high_text = text.partition("-")
-    low, high = whole_number(low_text), whole_number(high_text if dash else low_text)
-    if low is None or high is None or low < 0 or high > LAST_INDEX:
-        return None
-    return range(low, high + 1) if low < high or not dash else None
+    if earlier.fields.keys() <= later.fields.keys():
+        return later
+    return ConfigRow(later.key, {**earlier.fields, **later.fields})
+
+
+def index_range(text: str) -> range | None:
+    """Return ``3`` or ``3-4`` as numbers, up to :data:`LAST_INDEX`; None for what orchagent does not take (``4-3``)."""
+    numbers = programmed_range(text)
+    return range(numbers.start, min(numbers.stop, LAST_INDEX + 1)) if isinstance(numbers, range) else None
 
 
 def _own_card(tables: Tables) -> Card:
@@ -182,7 +201,7 @@ class QosReader:
 
     def read(self, rows: PortRows, speed_bps: int | None, cable: Cable) -> PortQos:
         """Return the QoS of a port; ports whose rows say the same share one object."""
-        link = (rows.lists, speed_bps, cable.configured_m, rows.unmade)
+        link = (rows.lists, speed_bps, cable.configured_m, rows.unmade, rows.rewritten)
         written = (_written(rows.qos), _written(rows.watchdog), *map(_written_slots, rows.numbered), link)
         qos = self._as_written.get(written)
         if qos is None:
@@ -254,7 +273,13 @@ class QosReader:
     ) -> PriorityGroup | None:
         row = rows.groups.get(number)
         if row is not None:
-            return self._written_group(number, row)
+            written = self._written_group(number, row)
+            if written.lossless or self._dynamic or number not in rows.rewritten:
+                return written
+            made = self._generate(speed_bps, cable)
+            if made is None or isinstance(made, Unknown) or made is written.buffer:
+                return written
+            return PriorityGroup(number, made, generated=True, origin=written.origin)
         if number not in pfc.priorities or self._dynamic or rows.unmade:
             return None
         generated = self._generate(speed_bps, cable)
