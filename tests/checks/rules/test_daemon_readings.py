@@ -43,8 +43,8 @@ def said(reference: Path, name: str) -> set[tuple[str, Severity]]:
         pytest.param("pg3-profile-empty", {("CFG002", "warning")}, id="an empty name is written again"),
         pytest.param("pg3-profile-NULL", {("CFG007", "warning")}, id="NULL is written again"),
         pytest.param("list-trailing-comma", set(), id="a comma ends a list"),
-        pytest.param("wred-max-neg", {("CFG001", "warning")}, id="-1 is the largest threshold"),
-        pytest.param("wred-max-neg-yellow", {("CFG001", "warning")}, id="-1 for yellow"),
+        pytest.param("wred-max-neg", {("SWS003", "warning")}, id="-1 is the largest threshold"),
+        pytest.param("wred-max-neg-yellow", {("SWS003", "warning")}, id="-1 for yellow"),
         pytest.param("pfc-wrap", {("SWS009", "warning")}, id="259 is 3"),
         pytest.param("pfc-plus-firstboot", {("SCM002", "warning")}, id="+3 is 3 for both daemons"),
         pytest.param(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.checks.rules.linted import device, only
+from tests.checks.rules.linted import device, drawn, only
 
 LOSSLESS, SPARE = "Ethernet0|3", "Ethernet0|1"
 
@@ -46,7 +46,8 @@ def test_a_row_of_a_port_counts_where_the_port_is() -> None:
     row = {"PORT_QOS_MAP": {"Ethernet4": {"tc_to_queue_map": "NOPE"}}}
     assert only(device(row), "CFG002").severity == "error"
     row = {"PORT_QOS_MAP": {"Ethernet996": {"tc_to_queue_map": "NOPE"}}}
-    assert only(device(row), "CFG002").severity == "warning"
+    assert only(device(row), "CFG008").severity == "warning"
+    assert drawn(device(row), "CFG002") == []
 
 
 def test_the_map_of_the_switch_counts_where_a_port_goes_by_it() -> None:

@@ -114,7 +114,7 @@ class TestMarks:
             (3_276_800, {}, set()),
             (9_000_000, {"marks": "7"}, set()),
             # Packets that cannot be marked are dropped instead: another cause.
-            (9_000_000, {"dropped": "7"}, set()),
+            (9_000_000, {"dropped": "7"}, {("CTR001", "leaf1:Ethernet8:3")}),
             (9_000_000, {"table": "PERSISTENT_WATERMARKS"}, set()),
         ],
     )

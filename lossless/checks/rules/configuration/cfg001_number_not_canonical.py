@@ -76,9 +76,7 @@ def check(device: Device) -> Results:
         for row in device.tables.table(table).values():
             for field in fields:
                 text = row.fields.get(field)
-                if text is not None and (
-                    not is_canonical(text) or (table == "WRED_PROFILE" and text[0] == "-")
-                ):
+                if text is not None and not is_canonical(text):
                     yield from _number(device, table, row, field)
     for entry in odd_entries(device):
         yield from _entry(device, entry)
@@ -88,11 +86,7 @@ def check(device: Device) -> Results:
 def _number(device: Device, table: str, row: ConfigRow, field: str) -> Iterator[Violation]:
     text = row.fields[field]
     number = read_number(text, INT_MAX if table == "WRED_PROFILE" else UINT64_MAX)
-    if number is not None and number < 0 and table == "WRED_PROFILE":
-        # 32 bits without a sign; what it is read as cannot be written, for orchagent throws on it.
-        wrapped = _violation(device, table, row, field, text, number % 2**32)
-        yield wrapped._replace(help="write a number of bytes from 0 on", fix=())
-    elif number is not None and number >= 0:
+    if number is not None and number >= 0:
         yield _violation(device, table, row, field, text, number)
 
 

@@ -54,6 +54,7 @@ def across(devices: DeployedDevices) -> Results:
     """Yield a violation per file that has the hostname of another one, where it is not the one called so."""
     for name, claims in devices.claims.items():
         switches = [claim for claim in claims if claim.origin.path[:1] == ("DEVICE_METADATA",)]
+        switches.sort(key=lambda claim: claim.file)
         if len(switches) < 2 or name in {claim.file for claim in switches}:
             continue
         called_so = [claim for claim in switches if _is_called(claim, name)]

@@ -91,6 +91,8 @@ def check(device: Device) -> Results:
 
 def _unknown(device: Device, row: ConfigRow, fields: list[str]) -> Violation:
     """Return the violation of all fields that orchagent does not know: they come from one release, or one hand."""
+    from lossless.checks.rules.sonic.lossless_rows import severity_of
+
     origins = [device.tables.origin("WRED_PROFILE", row, field) for field in fields]
     it = "it" if len(fields) == 1 else "them"
     return Violation(
@@ -99,6 +101,7 @@ def _unknown(device: Device, row: ConfigRow, fields: list[str]) -> Violation:
         f"orchagent refuses a profile with a field it does not know: {_LOST}",
         help=f"remove {fields[0] if len(fields) == 1 else it}",
         data={"field": fields[0], "value": row.fields[fields[0]], "fields": [*fields]},
+        severity=severity_of(device, "WRED_PROFILE", (row.key,)),
         fix=tuple(Edit(origin, "remove") for origin in origins),
     )
 
