@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from lossless.api import Options, lint_documents
+from lossless.api import Options, Report, lint_documents
 from lossless.ground.basics.findings import Severity
 from lossless.ground.documents import load_text
+from tests.checks.rules.checking import patched
 
 
 @cache
@@ -90,3 +91,15 @@ def test_timers_are_read_as_orchagent_reads_them(reference: Path, name: str, det
     found = {finding.code: finding for finding in lint_documents([document]).findings}
     assert found["WD004"].data["detection_ms"] == detection_ms
     assert "WD003" not in found
+
+
+def device_named(patch: dict[str, Any]) -> Report:
+    """Return what is said of a deployed device where DSCP 26 is named."""
+    return lint_documents([patched("leaf.json", patch)], Options(rdma_dscps=(26,)))
+
+
+@pytest.mark.parametrize(("status", "errors"), [("UP", {"SWS018"}), ("Up", {"SWS018"}), ("down", set())])
+def test_a_port_of_another_word_than_up_is_never_made(status: str, errors: set[str]) -> None:
+    """The record of UP says so: the port is missing, and the switch has nothing on it."""
+    report = device_named({"PORT": {"Ethernet0": {"admin_status": status}}})
+    assert {finding.code for finding in report.findings if finding.severity == "error"} == errors

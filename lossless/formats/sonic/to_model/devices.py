@@ -173,8 +173,9 @@ class _DeviceReader:
     def _admin_up(row: ConfigRow | None) -> Maybe[bool]:
         if row is None:
             return UNKNOWN
+        # orchagent skips the port of any other word than up and down, which somebody wrote for one that is in use.
         status = row.fields.get("admin_status")
-        return None if status is None else status == "up"
+        return None if status is None else status.lower() != "down"
 
     def _neighbor(self, port: str) -> tuple[str, str] | None:
         row = self.tables.row("DEVICE_NEIGHBOR", port)
