@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
+from lossless.checks.lint.report import Report
 from lossless.ground.basics.errors import Problem
-from lossless.ground.basics.findings import Finding, Origin, SkippedFile, UncheckedRule
+from lossless.ground.basics.findings import Finding, Origin
 from lossless.ground.documents import load_text
 from lossless.ground.documents.document import Document
 
@@ -59,40 +60,14 @@ CONFIG_DB = """\
 UPLINKS = ("topology", "leaf_spine", "uplinks")
 
 
-class Sample(NamedTuple):
-    """A lint run, as reports see it."""
-
-    findings: tuple[Finding, ...] = ()
-    errors: tuple[Problem, ...] = ()
-    not_checked: tuple[UncheckedRule, ...] = ()
-    documents: Mapping[str, Document] = MappingProxyType({})
-    suppressed: int = 0
-    baselined: int = 0
-
-    @property
-    def patch(self) -> tuple[()]:
-        """What an updater answers."""
-        return ()
-
-    @property
-    def skipped(self) -> tuple[SkippedFile, ...]:
-        """Which files were not checked."""
-        return ()
-
-    @property
-    def excluded(self) -> tuple[str, ...]:
-        """Which files were left out."""
-        return ()
-
-    @property
-    def ports_without_rdma(self) -> int:
-        """How many ports are left out."""
-        return 0
-
-    @property
-    def files(self) -> int:
-        """How many files were checked."""
-        return len(self.documents)
+def lint_run(
+    findings: tuple[Finding, ...] = (),
+    errors: tuple[Problem, ...] = (),
+    documents: Mapping[str, Document] = MappingProxyType({}),
+    **fields: Any,
+) -> Report:
+    """Return a lint run of which nothing else is known."""
+    return Report(**({"not_checked": ()} | fields), findings=findings, errors=errors, documents=documents)
 
 
 def finding(origin: Origin, **fields: Any) -> Finding:
@@ -121,10 +96,10 @@ def on_switch(*path: str, **fields: Any) -> Finding:
     return finding(Origin("leaf1.json", path), **({"object_form": "config_db"} | fields))
 
 
-def sample(*findings: Finding, **fields: Any) -> Sample:
+def sample(*findings: Finding, **fields: Any) -> Report:
     """Return a run over both sample files."""
     documents = {file: load_text(text, file) for file, text in TEXTS.items()}
-    return Sample(findings=findings, documents=documents, **fields)
+    return lint_run(findings=findings, documents=documents, **fields)
 
 
 TEXTS = {"fabric.yaml": INTENT, "leaf1.json": CONFIG_DB}

@@ -10,7 +10,7 @@ from lossless.ground.documents import load_text
 from lossless.output.report.lint.file_names import FileNames
 from lossless.output.report.lint.fingerprints import finding_fingerprints, problem_fingerprints
 from lossless.output.report.lint.locations import locate
-from tests.output.report.samples import INTENT, Sample, finding, on_switch, oversubscribed, sample
+from tests.output.report.samples import INTENT, finding, lint_run, on_switch, oversubscribed, sample
 
 HERE = FileNames("/repo", "/repo")
 OBJECTS = st.tuples(
@@ -44,7 +44,7 @@ def test_lines_may_move(lines: int) -> None:
     def marks(text: str) -> list[str]:
         document = load_text(text, "fabric.yaml")
         findings = (oversubscribed(), finding(Origin("fabric.yaml", ("pfc", "watchdog"))))
-        return finding_fingerprints(locate(Sample(findings, documents={"fabric.yaml": document}))[1], HERE)
+        return finding_fingerprints(locate(lint_run(findings, documents={"fabric.yaml": document}))[1], HERE)
 
     assert marks("# a comment\n" * lines + INTENT) == marks(INTENT)
 

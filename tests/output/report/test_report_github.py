@@ -6,17 +6,18 @@ import re
 
 from hypothesis import given, strategies as st
 
+from lossless.api import Report
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.foreign_text import gated
 from lossless.output.report.lint.github import github_text
-from tests.output.report.samples import Sample, finding, on_switch, oversubscribed, sample
+from tests.output.report.samples import finding, lint_run, on_switch, oversubscribed, sample
 from tests.output.report.settings import setting
 
 COMMAND = re.compile(r"::(error|warning|notice) ([^:]*)::(.*)")
 
 
-def lines(report: Sample) -> list[str]:
+def lines(report: Report) -> list[str]:
     return github_text(report, setting()).text.splitlines()
 
 
@@ -63,7 +64,7 @@ def test_errors_come_first_and_infos_are_notices() -> None:
 
 
 def test_a_file_without_a_line_has_none() -> None:
-    (line,) = lines(Sample(errors=(Problem("gone.yaml", None, None, "no such file"),)))
+    (line,) = lines(lint_run(errors=(Problem("gone.yaml", None, None, "no such file"),)))
     assert line == "::error file=gone.yaml,title=cannot be read::no such file"
 
 
@@ -99,7 +100,7 @@ def test_nothing_found_is_nothing_said() -> None:
 )
 def test_a_hostile_file_makes_no_command_of_its_own(name: str, message: str) -> None:
     found = finding(Origin(name, ("a",)), message=message)
-    (line,) = lines(Sample(findings=(found,)))
+    (line,) = lines(lint_run(findings=(found,)))
     kind, told, text = read(line)
     assert (kind, told["title"]) == ("error", "WD001 watchdog-missing")
     assert "\n" not in text

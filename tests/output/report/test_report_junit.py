@@ -6,10 +6,11 @@ from xml.etree import ElementTree
 
 from hypothesis import given, strategies as st
 
+from lossless.api import Report
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.findings import SEVERITIES, Origin, Severity
 from lossless.output.report.lint.junit import junit_text
-from tests.output.report.samples import Sample, finding, on_switch, oversubscribed, sample
+from tests.output.report.samples import finding, lint_run, on_switch, oversubscribed, sample
 from tests.output.report.settings import setting
 
 Element = ElementTree.Element
@@ -29,7 +30,7 @@ BELOW = {
 }
 
 
-def suites(report: Sample, failing: tuple[Severity, ...] = SEVERITIES[:1]) -> list[Element]:
+def suites(report: Report, failing: tuple[Severity, ...] = SEVERITIES[:1]) -> list[Element]:
     """Return the suites; fails where the document is not what CI systems read."""
     root = ElementTree.fromstring(junit_text(report, setting(failing=failing)).text)
     assert root.tag == "testsuites"
@@ -85,7 +86,7 @@ def test_only_what_fails_the_run_is_a_failure() -> None:
 
 
 def test_what_could_not_be_read_is_an_error() -> None:
-    (suite,) = suites(Sample(errors=(Problem("gone.yaml", None, None, "no such file"),)))
+    (suite,) = suites(lint_run(errors=(Problem("gone.yaml", None, None, "no such file"),)))
     (case,) = suite
     assert [(child.tag, child.attrib["message"]) for child in case] == [("error", "no such file")]
 
@@ -99,4 +100,4 @@ def test_findings_of_one_name_are_cases_of_their_own() -> None:
 @given(st.text(max_size=40), st.text(max_size=20))
 def test_any_text_makes_a_document_that_parses(message: str, key: str) -> None:
     found = finding(Origin("a.json", (key,)), message=message, note=message)
-    suites(Sample(findings=(found,), errors=(Problem("b.json", 1, 1, message),)))
+    suites(lint_run(findings=(found,), errors=(Problem("b.json", 1, 1, message),)))

@@ -18,6 +18,7 @@ def test_a_document_is_walked_once_for_all_findings(monkeypatch: pytest.MonkeyPa
     run = sample(*(on_switch("PORT", f"Ethernet{port}", "mtu", message=str(port)) for port in (0, 4)))
     walks: list[list[Any]] = []
     document = run.documents["leaf1.json"]
+    assert isinstance(document, Document)
     places = document._locator.places
 
     class Counting:

@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given, strategies as st
 from pydantic import ValidationError
 
+from lossless.api import Report
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.findings import Origin, RelatedPlace
 from lossless.output.report.lint.sarif import MOST_RESULTS, sarif_text
-from tests.output.report.samples import Sample, finding, on_switch, oversubscribed, sample
+from tests.output.report.samples import finding, lint_run, on_switch, oversubscribed, sample
 from tests.output.report.sarif import parsed
 from tests.output.report.settings import setting
 
@@ -38,7 +39,7 @@ REPORTED = sample(
 )
 
 
-def run_of(report: Sample, folder: str = "/repo") -> dict[str, Any]:
+def run_of(report: Report, folder: str = "/repo") -> dict[str, Any]:
     log = parsed(sarif_text(report, setting(folder)).text)
     (run,) = log["runs"]
     assert isinstance(run, dict)
@@ -128,13 +129,13 @@ def test_files_are_relative_to_the_root_of_the_repository(
     assert run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"] == location
 
 
-def many(severities: dict[str, int]) -> Sample:
+def many(severities: dict[str, int]) -> Report:
     found = [
         on_switch("PORT", f"Ethernet{number}", "mtu", severity=severity, message=f"{severity} {number}")
         for severity, times in severities.items()
         for number in range(times)
     ]
-    return Sample(findings=tuple(found))
+    return lint_run(findings=tuple(found))
 
 
 def test_what_code_scanning_does_not_show_is_left_out_least_severe_first_and_said() -> None:
@@ -173,7 +174,7 @@ def test_any_name_and_message_makes_a_valid_log(key: str, message: str, file: st
     found = on_switch("PORT", key, message=message or "m", note=message)._replace(
         origin=Origin(file, ("PORT", key))
     )
-    run_of(Sample(findings=(found,), errors=(Problem(file, None, None, message),)))
+    run_of(lint_run(findings=(found,), errors=(Problem(file, None, None, message),)))
 
 
 @pytest.mark.parametrize(

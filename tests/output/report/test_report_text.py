@@ -13,7 +13,15 @@ from lossless.output.report.lint.statistics import statistics_text
 from lossless.output.report.lint.summary import not_checked_text, summary_text
 from lossless.output.report.lint.text import findings_text, problems_text
 from lossless.output.report.text_style import TextStyle
-from tests.output.report.samples import CONFIG_DB, INTENT, Sample, finding, on_switch, oversubscribed, sample
+from tests.output.report.samples import (
+    CONFIG_DB,
+    INTENT,
+    finding,
+    lint_run,
+    on_switch,
+    oversubscribed,
+    sample,
+)
 
 
 def shown(*findings: object, **fields: object) -> str:
@@ -141,7 +149,7 @@ def test_what_a_file_says_cannot_move_the_cursor() -> None:
     found = finding(
         Origin(document.file, ("PORT", "Eth\x1b[2Jx")), object_form="config_db", message="a\x1b]b\nc"
     )
-    (block,) = findings_text(Sample(findings=(found,), documents={document.file: document}))
+    (block,) = findings_text(lint_run(findings=(found,), documents={document.file: document}))
     assert block == (
         "x\\x1b[1m.json:1:28: WD001 watchdog-missing: PORT|Eth\\x1b[2Jx: a\\x1b]b c\n"
         "  |\n"
@@ -231,7 +239,7 @@ def test_what_several_devices_have_identical_is_one_block_with_every_place() -> 
         )
         for file in leaves
     ]
-    run = Sample(findings=tuple(found), documents=documents)
+    run = lint_run(findings=tuple(found), documents=documents)
     (block,) = findings_text(run)
     assert block.splitlines()[4:] == [
         "  = on: leaf1:Ethernet4, leaf2:Ethernet4, leaf3:Ethernet4 and 3 more (6 ports)",

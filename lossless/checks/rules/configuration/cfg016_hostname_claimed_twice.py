@@ -6,7 +6,7 @@ Subject: devices
 ## What it does
 Looks for configurations that are checked together and have the same hostname. The ASICs of one switch have names of
 their own, and of files that are called a copy (`backup`, `bak`, `old`, or a date, in the name of the file or its
-folder) only the current one counts. Where each of the files, or its folder, is called as its hostname says
+folder) only the current one counts. Where each of the files, or its folder, has its hostname for a name
 (`site1/leaf1` and `site2/leaf1`), they may be of several fabrics, and that neither is compared with others is said.
 
 ## Why it breaks a lossless fabric
