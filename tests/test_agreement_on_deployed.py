@@ -253,11 +253,6 @@ FAULTS: dict[str, tuple[str, str, Data]] = {
     "a group without profile": ("BUFFER_PG", "Ethernet0|7", {}),
     "a queue of a profile that is not there": ("BUFFER_QUEUE", "Ethernet8|7", {"profile": "none"}),
     "a word in a mask": ("PORT_QOS_MAP", "AAA", {"pfc_enable": "x"}),
-    "a list of a profile that is not there": (
-        "BUFFER_PORT_INGRESS_PROFILE_LIST",
-        "Ethernet0",
-        {"profile_list": "none"},
-    ),
 }
 """Rows that do harm by being there, each beside a sound leaf."""
 CHANGED: dict[str, Data] = {

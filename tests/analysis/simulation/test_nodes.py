@@ -233,7 +233,6 @@ UNKNOWN: tuple[tuple[Patch, str], ...] = (
         {"BUFFER_PROFILE": {HOST_PROFILE: {"pool": None}}},
         "leaf1:Ethernet0 has no buffer profile for class priority 3",
     ),
-    ({"BUFFER_PROFILE": {HOST_PROFILE: None}}, "the profile of the priority group is not in the file"),
     (
         {"DEVICE_METADATA": STRANGE, "BUFFER_PG": NO_PG_ROW, "BUFFER_PROFILE": {HOST_PROFILE: None}},
         "the headroom rows of HWSKU Some-SKU are unknown",

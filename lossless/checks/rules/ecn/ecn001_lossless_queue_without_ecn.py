@@ -175,18 +175,22 @@ def _drops(use: WredUse) -> Violation:
 
 def _does_not_mark(use: WredUse, declared: bool) -> Violation:
     also = "" if use.wred.green.marks else ' and "ecn": "ecn_all"'
-    also += "" if use.wred.green.max_bytes else ", with green_min_threshold and green_max_threshold in bytes"
+    edits = (
+        Edit(use.wred.origin.at("wred_green_enable"), "set", "true"),
+        *(() if use.wred.green.marks else (Edit(use.wred.origin.at("ecn"), "set", "ecn_all"),)),
+    )
+    # Without thresholds the profile marks every packet, or none.
+    bare = not use.wred.green.max_bytes
     return Violation(
         origin=use.wred.origin.at("wred_green_enable"),
         message=f"{use.wred.name} marks nothing on a lossless queue: wred_green_enable is not true",
         note=_WHY,
-        help=f'set "wred_green_enable": "true"{also}',
+        help="set wred_green_enable to true, ecn to ecn_all, and green_min_threshold and green_max_threshold in bytes"
+        if bare
+        else f'set "wred_green_enable": "true"{also}',
         data={"queues": list(use.numbers)},
         severity=None if declared else "warning",
-        fix=(
-            Edit(use.wred.origin.at("wred_green_enable"), "set", "true"),
-            *(() if use.wred.green.marks else (Edit(use.wred.origin.at("ecn"), "set", "ecn_all"),)),
-        ),
+        fix=() if bare else edits,
     ).on_ports(*use.sets)
 
 
