@@ -23,7 +23,7 @@ RULE_PAGES = "docs/rules/"
 
 
 class Verdicts(NamedTuple):
-    """What rules say: findings, what could not be checked, and which findings of others they take the place of.
+    """The results of rules: findings, checks that lacked an input, and findings that others replace.
 
     ``ports_outside`` counts ports that carry no RDMA, and that rules of lossless classes leave out.
     """

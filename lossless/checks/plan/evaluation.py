@@ -193,7 +193,7 @@ def _codes() -> frozenset[str]:
 def _dangers(
     view: View, findings: Sequence[Finding], dscps: Iterable[int], written: View | None = None
 ) -> Iterator[Danger]:
-    """Yield what breaks the chain of a packet of each DSCP at any two ports of a switch.
+    """Yield the breaks of the chain for packets of each DSCP, at any two ports of a switch.
 
     ``written`` is the switch as its rows are, where the view has them as they are applied.
     """

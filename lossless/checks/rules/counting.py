@@ -93,7 +93,7 @@ def counted(device: RunningDevice, placed: PlacedReading, *kinds: str) -> Count 
 
 
 def unknown_value(reading: StateReading) -> MissingInput:
-    """Return why nothing is known of what a counter has counted, where a capture has it without a number."""
+    """Return the reason why a counter is not known that a capture has without a number."""
     name = reading.heading or reading.name
     if reading.is_no_count:
         return MissingInput(

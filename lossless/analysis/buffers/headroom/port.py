@@ -120,7 +120,7 @@ def formula_need(ports: PortSet) -> HeadroomNeed | None:
 def lossless_profile(ports: PortSet, priority: int) -> BufferProfile | MissingInput | None:
     """Return the profile of the group that pauses a PFC priority; None where there is no group, or a lossy one.
 
-    What SONiC would give the same product says nothing of a switch of another system: simulations alone take it.
+    A switch of another system than SONiC computes headroom itself: SONiC's rows of the product do not hold for it.
     """
     if not ports.switch.runs_sonic:
         return MissingInput(HEADROOM_OF_CHIP)

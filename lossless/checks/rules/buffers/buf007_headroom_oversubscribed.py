@@ -174,7 +174,7 @@ def _told_ratio(demand: HeadroomSum, ratio: float) -> Origin | None:
 
 
 def _remedy(demand: HeadroomSum, told: Origin | None) -> tuple[str, tuple[Edit, ...]]:
-    """Return how all claims are met, in words and as edits: by what the chip has, or what its pool is known to have."""
+    """Return the help that meets all claims, and its edits, by the buffer of the chip or else that of the pool."""
     if told is not None:
         return "set over_subscribe_ratio to 1", field(told, "1")
     claimed, size, origin = demand.claimed_bytes, demand.pool.size_bytes, demand.pool.origin

@@ -92,6 +92,7 @@ def _violation(
     device: Device, ports: PortSet, number: int, group: PriorityGroup, profile: BufferProfile
 ) -> Violation:
     qos = ports.qos
+    # Where traffic fills the group, or nothing is paused at all, the pause may be what is missing.
     counted = sorted(tc for tc in used_classes(qos) if tc in PRIORITIES and qos.group_of(tc) == number)
     buffers = [other.buffer for other in qos.groups if other is not None and other.buffer is not None]
     lossy = next((buffer.name for buffer in buffers if not buffer.lossless and row_of(buffer)), "")
@@ -104,8 +105,12 @@ def _violation(
         message=f"PG {number} has {profile.name} with {format_bytes(profile.xoff_bytes)} of headroom, {use}, "
         f"and PFC is {'off on every port' if nowhere else f'on for priority {number} on no port'}",
         note="headroom is for what arrives after a pause, and nothing sends one",
-        help=f"give PG {number} the lossy profile {lossy}" if lossy else f"give PG {number} a lossy profile",
-        fix=_lossy(ports, group, number, lossy) if lossy else (),
+        help=f"pause priority {number}, with its maps and watchdog, or give PG {number} a lossy profile"
+        if counted or nowhere
+        else f"give PG {number} the lossy profile {lossy}"
+        if lossy
+        else f"give PG {number} a lossy profile",
+        fix=_lossy(ports, group, number, lossy) if lossy and not counted and not nowhere else (),
         data={"group": number, "profile": profile.name, "traffic_classes": [*counted]},
         severity=severity,
     ).on_ports(ports)

@@ -223,7 +223,7 @@ _NO_PORT_LEFT = "the switch has no map for ports without one of their own, and n
 
 
 def _lost(device: Device, reference: Reference, key: str, row: ConfigRow) -> str:
-    """Return what one row loses: whether its port waits depends on the other buffer table."""
+    """Return the loss that one row causes; whether its port waits depends on the other buffer table."""
     state, table = device.programmed, reference.table
     if key == "global":
         bare = any(

@@ -82,7 +82,7 @@ _COUNTERS = {
     "trimmed_packets": "trimmed {amount} packets",
     "credit_watchdog_deleted_packets": "dropped {amount} packets by its credit watchdog",
 }
-"""The counters of what a queue or group lost; the first, where there is one, has all that it dropped."""
+"""Counters of lost packets of a queue or group; the first, where there is one, has all drops."""
 _NO_CLASSES = MissingInput("neither a configuration nor an intent says which classes are lossless")
 _QUEUE = {
     "dropped_packets": "let WRED only mark in this queue, and raise its limit above the threshold at which PFC pauses",
@@ -114,7 +114,7 @@ def check(device: RunningDevice) -> Results:
 
 
 def _dropped(device: RunningDevice, kind: str) -> Iterator[tuple[tuple[str, int], Count | MissingInput]]:
-    """Yield what each lossless queue, or group, has counted of what it lost, and what is not known of that."""
+    """Yield the counters of lost packets of each lossless queue or group, or the reason why one is not known."""
     for placed in (placed for name in _COUNTERS for placed in each(device.state, name, "port", kind)):
         port, number = placed.part("port") or "", int(placed.part(kind) or "0")
         member = port, number

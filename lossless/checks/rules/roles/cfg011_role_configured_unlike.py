@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.deployed_devices import DeployedDevices
 
 _TIMES = 2
-"""How far pools of one model must be apart: the same chip with other cables reserves less than that."""
+"""Pools so many times larger or smaller than usual are reported: a choice of ours, above what cable lengths explain."""
 _HELP = "bring the switch in line with its role, or give it a role of its own"
 
 
