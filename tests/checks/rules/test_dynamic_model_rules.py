@@ -23,12 +23,19 @@ XON_ALONE = {"pg_lossless_400000_5m_profile": {"size": "19456"}}
 """The row of ACS-SN5600 as it is with a shared headroom pool: ``size`` is no more than ``xon``."""
 
 
+STEERED = {
+    "DEFAULT_LOSSLESS_BUFFER_PARAMETER": {"AZURE": {"default_dynamic_th": "0"}},
+    "LOSSLESS_TRAFFIC_PATTERN": {"AZURE": {"mtu": "1024", "small_packet_percentage": "100"}},
+}
+"""What lets buffermgrd compute headroom."""
+
+
 def leaf(model: str, **parameters: str) -> Document:
     """Return a leaf whose written profile reserves no more than xon, in a buffer model."""
     changes: dict[str, Any] = {
+        **STEERED,
         "DEVICE_METADATA": {"localhost": {"buffer_model": model}},
         "DEFAULT_LOSSLESS_BUFFER_PARAMETER": {"AZURE": {"default_dynamic_th": "0", **parameters}},
-        "LOSSLESS_TRAFFIC_PATTERN": {"AZURE": {"mtu": "1024", "small_packet_percentage": "100"}},
         "BUFFER_PROFILE": XON_ALONE,
     }
     return patched("leaf.json", changes)
@@ -40,6 +47,18 @@ def test_without_any_group_a_switch_that_computes_its_buffers_makes_none() -> No
     assert only("PFC005", patched("leaf.json", none)).data["priorities"] == [3]
     assert drawn("PFC005", patched("leaf.json", {"BUFFER_PG": None})) == []
     assert drawn("PFC005", patched("leaf.json", {**none, "PORT": None})) == []
+
+
+@pytest.mark.parametrize("field", ["size", "dynamic_th"])
+def test_a_profile_that_lacks_a_field_stops_all_profiles_of_the_dynamic_model(field: str) -> None:
+    changes = {
+        **STEERED,
+        "DEVICE_METADATA": {"localhost": {"buffer_model": "dynamic"}},
+        "BUFFER_PROFILE": {"egress_lossless_profile": {field: None}},
+    }
+    found = only("SWS018", patched("leaf.json", changes))
+    assert found.severity == "error"
+    assert found.origin.path == ("BUFFER_PROFILE", "egress_lossless_profile")
 
 
 @pytest.mark.parametrize("code", ["BUF001", "BUF002", "BUF012"])

@@ -366,7 +366,8 @@ class _Daemons:
 
         Groups, queues and lists of ports that are down are taken back. Without the rows of
         DEFAULT_LOSSLESS_BUFFER_PARAMETER and LOSSLESS_TRAFFIC_PATTERN nothing is computed, and such groups wait.
-        Source: sonic-swss cfgmgr/buffermgrdyn.cpp @e6b0c5b.
+        What a profile does not state is written empty, and orchagent throws over it.
+        Source: sonic-swss cfgmgr/buffermgrdyn.cpp @e6b0c5b (refreshPgsForPort, updateBufferProfileToDb).
         """
         profiles, groups = self.rows["BUFFER_PROFILE"], self.rows["BUFFER_PG"]
         thresholds = {
@@ -411,6 +412,9 @@ class _Daemons:
             del groups[key]
             self.ready[_appl_key(key)] = True
         pools = self.rows["BUFFER_POOL"]
+        for name, fields in profiles.items():
+            if fields.get("pool", "") in ("", *pools):
+                profiles[name] = {**_written_empty(fields), **fields}
         unsized = {name: {**fields, "size": "0"} for name, fields in pools.items() if "size" not in fields}
         pools.update(unsized)
         self.computed = frozenset({*(fields["profile"] for fields in named.values()), *unsized})
@@ -674,6 +678,13 @@ def _rows(tables: Tables, table: str, *, plain: bool) -> dict[str, Fields]:
             for key, fields in rows.items()
         }
     return rows
+
+
+def _written_empty(fields: Fields) -> Fields:
+    """Return the fields that buffermgrd of the dynamic model writes for a profile that does not state them."""
+    wanted = ("xon", "size") if "xoff" in fields else ("size",)
+    empty = dict.fromkeys((field for field in wanted if field not in fields), "")
+    return empty if "dynamic_th" in fields or "static_th" in fields else {**empty, "dynamic_th": ""}
 
 
 def _appl_key(key: str) -> str:

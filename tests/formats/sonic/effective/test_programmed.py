@@ -395,3 +395,47 @@ def test_a_watchdog_within_the_limits_of_orchagent_runs(fields: dict[str, str], 
 def test_a_map_to_dscps_beyond_63_is_dropped_as_a_whole() -> None:
     assert state_of(LEAF, TC_TO_DSCP_MAP={"A": {"1": "63"}}).maps["TC_TO_DSCP_MAP"] == {"A": {1: 63}}
     assert state_of(LEAF, TC_TO_DSCP_MAP={"A": {"1": "64"}}).fates["TC_TO_DSCP_MAP", "A"].kind == "refused"
+
+
+COMPUTED: dict[str, Any] = {
+    "DEVICE_METADATA": {"localhost": {"buffer_model": "dynamic"}},
+    "DEFAULT_LOSSLESS_BUFFER_PARAMETER": {"AZURE": {"default_dynamic_th": "0"}},
+    "LOSSLESS_TRAFFIC_PATTERN": {"AZURE": {"mtu": "1024", "small_packet_percentage": "100"}},
+}
+"""What lets buffermgrd of the dynamic model compute headroom."""
+
+
+@pytest.mark.parametrize(
+    ("profile", "field"),
+    [
+        ("egress_lossless_profile", "size"),
+        ("ingress_lossy_profile", "size"),
+        ("egress_lossless_profile", "dynamic_th"),
+        ("pg_lossless_400000_5m_profile", "xon"),
+    ],
+)
+def test_the_dynamic_model_writes_empty_what_a_profile_lacks_and_orchagent_throws(
+    profile: str, field: str
+) -> None:
+    state = state_of(LEAF, **COMPUTED, BUFFER_PROFILE={profile: {field: None}})
+    fate = state.fates["BUFFER_PROFILE", profile]
+    assert (fate.kind, fate.field) == ("throws", field)
+    cause = break_of(state, "Ethernet0", 26)
+    assert cause is not None
+    assert cause.row == ("BUFFER_PROFILE", profile)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"pool": "ingress_lossless_pool", "size": "0", "dynamic_th": "0"},
+        {"pool": "ingress_lossless_pool", "headroom_type": "dynamic", "dynamic_th": "0"},
+        {"pool": "gone", "dynamic_th": "0"},
+        {"pool": "ingress_lossless_pool", "size": "0", "static_th": "1000"},
+    ],
+    ids=["whole", "threshold alone", "pool that is not there", "threshold of the other kind"],
+)
+def test_the_dynamic_model_writes_no_other_profile_empty(row: dict[str, str]) -> None:
+    state = state_of(LEAF, **COMPUTED, BUFFER_PROFILE={"own": row})
+    assert [fate for fate in state.fates.values() if fate.kind == "throws"] == []
+    assert state.unready == {}
