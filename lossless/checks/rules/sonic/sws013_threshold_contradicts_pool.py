@@ -11,8 +11,8 @@ templates mix the kinds. Profiles with `headroom_type` dynamic need no threshold
 
 ## Why it breaks a lossless fabric
 The dynamic model drops a profile whose threshold is not of its pool's kind, and every group and queue that names it
-waits. In the traditional model orchagent hands over whatever is there: with both, the one it happens to read last
-counts, without any, the chip's driver is asked for a profile without a threshold mode, which it must have.
+waits. In the traditional model orchagent hands over whatever is there: with both or without any, sairedis refuses the
+profile before any driver sees it, and what names it waits as well.
 
 ## Bad
 ```json config_db base=leaf
@@ -49,6 +49,7 @@ one.
 
 ## Sources
 - sonic-swss cfgmgr/buffermgrdyn.cpp @0160f0a (handleBufferProfileTable), orchagent/bufferorch.cpp @51de623
+- sonic-sairedis meta/Meta.cpp @21851c5 (meta_generic_validation_create: mandatory attributes, and none twice)
 - sonic-net/sonic-swss issue 2438 (threshold kind and pool mode)
 - sonic-buildimage device/**/buffers_defaults_*.j2 @086b03b: 0 of 72 uses on Mellanox mix the kinds, 41 elsewhere do
 - sonic-buildimage src/sonic-yang-models/yang-models/sonic-buffer-profile.yang @086b03b (-8 to 7)
