@@ -226,7 +226,7 @@ def _problem(cause: Break) -> str:
         why = f"which has no {cause.field}" if cause.field else "for its key"
     verb = "throws over" if fate.kind == "throws" else "drops"
     behind = ", and applies no row of the table behind it" if fate.kind == "throws" else ""
-    return f"orchagent {verb} {name}, {why}{behind}"
+    return f"orchagent {verb} {'the row of ' if table in _PER_PORT else ''}{name}, {why}{behind}"
 
 
 EMPTY = "NULL"
