@@ -469,7 +469,7 @@ def test_pfc_off_on_the_whole_switch_is_one_finding_at_the_mask() -> None:
 
 def test_maps_that_no_row_binds_are_not_the_end_of_a_lossless_class() -> None:
     found = drawn("BUF015", leaf(PORT_QOS_MAP=None))
-    assert {(one.severity, one.origin.path) for one in found} == {("info", ("PORT_QOS_MAP",))}
+    assert {(one.severity, one.origin.path) for one in found} == {("warning", ("PORT_QOS_MAP",))}
     assert drawn("BUF015", leaf(PORT_QOS_MAP=None, DSCP_TO_TC_MAP=None)) == []
 
 

@@ -6,10 +6,10 @@ Subject: device
 
 ## What it does
 Looks for groups with a lossless profile (`xoff`) on ports in service of a deployed switch whose priority no port
-pauses. Where traffic is counted in such a group that is a warning, else it is only worth knowing: the headroom is
-taken for nothing. Where other ports of the switch pause the priority, PFC001 speaks instead; a group that pauses and
-has a lossy profile is PFC005's. Ports without a row of `PORT_QOS_MAP` are left alone unless the switch has maps and no
-such row at all; so are the dynamic model's own groups.
+pauses. Where traffic is counted in such a group, or no row of the switch binds its maps, that is a warning, else it is
+only worth knowing: the headroom is taken for nothing. Where other ports of the switch pause the priority, PFC001
+speaks instead; a group that pauses and has a lossy profile is PFC005's. Ports without a row of `PORT_QOS_MAP` are left
+alone unless the switch has maps and no such row at all; so are the dynamic model's own groups.
 
 ## Why it breaks a lossless fabric
 Without PFC nobody is told to stop: traffic runs through the threshold, fills the headroom, and is dropped. The buffers
@@ -81,8 +81,7 @@ def _unpaused(device: Device, ports: PortSet, paused: set[int]) -> Iterator[Viol
         if group is None or group.buffer is None or not group.buffer.lossless or number in paused:
             continue
         # One port of several without a row has no QoS of its own, which is not this rule's to say.
-        forgotten = device.tables.table("DSCP_TO_TC_MAP") and not device.tables.table("PORT_QOS_MAP")
-        bound = forgotten or len(ports.qos.pfc.origin.path) > 1
+        bound = _is_unbound(device) or len(ports.qos.pfc.origin.path) > 1
         serving = in_service(ports) if bound else None
         if serving is not None:
             yield _violation(device, serving, number, group, group.buffer)
@@ -97,7 +96,7 @@ def _violation(
     buffers = [other.buffer for other in qos.groups if other is not None and other.buffer is not None]
     lossy = next((buffer.name for buffer in buffers if not buffer.lossless and row_of(buffer)), "")
     nowhere = not any(other.qos.pfc.priorities for other in device.view.port_sets)
-    severity: Severity = "warning" if counted else "info"
+    severity: Severity = "warning" if counted or _is_unbound(device) else "info"
     fill = "fills" if len(counted) == 1 else "fill"
     use = f"TC {joined(map(str, counted))} {fill} it" if counted else "no DSCP uses it"
     return Violation(
@@ -114,6 +113,11 @@ def _violation(
         data={"group": number, "profile": profile.name, "traffic_classes": [*counted]},
         severity=severity,
     ).on_ports(ports)
+
+
+def _is_unbound(device: Device) -> bool:
+    """Return whether a switch has DSCP maps, and no row that binds one to a port."""
+    return bool(device.tables.table("DSCP_TO_TC_MAP")) and not device.tables.table("PORT_QOS_MAP")
 
 
 def _lossy(ports: PortSet, group: PriorityGroup, number: int, name: str) -> tuple[Edit, ...]:
