@@ -6,10 +6,10 @@ import json
 import random
 from typing import TYPE_CHECKING
 
+from lossless.formats.device_files.switches import switch_file
 from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.fabric import resolve
 from lossless.ground.documents import load_text
-from lossless.output.render.switches import switch_file
 from tools.example_base import base_of
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks.fabrics import leaf_of_64_ports
 from benchmarks.measure import ratios, report
-from lossless.output.render.switches import switch_file
+from lossless.formats.device_files.switches import switch_file
 
 ROOT = Path(__file__).parent.parent
 LOSSLESS = str(Path(sys.executable).parent / "lossless")

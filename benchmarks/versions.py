@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks.devices import write_devices
 from benchmarks.fabrics import leaf_of_64_ports
-from lossless.output.render.switches import switch_file
+from lossless.formats.device_files.switches import switch_file
 
 ROOT = Path(__file__).parent.parent
 START_UP = 1.0

@@ -17,8 +17,12 @@ if TYPE_CHECKING:
         cabled_topology as cabled_topology,
     )
     from lossless.interfaces.api.collector import collector as collector
-    from lossless.interfaces.api.diff import Drift as Drift, diff as diff
-    from lossless.interfaces.api.diff_fabric import FabricDrift as FabricDrift, diff_fabric as diff_fabric
+    from lossless.interfaces.api.diff import (
+        Drift as Drift,
+        FabricDrift as FabricDrift,
+        diff as diff,
+        diff_fabric as diff_fabric,
+    )
     from lossless.interfaces.api.exporter import Exporter as Exporter, exporter as exporter
     from lossless.interfaces.api.fabrics import Fabrics as Fabrics, load_fabrics as load_fabrics
     from lossless.interfaces.api.fix import FixResult as FixResult, fix as fix
@@ -104,8 +108,7 @@ _MODULES = {
     "baseline": "BaselineResult baseline",
     "cabling": "Cabling cabled_as_declared cabled_topology",
     "collector": "collector",
-    "diff": "Drift diff",
-    "diff_fabric": "FabricDrift diff_fabric",
+    "diff": "Drift FabricDrift diff diff_fabric",
     "exporter": "Exporter exporter",
     "fabrics": "Fabrics load_fabrics",
     "fix": "FixResult fix",

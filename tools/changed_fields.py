@@ -35,6 +35,7 @@ from lossless.analysis.simulation.study.answer import answer  # noqa: E402
 from lossless.api import Report, lint_documents, load_fabrics  # noqa: E402
 from lossless.checks.lint.baseline import Baseline, BaselineAccount, entries_of  # noqa: E402
 from lossless.checks.trace.follow import trace  # noqa: E402
+from lossless.formats.device_files.switches import switch_file  # noqa: E402
 from lossless.formats.sonic.from_model.tables import OWNED, tables  # noqa: E402
 from lossless.ground.basics.errors import LosslessError  # noqa: E402
 from lossless.ground.basics.findings import SEVERITIES  # noqa: E402
@@ -42,7 +43,6 @@ from lossless.ground.documents import load, load_text  # noqa: E402
 from lossless.ground.documents.document import Document  # noqa: E402
 from lossless.model.fabric.model import Fabric, Switch  # noqa: E402
 from lossless.model.fabric.view import View  # noqa: E402
-from lossless.output.render.switches import switch_file  # noqa: E402
 from tools.example_base import base_of  # noqa: E402
 
 Data = dict[str, Any]

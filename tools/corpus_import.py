@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from lossless.api import lint_documents
+from lossless.formats.device_files.switches import switch_file
 from lossless.formats.importing.devices import devices_of
 from lossless.formats.importing.differences import (
     KINDS,
@@ -32,7 +33,6 @@ from lossless.formats.sonic.read.tables import Tables
 from lossless.ground.basics.errors import InputError, RenderError
 from lossless.ground.documents import load_text
 from lossless.interfaces.api.import_ import ImportResult, import_documents
-from lossless.output.render.switches import switch_file
 from lossless.output.report.import_text import differences_text, figures_text
 
 if TYPE_CHECKING:

@@ -94,6 +94,14 @@ def _repeated_keys(document: Document) -> tuple[RepeatedKey, ...]:
     )
 
 
+def hostname_of(running: Document) -> str:
+    """Return the hostname that a configuration states, empty where it states none."""
+    table = running.data.get("DEVICE_METADATA")
+    row = table.get("localhost") if isinstance(table, dict) else None
+    name = row.get("hostname") if isinstance(row, dict) else None
+    return name if isinstance(name, str) else ""
+
+
 def name_in_intent(tables: Tables, name: str) -> str:
     """Return what an intent calls a device: as it calls itself, or as its folder is called where it does not."""
     row = tables.row("DEVICE_METADATA", "localhost")

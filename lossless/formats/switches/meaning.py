@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Port, Switch
     from lossless.model.fabric.qos import PortQos
 
+PORT_TABLE = "port"
+"""Such systems have no tables: what differs is told port by port."""
+
 
 class Difference(NamedTuple):
     """A part of a switch that two say differently: at a port, what is declared and what is read."""

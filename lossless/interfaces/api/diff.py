@@ -1,22 +1,27 @@
-"""Diff: how a running configuration differs from what an intent declares, and how it gets there."""
+"""Diff: how running configurations differ from what an intent declares, and how a switch gets there."""
 
 from __future__ import annotations
 
 from shlex import quote
 from typing import TYPE_CHECKING
 
+from lossless.checks.drift.drift import Drift as Drift
+from lossless.checks.drift.fabric import (
+    FabricDrift as FabricDrift,
+    drift_between,
+    fabric_drift,
+    switch_of,
+)
 from lossless.formats.inputs.fabrics import intent_at
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 from lossless.interfaces.api.render import sound_fabric
-from lossless.output.render.drift import Drift as Drift, drift_of, hostname_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from os import PathLike
 
     from lossless.ground.documents.document import Document
-    from lossless.model.fabric.model import Fabric, Switch
-    from lossless.output.render.drift import SwitchDrift
 
 
 def diff(
@@ -37,7 +42,7 @@ def diff(
     try:
         document, running = intent_at(intent), _running(config_db)
     except InputError:
-        require_order(str(config_db), str(intent))
+        _require_order(str(config_db), str(intent))
         raise
     report, fabric = sound_fabric(document, options)
     if fabric is None:
@@ -46,13 +51,35 @@ def diff(
     return Drift(switch.name, running.file, document.file, *drift_between(switch, running), report)
 
 
-def drift_between(switch: Switch, running: Document) -> SwitchDrift:
-    """Return how the configuration of a switch differs from its intent, whichever system it runs."""
-    if switch.runs_sonic and not running.dialect:
-        return drift_of(switch, running)
-    from lossless.output.render.drift_of_systems import drift_of_system
+def diff_fabric(
+    configs: Sequence[str | PathLike[str]],
+    intent: str | PathLike[str],
+    *,
+    options: Options = DEFAULT_OPTIONS,
+    progress: Callable[[int, int], None] | None = None,
+) -> FabricDrift:
+    """Compare the configurations at some paths, files and folders of them, each with its switch of an intent.
 
-    return drift_of_system(switch, running)
+    A switch is found by the hostname in its file, or by its folder where that names none. ``progress`` is told how many
+    of how many are compared.
+
+    Raises:
+        InputError: the intent cannot be read. What is wrong with one file is among the ``errors``.
+    """
+    from lossless.formats.inputs.collect import gather, is_json
+
+    try:
+        document = intent_at(intent)
+    except InputError:
+        _require_order(str(configs[0]), str(intent))
+        raise
+    inputs = gather(configs)
+    running = [config for config in inputs.documents if config.dialect or is_json(config.file)]
+    report, fabric = sound_fabric(document, options)
+    if fabric is None:
+        return FabricDrift(document.file, (), (), inputs.problems, report)
+    drift = fabric_drift(running, fabric, document.file, report, progress)
+    return drift._replace(errors=(*inputs.problems, *drift.errors))
 
 
 def _running(config_db: str | PathLike[str]) -> Document:
@@ -68,7 +95,7 @@ def _running(config_db: str | PathLike[str]) -> Document:
     return device_in(load(config_db))
 
 
-def require_order(config_db: str, intent: str) -> None:
+def _require_order(config_db: str, intent: str) -> None:
     """Say which argument is which where one has the other's place.
 
     Raises:
@@ -104,35 +131,3 @@ def _require_one_file(config_db: str | PathLike[str]) -> None:
         raise InputError(
             [Problem(str(config_db), None, None, "a folder; diff_fabric compares all its switches")]
         )
-
-
-def switch_of(
-    fabric: Fabric, running: Document, device: str | None, remedy: str = "; name one with --device"
-) -> Switch:
-    """Return the switch of the intent that a file is of.
-
-    Raises:
-        InputError: there is none; the message names those that there are.
-    """
-    from lossless.formats.inputs.devices import name_in_intent
-    from lossless.formats.inputs.switches import read_switch
-    from lossless.formats.sonic.read.tables import Tables
-    from lossless.ground.basics.nearest import suggestion
-
-    switches = {switch.name: switch for switch in fabric.switches}
-    if running.dialect:
-        hostname = read_switch(running).read.switch.name
-        name = device or hostname
-    else:
-        hostname = hostname_of(running)
-        name = device or name_in_intent(Tables(running.file, running.data), hostname)
-    if name in switches:
-        return switches[name]
-    hint = suggestion(device or hostname, switches)
-    if device:
-        message = f"the intent has no switch {device!r}{hint}"
-    elif hostname:
-        message = f"is the file of {hostname!r}, and the intent has no such switch{hint}{remedy}"
-    else:
-        message = f"does not say whose it is (DEVICE_METADATA|localhost|hostname){hint}{remedy}"
-    raise InputError([Problem(running.file, None, None, message)])

@@ -52,7 +52,7 @@ def other_devices(
 
 def _same(first: ImportDevice, other: ImportDevice) -> bool:
     """Return whether two files are one switch in two forms, as what is rendered for it is."""
-    from lossless.output.render.import_of_systems import same_on_ports
+    from lossless.formats.importing.other_cells import same_on_ports
 
     if first.switch.format != other.switch.format or first.used.keys() != other.used.keys():
         return False
@@ -63,8 +63,8 @@ def compare_others(
     devices: Sequence[ImportDevice], fabric: Fabric
 ) -> tuple[dict[str, tuple[Cell, ...]], tuple[ImportDifference, ...], tuple[Problem, ...]]:
     """Return all parts of what devices do, those that do not come back, and what their systems refuse."""
+    from lossless.formats.importing.other_cells import cells_of_system
     from lossless.formats.importing.other_differences import other_differences
-    from lossless.output.render.import_of_systems import cells_of_system
 
     rendered = {switch.name: switch for switch in fabric.switches}
     parts: dict[str, list[tuple[str, Cell]]] = {}

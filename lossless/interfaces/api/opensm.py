@@ -100,8 +100,8 @@ def check_with_opensm(path: str | PathLike[str], options: Options = DEFAULT_OPTI
 
 def _intended(path: str | PathLike[str], options: Options) -> tuple[Subnet, dict[str, str]]:
     """Return the subnet that an intent declares, and what render writes for the first of its managers."""
+    from lossless.formats.device_files.infiniband.files import files_of
     from lossless.model.fabric.infiniband.guids import with_derived_guids
-    from lossless.output.render.infiniband.files import files_of
 
     document = intent_at(path)
     errors: list[Problem] = []

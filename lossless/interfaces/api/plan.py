@@ -91,12 +91,11 @@ def _running(current: Sequence[str | PathLike[str]], options: Options) -> InServ
 
 def _deployed(current: Sequence[str | PathLike[str]], options: Options) -> InService:
     from lossless.formats.inputs.collect import gather, is_json, split
-    from lossless.formats.inputs.devices import name_in_intent
+    from lossless.formats.inputs.devices import hostname_of, name_in_intent
     from lossless.formats.inputs.hosts import hosts_of
     from lossless.formats.inputs.switches import read_switch
     from lossless.formats.sonic.read.tables import Tables
     from lossless.interfaces.api.plan_switches import InService
-    from lossless.output.render.drift import hostname_of
 
     inputs = gather(current)
     problems = list(inputs.problems)
@@ -139,9 +138,9 @@ def write_plan(plan: Plan, out_dir: str | PathLike[str], pages: Mapping[str, str
     import json
     from pathlib import Path
 
+    from lossless.formats.device_files.planned_files import PlannedFile
     from lossless.output.render.fabric import OutputTree, render_files
     from lossless.output.render.plan.files import plan_run_files
-    from lossless.output.render.planned_files import PlannedFile
 
     text = json.dumps(plan.to_data(), indent=1, ensure_ascii=False) + "\n"
     told = [PlannedFile("plan.json", text), *(PlannedFile(*page) for page in sorted(pages.items()))]

@@ -119,8 +119,8 @@ def _configuration(title: str, subnet: Subnet, document: Document) -> SubnetConf
     Raises:
         InputError: something cannot be written as it is stated.
     """
+    from lossless.formats.device_files.infiniband.files import subnet_files
     from lossless.formats.inputs.collect import located
-    from lossless.output.render.infiniband.files import subnet_files
 
     made = subnet_files(subnet._replace(secrets=()), {})
     if made.troubles:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from lossless.checks.drift.drift import drift_of
 from lossless.checks.plan.model import PlannedKind, SecondTor
 from lossless.checks.plan.units import hwsku_of, is_later
+from lossless.formats.device_files.switches import contents
+from lossless.formats.inputs.devices import hostname_of
 from lossless.formats.sonic.capabilities.updater import release_of, releases
 from lossless.formats.sonic.capabilities.updater_rules import UpdaterDevice
 from lossless.formats.sonic.capabilities.updater_verdict import model_refusals
@@ -15,8 +18,6 @@ from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.wording import listed
 from lossless.model.fabric.tier import known_tier
-from lossless.output.render.drift import drift_of, hostname_of
-from lossless.output.render.switches import contents
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.plan.model import PlannedKind
+from lossless.checks.plan.sessions import differing, system_of, told_of
 from lossless.checks.plan.systems import as_declared, settings_of
 from lossless.formats.inputs.switches import read_switch
 from lossless.formats.sonic.capabilities.updater_rules import UpdaterDevice
 from lossless.ground.basics.errors import Problem
-from lossless.output.render.sessions import differing, system_of, told_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from os import PathLike
     from pathlib import Path
 
+    from lossless.formats.device_files.infiniband.files import SubnetFiles
+    from lossless.formats.device_files.planned_files import UpdatePlan
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.infiniband.subnet import Subnet
     from lossless.model.fabric.model import Fabric
     from lossless.output.render.fabric import OutputTree, RenderOutcome
-    from lossless.output.render.infiniband.files import SubnetFiles
-    from lossless.output.render.planned_files import UpdatePlan
 
 
 class RenderResult(NamedTuple):
@@ -68,14 +68,14 @@ def render(
     """
     from pathlib import Path
 
+    from lossless.formats.device_files.hosts import host_notes
+    from lossless.formats.device_files.jobs import job_notes
+    from lossless.formats.device_files.other_systems import system_notes
+    from lossless.formats.device_files.planned_files import EXTRAS, TELEMETRY
+    from lossless.formats.device_files.telemetry import telemetry_notes
     from lossless.ground.basics.errors import RenderError
     from lossless.ground.basics.processes import processors, usable
     from lossless.output.render.fabric import OutputTree, RenderJob, render_fabric, render_files
-    from lossless.output.render.hosts import host_notes
-    from lossless.output.render.jobs import job_notes
-    from lossless.output.render.other_systems import system_notes
-    from lossless.output.render.planned_files import EXTRAS, TELEMETRY
-    from lossless.output.render.telemetry import telemetry_notes
 
     in_order = tuple(extra for extra in EXTRAS if extra in extras)
     if in_order and base_dir is None:
@@ -121,9 +121,9 @@ def _subnet_files(subnet: Subnet, document: Document, *, telemetry: bool) -> Sub
     """
     import os
 
+    from lossless.formats.device_files.infiniband.files import subnet_files
+    from lossless.formats.device_files.telemetry import NO_RECEIVERS, subnet_telemetry_files
     from lossless.formats.inputs.collect import located
-    from lossless.output.render.infiniband.files import subnet_files
-    from lossless.output.render.telemetry import NO_RECEIVERS, subnet_telemetry_files
 
     made = subnet_files(subnet, os.environ)
     if made.troubles:
@@ -179,7 +179,7 @@ def _require_apart(bases: Iterable[str], base_dir: Path, out_dir: Path) -> None:
 
 
 def _bases(fabric: Fabric, folder: Path) -> dict[str, str]:
-    from lossless.output.render.hosts import require_bases
+    from lossless.formats.device_files.hosts import require_bases
 
     # The file of the host of several ASICs has none of the tables that are rendered, and is left alone.
     paths = {

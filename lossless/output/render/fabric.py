@@ -10,22 +10,22 @@ import gc
 from functools import partial
 from typing import TYPE_CHECKING
 
+from lossless.formats.device_files.hosts import host_files
+from lossless.formats.device_files.jobs import job_files
+from lossless.formats.device_files.switches import switch_files
+from lossless.formats.device_files.telemetry import telemetry_files
 from lossless.ground.basics.errors import InputError, Problem, RenderError
 from lossless.ground.basics.processes import in_processes
 from lossless.ground.basics.records import NamedTuple
-from lossless.output.render.hosts import host_files
-from lossless.output.render.jobs import job_files
-from lossless.output.render.switches import switch_files
-from lossless.output.render.telemetry import telemetry_files
 from lossless.output.render.tree import ChangingTree, Tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from lossless.formats.device_files.planned_files import Extra, PlannedFile, UpdatePlan
     from lossless.model.fabric.model import Fabric, Switch
     from lossless.output.render.manifest import ManifestEntry
-    from lossless.output.render.planned_files import Extra, PlannedFile, UpdatePlan
 
 _FEWEST = 16
 """Switches below which starting processes costs more than it saves."""
@@ -188,7 +188,7 @@ def _unified(path: str, before: str, after: str) -> str:
 
 
 def _in_processes(job: RenderJob, tree: Tree, processes: int) -> Iterator[_DeviceOutcome]:
-    from lossless.output.render.environment import environment
+    from lossless.formats.device_files.environment import environment
 
     # Read once here, and shared by every copy.
     environment()

@@ -14,8 +14,8 @@ from lossless.output.report.text_style import PLAIN, TextStyle
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from lossless.checks.drift.drift import Drift
     from lossless.formats.sonic.changes.difference import FieldDifference, RowDifference
-    from lossless.output.render.drift import Drift
 
 _PORTS = "port"
 """In place of a table where a system has none."""

@@ -15,7 +15,7 @@ from lossless.output.report.text_style import PLAIN, TextStyle
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from lossless.output.render.drift import Drift
+    from lossless.checks.drift.drift import Drift
 
 _NAMES = 6
 

@@ -12,7 +12,7 @@ from lossless.analysis.opensm.ibsim_file import ibsim_fabric
 from lossless.analysis.opensm.run import live
 from lossless.analysis.opensm.tools import find_program
 from lossless.api import check_with_opensm
-from lossless.output.render.infiniband.files import files_of
+from lossless.formats.device_files.infiniband.files import files_of
 from tests.analysis.opensm.test_traps import intent_with, subnet_of, torus
 from tests.paths import ROOT
 

@@ -11,12 +11,12 @@ import pytest
 
 from lossless.analysis.opensm.ibsim_file import ibsim_fabric
 from lossless.analysis.opensm.run import live, read_configuration, sweep
+from lossless.formats.device_files.infiniband.files import files_of
 from lossless.formats.infiniband.read.options import read_options
 from lossless.formats.infiniband.read.partitions import read_partitions
 from lossless.formats.infiniband.read.qos_policy import read_policy
 from lossless.model.fabric.infiniband.guids import with_derived_guids
 from lossless.model.fabric.infiniband.options import LINE_BYTES, options
-from lossless.output.render.infiniband.files import files_of
 from tests.subnets import fat_tree, torus
 
 if TYPE_CHECKING:

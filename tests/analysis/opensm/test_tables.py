@@ -20,9 +20,9 @@ from lossless.analysis.opensm.programmed import questions_to
 from lossless.analysis.opensm.read_output import sweep_of
 from lossless.analysis.opensm.run import live
 from lossless.analysis.opensm.service_levels import asked_path_levels, torus_path_levels
+from lossless.formats.device_files.infiniband.files import files_of
 from lossless.ground.basics.errors import SubnetManagerError
 from lossless.model.fabric.infiniband.guids import with_derived_guids
-from lossless.output.render.infiniband.files import files_of
 from tests.analysis.opensm.test_routes import files_for, graph_of
 from tests.analysis.opensm.test_traps import intent_with, subnet_of
 from tests.subnets import dragonfly, fat_tree, fat_tree_of_pods, torus

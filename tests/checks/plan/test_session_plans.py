@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lossless.api import plan
+from lossless.formats.device_files.environment import render_template
 from lossless.formats.switches.meaning import differences
 from lossless.formats.switches.registry import dialect
 from lossless.ground.documents import load_text
 from lossless.interfaces.api.options import DEFAULT_OPTIONS
 from lossless.interfaces.api.render import sound_fabric
-from lossless.output.render.environment import render_template
 from tests.formats.switches.session_effects import after_session
 from tests.paths import ROOT
 

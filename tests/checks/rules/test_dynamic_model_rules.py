@@ -9,12 +9,12 @@ import pytest
 
 from lossless.analysis.buffers.verdict import fabric_verdict
 from lossless.api import lint_documents
+from lossless.formats.device_files.switches import switch_file
 from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.fabric import resolve
 from lossless.ground.documents import load_text
 from lossless.ground.documents.document import Document
 from lossless.model.fabric.view import View
-from lossless.output.render.switches import switch_file
 from tests.checks.rules.checking import drawn, only, patched
 from tests.formats.intent.intent_texts import SHAPE
 from tools.example_base import base_of

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from lossless.api import Report, lint_documents
+from lossless.formats.device_files.switches import switch_file
 from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.fabric import resolve
 from lossless.ground.documents import load_text
-from lossless.output.render.switches import switch_file
 from tests.checks.rules.fabrics import fabric, listed
 from tests.checks.rules.linted import drawn, intent, only
 from tools.example_base import base_of

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lossless.api import render
+from lossless.checks.drift.drift import drift_of
 from lossless.formats.importing.differences import KINDS
 from lossless.formats.inputs.collect import collect
 from lossless.formats.inputs.intents import intent_fabric
@@ -18,7 +19,6 @@ from lossless.formats.sonic.from_model.tables import OWNED
 from lossless.ground.basics.errors import InputError
 from lossless.ground.documents import load_text
 from lossless.interfaces.api.import_ import import_documents
-from lossless.output.render.drift import drift_of
 from tests.conftest import REFERENCE
 from tools import corpus_import
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from lossless.api import lint_documents
+from lossless.formats.device_files.switches import switch_file
 from lossless.ground.documents import load_text
 from lossless.interfaces.api.import_ import import_documents
-from lossless.output.render.switches import switch_file
 from tests.strategies import fabric_of, intents, with_class_buffers
 from tools.example_base import base_of
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from lossless.api import lint_documents
+from lossless.formats.device_files.switches import contents
 from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.fabric import resolve
 from lossless.ground.documents import load_text
 from lossless.interfaces.api.import_ import ImportResult, import_documents
-from lossless.output.render.switches import contents
 from tests.formats.importing.imports import intent, telling
 from tools.example_base import base_of
 

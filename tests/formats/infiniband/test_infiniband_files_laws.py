@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
+from lossless.formats.device_files.infiniband.files import subnet_files
 from lossless.formats.infiniband.to_model.subnet import (
     DeployedSubnet,
     SubnetFile,
@@ -13,7 +14,6 @@ from lossless.formats.infiniband.to_model.subnet import (
     read_subnet,
 )
 from lossless.model.fabric.infiniband.subnet import ManagerSetting, Subnet
-from lossless.output.render.infiniband.files import subnet_files
 from tests.formats.infiniband.carried import carried
 from tests.formats.infiniband.managed_subnets import HERE, subnets
 from tests.subnets import torus

@@ -11,6 +11,7 @@ import jsonpatch
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from lossless.formats.device_files.switches import switch_file
 from lossless.formats.sonic.capabilities.updater import releases, update
 from lossless.formats.sonic.capabilities.updater_rules import updater_table
 from lossless.formats.sonic.changes.difference import RowDifference, differences
@@ -21,7 +22,6 @@ from lossless.formats.sonic.to_model.devices import read_fabric
 from lossless.formats.sonic.validate.schema import schema
 from lossless.ground.documents import load_text
 from lossless.model.hardware.load import switch_for_hwsku
-from lossless.output.render.switches import switch_file
 from tests.formats.sonic.drifted import SPELLINGS, dangling, drifted
 from tests.strategies import fabric_of, intents
 from tools.example_base import base_of

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from lossless.formats.device_files.switches import switch_file
 from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.fabric import resolve
 from lossless.formats.intent.sonic import RELEASES
@@ -17,7 +18,6 @@ from lossless.formats.sonic.validate.schema import schema
 from lossless.ground.basics.errors import RenderError
 from lossless.ground.documents import load_text
 from lossless.model.fabric.model import Fabric
-from lossless.output.render.switches import switch_file
 from tests.formats.intent.intent_texts import SHAPE, said_of
 from tools.example_base import base_of
 

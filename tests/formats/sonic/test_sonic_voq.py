@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from lossless.api import lint_documents
+from lossless.formats.device_files.switches import switch_file
 from lossless.formats.intent.resolve.layout import MONITORED
 from lossless.formats.sonic.from_model.chassis import chassis_rows
 from lossless.formats.sonic.read.tables import Tables
 from lossless.formats.sonic.to_model.devices import read_fabric
 from lossless.ground.documents import load_text
 from lossless.model.hardware.load import switch_for_hwsku
-from lossless.output.render.switches import switch_file
 from tests.strategies import fabric_of
 from tests.switch_view import switch_view
 from tools.example_base import base_of

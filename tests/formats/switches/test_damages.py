@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from lossless.api import Options, lint_documents
+from lossless.formats.device_files.environment import render_template
 from lossless.formats.inputs.switches import configuration_in
 from lossless.formats.switches.registry import dialect
 from lossless.ground.documents import load_text
-from lossless.output.render.environment import render_template
 from tests.strategies import fabric_of
 from tools.damage_systems import INTENT, SPARE, SYSTEMS, verdict_of
 from tools.damages import voq

@@ -7,11 +7,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from lossless.formats.device_files.switches import switch_file
 from lossless.formats.sonic.capabilities.releases import releases
 from lossless.ground.basics.units import format_rate
 from lossless.ground.documents import load_text
 from lossless.model.hardware.load import load_switch
-from lossless.output.render.switches import switch_file
 from tests.strategies import Product, fabric_of, products
 from tools.example_base import base_of
 

@@ -12,12 +12,12 @@ import jsonpatch
 import pytest
 
 from lossless.api import load_fabrics, render
+from lossless.formats.device_files.planned_files import EXTRAS, DeviceFiles
+from lossless.formats.device_files.switches import switch_file, switch_files
 from lossless.ground.basics.errors import InputError, RenderError
 from lossless.ground.documents import load, load_text
 from lossless.model.fabric.model import Fabric
 from lossless.output.render.fabric import RenderJob, render_fabric
-from lossless.output.render.planned_files import EXTRAS, DeviceFiles
-from lossless.output.render.switches import switch_file, switch_files
 from lossless.output.render.tree import MANIFEST
 from tests.paths import ROOT
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
+from lossless.formats.device_files.planned_files import PlannedFile
 from lossless.ground.basics.errors import RenderError
 from lossless.output.render.fabric import OutputTree, render_files
-from lossless.output.render.planned_files import PlannedFile
 from lossless.output.render.tree import MANIFEST, ChangingTree
 from tests.faults import GROWING, Faults, killed_at
 

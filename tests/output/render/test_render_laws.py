@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import assume, given, strategies as st
 
+from lossless.formats.device_files.switches import switch_file
 from lossless.formats.intent.resolve.layout import MONITORED
 from lossless.formats.sonic.from_model.tables import OWNED
 from lossless.formats.sonic.read.tables import Tables
@@ -19,7 +20,6 @@ from lossless.formats.sonic.to_model.devices import read_fabric
 from lossless.ground.documents import load_text
 from lossless.model.fabric.model import Cable, Port, Switch, SwitchQos
 from lossless.model.hardware.load import switch_for_hwsku
-from lossless.output.render.switches import switch_file
 from tests.paths import ROOT
 from tests.strategies import fabric_of, intents
 from tests.switch_view import NOT_CARRIED, switch_view

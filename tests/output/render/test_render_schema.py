@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from lossless.formats.device_files.switches import switch_file
 from lossless.formats.sonic.from_model.tables import OWNED
 from lossless.formats.sonic.validate.conformity import validate
 from lossless.ground.documents import load_text
-from lossless.output.render.switches import switch_file
 from tests.conftest import REFERENCE
 from tests.output.render.sonic_schema import violations
 from tests.strategies import fabric_of, intents

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lossless.api import load_fabrics
+from lossless.formats.device_files.environment import render_template
+from lossless.formats.device_files.switches import TEMPLATE, switch_file
 from lossless.formats.sonic.from_model.tables import OWNED
 from lossless.ground.basics.errors import RenderError
 from lossless.ground.documents import load, load_text
 from lossless.ground.documents.document import Document
 from lossless.model.fabric.model import Fabric
-from lossless.output.render.environment import render_template
-from lossless.output.render.switches import TEMPLATE, switch_file
 from tests.paths import ROOT
 
 EXAMPLE = ROOT / "examples" / "roce-256"

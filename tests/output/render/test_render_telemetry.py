@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from lossless.api import lint, render
+from lossless.formats.device_files.telemetry import NO_RECEIVERS
 from lossless.ground.basics.errors import RenderError
-from lossless.output.render.telemetry import NO_RECEIVERS
 from tests.paths import EXAMPLES
 
 ROCE, INFINIBAND, CLOUD = (EXAMPLES / name for name in ("roce-256", "infiniband-256-ndr", "efa-train"))

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from lossless.formats.device_files.planned_files import PlannedFile
 from lossless.ground.basics.errors import RenderError
 from lossless.output.render.fabric import OutputTree, render_files
-from lossless.output.render.planned_files import PlannedFile
 from lossless.output.render.tree import MANIFEST
 
 ONE = (PlannedFile("leaf1/qos.json", "{}\n"), PlannedFile("host1/set.sh", "#!/bin/sh\n", executable=True))

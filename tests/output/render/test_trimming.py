@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from lossless.api import lint_documents
+from lossless.formats.device_files.other_systems import system_notes
+from lossless.formats.device_files.switches import contents
 from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.fabric import resolve
 from lossless.formats.intent.resolve.layout import MONITORED
@@ -23,8 +25,6 @@ from lossless.ground.basics.errors import InputError, RenderError
 from lossless.ground.documents import load_text
 from lossless.model.fabric.model import Fabric
 from lossless.model.hardware.load import switch_for_hwsku
-from lossless.output.render.other_systems import system_notes
-from lossless.output.render.switches import contents
 from tests.switch_view import switch_view
 from tools.example_base import base_of
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from lossless.formats.device_files.extras import removals
 from lossless.formats.sonic.changes.patch import patch_text, pointer_part
 from lossless.formats.sonic.from_model.tables import SHARED
 from lossless.ground.basics.records import NamedTuple
-from lossless.output.render.extras import removals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

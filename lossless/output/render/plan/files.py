@@ -9,17 +9,17 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
+from lossless.formats.device_files.environment import render_template
+from lossless.formats.device_files.hosts import below, planned
+from lossless.formats.device_files.planned_files import PlannedFile
 from lossless.formats.hosts.from_model.jobs import job_files
 from lossless.formats.hosts.from_model.scripts import host_files
-from lossless.output.render.environment import render_template
-from lossless.output.render.hosts import below, planned
 from lossless.output.render.plan.batches import CALL_S, KILL_AFTER_S, PAUSE_S, batch_files, batch_line
 from lossless.output.render.plan.by_hand import drained_message
 from lossless.output.render.plan.host_files import host_group_files, shell_limits, sums
 from lossless.output.render.plan.names import GroupNames
 from lossless.output.render.plan.playbooks import StepPlace, flags, inventory_text, playbook_text
 from lossless.output.render.plan.session_files import session_files
-from lossless.output.render.planned_files import PlannedFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

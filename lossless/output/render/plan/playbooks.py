@@ -6,11 +6,11 @@ import re
 from textwrap import shorten, wrap
 from typing import TYPE_CHECKING, Any
 
+from lossless.formats.device_files.deployment import HOST_FILES
+from lossless.formats.device_files.environment import render_template
 from lossless.formats.hosts.from_model.scripts import RUN_LIMIT_S, SCRIPT, UNIT
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.wording import listed
-from lossless.output.render.deployment import HOST_FILES
-from lossless.output.render.environment import render_template
 from lossless.output.render.plan.batches import CALL_S, limits_of
 from lossless.output.render.plan.by_hand import Required, required
 from lossless.output.render.plan.host_files import FOLDER, LIMIT_S
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from lossless.checks.plan.plan import FileGroup, HostGroup, Plan, PlannedSwitches, PlanStep
+    from lossless.formats.device_files.planned_files import PlannedFile
     from lossless.output.render.plan.names import GroupNames
-    from lossless.output.render.planned_files import PlannedFile
 
 SWITCH_FOLDER = "/etc/sonic/lossless-plan"
 """Where a switch has the files of plans."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from lossless.formats.device_files.environment import render_template
 from lossless.formats.hosts.from_model.scripts import host_files
 from lossless.ground.basics.findings import Origin
 from lossless.model.fabric.hosts import Dcqcn, HostQos, Jobs
 from lossless.model.hardware.load import load_nic
-from lossless.output.render.environment import render_template
 
 SOMEWHERE = Origin("fabric.yaml")
 

@@ -7,13 +7,13 @@ import re
 import pytest
 from hypothesis import given, strategies as st
 
+from lossless.formats.device_files.environment import render_template
 from lossless.formats.hosts.from_model.jobs import job_files
 from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.fabric import resolve
 from lossless.ground.basics.findings import Origin
 from lossless.ground.documents import load_text
 from lossless.model.fabric.hosts import HostQos, Transport
-from lossless.output.render.environment import render_template
 from tests.formats.hosts.from_model.test_kubernetes_files import hosts
 from tests.formats.intent.intent_texts import SHAPE, said_of, spoilt
 

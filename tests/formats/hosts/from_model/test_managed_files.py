@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from lossless.api import load_fabrics, render
+from lossless.formats.device_files.environment import render_template
 from lossless.formats.hosts.from_model.managed import managed_files
 from lossless.ground.documents import load_text
 from lossless.model.fabric.managed import ManagedFabric
 from lossless.model.hardware.clouds import NETWORKS, TRANSPORTS, machines_of, network_of
-from lossless.output.render.environment import render_template
 from tests.formats.hosts.from_model.test_job_files import read_by_nccl
 
 HEAD = "lossless: v1\nfabric: train\n"

@@ -15,13 +15,13 @@ from pyavd.constants import (  # type: ignore[import-untyped]
 )
 from pyavd.templater import Templar  # type: ignore[import-untyped]
 
+from lossless.formats.device_files.environment import render_template
 from lossless.formats.switches.eos.read.rows import EcnThresholds, EosConfig, Key, Setting, Settings
 from lossless.formats.switches.eos.read.running_config import read_running_config
 from lossless.formats.switches.eos.read.structured import config_of_data
 from lossless.formats.switches.registry import dialect
 from lossless.ground.basics.findings import Origin
 from lossless.ground.documents import load, load_text
-from lossless.output.render.environment import render_template
 from tests.formats.switches.eos.structured_config import structured_config
 from tests.strategies import fabric_of, intents
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, settings
 
+from lossless.formats.device_files.environment import render_template
 from lossless.formats.switches.registry import dialect
-from lossless.output.render.environment import render_template
 from tests.formats.switches.test_writing import renamed
 from tests.paths import ROOT
 from tests.strategies import fabric_of, intents

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.formats.device_files.other_systems import read_back
 from lossless.formats.sonic.changes.meaning import Cell
-from lossless.formats.switches.meaning import meaning
+from lossless.formats.switches.meaning import PORT_TABLE, meaning
 from lossless.formats.switches.registry import dialect
 from lossless.model.fabric.attributes import BY_KEY
-from lossless.output.render.drift_of_systems import TABLE
-from lossless.output.render.other_systems import read_back
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -32,7 +31,7 @@ def cells_of_system(rendered: Switch, running: Switch, ports: Collection[str]) -
         for part, what in dict.fromkeys((*own, *back)):
             field = BY_KEY[part].shown(what)
             said = (_text(side.get((part, what))) for side in (own, back))
-            yield part, Cell(TABLE, port, field, *said)
+            yield part, Cell(PORT_TABLE, port, field, *said)
 
 
 def same_on_ports(one: Switch, other: Switch, ports: Collection[str]) -> bool:

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.formats.device_files.planned_files import Deployment
 from lossless.formats.infiniband.from_model.files import UFM_FOLDER, folder_of
 from lossless.model.fabric.infiniband.options import option
-from lossless.output.render.planned_files import Deployment
 
 if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import Subnet

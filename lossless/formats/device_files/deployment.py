@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.formats.device_files.planned_files import Deployment
 from lossless.ground.basics.wording import listed
-from lossless.output.render.planned_files import Deployment
 
 if TYPE_CHECKING:
     from lossless.formats.sonic.capabilities.updater import Update

@@ -5,24 +5,24 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from lossless.formats.sonic.capabilities.updater import release_of, update
-from lossless.formats.sonic.changes.patch import REFERRED, operations, patch_text
-from lossless.ground.basics.wording import listed
-from lossless.output.render.deployment import (
+from lossless.formats.device_files.deployment import (
     LISTED_DELETES,
     patch_deployment,
     rollback_deployment,
 )
-from lossless.output.render.planned_files import DeviceFiles, PlannedFile, UpdatePlan
+from lossless.formats.device_files.planned_files import DeviceFiles, PlannedFile, UpdatePlan
+from lossless.formats.sonic.capabilities.updater import release_of, update
+from lossless.formats.sonic.changes.patch import REFERRED, operations, patch_text
+from lossless.ground.basics.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
+    from lossless.formats.device_files.planned_files import Extra
     from lossless.formats.sonic.capabilities.updater import Update
     from lossless.formats.sonic.capabilities.updater_verdict import UpdateRefusal
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.model import Switch
-    from lossless.output.render.planned_files import Extra
 
 Tables = dict[str, Any]
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.output.render.deployment import CLUSTER
-from lossless.output.render.hosts import below, of_each_host, planned
+from lossless.formats.device_files.deployment import CLUSTER
+from lossless.formats.device_files.hosts import below, of_each_host, planned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from lossless.formats.device_files.planned_files import PlannedFile
     from lossless.model.fabric.model import Fabric
-    from lossless.output.render.planned_files import PlannedFile
 
 CLUSTER_FOLDER = "kubernetes"
 MACHINES = "machines"

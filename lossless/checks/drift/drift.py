@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from lossless.formats.device_files.extras import change_of, update_of
+from lossless.formats.device_files.switches import contents
+from lossless.formats.inputs.devices import hostname_of
 from lossless.formats.sonic.changes.difference import RowDifference, differences
 from lossless.formats.sonic.changes.patch import patch_text
 from lossless.formats.sonic.from_model.chassis import chassis_rows
@@ -12,14 +15,12 @@ from lossless.formats.sonic.read.tables import Tables
 from lossless.formats.sonic.to_model.devices import read_fabric
 from lossless.ground.basics.errors import RenderError
 from lossless.ground.basics.records import NamedTuple
-from lossless.output.render.extras import change_of, update_of
-from lossless.output.render.switches import contents
 
 if TYPE_CHECKING:
     from lossless.checks.lint.report import Report
+    from lossless.formats.device_files.planned_files import UpdatePlan
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.model import Switch
-    from lossless.output.render.planned_files import UpdatePlan
 
 
 class NotCompared(NamedTuple):
@@ -88,11 +89,3 @@ def _read(deployed: Tables, like: Switch) -> Switch:
     """Return what a configuration of the hardware of another switch is read to."""
     known = (like.profile, like.hwsku) if like.profile and like.hwsku else None
     return read_fabric([deployed], lambda name, _: known if name == like.hwsku_name else None).switches[0]
-
-
-def hostname_of(running: Document) -> str:
-    """Return the hostname that a configuration states, empty where it states none."""
-    table = running.data.get("DEVICE_METADATA")
-    row = table.get("localhost") if isinstance(table, dict) else None
-    name = row.get("hostname") if isinstance(row, dict) else None
-    return name if isinstance(name, str) else ""

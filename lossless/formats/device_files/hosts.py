@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from lossless.formats.device_files.deployment import HOST_FILES
+from lossless.formats.device_files.planned_files import PlannedFile
 from lossless.ground.basics.errors import RenderError
-from lossless.output.render.deployment import HOST_FILES
-from lossless.output.render.planned_files import PlannedFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
@@ -63,7 +63,7 @@ def of_each_host(fabric: Fabric, files_of: Callable[[HostQos], Iterable[HostFile
 
 def planned(files: Iterable[HostFile]) -> Iterator[PlannedFile]:
     """Yield files as they are rendered."""
-    from lossless.output.render.environment import render_template
+    from lossless.formats.device_files.environment import render_template
 
     for file in files:
         text = render_template(file.template, file.context)

@@ -5,22 +5,22 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from lossless.formats.device_files.base_merge import onto_base
+from lossless.formats.device_files.deployment import COMPLETE, QOS_ALONE, QOS_WITH_DELETES, asic_deployment
+from lossless.formats.device_files.environment import render_template
+from lossless.formats.device_files.planned_files import DeviceFiles, PlannedFile
 from lossless.formats.sonic.capabilities.releases import release_problems
 from lossless.formats.sonic.from_model.chassis import chassis_rows
 from lossless.formats.sonic.from_model.tables import tables
 from lossless.ground.basics.errors import RenderError
 from lossless.ground.basics.natural_order import natural_key
-from lossless.output.render.base_merge import onto_base
-from lossless.output.render.deployment import COMPLETE, QOS_ALONE, QOS_WITH_DELETES, asic_deployment
-from lossless.output.render.environment import render_template
-from lossless.output.render.planned_files import DeviceFiles, PlannedFile
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
+    from lossless.formats.device_files.planned_files import Extra
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.model import Switch
-    from lossless.output.render.planned_files import Extra
 
 TEMPLATE = "sonic/config_db.json.j2"
 
@@ -32,7 +32,7 @@ def switch_files(switch: Switch, base: Document | None, extras: Collection[Extra
         RenderError: the base does not fit, or what the template wrote does not say what the tables say.
     """
     if not switch.runs_sonic:
-        from lossless.output.render.other_systems import other_files
+        from lossless.formats.device_files.other_systems import other_files
 
         return DeviceFiles(other_files(switch))
     rendered, content = contents(switch, base)
@@ -43,7 +43,7 @@ def switch_files(switch: Switch, base: Document | None, extras: Collection[Extra
     files = [_file(switch, "config_db.json", content)._replace(deployment=COMPLETE)]
     if not extras:
         return DeviceFiles(tuple(files))
-    from lossless.output.render.extras import extra_files
+    from lossless.formats.device_files.extras import extra_files
 
     made = extra_files(switch, base, content, extras)
     if "qos" in extras:

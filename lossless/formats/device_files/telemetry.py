@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.formats.device_files.hosts import below
+from lossless.formats.device_files.planned_files import TELEMETRY, Deployment, PlannedFile
 from lossless.ground.basics.wording import joined
 from lossless.model.fabric.parts import of_switches
-from lossless.output.render.hosts import below
-from lossless.output.render.planned_files import TELEMETRY, Deployment, PlannedFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

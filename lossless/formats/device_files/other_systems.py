@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.formats.device_files.environment import render_template
+from lossless.formats.device_files.planned_files import Deployment, PlannedFile
+from lossless.formats.device_files.trimming_notes import trimming_notes
 from lossless.formats.switches.contract import SONIC_LOSSES
 from lossless.formats.switches.meaning import differences
 from lossless.formats.switches.registry import SONIC, TITLES, dialect
@@ -13,9 +16,6 @@ from lossless.ground.basics.units import format_rate
 from lossless.ground.basics.wording import joined
 from lossless.model.fabric.attributes import BY_KEY, is_set
 from lossless.model.fabric.tier import known_tier
-from lossless.output.render.environment import render_template
-from lossless.output.render.planned_files import Deployment, PlannedFile
-from lossless.output.render.trimming_notes import trimming_notes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

@@ -6,11 +6,11 @@ import json
 from typing import TYPE_CHECKING
 
 from lossless.checks.plan.systems import PlannedSession, SystemSwitch
+from lossless.formats.device_files.environment import render_template
+from lossless.formats.device_files.other_systems import other_files
 from lossless.formats.switches.meaning import differences, meaning
 from lossless.formats.switches.registry import TITLES, dialect
 from lossless.ground.basics.errors import RenderError
-from lossless.output.render.environment import render_template
-from lossless.output.render.other_systems import other_files
 
 if TYPE_CHECKING:
     from lossless.ground.documents.document import Document

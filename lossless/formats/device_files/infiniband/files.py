@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.formats.device_files.infiniband.deployment import deployment_of
+from lossless.formats.device_files.planned_files import PlannedFile
 from lossless.formats.infiniband.from_model.files import (
     job_files,
     manager_files,
@@ -13,8 +15,6 @@ from lossless.formats.infiniband.from_model.files import (
 )
 from lossless.ground.basics.known import Unknown
 from lossless.ground.basics.records import NamedTuple
-from lossless.output.render.infiniband.deployment import deployment_of
-from lossless.output.render.planned_files import PlannedFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -120,6 +120,6 @@ def _once() -> Callable[[ManagerFile], str]:
 
 
 def _text(file: ManagerFile) -> str:
-    from lossless.output.render.environment import render_template
+    from lossless.formats.device_files.environment import render_template
 
     return render_template(file.template, file.context)

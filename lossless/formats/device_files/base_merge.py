@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from lossless.formats.device_files.base_conflicts import disagreements
 from lossless.formats.sonic.from_model.tables import OWNED, SHARED
 from lossless.formats.sonic.read.tables import whole_number
 from lossless.ground.basics.errors import RenderError
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.wording import listed
-from lossless.output.render.base_conflicts import disagreements
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

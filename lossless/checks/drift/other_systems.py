@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from lossless.checks.drift.drift import NotCompared, SwitchDrift
+from lossless.formats.device_files.other_systems import losses_of
 from lossless.formats.sonic.changes.difference import FieldDifference, RowDifference
-from lossless.formats.switches.meaning import differences
+from lossless.formats.switches.meaning import PORT_TABLE, differences
 from lossless.formats.switches.registry import TITLES, dialect
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_bytes
 from lossless.ground.basics.wording import listed
 from lossless.model.fabric.attributes import BY_KEY
-from lossless.output.render.drift import NotCompared, SwitchDrift
-from lossless.output.render.other_systems import losses_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,8 +38,8 @@ def drift_of_system(switch: Switch, running: Document) -> SwitchDrift:
     fields = grouped((d.port, field) for d in own for field in _fields(d.part, d.what, d.read, d.declared))
     return SwitchDrift(
         (
-            *(RowDifference(TABLE, port, "added", ()) for port in absent),
-            *(RowDifference(TABLE, port, "changed", tuple(of)) for port, of in fields.items()),
+            *(RowDifference(PORT_TABLE, port, "added", ()) for port in absent),
+            *(RowDifference(PORT_TABLE, port, "changed", tuple(of)) for port, of in fields.items()),
         ),
         not_compared=tuple(NotCompared(BY_KEY[key].title, why) for key, why in losses_of(switch).items()),
     )
@@ -59,8 +59,6 @@ def _fields(part: str, what: str, before: Any, after: Any) -> Iterator[FieldDiff
         yield FieldDifference(label, _text(attribute, before), _text(attribute, after))
 
 
-TABLE = "port"
-"""Such systems have no tables: what differs is told port by port."""
 _CURVE = (("marks", ""), ("Kmin", "B"), ("Kmax", "B"), ("Pmax", "%"))
 
 
