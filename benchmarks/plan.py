@@ -16,8 +16,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks.measure import ENVIRONMENT, report
+from lossless.checks.plan.inputs import running_of_intent
 from lossless.formats.inputs.fabrics import fabrics_of, intent_at
-from lossless.interfaces.api.plan_inputs import running_of_intent
 
 LOSSLESS = str(Path(sys.executable).parent / "lossless")
 INTENT = """

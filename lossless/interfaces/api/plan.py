@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
 
+    from lossless.checks.plan.kinds_of_switches import InService
     from lossless.ground.documents.document import Document
-    from lossless.interfaces.api.plan_switches import InService
     from lossless.model.fabric.model import Fabric
 
 
@@ -37,9 +37,10 @@ def plan(
         NoPlan: an unsafe state cannot be avoided.
     """
     from lossless.checks.plan.evaluation import Evaluator
+    from lossless.checks.plan.inputs import change_of
+    from lossless.checks.plan.subnet.inputs import subnet_intents
     from lossless.formats.inputs.fabrics import intent_at
-    from lossless.interfaces.api.plan_inputs import change_of
-    from lossless.interfaces.api.plan_subnets import plan_of_subnet, subnet_intents
+    from lossless.interfaces.api.plan_subnets import plan_of_subnet
     from lossless.model.hardware.load import hardware_finder
 
     document = intent_at(target)
@@ -47,7 +48,7 @@ def plan(
     if subnets is not None:
         return plan_of_subnet(*subnets, limits or PlanLimits(), options)
     running = _running(current, options)
-    change = change_of(running, _fabric(target, options), options)
+    change = change_of(running, _fabric(target, options), options.rdma_dscps, options.profile_dirs)
     if limits is not None and limits.simulated and any(kind.system is not None for kind in change.kinds):
         says = "runs of traffic between steps know SONiC alone: leave --simulate out"
         raise InputError([Problem(running.source, None, None, says)])
@@ -78,9 +79,9 @@ def _running(current: Sequence[str | PathLike[str]], options: Options) -> InServ
     Raises:
         InputError: an intent beside other paths, or files that cannot be read.
     """
+    from lossless.checks.plan.inputs import running_of_intent
     from lossless.formats.inputs.fabrics import documents_at
     from lossless.formats.inputs.intents import is_intent
-    from lossless.interfaces.api.plan_inputs import running_of_intent
 
     if len(current) == 1:
         documents, errors = documents_at(current[0])
@@ -90,12 +91,12 @@ def _running(current: Sequence[str | PathLike[str]], options: Options) -> InServ
 
 
 def _deployed(current: Sequence[str | PathLike[str]], options: Options) -> InService:
+    from lossless.checks.plan.kinds_of_switches import InService
     from lossless.formats.inputs.collect import gather, is_json, split
     from lossless.formats.inputs.devices import hostname_of, name_in_intent
     from lossless.formats.inputs.hosts import hosts_of
     from lossless.formats.inputs.switches import read_switch
     from lossless.formats.sonic.read.tables import Tables
-    from lossless.interfaces.api.plan_switches import InService
 
     inputs = gather(current)
     problems = list(inputs.problems)

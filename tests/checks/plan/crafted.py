@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lossless.checks.plan.assemble import PlanLimits, plan_of
 from lossless.checks.plan.evaluation import Evaluator
+from lossless.checks.plan.inputs import change_of
+from lossless.checks.plan.kinds_of_switches import InService
 from lossless.ground.documents import load
-from lossless.interfaces.api.options import Options
-from lossless.interfaces.api.plan_inputs import change_of
-from lossless.interfaces.api.plan_switches import InService
 from lossless.model.hardware.load import hardware_finder
 from tests.checks.plan.brute_force import Bench, Walk
 from tests.checks.plan.drawn_changes import Data, bench_of, fabric_at, files_of, intent
@@ -66,6 +65,6 @@ def crafted(
     fabric = fabric_at(target)
     documents = {file.parent.name: load(str(file)) for file in sorted(files.glob("*/config_db.json"))}
     hosts = {host.name: host.qos for host in fabric.hosts} if hosts_known else {}
-    change = change_of(InService(documents, None, hosts, "files"), fabric, Options(rdma_dscps=sent))
+    change = change_of(InService(documents, None, hosts, "files"), fabric, sent)
     bench = bench_of(current, target, folder, files)._replace(sent=change.sent)
     return Crafted(change, bench._replace(hosts=(hosts, hosts)) if hosts else bench)

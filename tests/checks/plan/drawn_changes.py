@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import strategies as st
 
 from lossless.api import render
+from lossless.checks.plan.inputs import running_of_intent
 from lossless.formats.inputs.fabrics import intent_at
 from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.fabric import resolve
-from lossless.interfaces.api.plan_inputs import running_of_intent
 from tests.checks.plan.brute_force import Bench
 from tools.example_base import base_of
 

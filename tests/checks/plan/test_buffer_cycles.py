@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lossless.api import plan
+from lossless.checks.plan.kinds_of_switches import plain_document
 from lossless.ground.basics.errors import InputError
-from lossless.interfaces.api.plan_switches import plain_document
 from tests.checks.plan.brute_force import Place, Walk
 from tests.checks.plan.crafted import crafted
 from tests.checks.plan.crossings import Crossing, faults_across

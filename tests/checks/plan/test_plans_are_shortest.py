@@ -14,11 +14,10 @@ from hypothesis import assume, given, settings
 
 from lossless.checks.plan.backward import backward
 from lossless.checks.plan.evaluation import Evaluator
+from lossless.checks.plan.inputs import change_of, running_of_intent
 from lossless.checks.plan.search import Search
 from lossless.formats.inputs.fabrics import intent_at
 from lossless.ground.basics.errors import InputError
-from lossless.interfaces.api.options import Options
-from lossless.interfaces.api.plan_inputs import change_of, running_of_intent
 from lossless.model.hardware.load import hardware_finder
 from tests.checks.plan.drawn_changes import Data, bench_of, changes, fabric_at, intent
 from tests.checks.plan.fewest_steps import MOST_STATES, Orders, TooManyOrdersError
@@ -78,7 +77,7 @@ def searched(before: str, after: str) -> Searched:
         current.write_text(before, encoding="utf-8")
         target.write_text(after, encoding="utf-8")
         running = running_of_intent(fabric_at(current), intent_at(current))
-        return Searched(change_of(running, fabric_at(target), Options()), bench_of(current, target, folder))
+        return Searched(change_of(running, fabric_at(target)), bench_of(current, target, folder))
 
 
 def assert_shortest(made: Searched, most_states: int = MOST_STATES) -> None:

@@ -5,6 +5,18 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from lossless.checks.plan.host_stages import host_stages, host_stages_elsewhere, sent_by
+from lossless.checks.plan.kinds_of_switches import (
+    InService,
+    SwitchPair,
+    complete_rows,
+    kind_of_switches,
+    mixed_releases,
+    named_rows_of,
+    plain_document,
+    titled,
+)
+from lossless.checks.plan.kinds_of_systems import fingerprint_of, kind_of_system, port_classes
 from lossless.checks.plan.model import FabricChange, HostKind, PlannedHostLink, PlannedKind, PlannedLink
 from lossless.checks.plan.systems import units_of_system
 from lossless.checks.plan.units import units_of
@@ -16,18 +28,6 @@ from lossless.formats.sonic.read.tables import Tables
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.wording import listed
-from lossless.interfaces.api.plan_hosts import host_stages, host_stages_elsewhere, sent_by
-from lossless.interfaces.api.plan_switches import (
-    InService,
-    SwitchPair,
-    complete_rows,
-    kind_of_switches,
-    mixed_releases,
-    named_rows_of,
-    plain_document,
-    titled,
-)
-from lossless.interfaces.api.plan_systems import fingerprint_of, kind_of_system, port_classes
 from lossless.model.fabric.qos import DSCPS
 from lossless.model.fabric.view import View
 from lossless.model.hardware.load import hardware_finder
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
     from lossless.checks.plan.units import Unit
     from lossless.ground.documents.document import Document
-    from lossless.interfaces.api.options import Options
     from lossless.model.fabric.model import ClassSet, Fabric
+    from lossless.model.hardware.load import Folder
 
 _OWN_NAMES = frozenset(
     {"hostname", "mac", "bgp_asn", "cluster", "deployment_id", "cloudtype", "region", "rack_id"}
@@ -65,8 +65,15 @@ def running_of_intent(fabric: Fabric, document: Document) -> InService:
     return InService(documents, fabric, {host.name: host.qos for host in fabric.hosts}, document.file)
 
 
-def change_of(running: InService, target: Fabric, options: Options) -> FabricChange:
+def change_of(
+    running: InService,
+    target: Fabric,
+    rdma_dscps: tuple[int, ...] = (),
+    profile_dirs: Sequence[Folder] = (),
+) -> FabricChange:
     """Return the change from what is in service to what an intent declares.
+
+    ``rdma_dscps`` names the DSCPs that jobs send now, where neither side says so.
 
     Raises:
         InputError: a switch is on one side alone, or a file, a release or a HWSKU does not allow a plan.
@@ -81,11 +88,9 @@ def change_of(running: InService, target: Fabric, options: Options) -> FabricCha
         raise InputError(problems)
     kinds = [*titled(kinds, groups)]
     kind_of = {name: number for number, kind in enumerate(kinds) for name in kind.devices}
-    priorities = _lossless(running, kinds, options)
+    priorities = _lossless(running, kinds, profile_dirs)
     sent = (
-        frozenset(options.rdma_dscps)
-        or sent_by(running.hosts if not running.fabric else {})
-        or frozenset(priorities)
+        frozenset(rdma_dscps) or sent_by(running.hosts if not running.fabric else {}) or frozenset(priorities)
     )
     wanted = frozenset(dscp for cls in target.classes.lossless for dscp in cls.dscps)
     hosts, host_of = _hosts(running, target, {dscp: priorities.get(dscp) for dscp in sent}, wanted)
@@ -174,11 +179,13 @@ def _fingerprint(document: Document) -> str:
     return json.dumps(told, sort_keys=True)
 
 
-def _lossless(running: InService, kinds: Sequence[PlannedKind], options: Options) -> dict[int, int | None]:
+def _lossless(
+    running: InService, kinds: Sequence[PlannedKind], profile_dirs: Sequence[Folder]
+) -> dict[int, int | None]:
     """Return the DSCPs that are lossless in service, with the priority of each."""
     if running.fabric is not None:
         return _by_dscp(running.fabric.classes)
-    find = hardware_finder(options.profile_dirs)
+    find = hardware_finder(profile_dirs)
     views = [
         View(
             applied_fabric([Tables("", kind.running)], find)

@@ -14,8 +14,8 @@ from lossless.ground.basics.errors import Problem
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from lossless.checks.plan.kinds_of_switches import InService, SwitchPair
     from lossless.ground.documents.document import Document
-    from lossless.interfaces.api.plan_switches import InService, SwitchPair
     from lossless.model.fabric.model import Switch
 
 
