@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lossless.formats.importing.configured import ProductChoice, configured_device
+from lossless.formats.importing.other_cells import cells_of_system, same_on_ports
+from lossless.formats.importing.other_differences import other_differences
+from lossless.formats.inputs.switches import read_switch
 from lossless.ground.basics.errors import Problem, RenderError
 
 if TYPE_CHECKING:
@@ -14,12 +18,15 @@ if TYPE_CHECKING:
     from lossless.formats.importing.model import ImportDevice
     from lossless.formats.sonic.changes.meaning import Cell
     from lossless.ground.documents.document import Document
-    from lossless.interfaces.api.options import Options
     from lossless.model.fabric.model import Fabric
+    from lossless.model.hardware.load import Folder
 
 
 def other_devices(
-    documents: Sequence[Document], switches: Sequence[str], options: Options, problems: list[Problem]
+    documents: Sequence[Document],
+    switches: Sequence[str],
+    profile_dirs: Sequence[Folder],
+    problems: list[Problem],
 ) -> list[ImportDevice]:
     """Return the devices of configurations of other systems; ``switches`` state profiles, see ``import_configs``.
 
@@ -28,9 +35,6 @@ def other_devices(
     """
     if not documents:
         return []
-    from lossless.formats.importing.configured import ProductChoice, configured_device
-    from lossless.formats.inputs.switches import read_switch
-
     pairs = [text.rpartition("=") for text in switches]
     products = [ProductChoice(pattern.strip() or "*", profile.strip()) for pattern, _, profile in pairs]
     devices: dict[tuple[str, str], ImportDevice] = {}
@@ -38,8 +42,8 @@ def other_devices(
     refused: dict[tuple[str, str], list[Problem]] = {}
     for document in documents:
         read, own = read_switch(document).read, list[Problem]()
-        key = (os.path.dirname(document.file), read.switch.name)
-        device = configured_device(document, read, products, options.profile_dirs, own)
+        key = (str(Path(document.file).parent), read.switch.name)
+        device = configured_device(document, read, products, profile_dirs, own)
         if device is None or own:
             refused.setdefault(key, own)
         elif (first := devices.get(key)) is None or not _same(first, device):
@@ -52,8 +56,6 @@ def other_devices(
 
 def _same(first: ImportDevice, other: ImportDevice) -> bool:
     """Return whether two files are one switch in two forms, as what is rendered for it is."""
-    from lossless.formats.importing.other_cells import same_on_ports
-
     if first.switch.format != other.switch.format or first.used.keys() != other.used.keys():
         return False
     return same_on_ports(first.switch, other.switch, first.used)
@@ -63,9 +65,6 @@ def compare_others(
     devices: Sequence[ImportDevice], fabric: Fabric
 ) -> tuple[dict[str, tuple[Cell, ...]], tuple[ImportDifference, ...], tuple[Problem, ...]]:
     """Return all parts of what devices do, those that do not come back, and what their systems refuse."""
-    from lossless.formats.importing.other_cells import cells_of_system
-    from lossless.formats.importing.other_differences import other_differences
-
     rendered = {switch.name: switch for switch in fabric.switches}
     parts: dict[str, list[tuple[str, Cell]]] = {}
     refused: list[Problem] = []
