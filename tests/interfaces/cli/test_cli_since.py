@@ -16,11 +16,12 @@ import pytest
 from inline_snapshot import external_file
 
 from lossless.api import Options, lint, lint_since, render
+from lossless.checks.lint.since import compared
 from lossless.checks.lint.workers import DeviceFile, check_file
 from lossless.formats.inputs.collect import Candidate, Inputs
 from lossless.formats.inputs.revision import blobs_at, revision_of
 from lossless.ground.basics.findings import Finding, Origin, Severity
-from lossless.interfaces.api.lint_since import _by_changes, _by_themselves, _compared
+from lossless.interfaces.api.lint_since import _by_changes, _by_themselves
 from tests.interfaces.cli.conftest import Cli
 from tests.interfaces.cli.inputs import INTENT, LEAF, intent_with, leaf_with
 from tests.interfaces.cli.repositories import commit, environment, git, repository, write
@@ -185,7 +186,7 @@ def test_what_was_broken_then_is_said(site: Cli) -> None:
 @pytest.mark.parametrize(("before", "added"), [("error", 0), ("warning", 1), ("info", 1)])
 def test_a_finding_that_is_graver_than_before_is_added(before: Severity, added: int) -> None:
     finding = Finding("X001", "x", "error", "high", "words", Origin("a.yaml", ("links", 3)))
-    fresh, left, gone = _compared([finding], [finding._replace(severity=before)])
+    fresh, left, gone = compared([finding], [finding._replace(severity=before)])
     assert (len(fresh), len(left), len(gone)) == (added, 1 - added, 0)
 
 
@@ -193,7 +194,7 @@ def test_an_entry_before_another_one_in_a_list_adds_nothing() -> None:
     def finding(number: int) -> Finding:
         return Finding("X001", "x", "error", "high", "same words", Origin("a.yaml", ("links", number)))
 
-    fresh, left, gone = _compared([finding(3)], [finding(2)])
+    fresh, left, gone = compared([finding(3)], [finding(2)])
     assert (fresh, [kept.finding for kept in left], gone) == ([], [finding(3)], [])
 
 
