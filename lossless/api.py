@@ -9,7 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from lossless.analysis.simulation.study.result import SimulationResult as SimulationResult
     from lossless.checks.lint.report import Change as Change, Report as Report
+    from lossless.checks.thresholds.tune_result import TuneResult as TuneResult
+    from lossless.formats.intent.thresholds import StatedThresholds as StatedThresholds
     from lossless.interfaces.api.baseline import BaselineResult as BaselineResult, baseline as baseline
     from lossless.interfaces.api.cabling import (
         Cabling as Cabling,
@@ -69,13 +72,11 @@ if TYPE_CHECKING:
         Limits as Limits,
         Question as Question,
         SimulationRequest as SimulationRequest,
-        SimulationResult as SimulationResult,
         simulate as simulate,
     )
     from lossless.interfaces.api.storm import storm as storm
     from lossless.interfaces.api.sweep import (
         Grid as Grid,
-        StatedThresholds as StatedThresholds,
         Sweep as Sweep,
         parse_grid as parse_grid,
         state_thresholds as state_thresholds,
@@ -92,7 +93,6 @@ if TYPE_CHECKING:
     from lossless.interfaces.api.tune import (
         TuneAsk as TuneAsk,
         TuneProgress as TuneProgress,
-        TuneResult as TuneResult,
         tune as tune,
         write_tuned as write_tuned,
     )
@@ -126,12 +126,15 @@ _MODULES = {
     "..checks.lint.report": "Change Report",
     "rules": "Rule rule rules",
     "schema": "configuration_schema intent_schema",
-    "simulate": "Limits Question SimulationRequest SimulationResult simulate",
+    "..analysis.simulation.study.result": "SimulationResult",
+    "simulate": "Limits Question SimulationRequest simulate",
     "storm": "storm",
-    "sweep": "Grid StatedThresholds Sweep parse_grid state_thresholds sweep write_thresholds",
+    "..formats.intent.thresholds": "StatedThresholds",
+    "sweep": "Grid Sweep parse_grid state_thresholds sweep write_thresholds",
     "topology": "Topology moves pins topology",
     "trace": "trace",
-    "tune": "TuneAsk TuneProgress TuneResult tune write_tuned",
+    "..checks.thresholds.tune_result": "TuneResult",
+    "tune": "TuneAsk TuneProgress tune write_tuned",
     "verify": "verify",
     "watch": "Watch",
     "workload": "Workload evaluate_workload workload",

@@ -24,6 +24,8 @@ MOST_TIME_IN_PAUSE = 0.3
 waits for its peer: ``counter txwait poll-interval 1 delta rising-threshold 30`` (MDS NX-OS 9.4(2a), port-monitor policy
 fabricmon_edge_policy, read in the running configuration of a switch). That is Fibre Channel, whose credits hold a port
 back as PFC does; of PFC no source states one."""
+NOT_EVALUATED = "not evaluated"
+"""The verdict where what PFC carries is not known."""
 
 
 class PfcLoad(NamedTuple):
@@ -55,12 +57,17 @@ class PfcLoad(NamedTuple):
         }
         return tuple(text for text, is_above in exceeded.items() if is_above)
 
+    @property
+    def verdict(self) -> str:
+        """Whether anything is above its limit."""
+        return "above limits" if self.above else "within limits"
+
     def to_data(self) -> dict[str, Json]:
         """Return it as plain data, each measure beside its limit."""
         return {
             "scenario": self.scenario,
             "seeds": self.seeds,
-            "verdict": "above limits" if self.above else "within limits",
+            "verdict": self.verdict,
             "above": list(self.above),
             "nics_paused": {"value": self.nics_paused, "limit": MOST_NICS_PAUSED},
             "longest_pause_us": {"value": self.longest_pause_us, "limit": self.longest_pause_limit_us},
@@ -71,5 +78,5 @@ class PfcLoad(NamedTuple):
 def load_data(load: PfcLoad | MissingInput) -> dict[str, Json]:
     """Return what PFC carries as plain data, or why that is not known."""
     if isinstance(load, MissingInput):
-        return {"verdict": "not evaluated", "reason": load.reason}
+        return {"verdict": NOT_EVALUATED, "reason": load.reason}
     return load.to_data()

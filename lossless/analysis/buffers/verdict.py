@@ -144,10 +144,6 @@ class FabricVerdict(NamedTuple):
     reasons: tuple[str, ...]
     not_checked: tuple[str, ...]
 
-    def to_data(self) -> dict[str, Json]:
-        """Return the verdict as plain data, names as here."""
-        return {name: plain(value) for name, value in zip(self._fields, self, strict=True)}
-
 
 class _Part(NamedTuple):
     verdict: BufferVerdict

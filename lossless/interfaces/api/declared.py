@@ -4,29 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.simulation.question.request import Question
+from lossless.analysis.simulation.question.request import NamedQuestion, Question
 from lossless.analysis.workloads.workload import Workload
 from lossless.ground.basics.errors import LosslessError, ScenarioError
 from lossless.ground.basics.nearest import suggestion
-from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lossless.model.fabric.view import View
     from lossless.model.fabric.workloads import DeclaredWorkload
-
-
-class NamedQuestion(NamedTuple):
-    """A question by the name of its workload, and how much of the workload it is; None and why, if it cannot be asked.
-
-    A collective has a question for its own traffic, and one for its worst fan-in.
-    """
-
-    name: str
-    question: Question | None
-    part: float = 1.0
-    not_run: str | None = None
 
 
 DEFAULT = NamedQuestion("incast", Question(nics=17))

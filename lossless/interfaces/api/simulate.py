@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.pfc_load import load_data
 from lossless.analysis.simulation.question.request import (
     MOST_EVENTS,
     SEEDS,
@@ -12,7 +11,6 @@ from lossless.analysis.simulation.question.request import (
     Question,
     SimulationRequest,
 )
-from lossless.ground.basics.records import NamedTuple
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 from lossless.model.fabric.workloads import LEAST_NICS, PATTERN, PATTERNS
 from lossless.model.hardware.load_balancing import LOAD_BALANCING
@@ -21,13 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from os import PathLike
 
-    from lossless.analysis.buffers.pfc_load import PfcLoad
-    from lossless.analysis.buffers.verdict import BufferVerdict, FabricVerdict
-    from lossless.analysis.simulation.study.recording import Recording
-    from lossless.analysis.simulation.study.verdict import RunVerdict
-    from lossless.ground.basics.errors import Problem
-    from lossless.ground.basics.findings import Json, MissingInput
-    from lossless.interfaces.api.peaks import PeakComparison
+    from lossless.analysis.simulation.study.result import SimulationResult
     from lossless.model.fabric.view import View
 
 __all__ = [
@@ -40,57 +32,10 @@ __all__ = [
     "Limits",
     "Question",
     "SimulationRequest",
-    "SimulationResult",
     "is_compiled",
     "simulate",
     "why_not_simulated",
 ]
-
-
-class SimulationResult(NamedTuple):
-    """What simulation says of one fabric: by closed forms, and from runs of the packet-level model.
-
-    ``not_run`` says why the model was not asked, or could not be; ``overall`` is the worst of both. ``recordings`` are
-    what pictures are drawn from, where they were asked for. ``pfc_loads`` are what PFC carries: they change no verdict.
-    ``other_classes`` are lossless, and were not run since no class was asked for. ``peaks`` compare what switches
-    measured with both, where captures were named; ``problems`` are those of them that could not be read.
-    """
-
-    closed: FabricVerdict
-    runs: tuple[RunVerdict, ...] = ()
-    not_run: str | None = None
-    recordings: tuple[Recording, ...] = ()
-    pfc_loads: tuple[PfcLoad | MissingInput, ...] = ()
-    other_classes: tuple[str, ...] = ()
-    peaks: tuple[PeakComparison, ...] = ()
-    problems: tuple[Problem, ...] = ()
-
-    @property
-    def overall(self) -> BufferVerdict:
-        """The worst of what is known."""
-        from lossless.analysis.buffers.verdict import BUFFER_VERDICTS
-
-        return min((self.closed.overall, *(run.verdict for run in self.runs)), key=BUFFER_VERDICTS.index)
-
-    def to_data(self) -> dict[str, Json]:
-        """Return the verdict as plain data: that of the closed forms, and below ``packet_level`` that of the runs."""
-        runs: list[Json] = [run.to_data() for run in self.runs]
-        loads: list[Json] = [load_data(load) for load in self.pfc_loads]
-        packet_level: dict[str, Json] = {"runs": runs, "not_run": self.not_run, "pfc_load": loads}
-        closed = self.closed._replace(not_checked=(*self.closed.not_checked, *self._not_run_classes()))
-        peaks: list[Json] = [peak.to_data() for peak in self.peaks]
-        return {
-            **closed.to_data(),
-            "overall": self.overall,
-            "packet_level": packet_level,
-            "measured_peaks": peaks,
-        }
-
-    def _not_run_classes(self) -> list[str]:
-        return [
-            f"the packet-level model did not run class {name}; --class {name} runs it"
-            for name in self.other_classes
-        ]
 
 
 def simulate(
@@ -109,6 +54,7 @@ def simulate(
         ScenarioError: what is asked cannot be, or would take too long.
     """
     from lossless.analysis.buffers.verdict import fabric_verdict
+    from lossless.analysis.simulation.study.result import SimulationResult
     from lossless.interfaces.api.fabrics import fabrics_to_simulate
     from lossless.model.fabric.view import View
 
@@ -117,12 +63,13 @@ def simulate(
     if ask is None:
         results = [SimulationResult(verdict) for verdict in closed]
         return _with_peaks(views, results, captures, options)
+    from lossless.analysis.simulation.question.classes import other_classes
     from lossless.analysis.simulation.study.answer import answer
 
     results = []
     for view, verdict in zip(views, closed, strict=True):
         answered = answer(view, ask)
-        others = _other_classes(view, ask.question) if answered.runs else ()
+        others = other_classes(view, ask.question) if answered.runs else ()
         results.append(SimulationResult(verdict, *answered, other_classes=others))
     return _with_peaks(views, results, captures, options)
 
@@ -136,7 +83,7 @@ def _with_peaks(
     """Return results with what switches measured beside them; as they are where no captures are named."""
     if not captures:
         return tuple(results)
-    from lossless.interfaces.api.peaks import compared_peaks
+    from lossless.checks.thresholds.peaks import compared_peaks
     from lossless.interfaces.api.running import captured_state, intended_by
 
     captured = captured_state(captures, (), "compare")
@@ -148,17 +95,6 @@ def _with_peaks(
         )
         for view, result in zip(views, results, strict=True)
     )
-
-
-def _other_classes(view: View, question: Question) -> tuple[str, ...]:
-    """Return the classes that a question leaves out without saying so, as ``traffic_class`` takes them."""
-    from lossless.analysis.simulation.question.classes import simulated_classes
-
-    if question.traffic_class is not None or question.storage:
-        return ()
-    declared = view.fabric.declared
-    _, *others = [one.name if declared else str(one.priority) for one in simulated_classes(view)] or [""]
-    return tuple(others)
 
 
 def why_not_simulated() -> str | None:

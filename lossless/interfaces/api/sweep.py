@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.simulation.study.grid import Grid, parse_grid
 from lossless.analysis.simulation.study.sweep import Sweep
-from lossless.ground.basics.errors import InputError, Problem
 from lossless.interfaces.api.fabrics import fabrics_to_simulate
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
-from lossless.interfaces.api.stated import INTENT_KEYS, StatedThresholds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,8 +18,9 @@ if TYPE_CHECKING:
 
     from lossless.analysis.simulation.question.request import SimulationRequest
     from lossless.analysis.simulation.study.grid import ThresholdSetting
+    from lossless.formats.intent.thresholds import StatedThresholds
 
-__all__ = ["Grid", "StatedThresholds", "Sweep", "parse_grid", "state_thresholds", "sweep", "write_thresholds"]
+__all__ = ["Grid", "Sweep", "parse_grid", "state_thresholds", "sweep", "write_thresholds"]
 
 
 def sweep(
@@ -68,28 +67,9 @@ def state_thresholds(
         InputError: there is not exactly one intent, or its switches cannot hold the setting.
     """
     from lossless.formats.inputs.fabrics import intent_at
-    from lossless.formats.intent.class_changes import class_changes, intent_line
-    from lossless.formats.intent.load import load_intent
-    from lossless.formats.intent.resolve.fabric import resolve
-    from lossless.ground.documents import load_text
-    from lossless.ground.documents.edits import edited
+    from lossless.formats.intent.thresholds import stated_setting
 
-    document = intent_at(path)
-    values = {
-        key: value for name, key in INTENT_KEYS.items() if (value := getattr(setting, name)) is not None
-    }
-    changes = class_changes(load_intent(document), class_name, values)
-    line, after = intent_line(changes), edited(document, changes)
-    if setting.trimming == 0:
-        message = "to drop instead of trimming, take trimming out by hand, and what only it needs"
-        raise InputError([Problem(document.file, None, None, message)])
-    if not changes:
-        raise InputError([Problem(document.file, None, None, "it states that already")])
-    if after is None:
-        message = f"what is written there leaves no place for {line}"
-        raise InputError([Problem(document.file, None, None, message)])
-    resolve(load_intent(load_text(after, document.file)), options.profile_dirs)
-    return StatedThresholds(document.file, line, document.text, after)
+    return stated_setting(intent_at(path), class_name, setting, options.profile_dirs)
 
 
 def write_thresholds(

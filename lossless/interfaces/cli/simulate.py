@@ -72,11 +72,12 @@ def command(
         results = api.simulate(path, options, ask, captures=captures)
     finally:
         bar.stop()
-    data = [result.to_data() for result in results]
     if output_format == "json":
-        out_json({"version": _VERSION, "verdicts": data})
+        from lossless.output.report.simulation.data import verdict_data
+
+        out_json({"version": _VERSION, "verdicts": [verdict_data(result) for result in results]})
     else:
-        _show(data, verbose=verbose)
+        _show(results, verbose=verbose)
     if plots is not None:
         _draw(results, plots)
     unread = dict.fromkeys(each for result in results for each in result.problems)
@@ -89,11 +90,11 @@ def command(
     return FAILED if unread else exit_code(overall)
 
 
-def _show(data: Sequence[dict[str, Any]], *, verbose: bool) -> None:
+def _show(results: Sequence[SimulationResult], *, verbose: bool) -> None:
     from lossless.output.report.simulation.verdict_text import verdict_text
 
     style = style_for(sys.stdout, verbose=verbose)
-    out("\n\n".join(verdict_text(verdict, style) for verdict in data))
+    out("\n\n".join(verdict_text(result, style) for result in results))
 
 
 def _require_pictures(closed_form: bool) -> None:
@@ -110,7 +111,7 @@ def _draw(results: Sequence[SimulationResult], folder: str) -> None:
     recordings = [recording for result in results for recording in result.recordings]
     for number, recording in enumerate(recordings):
         stem = "run" if len(recordings) == 1 else f"run{number + 1}"
-        for name in write_pictures(recording.to_data(), folder, stem):
+        for name in write_pictures(recording, folder, stem):
             problem(f"wrote {name}")
 
 

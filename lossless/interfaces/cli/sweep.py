@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lossless.api import Grid, Options, Sweep
-    from lossless.ground.basics.findings import Json
 
 _VERSION = 1
 """Of the names in the JSON object."""
@@ -112,15 +111,15 @@ def command(
         raise
     finally:
         bar.stop()
-    shown = [_with_intent(sweep, path, options) for sweep in sweeps]
-    _show(shown, output_format, limit, verbose=verbose)
+    lines = [_intent_line(sweep, path, options) for sweep in sweeps]
+    _show(sweeps, lines, output_format, limit, verbose=verbose)
     if place is not None:
         _write(sweeps, place, path, options)
     if output_format == "text":
-        if place is None and shown[0]["intent"]:
+        if place is None and lines[0]:
             next_step(f"the same with --write states place 1 in {path}", quiet=quiet)
         else:
-            _check_next(path, is_lossy="no_loss" in shown[0], quiet=quiet)
+            _check_next(path, is_lossy=sweeps[0].is_lossy, quiet=quiet)
     return OK if all(any(row.verdict != "unsafe" for row in sweep.rows) for sweep in sweeps) else FINDINGS
 
 
@@ -132,16 +131,15 @@ def _check_next(path: str, *, is_lossy: bool, quiet: bool) -> None:
         then("lint", path, "--simulate", quiet=quiet, because=because)
 
 
-def _with_intent(sweep: Sweep, path: str, options: Options) -> dict[str, Json]:
-    """Return a sweep as plain data, with the line by which an intent at a path states the best setting."""
+def _intent_line(sweep: Sweep, path: str, options: Options) -> str | None:
+    """Return the line by which an intent at a path states the best setting, None where none does."""
     from lossless import api
     from lossless.ground.basics.errors import InputError
 
     try:
-        line = api.state_thresholds(path, sweep.class_name, sweep.rows[0].setting, options).line
+        return api.state_thresholds(path, sweep.class_name, sweep.rows[0].setting, options).line
     except InputError:
-        return sweep.to_data() | {"intent": None}
-    return sweep.to_data() | {"intent": line}
+        return None
 
 
 def _write(sweeps: Sequence[Sweep], place: int, path: str, options: Options) -> None:
@@ -171,9 +169,20 @@ class _SettingsBar(ProgressBar):
         super().__call__(done, of)
 
 
-def _show(sweeps: Sequence[dict[str, Json]], output_format: str, limit: int | None, *, verbose: bool) -> None:
+def _show(
+    sweeps: Sequence[Sweep],
+    lines: Sequence[str | None],
+    output_format: str,
+    limit: int | None,
+    *,
+    verbose: bool,
+) -> None:
+    """Write sweeps, each with the line by which an intent states its best setting."""
     if output_format == "json":
-        out_json({"version": _VERSION, "sweeps": sweeps})
+        from lossless.output.report.simulation.data import sweep_data
+
+        data = [sweep_data(sweep) | {"intent": line} for sweep, line in zip(sweeps, lines, strict=True)]
+        out_json({"version": _VERSION, "sweeps": data})
     elif output_format == "csv":
         from lossless.output.report.simulation.sweep_text import sweep_csv
 
@@ -182,4 +191,5 @@ def _show(sweeps: Sequence[dict[str, Json]], output_format: str, limit: int | No
         from lossless.output.report.simulation.sweep_text import sweep_text
 
         style = style_for(sys.stdout, verbose=verbose)
-        out("\n\n".join(sweep_text(sweep, limit, style) for sweep in sweeps))
+        shown = zip(sweeps, lines, strict=True)
+        out("\n\n".join(sweep_text(sweep, line, limit, style) for sweep, line in shown))

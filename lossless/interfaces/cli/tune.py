@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lossless.interfaces.api.tune import EVALUATIONS, SEEDS
+from lossless.interfaces.api.tune import EVALUATIONS, TUNE_SEEDS
 from lossless.interfaces.cli.app import COMMANDS, FINDINGS, OK
 from lossless.interfaces.cli.next_steps import then
 from lossless.interfaces.cli.options import api_options, how_much, profiles, written_as
@@ -37,7 +37,7 @@ _VERSION = 1
     help="How many settings to try at most.",
 )  # fmt: skip
 @click.option(
-    "--seeds", type=click.IntRange(1), metavar="N", default=SEEDS, show_default=True,
+    "--seeds", type=click.IntRange(1), metavar="N", default=TUNE_SEEDS, show_default=True,
     help="Random seeds of the search; as many others check what it found.",
 )  # fmt: skip
 @cluster_option
@@ -139,13 +139,14 @@ def _require_pictures(plots: str | None) -> None:
 def _show(result: TuneResult, output_format: str, limit: int | None, *, verbose: bool) -> None:
     from lossless.output.report.simulation.tune_text import tune_csv, tune_text
 
-    data = result.to_data()
     if output_format == "json":
-        out_json({"version": _VERSION, **data})
+        from lossless.output.report.simulation.tune_data import tune_data
+
+        out_json({"version": _VERSION, **tune_data(result)})
     elif output_format == "csv":
-        out(tune_csv(data))
+        out(tune_csv(result.tuned))
     else:
-        out(tune_text(data, limit, style_for(sys.stdout, verbose=verbose)))
+        out(tune_text(result, limit, style_for(sys.stdout, verbose=verbose)))
 
 
 def _write(
@@ -162,7 +163,7 @@ def _write(
     if plots is not None:
         from lossless.output.report.simulation.pictures import write_tune_pictures
 
-        for name in write_tune_pictures(result.to_data(), plots):
+        for name in write_tune_pictures(result.tuned, plots):
             notice(f"wrote {name}")
     if output_dir is not None and (place or result.improves):
         _write_folder(result, path, output_dir, profile_dirs, place or None)
@@ -182,12 +183,12 @@ def _write_folder(
     from lossless.output.report.simulation.tune_markdown import tune_markdown
     from lossless.output.report.simulation.tune_text import tune_csv
 
-    data, folder, stated = result.to_data(), Path(output_dir), result.stated(place)
+    folder, stated = Path(output_dir), result.stated(place)
     intent = folder / Path(stated.file).name
     written = {
         intent: stated.after,
-        folder / "report.md": tune_markdown(data),
-        folder / "settings.csv": tune_csv(data) + "\n",
+        folder / "report.md": tune_markdown(result),
+        folder / "settings.csv": tune_csv(result.tuned) + "\n",
     }
     write_all({str(name): text.encode() for name, text in written.items()}, make_folders=True)
     notice(

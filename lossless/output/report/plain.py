@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lossless.ground.basics.findings import Finding, Origin
 from lossless.ground.basics.records import Record
 from lossless.output.report.lint.json_format import finding_data
-from lossless.output.report.lint.locations import shown_file
+from lossless.output.report.lint.locations import Locations, shown_file
 
-if TYPE_CHECKING:
-    from lossless.output.report.lint.locations import Locations
+_NO_FILES = Locations({}, ())
 
 
-def plain(value: Any, locations: Locations) -> Any:
+def plain(value: Any, locations: Locations = _NO_FILES) -> Any:
     """Return a record as an object of its fields, in their order; findings and origins as the lint report has them."""
     if isinstance(value, Finding):
         return finding_data(value, locations)

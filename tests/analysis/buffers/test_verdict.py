@@ -12,6 +12,7 @@ from lossless.analysis.buffers.verdict import BUFFER_VERDICTS, FabricVerdict, Po
 from lossless.api import load_fabrics
 from lossless.ground.documents import load, load_text
 from lossless.model.fabric.view import View
+from lossless.output.report.plain import plain
 from tests.checks.rules.snippets import BASES, merge
 from tests.paths import ROOT
 
@@ -344,7 +345,7 @@ def test_a_file_without_buffers_says_nothing_of_headroom() -> None:
 
 
 def test_the_verdict_is_plain_data() -> None:
-    data = checked("leaf-spine.yaml").to_data()
+    data = plain(checked("leaf-spine.yaml"))
     assert json.loads(json.dumps(data)) == data
     assert list(data) == ["overall", "lines", "pools", "reasons", "not_checked"]
     lines = data["lines"]
@@ -361,7 +362,7 @@ def test_the_corpus_is_checked_without_a_crash(reference: Path) -> None:
         for fabric in load_fabrics([load(str(path))]).fabrics:
             verdict = fabric_verdict(View(fabric))
             assert verdict.overall in BUFFER_VERDICTS
-            json.dumps(verdict.to_data())
+            json.dumps(plain(verdict))
 
 
 def moved_to(number: int, group: int = 3) -> dict[str, Any]:

@@ -39,6 +39,7 @@ from lossless.analysis.simulation.study.recording import (
     record_run,
 )
 from lossless.ground.basics.errors import ScenarioError
+from lossless.output.report.plain import plain
 from tests.analysis.simulation.fabrics import example, put
 from tests.analysis.simulation.made_networks import chain, made, queue, run, star
 
@@ -425,7 +426,7 @@ def test_a_network_without_a_switch_has_no_queue_to_look_at() -> None:
 
 
 def test_as_plain_data_it_says_the_same(busy: Recording) -> None:
-    data = json.loads(json.dumps(busy.to_data()))
+    data = json.loads(json.dumps(plain(busy)))
     again = Recording(
         title=data["title"],
         seed=data["seed"],

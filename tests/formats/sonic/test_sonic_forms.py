@@ -13,6 +13,7 @@ from lossless.api import Report, lint, lint_documents, load_fabrics, simulate, t
 from lossless.formats.sonic.read.tables import READ_TABLES
 from lossless.ground.documents import load_text
 from lossless.output.report.lint.json_format import json_text
+from lossless.output.report.simulation.data import verdict_data
 from tests.conftest import REFERENCE
 from tests.formats.sonic import shapes
 from tests.formats.sonic.devices import Config, base, patched
@@ -155,7 +156,7 @@ class TestOtherCommands:
         for data in (WRONG, shapes.WHOLE[form](WRONG)):
             path = tmp_path / "config_db.json"
             path.write_text(json.dumps(data))
-            verdicts.append([one.to_data() for one in simulate(path)])
+            verdicts.append([verdict_data(one) for one in simulate(path)])
         assert verdicts[0] == verdicts[1]
 
 

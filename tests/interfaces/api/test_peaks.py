@@ -16,7 +16,7 @@ from tests.checks.verify.running import INTENT, leaf_config
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lossless.interfaces.api.peaks import PeakComparison
+    from lossless.analysis.simulation.study.port_peaks import PeakComparison
 
 SHARED = "SAI_INGRESS_PRIORITY_GROUP_STAT_SHARED_WATERMARK_BYTES"
 XOFF = "SAI_INGRESS_PRIORITY_GROUP_STAT_XOFF_ROOM_WATERMARK_BYTES"
@@ -106,7 +106,7 @@ def test_a_configuration_among_captures_says_what_is_lossless(tmp_path: Path) ->
 
 def test_as_text(tmp_path: Path) -> None:
     peaks = compared(tmp_path, {"leaf1/c.json": database({HOST_PORT: 600_000})})
-    assert peaks_text([peak.to_data() for peak in peaks.values()], TextStyle()) == snapshot("""\
+    assert peaks_text([*peaks.values()], TextStyle()) == snapshot("""\
 measured peaks
   leaf to host, 400G  measured (B)  simulated (B)  closed form (B)  at               since
   PG, shared               600,000  -              XOFF 37,686,272  leaf1:Ethernet0  user clear

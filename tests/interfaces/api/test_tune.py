@@ -12,7 +12,7 @@ from lossless import api
 from lossless.analysis.simulation.engine.run import prepare
 from lossless.analysis.simulation.study.settings import PortKind, TrialSetting
 from lossless.ground.basics.errors import LosslessError, ScenarioError
-from lossless.interfaces.api.tune import TuneAsk, _TunedIntent
+from lossless.interfaces.api.tune import TuneAsk, tuned_intent
 from tests.interfaces.cli.inputs import INTENT
 
 pytestmark = pytest.mark.tools("runs")
@@ -107,7 +107,7 @@ def test_what_is_written_is_what_was_tried_and_every_other_byte_stays(intent: Pa
     stated = api.write_tuned(result)
     assert intent.read_text() == stated.after
     assert _unchanged(stated.before, stated.after)
-    again = _TunedIntent(intent, SMALL, api.Options())
+    again = tuned_intent(intent, SMALL, api.Options())
     now = again.problem().presets[0][1]
     assert result.tuned.chosen is not None
     assert _thresholds(now) == _given(result.tuned.chosen.row.setting)
@@ -178,7 +178,7 @@ def test_dcqcn_parameters_are_searched_where_asked_for(intent: Path) -> None:
     stated = result.state(with_parameters.setting)
     assert "rpg_ai_rate" in stated.line
     assert "cnp_interval" in stated.line
-    subject = _TunedIntent(intent, SMALL, api.Options())
+    subject = tuned_intent(intent, SMALL, api.Options())
     subject.problem()
     searched = [row.setting for row in result.tuned.rows if row.step == "optuna"][:3]
     assert searched
@@ -187,7 +187,7 @@ def test_dcqcn_parameters_are_searched_where_asked_for(intent: Path) -> None:
 
 def test_a_setting_that_lint_warns_of_is_not_chosen(intent: Path) -> None:
     """Kmax above what a single group holds at XOFF is what ECN005 warns of."""
-    subject = _TunedIntent(intent, SMALL, api.Options())
+    subject = tuned_intent(intent, SMALL, api.Options())
     kinds = list(_thresholds(subject.problem().workloads))
     setting = next(row.setting for row in tuned_on(1).tuned.rows)
     assert subject._objection(setting) is None

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
+import pickle
 import subprocess
 import sys
 import warnings
+from base64 import b64encode
 from functools import cache
 from hashlib import sha256
 from itertools import pairwise
@@ -18,6 +19,7 @@ import pytest
 from hypothesis import Phase, given, settings, strategies as st
 from matplotlib.text import Text
 
+from lossless.analysis.simulation.study.recording import Limit, Moment, Recording, Series
 from lossless.ground.basics.errors import LosslessError
 from lossless.ground.basics.extras import install_command
 from lossless.output.report.simulation import figures, panels, pictures
@@ -30,39 +32,38 @@ pytestmark = [pytest.mark.xdist_group("pictures"), pytest.mark.tools("pictures")
 
 PNG = b"\x89PNG\r\n\x1a\n"
 NAMES = [f"run-{name}.{kind}" for name in ("occupancy", "pauses", "rates") for kind in ("png", "svg")]
-Json = dict[str, Any]
 
 
-def series(kind: str, *values: float | None, name: str = "leaf1 to host1", **others: Any) -> Json:
+def series(kind: str, *values: float | None, name: str = "leaf1 to host1", **others: Any) -> Series:
     units = {"paused": "us", "rate": "b/s", "delivered": "b/s"}
-    given = {"kind": kind, "name": name, "unit": units.get(kind, "B"), "values": list(values), "peak": None}
-    return given | {"pauses": 1 if kind == "paused" else None} | others
+    seen = Series(kind, name, units.get(kind, "B"), values, pauses=1 if kind == "paused" else None)
+    return seen._replace(**others)
 
 
-def limit(kind: str, name: str, value: float) -> Json:
-    return {
-        "kind": kind,
-        "name": name,
-        "unit": "b/s" if kind in ("rate", "delivered") else "B",
-        "value": value,
-    }
+def limit(kind: str, name: str, value: float) -> Limit:
+    return Limit(kind, name, "b/s" if kind in ("rate", "delivered") else "B", value)
+
+
+def moments(*at_us: float | None) -> tuple[Moment, ...]:
+    """Return the moments of a run by when they were: a mark, a PAUSE, a drop, the watchdog."""
+    names = ("first mark", "first PAUSE", "first drop", "watchdog triggers")
+    return tuple(map(Moment, names, at_us))
 
 
 EGRESS = series("egress", 0.0, 4e6, 2e6, peak=4_100_000)
 DELIVERED = series("delivered", None, 40e9, 60e9)
 
 
-def data(*found: Json, limits: tuple[Json, ...] = (), last_us: float = 900.0, **others: Any) -> Json:
-    times = [0.0, last_us / 2, last_us]
-    moments = [
-        {"name": "first mark", "at_us": 100.0},
-        {"name": "first PAUSE", "at_us": None},
-        {"name": "first drop", "at_us": None},
-        {"name": "watchdog triggers", "at_us": None},
-    ]
-    counts = {"groups": 1, "links": 3, "paused": 1, "flows": 1}
-    given = {"title": "incast of 3 NICs", "seed": 7, "times_us": times, "moments": moments, "counts": counts}
-    return given | {"series": list(found) or [EGRESS, DELIVERED], "limits": list(limits)} | others
+def data(*found: Series, limits: tuple[Limit, ...] = (), last_us: float = 900.0, **others: Any) -> Recording:
+    return Recording(
+        title="incast of 3 NICs",
+        seed=7,
+        times_us=(0.0, last_us / 2, last_us),
+        series=found or (EGRESS, DELIVERED),
+        limits=limits,
+        moments=moments(100.0, None, None, None),
+        counts={"groups": 1, "links": 3, "paused": 1, "flows": 1},
+    )._replace(**others)
 
 
 EVERYTHING = data(
@@ -93,15 +94,15 @@ def drawn_everything() -> dict[str, bytes]:
 def elsewhere() -> list[str]:
     """Return the hashes of what another process draws, and whether it has a window to show it in."""
     code = (
-        "import json, sys; from hashlib import sha256\n"
+        "import base64, pickle, sys; from hashlib import sha256\n"
         "from lossless.output.report.simulation.pictures import draw\n"
-        "recording = json.loads(sys.argv[1])\n"
+        "recording = pickle.loads(base64.b64decode(sys.argv[1]))\n"
         "print(*(sha256(content).hexdigest() for content in draw(recording).values()))\n"
         "print('matplotlib.pyplot' in sys.modules)"
     )
     environment = os.environ | {"PYTHONHASHSEED": "7"}
     done = subprocess.run(
-        [sys.executable, "-c", code, json.dumps(EVERYTHING)],
+        [sys.executable, "-c", code, b64encode(pickle.dumps(EVERYTHING)).decode()],
         capture_output=True,
         text=True,
         check=True,
@@ -220,7 +221,7 @@ def test_without_matplotlib_how_to_install_it_is_said() -> None:
 def test_any_name_can_be_drawn_without_a_warning() -> None:
     """Formulas, letters that the font lacks, markup, what moves a cursor, and more than fits."""
     names = ["$host_{1$", "_host1", "höst1", "主机1", "a<b>&c", "bell\x07", "x" * 300, "a\nb", "%s"]
-    found = [{**one, "name": name} for one, name in zip(EVERYTHING["series"], names, strict=True)]
+    found = [one._replace(name=name) for one, name in zip(EVERYTHING.series, names, strict=True)]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         drawn = draw(data(*found, title="$_{%s$ \x07 主机"))
@@ -229,7 +230,7 @@ def test_any_name_can_be_drawn_without_a_warning() -> None:
 
 
 def test_a_name_that_begins_with_an_underscore_stands_in_the_key() -> None:
-    axes = figures.occupancy(data({**EGRESS, "name": "_host1"})).axes[0]
+    axes = figures.occupancy(data(EGRESS._replace(name="_host1"))).axes[0]
     assert keys(axes)[0] == " _host1, peak 4.1 MB"
 
 
@@ -248,13 +249,7 @@ def test_scenario_seed_and_moments_are_said(figure: Any) -> None:
 
 
 def test_moments_are_marked_where_they_were_and_close_ones_together() -> None:
-    moments = [
-        {"name": "first mark", "at_us": 100.0},
-        {"name": "first PAUSE", "at_us": 105.0},
-        {"name": "first drop", "at_us": 600.0},
-        {"name": "watchdog triggers", "at_us": 700.0},
-    ]
-    axes = figures.occupancy(data(moments=moments)).axes[0]
+    axes = figures.occupancy(data(moments=moments(100.0, 105.0, 600.0, 700.0))).axes[0]
     assert [(text.get_text(), text.xy[0]) for text in axes.texts if hasattr(text, "xy")] == [
         ("MP", 100.0),
         ("D", 600.0),

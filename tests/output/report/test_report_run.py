@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
-from lossless.analysis.simulation.study.verdict import RunVerdict
+from lossless.analysis.buffers.verdict import BufferVerdict, FabricVerdict
+from lossless.analysis.simulation.study.result import SimulationResult
+from lossless.analysis.simulation.study.verdict import Occurrence, Range, RunVerdict
 from lossless.output.report.simulation.run_text import run_text
 from lossless.output.report.simulation.verdict_text import verdict_text
 from lossless.output.report.text_style import TextStyle
@@ -15,26 +17,25 @@ from lossless.output.report.text_style import TextStyle
 VERBOSE = TextStyle(verbose=True)
 
 
-def spread(least: float, median: float, most: float) -> dict[str, float]:
-    return {"least": least, "median": median, "most": most}
+spread = Range
 
 
-def always(value: float) -> dict[str, float]:
+def always(value: float) -> Range:
     return spread(value, value, value)
 
 
-def happens(seeds: int, first_us: float | None = None, of: int = 12) -> dict[str, Any]:
-    return {"seeds": seeds, "of": of, "first_us": first_us}
+def happens(seeds: int, first_us: float | None = None, of: int = 12) -> Occurrence:
+    return Occurrence(seeds, of, first_us)
 
 
-def run(**fields: Any) -> dict[str, Any]:
+def run(**fields: Any) -> RunVerdict:
     """Return what twelve seeds showed of a sound fabric in which PFC stays silent."""
-    given = {
+    given: dict[str, Any] = {
         "verdict": "safe",
         "scenario": "incast of 15 NICs into host1:port1, 8 MiB each, class rdma",
         "cut": False,
-        "reasons": [],
-        "changes": [],
+        "reasons": (),
+        "changes": (),
         "drops": happens(0),
         "pfc": happens(0),
         "marks": happens(12, 2.03),
@@ -59,13 +60,12 @@ def run(**fields: Any) -> dict[str, Any]:
         "ran_us": 2567.0,
         "events": 68_059,
         "seeds": 12,
-        "cycle": [],
+        "cycle": (),
         "stopped_queues": 0,
         "stopped_frames": 0,
-        "assumed": [],
+        "assumed": (),
     }
-    assert given.keys() <= set(RunVerdict._fields)
-    return given | fields
+    return RunVerdict(**given | fields)
 
 
 PAUSED: dict[str, Any] = {
@@ -80,6 +80,11 @@ PAUSED: dict[str, Any] = {
     "spread_nics": "15 of 16",
 }
 """What is different where PFC fires."""
+
+
+def closed(overall: BufferVerdict) -> FabricVerdict:
+    """Return the closed forms of a fabric of which no port is shown."""
+    return FabricVerdict(overall, (), (), (), ())
 
 
 def row(name: str, **fields: Any) -> str:
@@ -111,8 +116,8 @@ def test_where_pfc_fires_it_is_said_how_far_and_what_would_keep_it_silent() -> N
     shown = run(
         **PAUSED,
         egress_bytes=spread(58_527_744, 63_062_208, 68_859_648),
-        changes=["to pause less, raise dynamic_th of pg_lossless_400000_5m_profile (now 0)"],
-        assumed=["every peer takes as long to obey PFC as IEEE 802.3 allows at its rate"],
+        changes=("to pause less, raise dynamic_th of pg_lossless_400000_5m_profile (now 0)",),
+        assumed=("every peer takes as long to obey PFC as IEEE 802.3 allows at its rate",),
     )
     assert "assumed" not in run_text(shown)
     assert run_text(shown, VERBOSE) == snapshot("""\
@@ -139,8 +144,8 @@ def test_drops() -> None:
         **PAUSED
         | {
             "verdict": "unsafe",
-            "reasons": ["lossless frames are dropped at leaf1:Ethernet20 in 12 of 12 seeds"],
-            "changes": ["raise xoff of pg_lossless_400000_5m_profile from 20,480 B to at least 67,518 B"],
+            "reasons": ("lossless frames are dropped at leaf1:Ethernet20 in 12 of 12 seeds",),
+            "changes": ("raise xoff of pg_lossless_400000_5m_profile from 20,480 B to at least 67,518 B",),
             "drops": happens(12, 120.6),
             "headroom_bytes": always(16_896),
             "headroom_margin_bytes": 3_584,
@@ -329,35 +334,19 @@ def test_names_from_a_file_cannot_steer_a_terminal() -> None:
     named = run(
         scenario="incast into a\x1b[2Jb",
         egress_at="x\x1b]0;y:Ethernet0",
-        reasons=["at \x07"],
-        changes=["raise xoff of \x9b1m"],
-        assumed=["\u202e"],
+        reasons=("at \x07",),
+        changes=("raise xoff of \x9b1m",),
+        assumed=("\u202e",),
     )
-    closed: dict[str, list[str]] = {"lines": [], "pools": [], "reasons": [], "not_checked": []}
-    levels = {"runs": [named], "not_run": None, "pfc_load": []}
-    text = verdict_text({"overall": "unsafe", **closed, "packet_level": levels})
+    text = verdict_text(SimulationResult(closed("unsafe"), (named,)))
     assert {"at \\x07", "raise xoff of \\x9b1m"} <= {line.strip() for line in text.splitlines()}
     assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(text)
 
 
 def test_reasons_and_changes_come_before_the_runs() -> None:
-    closed: dict[str, list[str]] = {
-        "lines": [],
-        "pools": [],
-        "reasons": ["headroom"],
-        "not_checked": ["speed"],
-    }
-    blocks = verdict_text(
-        {
-            "overall": "unsafe",
-            **closed,
-            "packet_level": {
-                "runs": [run(changes=["raise xoff"]), run(reasons=["drops"])],
-                "not_run": "the pool is unknown",
-                "pfc_load": [],
-            },
-        }
-    ).split("\n\n")
+    forms = closed("unsafe")._replace(reasons=("headroom",), not_checked=("speed",))
+    runs = run(changes=("raise xoff",)), run(reasons=("drops",))
+    blocks = verdict_text(SimulationResult(forms, runs, "the pool is unknown")).split("\n\n")
     assert [block.splitlines()[0] for block in blocks] == [
         "verdict: unsafe",
         "why:",

@@ -6,42 +6,66 @@ from typing import Any
 
 from inline_snapshot import snapshot
 
+from lossless.analysis.buffers.verdict import (
+    BufferVerdict,
+    FabricVerdict,
+    FanIn,
+    FanOut,
+    HeadroomCheck,
+    PoolVerdict,
+    PortVerdict,
+)
+from lossless.analysis.simulation.study.result import SimulationResult
 from lossless.output.report.simulation.verdict_text import verdict_text
 from lossless.output.report.text_style import TextStyle
 
 VERBOSE = TextStyle(verbose=True)
 
 
-def fan_in(senders: int, egress: int, kmin_margin: int, kmax_margin: int) -> dict[str, int]:
-    margins = {"kmin_margin_bytes": kmin_margin, "kmax_margin_bytes": kmax_margin}
-    return {"senders": senders, "egress_bytes": egress} | margins
+def fan_in(senders: int, egress: int, kmin_margin: int, kmax_margin: int) -> FanIn:
+    return FanIn(senders, egress // senders, egress, kmin_margin, kmax_margin)
 
 
-def fan_out(egresses: int, kmin_margin: int) -> dict[str, int]:
-    margins = {"kmin_margin_bytes": kmin_margin, "kmax_margin_bytes": -119_015_168}
-    return {"egresses": egresses, "group_bytes": 34_994_432} | margins
+def fan_out(egresses: int, kmin_margin: int) -> FanOut:
+    return FanOut(egresses, 34_994_432, kmin_margin, -119_015_168)
 
 
-def line(**fields: Any) -> dict[str, Any]:
-    headroom = {"given_bytes": 231_424, "need_bytes": 231_424, "method": "vendor row"}
-    given = {
+def headroom(given_bytes: int) -> HeadroomCheck:
+    return HeadroomCheck(
+        given_bytes=given_bytes,
+        stated_bytes=given_bytes,
+        need_bytes=231_424,
+        method="vendor row",
+        floor_bytes=None,
+        cable_bytes=0,
+        cable_plus_mtu_bytes=0,
+        mtu_bytes=9_216,
+        margin_bytes=0,
+    )
+
+
+def line(**fields: Any) -> PortVerdict:
+    given: dict[str, Any] = {
         "verdict": "safe",
         "switch": "leaf1",
         "switches": 2,
         "ports": 64,
+        "elements": (),
         "priority": 3,
         "speed_bps": 400 * 10**9,
         "cable_m": 5,
-        "headroom": headroom,
-        "fan_in": [fan_in(2, 46_659_242, 45_840_042, 43_382_442)],
-        "fan_out": [fan_out(1, 33_356_032), fan_out(47, -3_507_968)],
+        "headroom": headroom(231_424),
+        "fan_in": (fan_in(2, 46_659_242, 45_840_042, 43_382_442),),
+        "fan_out": (fan_out(1, 33_356_032), fan_out(47, -3_507_968)),
         "watchdog": "running",
+        "reasons": (),
+        "not_checked": (),
     }
-    return given | fields
+    return PortVerdict(**given | fields)
 
 
-def pool(**fields: Any) -> dict[str, Any]:
-    given = {
+def pool(**fields: Any) -> PoolVerdict:
+    given: dict[str, Any] = {
         "verdict": "safe",
         "switch": "leaf1",
         "switches": 1,
@@ -51,16 +75,18 @@ def pool(**fields: Any) -> dict[str, Any]:
         "shared_headroom_bytes": None,
         "ratio": None,
         "accepted_ratio": None,
+        "chip_bytes": None,
+        "reasons": (),
     }
-    return given | fields
+    return PoolVerdict(**given | fields)
 
 
-def verdict(overall: str, **fields: Any) -> dict[str, Any]:
-    return {"overall": overall, "lines": [], "pools": [], "reasons": [], "not_checked": []} | fields
+def verdict(overall: BufferVerdict, **fields: Any) -> SimulationResult:
+    return SimulationResult(FabricVerdict(overall, (), (), (), ())._replace(**fields))
 
 
 def test_a_safe_fabric() -> None:
-    safe = verdict("safe", lines=[line()], pools=[pool()])
+    safe = verdict("safe", lines=(line(),), pools=(pool(),))
     assert verdict_text(safe) == snapshot("""\
 verdict: safe
   closed forms find nothing unsafe
@@ -94,8 +120,7 @@ before XOFF does not prevent PFC: these margins do not change the verdict)\
 
 
 def test_the_limiting_port_has_the_least_headroom_left() -> None:
-    scarce = {"given_bytes": 231_423, "need_bytes": 231_424, "method": "vendor row"}
-    text = verdict_text(verdict("unsafe", lines=[line(), line(switch="leaf9", headroom=scarce)]))
+    text = verdict_text(verdict("unsafe", lines=(line(), line(switch="leaf9", headroom=headroom(231_423)))))
     assert text.splitlines()[1] == (
         "limiting port: leaf9 (+1 identical), priority 3, 400G, 5 m: headroom 231,423 B, needed 231,424 B"
     )
@@ -105,13 +130,13 @@ def test_what_is_wrong_and_what_is_unknown_is_said_below() -> None:
     text = verdict_text(
         verdict(
             "unsafe",
-            lines=[
-                line(verdict="unsafe", switches=1, watchdog="missing", fan_in=[], fan_out=[]),
-                line(switch="x\x1b[2J", headroom=None, speed_bps=None, cable_m=None, fan_in=[], fan_out=[]),
-            ],
-            pools=[pool(shared_headroom_bytes=400_000, ratio=2.063, accepted_ratio=1.5)],
-            reasons=["nothing ends a pause storm: watchdog missing"],
-            not_checked=["headroom: no speed is known"],
+            lines=(
+                line(verdict="unsafe", switches=1, watchdog="missing", fan_in=(), fan_out=()),
+                line(switch="x\x1b[2J", headroom=None, speed_bps=None, cable_m=None, fan_in=(), fan_out=()),
+            ),
+            pools=(pool(shared_headroom_bytes=400_000, ratio=2.063, accepted_ratio=1.5),),
+            reasons=("nothing ends a pause storm: watchdog missing",),
+            not_checked=("headroom: no speed is known",),
         ),
         VERBOSE,
     )
@@ -127,5 +152,5 @@ def test_what_is_wrong_and_what_is_unknown_is_said_below() -> None:
 
 
 def test_a_fabric_without_lossless_ports_has_no_table() -> None:
-    text = verdict_text(verdict("not checked", not_checked=["no port in service has PFC on"]))
+    text = verdict_text(verdict("not checked", not_checked=("no port in service has PFC on",)))
     assert text == "verdict: not checked\n\nnot checked:\n  no port in service has PFC on"

@@ -104,3 +104,12 @@ def _priority(classes: ClassSet, name: str | None) -> int:
         candidate for candidate in classes.classes if (candidate.name == name if name else candidate.rest)
     )
     return next((candidate.priority for candidate in fitting if candidate.priority is not None), 0)
+
+
+def other_classes(view: View, question: Question) -> tuple[str, ...]:
+    """Return the classes that a question leaves out without saying so, as ``traffic_class`` takes them."""
+    if question.traffic_class is not None or question.storage:
+        return ()
+    declared = view.fabric.declared
+    _, *others = [one.name if declared else str(one.priority) for one in simulated_classes(view)] or [""]
+    return tuple(others)

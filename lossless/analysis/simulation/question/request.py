@@ -17,6 +17,11 @@ SEEDS = 12
 MOST_EVENTS = 2_000_000_000
 """Events over all seeds that are run without being asked: about a minute on two cores."""
 
+TUNE_SEEDS = 8
+"""Seeds of a search for thresholds; as many others check what it found."""
+EVALUATIONS = 1000
+"""Settings that are tried unless another number is asked for."""
+
 
 class NamedTransfer(NamedTuple):
     """What one NIC port sends to another, both by name."""
@@ -61,6 +66,18 @@ class Question(NamedTuple):
     called: str = ""
 
 
+class NamedQuestion(NamedTuple):
+    """A question by the name of its workload, and how much of the workload it is; None and why, if it cannot be asked.
+
+    A collective has a question for its own traffic, and one for its worst fan-in.
+    """
+
+    name: str
+    question: Question | None
+    part: float = 1.0
+    not_run: str | None = None
+
+
 class Limits(NamedTuple):
     """How far a study goes: seeds, events over all of them, and threads (None: one a core)."""
 
@@ -81,6 +98,18 @@ class SimulationRequest(NamedTuple):
     progress: Callable[[int, int], None] | None = None
     record: bool = False
     pfc_load: bool = True
+
+
+class TuneAsk(NamedTuple):
+    """What is to be tuned and how far: the class by name (None: the first lossless one), the workloads by name (none:
+    all that the intent declares), whether DCQCN parameters are searched too, settings to try, and the limits of each.
+    """
+
+    class_name: str | None = None
+    workloads: tuple[str, ...] = ()
+    dcqcn: bool = False
+    evaluations: int = EVALUATIONS
+    limits: Limits = Limits(seeds=TUNE_SEEDS)
 
 
 class TuneProgress(NamedTuple):

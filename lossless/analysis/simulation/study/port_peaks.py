@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 
     from lossless.analysis.simulation.engine.state import ArrayIndex, SimState
     from lossless.analysis.simulation.question.instance import ScenarioInstance
+    from lossless.model.fabric.state.readings import CountedSince
+
+PeakOf = Literal["shared_bytes", "headroom_bytes", "queue_bytes"]
+"""A peak: of a priority group in shared buffer, of one in headroom, of an egress queue."""
 
 
 class PortPeaks(NamedTuple):
@@ -27,6 +31,28 @@ class PortPeaks(NamedTuple):
     shared_bytes: int = 0
     headroom_bytes: int = 0
     queue_bytes: int = 0
+
+
+class PeakComparison(NamedTuple):
+    """One peak at all ports of a kind: of switches of a role, towards peers of a role, at a speed.
+
+    ``measured_bytes`` is the highest watermark of a lossless group or queue ``at`` one of ``ports`` that were captured,
+    ``since`` its window; None where none was captured. ``simulated_bytes`` is the most of all runs, None where none had
+    traffic there. ``closed_form_bytes`` is the headroom that is ``needed``, or the ``XOFF`` of a group that
+    has the pool alone; None where no closed form bounds the peak.
+    """
+
+    switch: str
+    peer: str
+    speed_bps: int | None
+    peak: PeakOf
+    measured_bytes: int | None = None
+    at: str | None = None
+    since: CountedSince | None = None
+    ports: int = 0
+    simulated_bytes: int | None = None
+    closed_form_bytes: int | None = None
+    closed_form: str | None = None
 
 
 def port_peaks(state: SimState, index: ArrayIndex, instance: ScenarioInstance) -> tuple[PortPeaks, ...]:

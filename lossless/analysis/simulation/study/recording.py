@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.engine.outcome import RunOutcome
     from lossless.analysis.simulation.engine.state import SimState
     from lossless.analysis.simulation.question.instance import ScenarioInstance
-    from lossless.ground.basics.findings import Json
 
 SAMPLES = 800
 """Times at which a run is looked at after its beginning: about the columns of a picture."""
@@ -85,16 +84,6 @@ class Recording(NamedTuple):
     limits: tuple[Limit, ...]
     moments: tuple[Moment, ...]
     counts: dict[str, int]
-
-    def to_data(self) -> dict[str, Json]:
-        """Return the recording as plain data, names as here."""
-        times: list[Json] = list(self.times_us)
-        data: dict[str, Json] = {"title": self.title, "seed": self.seed, "times_us": times}
-        data["series"] = [part._asdict() | {"values": list(part.values)} for part in self.series]
-        data["limits"] = [part._asdict() for part in self.limits]
-        data["moments"] = [part._asdict() for part in self.moments]
-        data["counts"] = dict[str, "Json"](self.counts)
-        return data
 
 
 def record(instance: ScenarioInstance, seed: int, until_ns: float, title: str) -> Recording:

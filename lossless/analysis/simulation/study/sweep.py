@@ -32,14 +32,12 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.question.request import Limits
     from lossless.analysis.simulation.question.scenario import Scenario
     from lossless.analysis.simulation.study.loss_verdict import LossVerdict
-    from lossless.ground.basics.findings import Json
 
 ORDER = (
     "safe before on the edge before unsafe, then fewest frames dropped, fewest pauses, shortest longest pause,"
     " most goodput"
 )
 """What makes one setting better than another."""
-_NO_FIGURES = ("setting", "loss")
 
 
 class SweepRow(NamedTuple):
@@ -75,16 +73,6 @@ class SweepRow(NamedTuple):
         """Whether PFC never fired."""
         return not self.pauses
 
-    def to_data(self, names: Sequence[str]) -> dict[str, Json]:
-        """Return the row as plain data: the named thresholds, then what they showed."""
-        thresholds: dict[str, Json] = {name: getattr(self.setting, name) for name in names}
-        if self.loss is None:
-            return thresholds | {
-                name: value for name, value in self._asdict().items() if name not in _NO_FIGURES
-            }
-        figures = {name: getattr(self, name) for name in ("goodput_bps", "egress_bytes", "marks")}
-        return {**thresholds, "verdict": self.verdict, **self.loss._asdict(), **figures}
-
 
 class Sweep(NamedTuple):
     """What a sweep showed. ``rows`` has every setting, the best first by ``order``; ``configured`` is as it is now.
@@ -105,32 +93,15 @@ class Sweep(NamedTuple):
     class_name: str
     order: str = ORDER
 
-    def to_data(self) -> dict[str, Json]:
-        """Return the sweep as plain data, names as here."""
-        summary: dict[str, Json] = {
-            "scenario": self.scenario,
-            "class": self.class_name,
-            "varied": list(self.names),
-            "settings": len(self.rows),
-            "safe": sum(row.verdict == "safe" for row in self.rows),
-            **self._counts(),
-            "order": self.order,
-        }
-        return summary | {
-            "skipped": self.skipped,
-            "seeds": self.seeds,
-            "horizon_us": self.horizon_us,
-            "events": self.events,
-            "configured": self.configured.to_data(()),
-            "rows": [row.to_data(self.names) for row in self.rows],
-            "assumed": list(self.assumed),
-        }
+    @property
+    def is_lossy(self) -> bool:
+        """Whether the class is lossy, so that loss is counted, and no pauses."""
+        return self.configured.loss is not None
 
-    def _counts(self) -> dict[str, Json]:
-        """Return in how many settings PFC is silent and traffic was cut, or of a lossy class nothing is lost."""
-        if self.configured.loss is not None:
-            return {"no_loss": sum(row.nothing_lost for row in self.rows)}
-        return {"silent": sum(row.silent for row in self.rows), "cut": sum(row.cut for row in self.rows)}
+    @property
+    def cut(self) -> int:
+        """In how many settings traffic was still under way at the end."""
+        return sum(row.cut for row in self.rows)
 
 
 def sweep(

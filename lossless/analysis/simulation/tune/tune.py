@@ -6,6 +6,7 @@ import uuid
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.ecn_marking import LARGEST_THRESHOLD
+from lossless.analysis.buffers.thresholds import alpha, group_threshold_bytes
 from lossless.analysis.simulation.question.nodes import reaction_ns
 from lossless.analysis.simulation.question.request import TuneProgress
 from lossless.analysis.simulation.study.grid import ThresholdSetting
@@ -45,8 +46,6 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.study.settings import PortKind
     from lossless.analysis.simulation.tune.space import PortThresholds
 
-EVALUATIONS = 1000
-"""Settings that are tried unless another number is asked for."""
 _BATCH_EVENTS = 4_000_000
 """Events that a worker is sent at once, as in a sweep."""
 _GRID_SHARE = 0.5
@@ -95,6 +94,14 @@ class Standing(NamedTuple):
     beaten_by: TriedSetting | None
 
 
+class PortMargin(NamedTuple):
+    """How far Kmax is below T(1), what a single loaded group holds at XOFF, at one kind of port; None: not known."""
+
+    kind: PortKind
+    xoff_bytes: int | None = None
+    kmax_margin_bytes: int | None = None
+
+
 class Tuned(NamedTuple):
     """What tuning one class found.
 
@@ -115,6 +122,24 @@ class Tuned(NamedTuple):
     seeds: int
     events: int
     assumed: tuple[str, ...]
+
+    @property
+    def margins(self) -> tuple[PortMargin, ...]:
+        """The margin of the chosen setting at each kind of port; empty where none is chosen."""
+        by_kind = () if self.chosen is None else self.chosen.row.setting.by_kind
+        return tuple(_margin(kind, own, self.now[kind]) for kind, own in by_kind)
+
+    def place_of(self, setting: TrialSetting) -> int | None:
+        """Return the place of a setting in the front, from 1; None where it is not in it."""
+        return next((at for at, row in enumerate(self.front, 1) if row.setting == setting), None)
+
+
+def _margin(kind: PortKind, own: ThresholdSetting, now: PortThresholds) -> PortMargin:
+    exponent = now.thresholds.dynamic_th if own.dynamic_th is None else own.dynamic_th
+    if exponent is None or own.kmax_bytes is None:
+        return PortMargin(kind)
+    xoff_bytes = round(group_threshold_bytes(alpha(exponent), now.pool_bytes, 1))
+    return PortMargin(kind, xoff_bytes, xoff_bytes - own.kmax_bytes)
 
 
 def tune(

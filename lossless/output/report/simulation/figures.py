@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from lossless.output.report.simulation.panels import Data
+    from lossless.analysis.simulation.study.recording import Limit, Recording, Series
 
 _WIDTH_IN, _OCCUPANCY_IN, _RATES_IN = 10.0, 2.3, 2.5
 """Width of a figure, and heights of its largest panels."""
@@ -58,7 +58,7 @@ _PANELS = {
 _RATES = SeriesNames("fastest", "slowest")
 
 
-def occupancy(recording: Data) -> Figure:
+def occupancy(recording: Recording) -> Figure:
     """Return what queue, groups, headroom and memory held over time, each against its limits."""
     shown = {kind: panel for kind, panel in _PANELS.items() if parts.most(_of(recording, kind)) > 0}
     figure, panels = _canvas(
@@ -67,23 +67,23 @@ def occupancy(recording: Data) -> Figure:
     for (kind, panel), axes in zip(shown.items(), panels, strict=True):
         series = _of(recording, kind)
         logarithmic = _draw_bytes(axes, recording, series, panel)
-        many = _many(len(series), recording["counts"]["groups"])
+        many = _many(len(series), recording.counts["groups"])
         unused = (
             f"; no {LABELS['headroom_bytes']} is used" if kind == "group" and "headroom" not in shown else ""
         )
         scale = "; logarithmic scale" if logarithmic else ""
-        parts.head(axes, panel.title.format(name=series[0]["name"], many=many) + unused + scale)
+        parts.head(axes, panel.title.format(name=series[0].name, many=many) + unused + scale)
     return figure
 
 
-def pauses(recording: Data) -> Figure:
+def pauses(recording: Recording) -> Figure:
     """Return when each link was paused, a row each: as high as the part of the time that it was."""
-    rows = [row for row in _of(recording, "paused") if row["pauses"]]
+    rows = [row for row in _of(recording, "paused") if row.pauses]
     figure, (axes,) = _canvas(recording, "Pauses", [max(0.6, _ROW_IN * (len(rows) + 1))], 1.0)
     for base, row in enumerate(reversed(rows)):
         _draw_pauses(axes, recording, row, base)
     middles = [base + parts.ROW / 2 for base in range(len(rows))]
-    axes.set_yticks(middles, [parts.short(row["name"]) for row in reversed(rows)], fontsize=7.5)
+    axes.set_yticks(middles, [parts.short(row.name) for row in reversed(rows)], fontsize=7.5)
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(-0.3, len(rows) + 0.7)
     axes.grid(axis="y", visible=False)
@@ -91,13 +91,13 @@ def pauses(recording: Data) -> Figure:
     return figure
 
 
-def rates(recording: Data) -> Figure:
+def rates(recording: Recording) -> Figure:
     """Return what DCQCN let senders send, where it runs, and what arrived of each flow."""
     shown = {kind: series for kind in ("rate", "delivered") if (series := _of(recording, kind))}
     figure, panels = _canvas(recording, "Sender rates", [1.0] * len(shown), _RATES_IN)
     times, unit = _times(recording)
     for (kind, series), axes in zip(shown.items(), panels, strict=True):
-        there_are = recording["counts"]["flows"]
+        there_are = recording.counts["flows"]
         flows = f"{_many(len(series), there_are)} flow{'s' if there_are > 1 else ''}"
         if kind == "rate":
             _draw_rates(axes, times, series, _limits(recording, kind))
@@ -114,9 +114,11 @@ def rates(recording: Data) -> Figure:
 # --- panels ---
 
 
-def _canvas(recording: Data, what: str, heights: Sequence[float], inches: float) -> tuple[Figure, list[Axes]]:
+def _canvas(
+    recording: Recording, what: str, heights: Sequence[float], inches: float
+) -> tuple[Figure, list[Axes]]:
     """Return a figure with panels one below the other that share their time, first moments marked."""
-    title = textwrap.wrap(f"{what}: {visible(recording['title'])}; seed {recording['seed']}", _TITLE_COLUMNS)
+    title = textwrap.wrap(f"{what}: {visible(recording.title)}; seed {recording.seed}", _TITLE_COLUMNS)
     high = inches * sum(heights) + 0.6 * len(heights) + 0.6 + 0.2 * len(title)
     figure = Figure(figsize=(_WIDTH_IN, high), layout=ConstrainedLayoutEngine(w_pad=_EDGE_IN, h_pad=0.04))
     figure.suptitle("\n".join(title), x=0.01, ha="left", fontsize=10, fontweight="bold")
@@ -130,23 +132,23 @@ def _canvas(recording: Data, what: str, heights: Sequence[float], inches: float)
     panels[-1].set_xlim(times[0], times[-1] or 1.0)
     panels[-1].set_xlabel(f"time since the start ({unit.name})\n{'; '.join(_moments(recording))}")
     figure.align_ylabels(panels)
-    parts.mark_moments(panels, recording["moments"], unit, times[-1])
+    parts.mark_moments(panels, recording.moments, unit, times[-1])
     return figure, panels
 
 
-def _moments(recording: Data) -> Iterator[str]:
+def _moments(recording: Recording) -> Iterator[str]:
     """Yield what first happened when, with the letter that marks it, and that nothing was dropped."""
-    for moment in recording["moments"]:
-        if moment["at_us"] is not None:
-            at = parts.time_unit(moment["at_us"]).text(moment["at_us"])
-            yield f"{parts.letter(moment)}: {moment['name']} at {at}"
-        elif moment["name"] == "first drop":
+    for moment in recording.moments:
+        if moment.at_us is not None:
+            at = parts.time_unit(moment.at_us).text(moment.at_us)
+            yield f"{parts.letter(moment)}: {moment.name} at {at}"
+        elif moment.name == "first drop":
             yield "no drop"
 
 
-def _draw_bytes(axes: Axes, recording: Data, series: Sequence[Data], panel: _Panel) -> bool:
+def _draw_bytes(axes: Axes, recording: Recording, series: Sequence[Series], panel: _Panel) -> bool:
     """Draw what was held and its thresholds; say whether the scale is logarithmic."""
-    kind = series[0]["kind"]
+    kind = series[0].kind
     moving = _of(recording, "threshold") if kind == "group" else []
     limits, highest = _limits(recording, kind), parts.most(series)
     unit = parts.size_unit(highest)
@@ -160,12 +162,14 @@ def _draw_bytes(axes: Axes, recording: Data, series: Sequence[Data], panel: _Pan
     return logarithmic
 
 
-def _draw_rates(axes: Axes, times: Sequence[float], series: Sequence[Data], limits: Sequence[Data]) -> None:
-    seen = [rate for flow in series for rate in parts.known(flow["values"]) if rate > 0]
+def _draw_rates(
+    axes: Axes, times: Sequence[float], series: Sequence[Series], limits: Sequence[Limit]
+) -> None:
+    seen = [rate for flow in series for rate in parts.known(flow.values) if rate > 0]
     parts.draw_series(axes, times, series, parts.RATE, _RATES)
     parts.draw_limits(axes, limits, parts.RATE, parts.RATE.text)
     axes.set_ylabel(parts.RATE.name)
-    if series[0]["kind"] == "rate" and seen and max(seen) > _LOG_FROM * min(seen):
+    if series[0].kind == "rate" and seen and max(seen) > _LOG_FROM * min(seen):
         axes.set_yscale("log")
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axes.yaxis.set_minor_formatter(NullFormatter())
@@ -174,20 +178,21 @@ def _draw_rates(axes: Axes, times: Sequence[float], series: Sequence[Data], limi
     parts.label_limits(axes, _RATES_IN)
 
 
-def _draw_pauses(axes: Axes, recording: Data, row: Data, base: int) -> None:
+def _draw_pauses(axes: Axes, recording: Recording, row: Series, base: int) -> None:
     times, _ = _times(recording)
-    every_us = recording["times_us"][1] - recording["times_us"][0]
-    parts.draw_row(axes, times, [min(1.0, value / every_us) for value in row["values"]], base)
-    paused_us = sum(row["values"])
+    every_us = recording.times_us[1] - recording.times_us[0]
+    paused = parts.known(row.values)
+    parts.draw_row(axes, times, [min(1.0, value / every_us) for value in paused], base)
+    paused_us = sum(paused)
     name = LABELS["pauses"]
-    many = f"{row['pauses']:,} {name if row['pauses'] != 1 else name.removesuffix('s')}"
+    many = f"{row.pauses:,} {name if row.pauses != 1 else name.removesuffix('s')}"
     text = f"{many}, {parts.time_unit(paused_us).text(paused_us)}"
     where = axes.get_yaxis_transform()
     axes.text(1.008, base + parts.ROW / 2, text, transform=where, fontsize=7.5, va="center")
 
 
-def _how_many_paused(recording: Data, shown: int) -> str:
-    paused, links = recording["counts"]["paused"], recording["counts"]["links"]
+def _how_many_paused(recording: Recording, shown: int) -> str:
+    paused, links = recording.counts["paused"], recording.counts["links"]
     if not paused:
         return f"none of {links} links that carry traffic is paused"
     rest = f", these {shown} for longest" if paused > shown else ""
@@ -197,30 +202,30 @@ def _how_many_paused(recording: Data, shown: int) -> str:
 # --- recordings ---
 
 
-def _of(recording: Data, kind: str) -> list[Data]:
-    return [series for series in recording["series"] if series["kind"] == kind]
+def _of(recording: Recording, kind: str) -> list[Series]:
+    return [series for series in recording.series if series.kind == kind]
 
 
-def _limits(recording: Data, kind: str) -> list[Data]:
-    return [limit for limit in recording["limits"] if limit["kind"] == kind]
+def _limits(recording: Recording, kind: str) -> list[Limit]:
+    return [limit for limit in recording.limits if limit.kind == kind]
 
 
-def _times(recording: Data) -> tuple[list[float], parts.AxisUnit]:
-    unit = parts.time_unit(recording["times_us"][-1])
-    return unit.of(recording["times_us"]), unit
+def _times(recording: Recording) -> tuple[list[float], parts.AxisUnit]:
+    unit = parts.time_unit(recording.times_us[-1])
+    return unit.of(recording.times_us), unit
 
 
 def _many(shown: int, there_are: int) -> str:
     return f"{shown} of {there_are}" if shown < there_are else f"{there_are}"
 
 
-def _means(times: Sequence[float], series: Sequence[Data]) -> tuple[list[float], list[dict[str, Any]], float]:
+def _means(times: Sequence[float], series: Sequence[Series]) -> tuple[list[float], list[Series], float]:
     """Return series as means over longer times, the middles of those, and how long they are."""
     wide = max(1, len(times) // _MEANS)
     starts = range(0, len(times) - wide, wide)
     centers = [(times[at] + times[at + wide]) / 2 for at in starts]
     means = [
-        {**flow, "values": [_mean(flow["values"][at + 1 : at + wide + 1]) for at in starts]}
+        flow._replace(values=tuple(_mean(flow.values[at + 1 : at + wide + 1]) for at in starts))
         for flow in series
     ]
     return centers, means, times[wide] - times[0]

@@ -18,14 +18,13 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.output.report.drawing.style import BAND, FAINT, INK, LIMITS, SERIES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from matplotlib.axes import Axes
 
+    from lossless.analysis.simulation.study.recording import Limit, Moment, Series
     from lossless.output.report.drawing.style import LineLook
 
-    Data = Mapping[str, Any]
-    """A recording, or a part of one, as plain data, by the names of ``simulation.study.recording``."""
     Values = Sequence[float | None]
 
 MOST_LINES = 6
@@ -97,9 +96,9 @@ def known(values: Iterable[float | None]) -> list[float]:
     return [value for value in values if value is not None]
 
 
-def most(series: Iterable[Data]) -> float:
+def most(series: Iterable[Series]) -> float:
     """Return the largest value of several series, their peaks between the times included."""
-    return max((max([*known(row["values"]), row["peak"] or 0.0]) for row in series), default=0.0)
+    return max((max([*known(row.values), row.peak or 0.0]) for row in series), default=0.0)
 
 
 # --- drawing ---
@@ -113,12 +112,12 @@ class SeriesNames(NamedTuple):
 
 
 def draw_series(
-    axes: Axes, times: Sequence[float], series: Sequence[Data], unit: AxisUnit, words: SeriesNames
+    axes: Axes, times: Sequence[float], series: Sequence[Series], unit: AxisUnit, words: SeriesNames
 ) -> None:
     """Draw each series; of many the one with the most, the middle of all, and a band from the least to the most."""
-    chosen = [(label(row), row["values"]) for row in series]
+    chosen: list[tuple[str, Values]] = [(label(row), row.values) for row in series]
     if len(series) > MOST_LINES:
-        across = [known(values) for values in zip(*(row["values"] for row in series), strict=True)]
+        across = [known(values) for values in zip(*(row.values for row in series), strict=True)]
         low, high = [min(now, default=None) for now in across], [max(now, default=None) for now in across]
         axes.fill_between(
             times, unit.of(low), unit.of(high), color=BAND, lw=0, label=f"from least to most of {len(series)}"
@@ -136,32 +135,30 @@ def drawn_as(look: LineLook) -> dict[str, Any]:
     return {"color": look.color, "ls": (0, look.dashes) if look.dashes else "-", "lw": look.width}
 
 
-def _extremes(series: Sequence[Data], words: SeriesNames) -> Iterator[tuple[str, Values]]:
+def _extremes(series: Sequence[Series], words: SeriesNames) -> Iterator[tuple[str, Values]]:
     """Yield the series with the largest peak, or mean where peaks are not known, and the one with the least."""
-    ranked = sorted(series, key=lambda row: -(mean(row) if row["peak"] is None else row["peak"]))
-    yield f"{words.most}: {label(ranked[0])}", ranked[0]["values"]
+    ranked = sorted(series, key=lambda row: -(mean(row) if row.peak is None else row.peak))
+    yield f"{words.most}: {label(ranked[0])}", ranked[0].values
     if words.least is not None:
-        yield f"{words.least}: {label(ranked[-1])}", ranked[-1]["values"]
+        yield f"{words.least}: {label(ranked[-1])}", ranked[-1].values
 
 
-def label(series: Data) -> str:
+def label(series: Series) -> str:
     """Return what a series is called in a key, and its peak where that is known."""
-    return short(series["name"]) + (
-        f", peak {size_text(series['peak'])}" if series["peak"] is not None else ""
-    )
+    return short(series.name) + (f", peak {size_text(series.peak)}" if series.peak is not None else "")
 
 
-def mean(series: Data) -> float:
+def mean(series: Series) -> float:
     """Return the mean of a series over the times at which it has a value."""
-    return fmean(known(series["values"]) or [0.0])
+    return fmean(known(series.values) or [0.0])
 
 
-def draw_limits(axes: Axes, limits: Sequence[Data], unit: AxisUnit, text: Callable[[float], str]) -> None:
+def draw_limits(axes: Axes, limits: Sequence[Limit], unit: AxisUnit, text: Callable[[float], str]) -> None:
     """Draw the lines that do not move, each with its name and value."""
     for number, limit in enumerate(limits):
-        name = f"{short(limit['name'])}: {text(limit['value'])}"
+        name = f"{short(limit.name)}: {text(limit.value)}"
         look = drawn_as(LIMITS[number % len(LIMITS)])
-        axes.axhline(limit["value"] / unit.size, **look, label=name, gid=LIMIT)
+        axes.axhline(limit.value / unit.size, **look, label=name, gid=LIMIT)
 
 
 def label_limits(axes: Axes, inches: float) -> None:
@@ -201,21 +198,26 @@ def spread(heights: Sequence[float], apart: float) -> list[float]:
     return [placed[at] for at in range(len(heights))]
 
 
-def draw_moving(axes: Axes, times: Sequence[float], series: Sequence[Data], unit: AxisUnit) -> None:
+def draw_moving(axes: Axes, times: Sequence[float], series: Sequence[Series], unit: AxisUnit) -> None:
     """Draw thresholds that move."""
     for look, row in zip(LIMITS, series, strict=False):
-        axes.plot(times, unit.of(row["values"]), **drawn_as(look), label=short(row["name"]))
+        axes.plot(times, unit.of(row.values), **drawn_as(look), label=short(row.name))
 
 
 def scale_bytes(
-    axes: Axes, highest: float, limits: Iterable[Data], moving: Sequence[Data], reach: float, unit: AxisUnit
+    axes: Axes,
+    highest: float,
+    limits: Iterable[Limit],
+    moving: Sequence[Series],
+    reach: float,
+    unit: AxisUnit,
 ) -> bool:
     """Set the scale of a panel so that the curve and every threshold are legible; say whether it is logarithmic.
 
     ``highest`` is the peak of the curve in bytes. On a linear scale, moving thresholds are drawn up to ``reach``.
     """
-    fixed: list[float] = [limit["value"] for limit in limits]
-    moved = [value for row in moving for value in known(row["values"])]
+    fixed: list[float] = [limit.value for limit in limits]
+    moved = [value for row in moving for value in known(row.values)]
     top = 1.1 * max([highest, *fixed, *(min(value, reach) for value in moved)])
     positive = [value for value in (*fixed, *moved) if value > 0]
     if highest >= _FLAT * top and min(positive, default=top) >= _FAR * top:
@@ -259,13 +261,12 @@ def draw_row(axes: Axes, times: Sequence[float], parts: Sequence[float], base: f
     axes.fill([x for x, _ in corners], [y for _, y in corners], color=INK, lw=0)
 
 
-def mark_moments(panels: Sequence[Axes], moments: Iterable[Data], unit: AxisUnit, longest: float) -> None:
+def mark_moments(panels: Sequence[Axes], moments: Iterable[Moment], unit: AxisUnit, longest: float) -> None:
     """Mark with a line through all panels when something first happened, with its first letter above it."""
     marks: list[tuple[float, str]] = []
-    for moment in sorted(
-        (moment for moment in moments if moment["at_us"] is not None), key=lambda moment: moment["at_us"]
-    ):
-        at = moment["at_us"] / unit.size
+    times = ((moment.at_us, moment) for moment in moments if moment.at_us is not None)
+    for at_us, moment in sorted(times, key=lambda timed: timed[0]):
+        at = at_us / unit.size
         for axes in panels:
             axes.axvline(at, color=INK, ls=(0, (1, 2)), lw=0.8)
         if marks and at - marks[-1][0] < _CLOSE * longest:
@@ -279,6 +280,6 @@ def mark_moments(panels: Sequence[Axes], moments: Iterable[Data], unit: AxisUnit
         )  # fmt: skip
 
 
-def letter(moment: Data) -> str:
+def letter(moment: Moment) -> str:
     """Return the letter that marks a moment: that of its last word, P of a first PAUSE."""
-    return str(moment["name"]).removeprefix("first ")[0].upper()
+    return moment.name.removeprefix("first ")[0].upper()

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_rate
 from lossless.output.report.columns import table, wrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
+    from lossless.analysis.simulation.study.port_peaks import PeakComparison
     from lossless.output.report.text_style import TextStyle
-
-    Data = Mapping[str, Any]
 
 _HEADS = ("measured (B)", "simulated (B)", "closed form (B)", "at", "since")
 _PEAKS = {"shared_bytes": "PG, shared", "headroom_bytes": "PG, headroom", "queue_bytes": "queue"}
@@ -24,7 +23,7 @@ _READ = (
 )
 
 
-def peaks_text(peaks: Sequence[Data], style: TextStyle) -> str:
+def peaks_text(peaks: Sequence[PeakComparison], style: TextStyle) -> str:
     """Return peaks that were measured beside those of the model, one table for each kind of port."""
     tables = [
         table([(kind, *_HEADS), *map(_row, same)], style, "  ")
@@ -33,20 +32,20 @@ def peaks_text(peaks: Sequence[Data], style: TextStyle) -> str:
     return "\n".join(["measured peaks", *tables, wrapped(_READ, style, "  ", "")])
 
 
-def _kind(peak: Data) -> str:
-    speed = "" if peak["speed_bps"] is None else f", {format_rate(peak['speed_bps'])}"
-    return f"{peak['switch']} to {peak['peer']}{speed}"
+def _kind(peak: PeakComparison) -> str:
+    speed = "" if peak.speed_bps is None else f", {format_rate(peak.speed_bps)}"
+    return f"{peak.switch} to {peak.peer}{speed}"
 
 
-def _row(peak: Data) -> tuple[str, ...]:
-    form = f"{peak['closed_form']} {peak['closed_form_bytes']:,}" if peak["closed_form"] else _NONE
+def _row(peak: PeakComparison) -> tuple[str, ...]:
+    form = f"{peak.closed_form} {peak.closed_form_bytes:,}" if peak.closed_form else _NONE
     return (
-        _PEAKS[peak["peak"]],
-        _number(peak["measured_bytes"], "not captured"),
-        _number(peak["simulated_bytes"], _NONE),
+        _PEAKS[peak.peak],
+        _number(peak.measured_bytes, "not captured"),
+        _number(peak.simulated_bytes, _NONE),
         form,
-        peak["at"] or _NONE,
-        peak["since"] or _NONE,
+        peak.at or _NONE,
+        peak.since or _NONE,
     )
 
 

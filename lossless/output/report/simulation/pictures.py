@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lossless.ground.basics.errors import LosslessError
 from lossless.ground.basics.extras import install_command
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    Data = Mapping[str, Any]
-    """A recording as plain data, by the names of :mod:`lossless.analysis.simulation.study.recording`."""
+    from lossless.analysis.simulation.study.recording import Recording
+    from lossless.analysis.simulation.tune.tune import Tuned
 
 _STYLE = {
     "font.family": "sans-serif",
@@ -55,7 +55,7 @@ def require_matplotlib() -> None:
         raise LosslessError(f"matplotlib is not installed: {install_command('plots')} adds pictures")
 
 
-def write_pictures(recording: Data, folder: str, stem: str) -> tuple[str, ...]:
+def write_pictures(recording: Recording, folder: str, stem: str) -> tuple[str, ...]:
     """Draw a recording into a folder, and return the files: ``<stem>-occupancy.png`` and so on.
 
     All are drawn before the first is written.
@@ -69,7 +69,7 @@ def write_pictures(recording: Data, folder: str, stem: str) -> tuple[str, ...]:
     return _written(draw(recording), folder, stem)
 
 
-def draw(recording: Data) -> dict[str, bytes]:
+def draw(recording: Recording) -> dict[str, bytes]:
     """Return the pictures of a recording, by name and format: ``occupancy.svg``. matplotlib must be there."""
     from lossless.output.report.simulation import figures
 
@@ -82,23 +82,24 @@ def draw(recording: Data) -> dict[str, bytes]:
     )
 
 
-def write_tune_pictures(data: Data, folder: str) -> tuple[str, ...]:
+def write_tune_pictures(tuned: Tuned, folder: str) -> tuple[str, ...]:
     """Draw what tuning found into a folder, and return the files: ``tune-front.png`` and so on.
 
     Raises:
         LosslessError: matplotlib is not installed, or the folder cannot be written.
     """
     require_matplotlib()
-    return _written(draw_tuned(data), folder, "tune")
+    return _written(draw_tuned(tuned), folder, "tune")
 
 
-def draw_tuned(data: Data) -> dict[str, bytes]:
+def draw_tuned(tuned: Tuned) -> dict[str, bytes]:
     """Return the pictures of what tuning found, by name and format: ``front.svg``. matplotlib must be there."""
     from lossless.output.report.simulation import tune_figures
 
-    wanted = {"front": lambda: tune_figures.front(data)}
-    if data["chosen"] is not None:
-        wanted["margins"] = lambda: tune_figures.margins(data)
+    wanted = {"front": lambda: tune_figures.front(tuned)}
+    chosen = tuned.chosen
+    if chosen is not None:
+        wanted["margins"] = lambda: tune_figures.margins(chosen)
     return draw_figures(wanted)
 
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.units import format_bytes
 from lossless.output.report.columns import ROWS, facts, more_rows, table, wrapped
 from lossless.output.report.quantities import LABELS, headed
+from lossless.output.report.simulation.data import row_data
 from lossless.output.report.text_style import PLAIN, TextStyle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    Data = Mapping[str, Any]
-    """A sweep, or a row of one, as plain data, by the names of :mod:`lossless.analysis.simulation.study.sweep`."""
+    from lossless.analysis.simulation.study.loss_verdict import LossVerdict
+    from lossless.analysis.simulation.study.sweep import Sweep, SweepRow
 
 _THRESHOLDS: dict[str, tuple[str, Callable[[int], str]]] = {
     name: (LABELS[name], write)
@@ -34,92 +35,92 @@ _PLAIN = ("dynamic_th", "queue_dynamic_th", "trimming")
 """Those without a unit."""
 
 
-def sweep_text(sweep: Data, limit: int | None = None, style: TextStyle = PLAIN) -> str:
+def sweep_text(
+    sweep: Sweep, line: str | None = None, limit: int | None = None, style: TextStyle = PLAIN
+) -> str:
     """Return a sweep: where settings are safe and silent, and the first ``limit`` of them beside what is configured.
 
-    Without a limit as many as fit a screen, all with a verbose style, which also shows goodput and queues.
+    Without a limit as many as fit a screen, all with a verbose style, which also shows goodput and queues. ``line`` is
+    how an intent states the best setting, None where no intent does.
     """
-    return "\n\n".join(_blocks(spelled_out(sweep), limit, style))
+    texts = {name: spelled_out(getattr(sweep, name)) for name in ("scenario", "names", "assumed", "order")}
+    return "\n\n".join(_blocks(sweep._replace(**texts), spelled_out(line), limit, style))
 
 
-def sweep_csv(sweeps: Sequence[Data]) -> str:
+def sweep_csv(sweeps: Sequence[Sweep]) -> str:
     """Return all settings of all sweeps as comma-separated values, with a line of names; empty where there is none."""
     import csv
     import io
 
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*sweeps[0]["rows"][0], "scenario"])
+    writer.writerow([*row_data(sweeps[0].rows[0], sweeps[0].names), "scenario"])
     for sweep in sweeps:
-        writer.writerows([*row.values(), sweep["scenario"]] for row in sweep["rows"])
+        writer.writerows([*row_data(row, sweep.names).values(), sweep.scenario] for row in sweep.rows)
     return text.getvalue().removesuffix("\n")
 
 
-def _blocks(sweep: Data, limit: int | None, style: TextStyle) -> Iterator[str]:
+def _blocks(sweep: Sweep, line: str | None, limit: int | None, style: TextStyle) -> Iterator[str]:
     yield "\n".join(_head(sweep, style))
-    if sweep.get("intent"):
-        yield f"in the intent, place 1 (--write puts it there):\n{wrapped(sweep['intent'], style, '  ')}"
-    shown = limit or (len(sweep["rows"]) if style.verbose else ROWS)
+    if line:
+        yield f"in the intent, place 1 (--write puts it there):\n{wrapped(line, style, '  ')}"
+    shown = limit or (len(sweep.rows) if style.verbose else ROWS)
     yield "\n".join(_table(sweep, shown, style))
     if style.verbose:
         yield table([_RATES, *(_rates(place, row) for place, row in _ranked(sweep, shown))], style)
-        yield "\n".join(["assumed:", *(wrapped(entry, style, "  ") for entry in sweep["assumed"])])
+        yield "\n".join(["assumed:", *(wrapped(entry, style, "  ") for entry in sweep.assumed)])
     else:
         yield "-v shows all settings, their goodput and peak queue depth, and what is assumed"
 
 
-def _head(sweep: Data, style: TextStyle) -> Iterator[str]:
-    names = ", ".join(_THRESHOLDS[name][0] for name in sweep["varied"])
-    seeds = f", {sweep['seeds']} seeds each" if sweep["seeds"] > 1 else ""
-    how_long = "until transfers end" if _is_lossy(sweep) else f"{sweep['horizon_us'] / 1000:,g} ms"
-    yield wrapped(f"sweep: {_many(sweep['settings'])} of {names}, {how_long}{seeds}", style)
-    yield wrapped(sweep["scenario"], style, "  ")
+def _head(sweep: Sweep, style: TextStyle) -> Iterator[str]:
+    names = ", ".join(_THRESHOLDS[name][0] for name in sweep.names)
+    seeds = f", {sweep.seeds} seeds each" if sweep.seeds > 1 else ""
+    how_long = "until transfers end" if sweep.is_lossy else f"{sweep.horizon_us / 1000:,g} ms"
+    yield wrapped(f"sweep: {_many(len(sweep.rows))} of {names}, {how_long}{seeds}", style)
+    yield wrapped(sweep.scenario, style, "  ")
     yield facts([*_shares(sweep), *_less(sweep)], style, "  ")
-
-
-def _is_lossy(sweep: Data) -> bool:
-    return "no_loss" in sweep
 
 
 def _many(settings: int) -> str:
     return f"{settings:,} setting{'s' if settings != 1 else ''}"
 
 
-def _shares(sweep: Data) -> Iterator[tuple[str, str]]:
-    yield "safe", _share(sweep, lambda row: bool(row["verdict"] == "safe"))
-    if _is_lossy(sweep):
-        yield "nothing lost", _share(sweep, lambda row: not row["dropped_share"] + row["trimmed_share"])
+def _shares(sweep: Sweep) -> Iterator[tuple[str, str]]:
+    yield "safe", _share(sweep, lambda row: bool(row.verdict == "safe"))
+    if sweep.is_lossy:
+        yield "nothing lost", _share(sweep, lambda row: not sum(_lost(row)))
     else:
-        yield "PFC silent", _share(sweep, lambda row: not row["pauses"])
+        yield "PFC silent", _share(sweep, lambda row: not row.pauses)
 
 
-def _less(sweep: Data) -> Iterator[tuple[str, str]]:
+def _less(sweep: Sweep) -> Iterator[tuple[str, str]]:
     """Say what was not followed, or not to its end."""
-    if sweep.get("cut"):
+    if sweep.cut and not sweep.is_lossy:
         more = "pauses and maxima may still come, and a longer --horizon shows them"
-        yield "under way", f"{sweep['cut']:,} of {sweep['settings']:,} at the end: {more}"
-    if sweep["skipped"]:
-        yield "not run", f"{_many(sweep['skipped'])}: Kmin would be above Kmax"
+        yield "under way", f"{sweep.cut:,} of {len(sweep.rows):,} at the end: {more}"
+    if sweep.skipped:
+        yield "not run", f"{_many(sweep.skipped)}: Kmin would be above Kmax"
 
 
-def _share(sweep: Data, good: Callable[[Data], bool]) -> str:
+def _share(sweep: Sweep, good: Callable[[SweepRow], bool]) -> str:
     """Return how many settings are good, and with which values all or none are."""
-    rows = sweep["rows"]
+    rows = sweep.rows
     count = sum(map(good, rows))
     text = f"{count:,} of {len(rows):,}"
     if not 0 < count < len(rows):
         return text
-    seen = {name: _outcomes(rows, name, good) for name in sweep["varied"]}
+    seen = {name: _outcomes(rows, name, good) for name in sweep.names}
     always = _values(seen, {True})
     never = _values(seen, {False})
     return "".join([text, f"; always with {always}" * bool(always), f"; never with {never}" * bool(never)])
 
 
-def _outcomes(rows: Sequence[Data], name: str, good: Callable[[Data], bool]) -> dict[int, set[bool]]:
+def _outcomes(rows: Sequence[SweepRow], name: str, good: Callable[[SweepRow], bool]) -> dict[int, set[bool]]:
     """Return for each value of a threshold, in order, whether settings with it are good: all, none or some."""
     outcomes: dict[int, set[bool]] = {}
     for row in rows:
-        outcomes.setdefault(row[name], set()).add(good(row))
+        outcomes.setdefault(getattr(row.setting, name), set()).add(good(row))
     return dict(sorted(outcomes.items()))
 
 
@@ -149,26 +150,26 @@ def _runs(values: Sequence[tuple[int, bool]], write: Callable[[int], str]) -> It
 _RATES = ("", headed("goodput_bps", "Gb/s"), headed("egress_bytes", "B"))
 
 
-def _ranked(sweep: Data, shown: int) -> Iterator[tuple[str, Data]]:
+def _ranked(sweep: Sweep, shown: int) -> Iterator[tuple[str, SweepRow]]:
     """Yield what is configured, then as many settings as are shown, each with its place."""
-    yield _NOW, sweep["configured"]
-    yield from ((str(place), row) for place, row in enumerate(sweep["rows"][:shown], 1))
+    yield _NOW, sweep.configured
+    yield from ((str(place), row) for place, row in enumerate(sweep.rows[:shown], 1))
 
 
-def _rates(place: str, row: Data) -> tuple[str, ...]:
-    return place, f"{row['goodput_bps'] / 1e9:,.1f}", f"{row['egress_bytes']:,}"
+def _rates(place: str, row: SweepRow) -> tuple[str, ...]:
+    return place, f"{row.goodput_bps / 1e9:,.1f}", f"{row.egress_bytes:,}"
 
 
-def _table(sweep: Data, shown: int, style: TextStyle) -> Iterator[str]:
-    names, rows, seeds = sweep["varied"], sweep["rows"], sweep["seeds"]
-    heads = ("", *map(_column, names), LABELS["verdict"], *(_LOSS if _is_lossy(sweep) else _heads(seeds)))
+def _table(sweep: Sweep, shown: int, style: TextStyle) -> Iterator[str]:
+    names, rows, seeds = sweep.names, sweep.rows, sweep.seeds
+    heads = ("", *map(_column, names), LABELS["verdict"], *(_LOSS if sweep.is_lossy else _heads(seeds)))
     cells = [
-        (place, *_given(row, names), row["verdict"], *_figures(row, seeds))
+        (place, *_given(row, names), row.verdict, *_figures(row, seeds))
         for place, row in _ranked(sweep, shown)
     ]
     yield table([heads, *cells], style, whole=True)
     yield from more_rows(len(rows) - shown)
-    yield wrapped(f"best first: {sweep['order']}", style)
+    yield wrapped(f"best first: {sweep.order}", style)
     yield from _fastest(rows, names, style)
 
 
@@ -183,22 +184,27 @@ _LOSS = (
 )
 
 
-def _given(row: Data, names: Sequence[str]) -> Iterator[str]:
+def _given(row: SweepRow, names: Sequence[str]) -> Iterator[str]:
     """Yield the thresholds of a row, a dash where it has what is configured."""
     for name in names:
-        value = row.get(name)
+        value = getattr(row.setting, name)
         yield "-" if value is None else _THRESHOLDS[name][1](value) if name in _PLAIN else f"{value:,}"
 
 
-def _figures(row: Data, seeds: int) -> tuple[str, ...]:
-    return _loss(row) if "slowdown" in row else _pauses(row, seeds)
+def _figures(row: SweepRow, seeds: int) -> tuple[str, ...]:
+    return _loss(row.loss) if row.loss is not None else _pauses(row, seeds)
 
 
-def _loss(row: Data) -> tuple[str, ...]:
+def _lost(row: SweepRow) -> tuple[float, float]:
+    """Return the shares of packets of a lossy class that were dropped and trimmed."""
+    return (row.loss.dropped_share, row.loss.trimmed_share) if row.loss is not None else (0.0, 0.0)
+
+
+def _loss(loss: LossVerdict) -> tuple[str, ...]:
     """Return what a lossy class lost with one setting; transfers that had not ended take longer still."""
-    more = ">= " if row["unfinished"] else ""
-    shares = (f"{100 * row[name]:.2f}" for name in _SHARES)
-    return (*shares, f"{row['timeouts']:,}", f"{more}{row['slowdown']:.2f} x", f"{more}{row['cost']:.2f} x")
+    more = ">= " if loss.unfinished else ""
+    shares = (f"{100 * getattr(loss, name):.2f}" for name in _SHARES)
+    return (*shares, f"{loss.timeouts:,}", f"{more}{loss.slowdown:.2f} x", f"{more}{loss.cost:.2f} x")
 
 
 def _heads(seeds: int) -> tuple[str, ...]:
@@ -207,26 +213,28 @@ def _heads(seeds: int) -> tuple[str, ...]:
     return (LABELS["drops"], LABELS["pauses"], *pfc, *figures)
 
 
-def _pauses(row: Data, seeds: int) -> tuple[str, ...]:
-    pfc = (f"{row['pfc_seeds']} of {seeds}",) if seeds > 1 else ()
-    left = row["headroom_left_bytes"]
+def _pauses(row: SweepRow, seeds: int) -> tuple[str, ...]:
+    pfc = (f"{row.pfc_seeds} of {seeds}",) if seeds > 1 else ()
+    left = row.headroom_left_bytes
     return (
-        f"{row['drops']:,}",
-        f"{row['pauses']:,}",
+        f"{row.drops:,}",
+        f"{row.pauses:,}",
         *pfc,
-        f"{row['longest_pause_us']:,.2f}" if row["pauses"] else "-",
-        "not used" if left is None else "ran out" if row["drops"] else f"{left:,}",
+        f"{row.longest_pause_us:,.2f}" if row.pauses else "-",
+        "not used" if left is None else "ran out" if row.drops else f"{left:,}",
     )
 
 
-def _fastest(rows: Sequence[Data], names: Sequence[str], style: TextStyle) -> Iterator[str]:
+def _fastest(rows: Sequence[SweepRow], names: Sequence[str], style: TextStyle) -> Iterator[str]:
     """Say which of the safe settings delivers most, where that is not the best one."""
-    safe = [(place, row) for place, row in enumerate(rows, 1) if row["verdict"] == "safe"]
-    place, row = max(safe, key=lambda ranked: (ranked[1]["goodput_bps"], -ranked[0]), default=(1, rows[0]))
+    safe = [(place, row) for place, row in enumerate(rows, 1) if row.verdict == "safe"]
+    place, row = max(safe, key=lambda ranked: (ranked[1].goodput_bps, -ranked[0]), default=(1, rows[0]))
     if place > 1:
-        given = ", ".join(f"{_THRESHOLDS[name][0]} {_THRESHOLDS[name][1](row[name])}" for name in names)
-        price = f" with {row['pauses']:,} pauses" if "pauses" in row else ""
+        given = ", ".join(
+            f"{_THRESHOLDS[name][0]} {_THRESHOLDS[name][1](getattr(row.setting, name))}" for name in names
+        )
+        price = f" with {row.pauses:,} pauses" if row.loss is None else ""
         yield wrapped(
-            f"most goodput of all safe settings: place {place:,}, {given}: {row['goodput_bps'] / 1e9:,.1f} Gb/s{price}",
+            f"most goodput of all safe settings: place {place:,}, {given}: {row.goodput_bps / 1e9:,.1f} Gb/s{price}",
             style,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -12,12 +12,13 @@ from lossless.output.report.drawing.style import BLUE, FAINT, GREY, INK, ORANGE,
 from lossless.output.report.quantities import LABELS, headed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from matplotlib.axes import Axes
 
-    Data = Mapping[str, Any]
-    """What tuning found as plain data, by the names of :mod:`lossless.analysis.simulation.tune.tuned_data`."""
+    from lossless.analysis.simulation.tune.choice import Choice
+    from lossless.analysis.simulation.tune.kpis import Kpis
+    from lossless.analysis.simulation.tune.tune import Tuned
 
 _FRONT_IN, _WIDTH_IN, _ROW_IN = 4.6, 10.0, 0.25
 _MEASURES = (
@@ -30,19 +31,19 @@ _NO_PAUSE = 0.005
 """Ports in pause that count as none: what is compared in hundredths rounds to 0 below."""
 
 
-def front(data: Data) -> Figure:
+def front(tuned: Tuned) -> Figure:
     """Return all safe settings by JCT Ratio and queueing delay, the front, the chosen one and the presets."""
     figure = Figure(figsize=(_WIDTH_IN, _FRONT_IN), layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.05))
     axes = figure.add_subplot()
-    safe = [row for row in data["settings"] if row["verdict"] == "safe"]
-    silent = [row for row in safe if row["pause_share"] < _NO_PAUSE]
-    pausing = [row for row in safe if row["pause_share"] >= _NO_PAUSE]
+    safe = [row.kpis for row in tuned.rows if row.kpis.verdict == "safe"]
+    silent = [row for row in safe if row.pause_share < _NO_PAUSE]
+    pausing = [row for row in safe if row.pause_share >= _NO_PAUSE]
     _points(axes, pausing, "^", ORANGE, 16, "safe, with PFC")
     _points(axes, silent, "o", BLUE, 16, "safe, PFC silent")
-    best = [row for row in data["front"] if row["pause_share"] < _NO_PAUSE]
-    best.sort(key=lambda row: row["jct_ratio"])
+    best = [row.kpis for row in tuned.front if row.kpis.pause_share < _NO_PAUSE]
+    best.sort(key=lambda row: row.jct_ratio)
     axes.plot(*_places(best), color=BLUE, lw=1.2, label="Pareto front of those with PFC silent", zorder=1)
-    for name, row in _named(data):
+    for name, row in _named(tuned):
         axes.plot(
             *_places([row]),
             "*" if name == "chosen" else "D",
@@ -50,11 +51,11 @@ def front(data: Data) -> Figure:
             ms=12 if name == "chosen" else 6,
         )
         axes.annotate(
-            name, (row["jct_ratio"], row["queue_us"]), xytext=(7, 5), textcoords="offset points", color=INK
+            name, (row.jct_ratio, row.queue_us), xytext=(7, 5), textcoords="offset points", color=INK
         )
     axes.set(xlabel=LABELS["jct_ratio"], ylabel=headed("queue_us", "us"))
     axes.set_title(
-        f"{data['tried']:,} settings of class {visible(data['class'])}: lower left is better", loc="left"
+        f"{len(tuned.rows):,} settings of class {visible(tuned.class_name)}: lower left is better", loc="left"
     )
     axes.grid(color=FAINT)
     axes.set_axisbelow(True)
@@ -62,38 +63,39 @@ def front(data: Data) -> Figure:
     return figure
 
 
-def _named(data: Data) -> Iterable[tuple[str, Data]]:
+def _named(tuned: Tuned) -> Iterable[tuple[str, Kpis]]:
     """Yield what has a name: the presets and what is configured, as the search saw them, and the chosen setting."""
-    for each in data["standings"]:
-        yield visible(each["name"]), each["searched"]
-    if data["chosen"] is not None:
-        yield "chosen", data["chosen"]
+    for each in tuned.standings:
+        yield visible(each.name), each.searched
+    if tuned.chosen is not None:
+        yield "chosen", tuned.chosen.row.kpis
 
 
-def _points(axes: Axes, rows: Sequence[Data], marker: str, color: str, size: float, label: str) -> None:
+def _points(axes: Axes, rows: Sequence[Kpis], marker: str, color: str, size: float, label: str) -> None:
     if rows:
         axes.scatter(*_places(rows), s=size, marker=marker, color=color, alpha=0.45, lw=0, label=label)
 
 
-def _places(rows: Sequence[Data]) -> tuple[list[float], list[float]]:
-    return [row["jct_ratio"] for row in rows], [row["queue_us"] for row in rows]
+def _places(rows: Sequence[Kpis]) -> tuple[list[float], list[float]]:
+    return [row.jct_ratio for row in rows], [row.queue_us for row in rows]
 
 
-def margins(data: Data) -> Figure:
+def margins(chosen: Choice) -> Figure:
     """Return what the chosen setting shows after each small change, beside what it shows without one."""
-    near = data["chosen"]["near"]
+    near = chosen.near
     high = 1.3 + _ROW_IN * len(near)
     figure = Figure(figsize=(_WIDTH_IN, high), layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.05))
     panels = figure.subplots(1, len(_MEASURES), sharey=True)
     for axes, (name, label) in zip(panels, _MEASURES, strict=True):
-        axes.axvline(data["chosen"][name], color=GREY, ls="--", lw=1)
+        before: float = getattr(chosen.row.kpis, name)
+        axes.axvline(before, color=GREY, ls="--", lw=1)
         for at, each in enumerate(near):
-            _change(axes, at, data["chosen"][name], each[name], safe=each["verdict"] == "safe")
+            _change(axes, at, before, getattr(each.kpis, name), safe=each.kpis.verdict == "safe")
         axes.set_xlabel(label)
         axes.margins(x=0.15)
         axes.grid(axis="x", color=FAINT)
         axes.set_axisbelow(True)
-    panels[0].set_yticks(range(len(near)), [each["change"] for each in near])
+    panels[0].set_yticks(range(len(near)), [each.change for each in near])
     panels[0].invert_yaxis()
     figure.suptitle(
         "the chosen setting (dashed) and what a small change does; a cross is not safe",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lossless.output.report.simulation.tune_text import tune_text
 from lossless.output.report.text_style import TextStyle
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from lossless.checks.thresholds.tune_result import TuneResult
 
 _WORDS = """\
 PFC Pause Duration, PFC Pause Count, ECN Marking Ratio and JCT Ratio are those of
@@ -19,14 +19,14 @@ rate. The queueing delay is how long the deepest queue takes to empty.
 _STYLE = TextStyle(columns=120, verbose=True)
 
 
-def tune_markdown(data: Mapping[str, Any]) -> str:
+def tune_markdown(result: TuneResult) -> str:
     """Return what tuning found as Markdown."""
     lines = [
-        f"# Thresholds of class {data['class']}",
+        f"# Thresholds of class {result.tuned.class_name}",
         "",
         _WORDS,
         "```",
-        tune_text(data, style=_STYLE),
+        tune_text(result, style=_STYLE),
         "```",
         "",
     ]

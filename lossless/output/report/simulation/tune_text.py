@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from lossless.analysis.simulation.tune.kpis import ORDER
 from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.units import format_bytes, format_rate
 from lossless.output.report.columns import ROWS, facts, more_rows, table, wrapped
 from lossless.output.report.quantities import LABELS, headed
+from lossless.output.report.simulation.tune_data import port_data
 from lossless.output.report.text_style import PLAIN, TextStyle
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
-    Data = Mapping[str, Any]
-    """What tuning found as plain data, by the names of :mod:`lossless.analysis.simulation.tune.tuned_data`."""
+    from lossless.analysis.simulation.study.grid import ThresholdSetting
+    from lossless.analysis.simulation.study.settings import PortKind
+    from lossless.analysis.simulation.tune.choice import Choice
+    from lossless.analysis.simulation.tune.kpis import Kpis, WorkloadKpis
+    from lossless.analysis.simulation.tune.tune import Standing, Tuned
+    from lossless.checks.thresholds.tune_result import TuneResult
 
 _AXES = {"dynamic_th": "dynamic_th", "kmin": "Kmin", "kmax": "Kmax", "pmax": "Pmax"}
 _STEPS = {
@@ -44,12 +50,13 @@ _OVERALL = (
 )
 
 
-def tune_text(data: Data, limit: int | None = None, style: TextStyle = PLAIN) -> str:
+def tune_text(result: TuneResult, limit: int | None = None, style: TextStyle = PLAIN) -> str:
     """Return what was searched and chosen, how that compares with presets, and the first settings of the front."""
-    return "\n\n".join(_blocks(spelled_out(data), limit, style))
+    line = result.stated().line if result.improves else None
+    return "\n\n".join(_blocks(spelled_out(result), spelled_out(line), limit, style))
 
 
-def tune_csv(data: Data) -> str:
+def tune_csv(tuned: Tuned) -> str:
     """Return everything that was tried as comma-separated values: a line for each kind of port of a setting."""
     import csv
     import io
@@ -57,49 +64,52 @@ def tune_csv(data: Data) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     figures = ("verdict", "pfc_before_ecn", "pause_share", "jct_ratio", "queue_us")
-    writer.writerow(["setting", "step", *data["now"][0], "dcqcn", *figures])
-    for number, row in enumerate(data["settings"], 1):
-        dcqcn = " ".join(f"{name}={value}" for name, value in row["dcqcn"].items())
-        for port in row["ports"]:
-            shown = (row[name] for name in figures)
-            writer.writerow([number, row["step"], *port.values(), dcqcn, *shown])
+    kind, now = next(iter(tuned.now.items()))
+    writer.writerow(["setting", "step", *port_data(kind, now.thresholds), "dcqcn", *figures])
+    for number, row in enumerate(tuned.rows, 1):
+        dcqcn = " ".join(f"{name}={value}" for name, value in row.setting.dcqcn)
+        for port in row.setting.by_kind:
+            shown = (getattr(row.kpis, name) for name in figures)
+            writer.writerow([number, row.step, *port_data(*port).values(), dcqcn, *shown])
     return text.getvalue().removesuffix("\n")
 
 
-def _blocks(data: Data, limit: int | None, style: TextStyle) -> Iterator[str]:
-    yield "\n".join(_head(data, style))
-    chosen = data["chosen"]
+def _blocks(result: TuneResult, line: str | None, limit: int | None, style: TextStyle) -> Iterator[str]:
+    yield "\n".join(_head(result, style))
+    tuned = result.tuned
+    chosen = tuned.chosen
     if chosen is None:
         yield wrapped(
             "nothing is chosen: no setting that was tried is safe for all workloads and lints clean", style
         )
     else:
-        yield "\n".join(_chosen(data, chosen, style))
-    yield "\n".join(_standings(data, style))
+        yield "\n".join(_chosen(tuned, chosen, line, style))
+    yield "\n".join(_standings(result, style))
     if chosen is not None:
         yield "\n".join(_flatness(chosen, style))
-    yield "\n".join(_front(data, limit, style))
+    yield "\n".join(_front(tuned, limit, style))
     if style.verbose:
-        yield "\n".join(["assumed:", *(wrapped(entry, style, "  ") for entry in data["assumed"])])
+        yield "\n".join(["assumed:", *(wrapped(entry, style, "  ") for entry in tuned.assumed)])
     else:
         yield "-v shows each workload, the whole front, and what is assumed"
 
 
-def _head(data: Data, style: TextStyle) -> Iterator[str]:
-    seeds = f", {data['seeds']} seeds each" if data["seeds"] > 1 else ""
-    yield wrapped(f"tune: {data['tried']:,} settings tried for class {data['class']}{seeds}", style)
-    rows = [(name, what) for name, what in data["workloads"].items()]
-    rows += [("not run", reason) for reason in data["not_run"]]
-    rows += [("headroom", _raised(port)) for port in data["raised_headroom"]]
-    rows += [(_AXES.get(name, name), _values(name, values)) for name, values in data["axes"].items()]
-    rows += [("tried", ", ".join(f"{many:,} {_STEPS[step]}" for step, many in data["steps"].items()))]
+def _head(result: TuneResult, style: TextStyle) -> Iterator[str]:
+    tuned = result.tuned
+    seeds = f", {tuned.seeds} seeds each" if tuned.seeds > 1 else ""
+    yield wrapped(f"tune: {len(tuned.rows):,} settings tried for class {tuned.class_name}{seeds}", style)
+    rows = [(name, what) for name, what in result.workloads.items()]
+    rows += [("not run", reason) for reason in result.not_run]
+    rows += [("headroom", _raised(*port, size)) for port, size in result.headroom_bytes.items()]
+    rows += [(_AXES.get(axis.name, axis.name), _values(axis.name, axis.values)) for axis in tuned.axes]
+    rows += [("tried", ", ".join(f"{many:,} {_STEPS[step]}" for step, many in tuned.steps.items()))]
     yield facts(rows, style, "  ")
 
 
-def _raised(port: Data) -> str:
-    where = f"{port['role']} {format_rate(port['rate_bps'])} ports"
+def _raised(role: str, rate_bps: int, size_bytes: int) -> str:
+    where = f"{role} {format_rate(rate_bps)} ports"
     return (
-        f"raised to {format_bytes(port['headroom_bytes'])} at {where} first: they had less"
+        f"raised to {format_bytes(size_bytes)} at {where} first: they had less"
         " than they need where peers take as long to obey PFC as IEEE 802.3 allows"
     )
 
@@ -115,33 +125,36 @@ def _value(name: str, value: int) -> str:
     return f"{value}%" if name == "pmax" else str(value)
 
 
-def _chosen(data: Data, chosen: Data, style: TextStyle) -> Iterator[str]:
-    if data["intent"] is None:
+def _chosen(tuned: Tuned, chosen: Choice, line: str | None, style: TextStyle) -> Iterator[str]:
+    if line is None:
         yield wrapped("nothing to write: what is configured is the best of all that was tried", style)
     else:
         yield "in the intent (--write puts it there):"
-        yield wrapped(data["intent"], style, "  ")
+        yield wrapped(line, style, "  ")
     yield ""
     heads = ("ports", "dynamic_th", "Kmin (B)", "Kmax (B)", "Pmax", LABELS["kmax_margin_bytes"] + " (B)")
-    rows = [_port_row("now", port, None) for port in data["now"]]
-    margins = [margin["kmax_margin_bytes"] for margin in chosen["margins"]]
-    rows += [_port_row("chosen", port, margin) for port, margin in zip(chosen["ports"], margins, strict=True)]
+    rows = [_port_row("now", kind, port.thresholds) for kind, port in tuned.now.items()]
+    rows += [
+        _port_row("chosen", *port, margin.kmax_margin_bytes)
+        for port, margin in zip(chosen.row.setting.by_kind, tuned.margins, strict=True)
+    ]
     yield table([("", *heads), *rows], style, whole=True)
-    if chosen["dcqcn"]:
-        yield wrapped("DCQCN: " + ", ".join(f"{k} {v}" for k, v in chosen["dcqcn"].items()), style)
+    dcqcn = chosen.row.setting.dcqcn
+    if dcqcn:
+        yield wrapped("DCQCN: " + ", ".join(f"{name} {value}" for name, value in dcqcn), style)
 
 
-def _port_row(what: str, port: Data, margin: int | None) -> tuple[str, ...]:
-    thresholds = ("dynamic_th", "kmin_bytes", "kmax_bytes", "pmax_percent")
-    exponent, low, high, percent = (port[name] for name in thresholds)
+def _port_row(
+    what: str, kind: PortKind, own: ThresholdSetting, margin_bytes: int | None = None
+) -> tuple[str, ...]:
     return (
         what,
-        f"{port['role']} {format_rate(port['rate_bps'])}",
-        _or_dash(exponent, "{}"),
-        _or_dash(low, "{:,}"),
-        _or_dash(high, "{:,}"),
-        _or_dash(percent, "{}%"),
-        _or_dash(margin, "{:,}"),
+        f"{kind.role} {format_rate(round(kind.rate_bps))}",
+        _or_dash(own.dynamic_th, "{}"),
+        _or_dash(own.kmin_bytes, "{:,}"),
+        _or_dash(own.kmax_bytes, "{:,}"),
+        _or_dash(own.pmax_percent, "{}%"),
+        _or_dash(margin_bytes, "{:,}"),
     )
 
 
@@ -149,64 +162,64 @@ def _or_dash(value: int | None, written: str) -> str:
     return "-" if value is None else written.format(value)
 
 
-def _standings(data: Data, style: TextStyle) -> Iterator[str]:
-    chosen = data["chosen"]
-    sides = [] if chosen is None else [("chosen", data["fresh"])]
-    sides += [(each["name"], each["fresh"]) for each in data["standings"]]
-    yield f"with {data['seeds']} seeds that the search has not seen:"
-    if len(data["workloads"]) > 1:
+def _standings(result: TuneResult, style: TextStyle) -> Iterator[str]:
+    tuned, workloads = result.tuned, result.workloads
+    sides = [] if tuned.fresh is None else [("chosen", tuned.fresh)]
+    sides += [(each.name, each.fresh) for each in tuned.standings]
+    yield f"with {tuned.seeds} seeds that the search has not seen:"
+    if len(workloads) > 1:
         yield table([_OVERALL, *((side, *_overall(kpis)) for side, kpis in sides)], style, "  ", whole=True)
-    if len(data["workloads"]) == 1 or style.verbose:
-        for name in data["workloads"]:
-            seen = [
-                (side, each) for side, kpis in sides for each in kpis["workloads"] if each["name"] == name
-            ]
+    if len(workloads) == 1 or style.verbose:
+        for name in workloads:
+            seen = [(side, each) for side, kpis in sides for each in kpis.workloads if each.name == name]
             yield table(
                 [(name, *_KPIS), *((side, *_figures(each)) for side, each in seen)], style, "  ", whole=True
             )
-    for each in data["standings"]:
-        yield wrapped(_stands(each, data), style)
+    for each in tuned.standings:
+        yield wrapped(_stands(each, tuned), style)
 
 
-def _overall(kpis: Data) -> tuple[str, ...]:
+def _overall(kpis: Kpis) -> tuple[str, ...]:
     verdict, *figures = _brief(kpis)
-    return verdict, str(kpis["pfc_before_ecn"]), *figures
+    return verdict, str(kpis.pfc_before_ecn), *figures
 
 
-def _stands(standing: Data, data: Data) -> str:
+def _stands(standing: Standing, tuned: Tuned) -> str:
     """Say which setting is no worse than a preset in anything and better in something, or that none is."""
-    name = standing["name"]
-    if standing["dominated"]:
+    name = standing.name
+    if standing.dominated:
         return f"{name}: the chosen setting is no worse in anything, and better in something"
-    by = standing["beaten_by"]
+    by = standing.beaten_by
     if by is not None:
-        where = f"place {by['place']} of the front" if by["place"] else "a setting that was tried"
-        return f"{name}: {where} is no worse in anything, and better in something ({_summary(by)})"
-    return f"{name}: none of the {data['tried']:,} settings tried is no worse in everything and better in something"
+        place = tuned.place_of(by.setting)
+        where = f"place {place} of the front" if place else "a setting that was tried"
+        return f"{name}: {where} is no worse in anything, and better in something ({_summary(by.kpis)})"
+    many = f"{len(tuned.rows):,}"
+    return f"{name}: none of the {many} settings tried is no worse in everything and better in something"
 
 
-def _summary(row: Data) -> str:
+def _summary(kpis: Kpis) -> str:
     return (
-        f"{LABELS['pause_share']} {row['pause_share']:.3f}, {LABELS['jct_ratio']} {row['jct_ratio']:.3f},"
-        f" {LABELS['queue_us']} {row['queue_us']:,.0f} us"
+        f"{LABELS['pause_share']} {kpis.pause_share:.3f}, {LABELS['jct_ratio']} {kpis.jct_ratio:.3f},"
+        f" {LABELS['queue_us']} {kpis.queue_us:,.0f} us"
     )
 
 
-def _figures(seen: Data) -> tuple[str, ...]:
-    left = seen["headroom_left_bytes"]
-    if seen["dead_nic"]:
-        stopped = seen["stopped_queues"]
+def _figures(seen: WorkloadKpis) -> tuple[str, ...]:
+    left = seen.headroom_left_bytes
+    if seen.dead_nic:
+        stopped = seen.stopped_queues
         ended = f"{stopped} queue{'s' if stopped != 1 else ''} stopped"
-        return seen["verdict"], ended, *["-"] * (len(_KPIS) - 2)
+        return seen.verdict, ended, *["-"] * (len(_KPIS) - 2)
     return (
-        seen["verdict"],
-        f"{seen['pfc_before_ecn']} of {seen['seeds']}",
-        _range(seen["pause_us"], "{:,.0f}"),
-        _range(seen["pause_count"], "{:,.0f}"),
-        _range([100 * value for value in seen["marking_ratio"]], "{:.1f}"),
-        _range(seen["jct_ratio"], "{:.3f}"),
-        f"{seen['queue_us']:,.0f}",
-        "not used" if left is None else "ran out" if seen["drops"] else f"{left:,}",
+        seen.verdict,
+        f"{seen.pfc_before_ecn} of {seen.seeds}",
+        _range(seen.pause_us, "{:,.0f}"),
+        _range(seen.pause_count, "{:,.0f}"),
+        _range([100 * value for value in seen.marking_ratio], "{:.1f}"),
+        _range(seen.jct_ratio, "{:.3f}"),
+        f"{seen.queue_us:,.0f}",
+        "not used" if left is None else "ran out" if seen.drops else f"{left:,}",
     )
 
 
@@ -216,7 +229,7 @@ def _range(spread: Sequence[float], written: str) -> str:
     return mean if least == most else f"{mean} ({least}-{most})"
 
 
-def _flatness(chosen: Data, style: TextStyle) -> Iterator[str]:
+def _flatness(chosen: Choice, style: TextStyle) -> Iterator[str]:
     yield "the chosen setting after a small change:"
     heads = (
         "",
@@ -225,28 +238,28 @@ def _flatness(chosen: Data, style: TextStyle) -> Iterator[str]:
         LABELS["jct_ratio"],
         headed("queue_us", "us"),
     )
-    rows = [("none", *_brief(chosen)), *((near["change"], *_brief(near)) for near in chosen["near"])]
-    yield table([heads, *rows], style, "  ", whole=True)
-    if chosen["place"] > 1:
+    near = ((each.change, *_brief(each.kpis)) for each in chosen.near)
+    yield table([heads, ("none", *_brief(chosen.row.kpis)), *near], style, "  ", whole=True)
+    if chosen.place > 1:
         yield wrapped(
-            f"it has place {chosen['place']} of the front: those before it lose more by some small change",
+            f"it has place {chosen.place} of the front: those before it lose more by some small change",
             style,
         )
-    for each in chosen["rejected"]:
-        yield wrapped(f"not taken: {each['reason']}", style)
+    for each in chosen.rejected:
+        yield wrapped(f"not taken: {each.reason}", style)
 
 
-def _brief(kpis: Data) -> tuple[str, ...]:
+def _brief(kpis: Kpis) -> tuple[str, ...]:
     return (
-        kpis["verdict"],
-        f"{kpis['pause_share']:,.3f}",
-        f"{kpis['jct_ratio']:.3f}",
-        f"{kpis['queue_us']:,.0f}",
+        kpis.verdict,
+        f"{kpis.pause_share:,.3f}",
+        f"{kpis.jct_ratio:.3f}",
+        f"{kpis.queue_us:,.0f}",
     )
 
 
-def _front(data: Data, limit: int | None, style: TextStyle) -> Iterator[str]:
-    rows = data["front"]
+def _front(tuned: Tuned, limit: int | None, style: TextStyle) -> Iterator[str]:
+    rows = tuned.front
     shown = limit or (len(rows) if style.verbose else ROWS)
     yield "Pareto front: every other safe setting is worse in something than one of these, and better in nothing"
     heads = ("", "first ports: dynamic_th", "Kmin (B)", "Kmax (B)", "Pmax")
@@ -257,9 +270,14 @@ def _front(data: Data, limit: int | None, style: TextStyle) -> Iterator[str]:
         headed("queue_us", "us"),
     )
     cells = [
-        (str(place), *_port_row("", row["ports"][0], None)[2:6], str(row["pfc_before_ecn"]), *_brief(row)[1:])
+        (
+            str(place),
+            *_port_row("", *row.setting.by_kind[0])[2:6],
+            str(row.kpis.pfc_before_ecn),
+            *_brief(row.kpis)[1:],
+        )
         for place, row in enumerate(rows[:shown], 1)
     ]
     yield table([(*heads, *figures), *cells], style, whole=True)
     yield from more_rows(len(rows) - shown)
-    yield wrapped(f"best first: {data['order']}", style)
+    yield wrapped(f"best first: {ORDER}", style)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from lossless.analysis.simulation.study.port_peaks import PeakComparison, most
 from lossless.checks.rules.counting import not_polled
 from lossless.ground.basics.grouping import grouped
-from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.state.watermarks import highest_peaks
 from lossless.model.fabric.tier import role_word
 
@@ -14,50 +14,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from lossless.analysis.buffers.verdict import PortVerdict
-    from lossless.analysis.simulation.study.port_peaks import PortPeaks
+    from lossless.analysis.simulation.study.port_peaks import PeakOf, PortPeaks
     from lossless.checks.rules.running_subjects import RunningDevice
-    from lossless.ground.basics.findings import Json
     from lossless.model.fabric.model import Switch
     from lossless.model.fabric.state.device_state import PlacedReading
-    from lossless.model.fabric.state.readings import CountedSince
     from lossless.model.fabric.view import View
 
     _Kind = tuple[str, str, int | None]
     _Measured = Mapping[tuple[_Kind, str], Sequence[tuple[PlacedReading, str]]]
 
-PeakOf = Literal["shared_bytes", "headroom_bytes", "queue_bytes"]
-"""A peak: of a priority group in shared buffer, of one in headroom, of an egress queue."""
 _READINGS: dict[PeakOf, tuple[str, Literal["pg", "queue"]]] = {
     "shared_bytes": ("shared_watermark_bytes", "pg"),
     "headroom_bytes": ("xoff_room_watermark_bytes", "pg"),
     "queue_bytes": ("shared_watermark_bytes", "queue"),
 }
-
-
-class PeakComparison(NamedTuple):
-    """One peak at all ports of a kind: of switches of a role, towards peers of a role, at a speed.
-
-    ``measured_bytes`` is the highest watermark of a lossless group or queue ``at`` one of ``ports`` that were captured,
-    ``since`` its window; None where none was captured. ``simulated_bytes`` is the most of all runs, None where none had
-    traffic there. ``closed_form_bytes`` is the headroom that is ``needed``, or the ``XOFF`` of a group that
-    has the pool alone; None where no closed form bounds the peak.
-    """
-
-    switch: str
-    peer: str
-    speed_bps: int | None
-    peak: PeakOf
-    measured_bytes: int | None = None
-    at: str | None = None
-    since: CountedSince | None = None
-    ports: int = 0
-    simulated_bytes: int | None = None
-    closed_form_bytes: int | None = None
-    closed_form: str | None = None
-
-    def to_data(self) -> dict[str, Json]:
-        """Return the comparison as plain data, names as here."""
-        return dict(zip(self._fields, self, strict=True))
 
 
 def compared_peaks(
@@ -67,8 +37,6 @@ def compared_peaks(
     runs: Sequence[tuple[PortPeaks, ...]],
 ) -> tuple[PeakComparison, ...]:
     """Return every peak at each kind of port that is lossless in a fabric, by its closed forms ``lines``."""
-    from lossless.analysis.simulation.study.port_peaks import most
-
     simulated: dict[_Kind, PortPeaks] = {peaks[:3]: peaks for peaks in most(runs)}
     kinds = _PortKinds(view)
     placed = (

@@ -1,0 +1,244 @@
+"""An intent to what is tuned of it, and what was found back to the intent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.analysis.buffers.dynamic_model import with_computed_buffers
+from lossless.analysis.simulation.question.connectx import with_parameters
+from lossless.analysis.simulation.question.instance import DEAD_FROM_NS, instantiate
+from lossless.analysis.simulation.study.answer import checked_scenario
+from lossless.analysis.simulation.study.settings import TrialSetting
+from lossless.analysis.simulation.study.step_time import step_time_ns
+from lossless.analysis.simulation.study.verdict import describe
+from lossless.analysis.simulation.tune.headroom import raised_headroom
+from lossless.analysis.simulation.tune.space import thresholds_now
+from lossless.analysis.simulation.tune.trials import case_of
+from lossless.analysis.simulation.tune.tune import TuneProblem
+from lossless.checks.thresholds.tune_result import TuneResult
+from lossless.formats.inputs.intents import intent_fabric, require_own_switches
+from lossless.formats.intent.class_changes import intent_line
+from lossless.formats.intent.load import load_intent
+from lossless.formats.intent.thresholds import (
+    INTENT_KEYS,
+    SWEEP_INSTEAD,
+    StatedThresholds,
+    edited_intent,
+)
+from lossless.formats.intent.tuning_changes import (
+    TUNED_PRESETS,
+    TunedValues,
+    preset_changes,
+    row_changes,
+    tuned_changes,
+)
+from lossless.ground.basics.errors import InputError, Problem, ScenarioError
+from lossless.ground.basics.findings import MissingInput
+from lossless.ground.basics.nearest import suggestion
+from lossless.ground.documents import load_text
+from lossless.model.fabric.tier import role_word
+from lossless.model.fabric.view import View
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from lossless.analysis.simulation.question.request import NamedQuestion, Question, TuneAsk
+    from lossless.analysis.simulation.question.scenario import Scenario
+    from lossless.analysis.simulation.tune.tune import Tuned
+    from lossless.formats.intent.class_changes import Place
+    from lossless.ground.basics.findings import Finding
+    from lossless.ground.documents.changes import ValueChange
+    from lossless.ground.documents.document import Document
+    from lossless.model.fabric.model import Fabric
+    from lossless.model.hardware.load import Folder
+
+
+class TunedIntent:
+    """An intent whose thresholds are tuned: what is run of it, and how it states what was found.
+
+    ``asking`` makes questions of the workloads of a fabric, all of them or those that are named; ``linting`` returns
+    what lint finds in an intent.
+    """
+
+    def __init__(
+        self,
+        document: Document,
+        ask: TuneAsk,
+        profile_dirs: Sequence[Folder],
+        asking: Callable[[View, Sequence[str]], Iterable[NamedQuestion]],
+        linting: Callable[[Document], Iterable[Finding]],
+    ) -> None:
+        self._ask, self._profile_dirs = ask, profile_dirs
+        self._asking, self._linting = asking, linting
+        self._document = document
+        self._fabric = _fabric(document, profile_dirs)
+        self._loaded = load_intent(document)
+        self._class = self._class_name()
+        self._known = self._counted(document)
+        self._headroom: dict[Place, int] = {}
+        self.not_run: list[str] = []
+        self._questions = tuple(self._asked())
+
+    def problem(self) -> TuneProblem:
+        """Return what is to be tuned: headroom that is too short is raised first, and pools shrink by it."""
+        now = self._workloads(self._fabric)
+        if not now:
+            raise ScenarioError(f"nothing to tune: {'; '.join(self.not_run)}")
+        self._raise_headroom(now)
+        changes = self._changes(TrialSetting())
+        base = _fabric(_changed(self._document, changes), self._profile_dirs) if changes else self._fabric
+        presets = (("now", now), *self._presets())
+        return TuneProblem(self._workloads(base), presets, self._ask.dcqcn, self._objection)
+
+    def _raise_headroom(self, now: Sequence[tuple[str, Scenario]]) -> None:
+        view = View(with_computed_buffers(self._fabric))
+        raised = raised_headroom(view, [scenario for _, scenario in now], self._ask.limits)
+        self._headroom = {(kind.role, round(kind.rate_bps)): size for kind, size in raised.items()}
+
+    def result(self, tuned: Tuned) -> TuneResult:
+        """Return what was found."""
+        workloads = {name: describe(scenario) for name, scenario in self._workloads(self._fabric)}
+        return TuneResult(tuned, workloads, tuple(dict.fromkeys(self.not_run)), self._headroom, self.state)
+
+    def state(self, setting: TrialSetting) -> StatedThresholds:
+        """Return how the intent states a setting."""
+        changes = self._changes(setting)
+        after = edited_intent(self._document, changes)
+        return StatedThresholds(self._document.file, intent_line(changes), self._document.text, after)
+
+    def _class_name(self) -> str:
+        lossless = [cls.name for cls in self._fabric.classes.lossless]
+        if not lossless:
+            raise ScenarioError(f"nothing to tune: the intent declares no lossless class; {SWEEP_INSTEAD}")
+        wanted = self._ask.class_name or lossless[0]
+        if wanted not in lossless:
+            raise ScenarioError(
+                f"--class: no lossless class is called {wanted!r}{suggestion(wanted, lossless)}"
+            )
+        return wanted
+
+    def _asked(self) -> Iterator[tuple[str, Question]]:
+        """Yield the workloads of the class; those of other classes, and those that cannot be run, are said."""
+        for name, question, _, reason in self._asking(View(self._fabric), self._ask.workloads):
+            if question is None:
+                self.not_run.append(f"{name}: {reason}")
+            elif question.traffic_class not in (None, self._class):
+                self.not_run.append(f"{name}: of class {question.traffic_class}; --class tunes it")
+            else:
+                yield name, question._replace(traffic_class=self._class)
+
+    def _workloads(self, fabric: Fabric) -> tuple[tuple[str, Scenario], ...]:
+        view = View(with_computed_buffers(fabric))
+        posed = []
+        for name, question in self._questions:
+            scenario = checked_scenario(view, question)
+            reason = scenario.reason if isinstance(scenario, MissingInput) else _meets_nothing(scenario)
+            if reason is not None:
+                self.not_run.append(f"{name}: {reason}")
+            elif not isinstance(scenario, MissingInput):
+                posed.append((name, scenario))
+        return tuple(posed)
+
+    def _presets(self) -> Iterator[tuple[str, tuple[tuple[str, Scenario], ...]]]:
+        """Yield the presets that the fabric can have, each with the workloads put to the fabric that has it."""
+        sides = {name: preset_changes(self._loaded, self._class, name) for name in TUNED_PRESETS}
+        if row := row_changes(self._loaded, self._class):
+            sides["buffers of the HWSKU"] = row
+        for name, changes in sides.items():
+            try:
+                fabric = _fabric(_changed(self._document, changes), self._profile_dirs)
+            except InputError as error:
+                self.not_run.append(f"preset {name}: {error}")
+                continue
+            yield name, self._workloads(fabric)
+
+    def _objection(self, setting: TrialSetting) -> str | None:
+        """Return what is wrong with a setting once the intent states it, None where nothing is."""
+        try:
+            document = _changed(self._document, self._changes(setting))
+            seen = self._counted(document)
+        except InputError as error:
+            return str(error)
+        new = sorted(code for code, many in seen.items() if many > self._known.get(code, 0))
+        if new:
+            return f"lint finds {', '.join(new)}"
+        return self._difference(document, setting)
+
+    def _counted(self, document: Document) -> dict[str, int]:
+        """Return how often lint finds each rule broken in an intent, notes left out."""
+        counts: dict[str, int] = {}
+        for finding in self._linting(document):
+            if finding.severity != "info":
+                counts[finding.code] = counts.get(finding.code, 0) + 1
+        return counts
+
+    def _difference(self, document: Document, setting: TrialSetting) -> str | None:
+        """Return what the intent does not state as it was tried: the model must have seen what is written."""
+        stated = self._workloads(_fabric(document, self._profile_dirs))
+        now = thresholds_now([case_of(name, scenario, (1,)) for name, scenario in stated])
+        for kind, wanted in setting.by_kind:
+            has = now[kind].thresholds
+            if any(value not in (None, there) for value, there in zip(wanted, has, strict=True)):
+                return f"the intent cannot state it for {kind.role} ports at {kind.rate_bps / 1e9:g}G"
+        for (_, before), (_, after) in zip(self._workloads(self._fabric), stated, strict=True):
+            for nic, own in before.dcqcn_of.items():
+                if own is not None and after.dcqcn_of[nic] != with_parameters(own, dict(setting.dcqcn)):
+                    return f"the intent cannot state it for the NIC of {before.topology.names[nic]}"
+        return None
+
+    def _changes(self, setting: TrialSetting) -> tuple[ValueChange, ...]:
+        """Return the changes that state a setting, and the headroom that was raised."""
+        thresholds = {
+            (kind.role, round(kind.rate_bps)): {
+                INTENT_KEYS[name]: value for name, value in own._asdict().items() if value is not None
+            }
+            for kind, own in setting.by_kind
+        }
+        values = TunedValues(thresholds, self._headroom, dict(setting.dcqcn))
+        return tuned_changes(self._loaded, self._class, values, self._role_of(), self._places())
+
+    def _places(self) -> tuple[Place, ...]:
+        """Return the kinds of all ports of switches: role and speed."""
+        roles = self._role_of()
+        return tuple(
+            dict.fromkeys(
+                (roles[switch.name], port.speed_bps)
+                for switch in self._fabric.switches
+                for port in switch.ports
+                if port.speed_bps is not None
+            )
+        )
+
+    def _role_of(self) -> dict[str, str]:
+        return {switch.name: role_word(switch.device_type, switch.tier) for switch in self._fabric.switches}
+
+
+def _meets_nothing(scenario: Scenario) -> str | None:
+    """Return why a workload shows nothing: its class is lossy, or all is over before the storm of a dead NIC."""
+    if scenario.is_lossy:
+        return f"its class is lossy, and what is tuned are thresholds of lossless classes; {SWEEP_INSTEAD}"
+    step_ns = step_time_ns(instantiate(scenario, 1).network)
+    if not scenario.question.dead_nic or step_ns > DEAD_FROM_NS:
+        return None
+    return (
+        f"the pause storm of the dead NIC begins after {DEAD_FROM_NS / 1000:g} us, and all is delivered in"
+        f" {step_ns / 1000:,.1f} us at line rate; state a larger size"
+    )
+
+
+def _fabric(document: Document, profile_dirs: Sequence[Folder]) -> Fabric:
+    """Return the fabric of an intent, whose switches are the operator's own.
+
+    Raises:
+        InputError: it declares something else, or cannot be.
+    """
+    errors: list[Problem] = []
+    fabric = intent_fabric(document, profile_dirs, errors)
+    if fabric is None:
+        raise InputError(errors)
+    require_own_switches((fabric,))
+    return fabric
+
+
+def _changed(document: Document, changes: Sequence[ValueChange]) -> Document:
+    return load_text(edited_intent(document, changes), document.file)

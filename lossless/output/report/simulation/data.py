@@ -1,0 +1,92 @@
+"""What simulations and sweeps found as plain data, for JSON: where names or shape differ from the records."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lossless.analysis.buffers.pfc_load import MOST_NICS_PAUSED, MOST_TIME_IN_PAUSE, NOT_EVALUATED
+from lossless.ground.basics.findings import MissingInput
+from lossless.output.report.plain import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lossless.analysis.buffers.pfc_load import PfcLoad
+    from lossless.analysis.simulation.study.result import SimulationResult
+    from lossless.analysis.simulation.study.sweep import Sweep, SweepRow
+    from lossless.analysis.simulation.study.verdict import RunVerdict
+
+    Data = dict[str, Any]
+
+_NO_FIGURES = ("setting", "loss")
+"""Fields of a row that are no figures of a lossless class."""
+
+
+def verdict_data(result: SimulationResult) -> Data:
+    """Return the verdict of a fabric: that of the closed forms, and below ``packet_level`` that of the runs."""
+    return {
+        **plain(result.closed._replace(not_checked=result.not_checked)),
+        "overall": result.overall,
+        "packet_level": {
+            "runs": [run_data(run) for run in result.runs],
+            "not_run": result.not_run,
+            "pfc_load": [load_data(load) for load in result.pfc_loads],
+        },
+        "measured_peaks": plain(result.peaks),
+    }
+
+
+def run_data(run: RunVerdict) -> Data:
+    """Return the verdict of runs without its causes, which repeat the reasons."""
+    return {name: value for name, value in plain(run).items() if name != "causes"}
+
+
+def load_data(load: PfcLoad | MissingInput) -> Data:
+    """Return what PFC carries, each measure beside its limit, or why that is not known."""
+    if isinstance(load, MissingInput):
+        return {"verdict": NOT_EVALUATED, "reason": load.reason}
+    return {
+        "scenario": load.scenario,
+        "seeds": load.seeds,
+        "verdict": load.verdict,
+        "above": list(load.above),
+        "nics_paused": {"value": load.nics_paused, "limit": MOST_NICS_PAUSED},
+        "longest_pause_us": {"value": load.longest_pause_us, "limit": load.longest_pause_limit_us},
+        "time_in_pause": {"value": load.time_in_pause, "limit": MOST_TIME_IN_PAUSE},
+    }
+
+
+def sweep_data(sweep: Sweep) -> Data:
+    """Return a sweep, with counts of its settings before them."""
+    return {
+        "scenario": sweep.scenario,
+        "class": sweep.class_name,
+        "varied": list(sweep.names),
+        "settings": len(sweep.rows),
+        "safe": sum(row.verdict == "safe" for row in sweep.rows),
+        **_counts(sweep),
+        "order": sweep.order,
+        "skipped": sweep.skipped,
+        "seeds": sweep.seeds,
+        "horizon_us": sweep.horizon_us,
+        "events": sweep.events,
+        "configured": row_data(sweep.configured, ()),
+        "rows": [row_data(row, sweep.names) for row in sweep.rows],
+        "assumed": list(sweep.assumed),
+    }
+
+
+def _counts(sweep: Sweep) -> Data:
+    """Return in how many settings PFC is silent and traffic was cut, or of a lossy class nothing is lost."""
+    if sweep.is_lossy:
+        return {"no_loss": sum(row.nothing_lost for row in sweep.rows)}
+    return {"silent": sum(row.silent for row in sweep.rows), "cut": sweep.cut}
+
+
+def row_data(row: SweepRow, names: Sequence[str]) -> Data:
+    """Return the named thresholds of a row, then what they showed."""
+    thresholds = {name: getattr(row.setting, name) for name in names}
+    if row.loss is None:
+        return thresholds | {name: value for name, value in row._asdict().items() if name not in _NO_FIGURES}
+    figures = {name: getattr(row, name) for name in ("goodput_bps", "egress_bytes", "marks")}
+    return {**thresholds, "verdict": row.verdict, **row.loss._asdict(), **figures}
