@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os.path import isdir, isfile, join
 from shlex import quote
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,10 @@ from lossless.checks.drift.fabric import (
     fabric_drift,
     switch_of,
 )
+from lossless.formats.inputs.collect import Candidate, device_in, gather, is_json, read
 from lossless.formats.inputs.fabrics import intent_at
 from lossless.ground.basics.errors import InputError, Problem
+from lossless.ground.documents import load
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 from lossless.interfaces.api.render import sound_fabric
 
@@ -66,8 +69,6 @@ def diff_fabric(
     Raises:
         InputError: the intent cannot be read. What is wrong with one file is among the ``errors``.
     """
-    from lossless.formats.inputs.collect import gather, is_json
-
     try:
         document = intent_at(intent)
     except InputError:
@@ -83,9 +84,6 @@ def diff_fabric(
 
 
 def _running(config_db: str | PathLike[str]) -> Document:
-    from lossless.formats.inputs.collect import Candidate, device_in, is_json, read
-    from lossless.ground.documents import load
-
     _require_one_file(config_db)
     if is_json(str(config_db)):
         return device_in(load(config_db))
@@ -101,8 +99,6 @@ def _require_order(config_db: str, intent: str) -> None:
     Raises:
         InputError: an intent comes first, or a configuration second.
     """
-    from os.path import isfile, join
-
     intent_first = isfile(join(config_db, "fabric.yaml")) or (
         isfile(config_db) and config_db.endswith((".yaml", ".yml"))
     )
@@ -125,8 +121,6 @@ def _require_one_file(config_db: str | PathLike[str]) -> None:
     Raises:
         InputError: it is one.
     """
-    from os.path import isdir
-
     if isdir(config_db):
         raise InputError(
             [Problem(str(config_db), None, None, "a folder; diff_fabric compares all its switches")]
