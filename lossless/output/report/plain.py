@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lossless.ground.basics.findings import Finding, Origin
 from lossless.ground.basics.records import Record
 from lossless.output.report.lint.json_format import finding_data
-from lossless.output.report.lint.locations import shown_file
+from lossless.output.report.lint.locations import Locations, shown_file
 
-if TYPE_CHECKING:
-    from lossless.output.report.lint.locations import Locations
+_NOWHERE = Locations({}, ())
 
 
-def plain(value: Any, locations: Locations) -> Any:
-    """Return a record as an object of its fields, in their order; findings and origins as the lint report has them."""
+def plain(value: Any, locations: Locations = _NOWHERE) -> Any:
+    """Return a record as an object of its fields, in their order; findings and origins as the lint report has them.
+
+    ``locations`` are those of its findings.
+    """
     if isinstance(value, Finding):
         return finding_data(value, locations)
     if isinstance(value, Origin):
         return {"file": shown_file(value.file), "path": list(value.path)}
     if isinstance(value, Record):
         return {name: plain(item, locations) for name, item in vars(value).items()}
+    if isinstance(value, dict):
+        return {name: plain(item, locations) for name, item in value.items()}
     if not isinstance(value, tuple):
         return value
     fields = getattr(value, "_fields", None)
