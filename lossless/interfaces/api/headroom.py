@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.headroom.inputs import HeadroomInputs as HeadroomInputs
-from lossless.ground.basics.records import NamedTuple
+from lossless.analysis.buffers.headroom.kinds import Headrooms as Headrooms
 from lossless.interfaces.api.fabrics import fabrics_at
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 
@@ -14,23 +14,8 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lossless.analysis.buffers.headroom.cases import SourcedTraffic
-    from lossless.analysis.buffers.headroom.comparison import HeadroomComparison
-    from lossless.ground.basics.findings import Json
-
 
 NOTHING_STATED = HeadroomInputs()
-
-
-class Headrooms(NamedTuple):
-    """Kinds of link: what is configured on each, and what each method says, with its terms and sources."""
-
-    comparisons: tuple[HeadroomComparison, ...]
-
-    def to_data(self) -> dict[str, Json]:
-        """Return them as plain data; kinds that are identical on several devices are one."""
-        from lossless.analysis.buffers.headroom.data import headroom_data
-
-        return headroom_data(self.comparisons)
 
 
 def headroom_of_link(
