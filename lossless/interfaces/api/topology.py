@@ -13,6 +13,7 @@ from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 if TYPE_CHECKING:
     from os import PathLike
 
+    from lossless.analysis.topology.picture import Picture
     from lossless.analysis.topology.pinning import Pins
     from lossless.analysis.topology.recabling import DeclaredCabling, RecablingPlan
     from lossless.analysis.topology.summary import FabricSummary
@@ -27,7 +28,7 @@ class Topology(NamedTuple):
 
     data: dict[str, Json]
     capacity: dict[str, Json]
-    picture: dict[str, Json]
+    picture: Picture
 
 
 VERSION = 1
@@ -51,7 +52,7 @@ def topology(path: str | PathLike[str], options: Options = DEFAULT_OPTIONS) -> T
     fabric, plan, _ = wired_of(loaded, options.profile_dirs)
     capacity = fabric_capacity(fabric).to_data()
     data = _data(summary(plan, fabric), fabric, capacity)
-    return Topology(data, capacity, folded(plan, fabric.name, loaded.intent.topology.shape_key).to_data())
+    return Topology(data, capacity, folded(plan, fabric.name, loaded.intent.topology.shape_key))
 
 
 def _of_subnet(subnet: Subnet) -> Topology:
@@ -61,7 +62,7 @@ def _of_subnet(subnet: Subnet) -> Topology:
 
     fabric = subnet_fabric(subnet)
     capacity = fabric_capacity(fabric).to_data()
-    picture = folded(subnet_plan(subnet), subnet.name, picture_shape(subnet)).to_data()
+    picture = folded(subnet_plan(subnet), subnet.name, picture_shape(subnet))
     return Topology(_data(subnet_summary(subnet), fabric, capacity), capacity, picture)
 
 

@@ -234,7 +234,9 @@ def _described(
         texts = topology_text(topology.data, style), capacity_text(topology.capacity, style)
         out("\n\n".join(filter(None, texts)))
     if svg is not None:
-        draw(svg, topology.picture)
+        from lossless.output.report.topology.svg import topology_svg
+
+        draw(svg, topology_svg(topology.picture))
     elif output_format == "text":
         then("topology", path, "--svg", "fabric.svg", quiet=quiet, because="draws it")
     return OK
