@@ -80,10 +80,10 @@ def unsafe(path: Path, options: Options) -> list[str]:
     for kind in headroom_of_ports(path, options=options).comparisons:
         if isinstance(kind.configured, NoHeadroom) and kind.configured != NO_PFC:
             reasons.append(kind.configured.reason)
-        if isinstance(kind.configured, ConfiguredHeadroom) and kind.configured.given_bytes < (
+        if isinstance(kind.configured, ConfiguredHeadroom) and kind.configured.headroom_bytes < (
             kind.least_bytes or 0
         ):
-            reasons.append(f"{kind.configured.given_bytes} B")
+            reasons.append(f"{kind.configured.headroom_bytes} B")
     return reasons
 
 
@@ -190,7 +190,7 @@ def test_a_stale_group_is_computed_with_the_row_that_buffermgrd_writes(tmp_path:
     """The file keeps the profile of the old length; buffermgrd replaces it by that of 40 m when the port comes up."""
     path = written(merge(LEAF, {"CABLE_LENGTH": {"AZURE": {"Ethernet0": "40m"}}}), tmp_path)
     given = {
-        kind.configured_cable_m: kind.configured.given_bytes
+        kind.configured_cable_m: kind.configured.headroom_bytes
         for kind in headroom_of_ports(path, options=NAMED).comparisons
         if isinstance(kind.configured, ConfiguredHeadroom) and kind.speed_bps == 400_000_000_000
     }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
@@ -24,7 +24,8 @@ from tools.generated import between_marks, write_or_check  # noqa: E402
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    Kind = dict[str, Any]
+    from lossless.analysis.buffers.headroom.formulas import Term
+    from lossless.analysis.buffers.headroom.kinds import HeadroomAnswer, HeadroomAnswers
 
 GUIDE = ROOT / "docs" / "guides" / "headroom.md"
 PICTURE = ROOT / "docs" / "guides" / "headroom.svg"
@@ -74,11 +75,10 @@ WIDTH_PX, TEXT_PX, SPACE_PX = 860, 11, 14
 """Width of the picture, size of its text, and space between two entries of the legend."""
 
 
-def kind(speed_bps: int, cable_m: int, stated: HeadroomInputs = STOCK) -> Kind:
-    """Return what the program says of one link, as plain data."""
-    data: Any = headroom_of_link(PROFILE, speed_bps, cable_m, stated=stated).to_data()
-    (found,) = data["kinds"]
-    return dict(found)
+def methods(speed_bps: int, cable_m: int, stated: HeadroomInputs = STOCK) -> HeadroomAnswers:
+    """Return what each method asks for on one link."""
+    (found,) = headroom_of_link(PROFILE, speed_bps, cable_m, stated=stated).kinds()
+    return found.methods
 
 
 def table() -> str:
@@ -88,17 +88,21 @@ def table() -> str:
 
 
 def _row(speed_bps: int, cable_m: int) -> tuple[str, ...]:
-    stock, half = kind(speed_bps, cable_m), kind(speed_bps, cable_m, HALF_SMALL)
-    row = stock["methods"]["row"]
-    length = row["terms"][0]["formula"].split()[-1]
+    stock, half = methods(speed_bps, cable_m), methods(speed_bps, cable_m, HALF_SMALL)
+    length = stock.row.terms[0].formula.split()[-1]
     return (
         format_rate(speed_bps),
         f"{cable_m} m",
-        f"{format_bytes(row['headroom_bytes'])} ({length})",
-        format_bytes(stock["methods"]["formula"]["headroom_bytes"]),
-        format_bytes(half["methods"]["formula"]["headroom_bytes"]),
-        format_bytes(stock["methods"]["floor"]["headroom_bytes"]),
+        f"{_bytes(stock.row)} ({length})",
+        _bytes(stock.formula),
+        _bytes(half.formula),
+        _bytes(stock.floor),
     )
+
+
+def _bytes(answer: HeadroomAnswer) -> str:
+    assert answer.headroom_bytes is not None
+    return format_bytes(answer.headroom_bytes)
 
 
 def picture() -> str:
@@ -116,30 +120,30 @@ def picture() -> str:
         f'  <text x="20" y="24" font-size="14" font-weight="bold">{title}</text>',
         *_legend(height - 16),
     ]
-    most = max(sum(term["bytes"] for term in terms) for _, terms in bars)
+    most = max(sum(term.bytes for term in terms) for _, terms in bars)
     top = 40
     for number, (label, terms) in enumerate(bars):
         lines += _bar(label, terms, top + 26 * number + 10 * (number // 4), 560 / most)
     return "\n".join([*lines, "</svg>\n"])
 
 
-def _bars() -> Iterator[tuple[str, list[dict[str, Any]]]]:
+def _bars() -> Iterator[tuple[str, tuple[Term, ...]]]:
     for cable_m in CABLES_M:
-        stock, half = (kind(SHOWN_BPS, cable_m, stated)["methods"] for stated in (STOCK, HALF_SMALL))
-        yield f"{cable_m} m: vendor row", stock["row"]["terms"]
-        yield "formula, 100 % small", stock["formula"]["terms"]
-        yield "formula, 50 % small", half["formula"]["terms"]
-        yield "floor", stock["floor"]["terms"]
+        stock, half = (methods(SHOWN_BPS, cable_m, stated) for stated in (STOCK, HALF_SMALL))
+        yield f"{cable_m} m: vendor row", stock.row.terms
+        yield "formula, 100 % small", stock.formula.terms
+        yield "formula, 50 % small", half.formula.terms
+        yield "floor", stock.floor.terms
 
 
-def _bar(label: str, terms: Sequence[dict[str, Any]], top: int, scale: float) -> Iterator[str]:
+def _bar(label: str, terms: Sequence[Term], top: int, scale: float) -> Iterator[str]:
     yield f'  <text x="170" y="{top + 14}" text-anchor="end">{label}</text>'
     left = 180.0
     for term in terms:
-        width = term["bytes"] * scale
-        yield from _bar_part(f'x="{left:.1f}" y="{top}" width="{width:.1f}" height="18"', LOOKS[term["name"]])
+        width = term.bytes * scale
+        yield from _bar_part(f'x="{left:.1f}" y="{top}" width="{width:.1f}" height="18"', LOOKS[term.name])
         left += width
-    total = sum(term["bytes"] for term in terms)
+    total = sum(term.bytes for term in terms)
     yield f'  <text x="{left + 6:.1f}" y="{top + 14}">{format_bytes(round(total))}</text>'
 
 

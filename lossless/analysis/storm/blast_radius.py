@@ -31,6 +31,7 @@ from lossless.model.fabric.workloads import STORM_TRAFFIC, StormTraffic
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from lossless.analysis.topology.picture import Picture
     from lossless.ground.basics.findings import Json
     from lossless.model.fabric.model import TrafficClass
     from lossless.model.fabric.view import PortSet
@@ -67,7 +68,7 @@ class BlastRadius(NamedTuple):
 
     ``stages`` go by who stops sending to whom. ``hosts`` are the stalled ones without the storm source, with the time.
     ``times`` has the channels that stop: who, by which port, to whom, and when. ``loses`` names ports without PFC
-    where pause propagation ends: there packets are dropped. ``picture`` returns the data of the picture. ``cycle`` are
+    where pause propagation ends: there packets are dropped. ``picture`` returns what is drawn. ``cycle`` are
     stalled ports that form a cycle (PFC deadlock), each waiting for the next; empty where none do.
     """
 
@@ -83,7 +84,7 @@ class BlastRadius(NamedTuple):
     times: tuple[tuple[str, str, str, float], ...]
     loses: tuple[str, ...]
     assumed: tuple[str, ...]
-    picture: Callable[[], dict[str, Json]]
+    picture: Callable[[], Picture]
     cycle: tuple[str, ...]
 
     def to_data(self) -> dict[str, Json]:

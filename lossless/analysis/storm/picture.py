@@ -1,28 +1,29 @@
 """The propagation as a picture: nodes at one distance from the storm source as one box, stalled and free links apart.
 
-As plain data, by the names of ``topology.folding``, with states and words of its own: the state ``source`` or
-``stalled`` of a box, ``stalled`` or ``free`` of links.
+Boxes have the state ``source`` or ``stalled``, links ``stalled`` or ``free``.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.analysis.topology.picture import Picture, PictureEdge, PictureItem
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from lossless.analysis.storm.channels import ChannelGraph
     from lossless.analysis.storm.distance import RelativeNames
-    from lossless.ground.basics.findings import Json
+    from lossless.model.fabric.tier import LinkTier
 
 _ROLES = ("host", "leaf", "spine", "super-spine")
 _MANY = ("hosts", "leaves", "spines", "super-spines")
-_LINKS = ("hosts", "uplinks", "spine_uplinks")
+_LINKS: tuple[LinkTier, ...] = ("hosts", "uplinks", "spine_uplinks")
 
 
 def picture(
     name: str, net: ChannelGraph, near: RelativeNames, stopped: Mapping[int, float], *, slow: bool
-) -> dict[str, Json]:
+) -> Picture:
     """Return what is drawn of the fabric of a name; who stalls and what ends it is added by the report.
 
     ``stopped`` are the channels that are stopped, or slowed by a ``slow`` host, and since when, in nanoseconds.
@@ -31,20 +32,17 @@ def picture(
     verb = "slowed" if slow else "stopped"
     box_of = {node: key for key, nodes in boxes.items() for node in nodes}
     still = {net.channels[at].source for at in stopped}
-    items: list[Json] = [_item(key, nodes, net, near, still) for key, nodes in boxes.items()]
-    legend: list[Json] = [
-        ["stalled", f"thick: at least one of these links is {verb}; the time is when the first was"],
-        ["free", f"thin and dashed: links that are not {verb}"],
-        ["", "paused: devices with a port that may not send; orange boxes: all of them"],
-    ]
-    return {
-        "fabric": f"{name}: pause propagation from {near.host}",
-        "frames": [],
-        "items": items,
-        "edges": list(_edges(net, list(boxes), box_of, stopped)),
-        "sides": [],
-        "legend": legend,
-    }
+    return Picture(
+        fabric=f"{name}: pause propagation from {near.host}",
+        frames=(),
+        items=tuple(_item(key, nodes, net, near, still) for key, nodes in boxes.items()),
+        edges=tuple(_edges(net, list(boxes), box_of, stopped)),
+        legend=(
+            ("stalled", f"thick: at least one of these links is {verb}; the time is when the first was"),
+            ("free", f"thin and dashed: links that are not {verb}"),
+            ("", "paused: devices with a port that may not send; orange boxes: all of them"),
+        ),
+    )
 
 
 def _boxes(net: ChannelGraph, near: RelativeNames) -> dict[str, list[str]]:
@@ -60,30 +58,26 @@ def _boxes(net: ChannelGraph, near: RelativeNames) -> dict[str, list[str]]:
 
 def _item(
     key: str, nodes: Sequence[str], net: ChannelGraph, near: RelativeNames, still: set[str]
-) -> dict[str, Json]:
+) -> PictureItem:
     rank, paused = net.rank[nodes[0]], sum(node in still for node in nodes)
     state = "stalled" if paused == len(nodes) else ""
     many = _MANY[rank] if net.tiered or not rank else "switches"
     words = [nodes[0] if len(nodes) == 1 else f"{len(nodes):,} {many}"]
     words.append("" if key in (nodes[0], many) else key if len(nodes) == 1 else key.removeprefix(f"{many} "))
     words.append("storm source" if key == near.host else f"{paused:,} of {len(nodes):,} paused")
-    return {
-        "key": key,
-        "names": [nodes[0], nodes[-1]],
-        "devices": len(nodes),
-        "role": _ROLES[rank],
-        "columns": None,
-        "place": [],
-        "labels": [],
-        "apart": False,
-        "state": "source" if key == near.host else state,
-        "words": list(words),
-    }
+    return PictureItem(
+        key=key,
+        names=(nodes[0], nodes[-1]),
+        devices=len(nodes),
+        role=_ROLES[rank],
+        state="source" if key == near.host else state,
+        words=tuple(words),
+    )
 
 
 def _edges(
     net: ChannelGraph, order: Sequence[str], box_of: Mapping[str, str], stopped: Mapping[int, float]
-) -> Iterator[Json]:
+) -> Iterator[PictureEdge]:
     """Yield the links between two boxes as one, its upper end first, the nearer one where both are of one tier."""
     together: dict[tuple[str, str, int], list[int]] = {}
     for at in range(0, len(net.channels), 2):
@@ -94,18 +88,17 @@ def _edges(
     for (upper, lower, speed_bps), links in together.items():
         times = [stopped[direction] for at in links for direction in (at, at + 1) if direction in stopped]
         channel = net.channels[links[0]]
-        yield {
-            "a": upper,
-            "b": lower,
-            "tier": _LINKS[min(net.rank[channel.source], net.rank[channel.target])],
-            "links": len(links),
-            "speed_bps": speed_bps,
-            "cable_m": 0,
-            "around": False,
-            "state": "stalled" if times else "free",
-            "label": f"{len(links):,} {'link' if len(links) == 1 else 'links'}"
-            + (f", {_since(min(times))}" if times else ""),
-        }
+        many = f"{len(links):,} {'link' if len(links) == 1 else 'links'}"
+        yield PictureEdge(
+            a=upper,
+            b=lower,
+            tier=_LINKS[min(net.rank[channel.source], net.rank[channel.target])],
+            links=len(links),
+            speed_bps=speed_bps,
+            cable_m=0,
+            state="stalled" if times else "free",
+            label=f"{many}, {_since(min(times))}" if times else many,
+        )
 
 
 def _since(at_ns: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.topology.bisection import Bisection, bisection
+from lossless.analysis.topology.bisection import bisection
 from lossless.analysis.topology.failures import left_without_links, left_without_switches, ratio
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
@@ -13,19 +13,51 @@ from lossless.model.fabric.tier import Tier
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from lossless.ground.basics.findings import Json
+    from lossless.analysis.topology.bisection import Bisection
     from lossless.model.fabric.model import Capacity, Fabric
+
+
+class ToleratedFailures(NamedTuple):
+    """Links or switches that fail in the worst cases of the tiers, besides those that are out of service."""
+
+    links: int
+    switches: int
+    out_of_service: tuple[str, ...]
+
+
+class UplinksLeft(NamedTuple):
+    """What is left above a switch, and the oversubscription with it; None where nothing is left."""
+
+    up_bps: int
+    ratio: float | None
+
+
+class AfterFailures(NamedTuple):
+    """What is left above a switch at worst, after failures of links or of switches."""
+
+    links: UplinksLeft
+    switches: UplinksLeft
 
 
 class TierCapacity(NamedTuple):
     """One kind of leaf or spine: bandwidth below and above it, one way, whole and at worst after failures."""
 
-    tier: Tier
+    role: str
     switches: tuple[str, ...]
     down_bps: int
     up_bps: int
-    without_links_bps: int
-    without_switches_bps: int
+    ratio: float
+    after: AfterFailures
+
+
+class HalvesCapacity(NamedTuple):
+    """What crosses from half ``a`` to half ``b``, one way; as :class:`Bisection` has it."""
+
+    one_way_bps: int
+    host_bps: int
+    least: bool
+    a: tuple[str, ...]
+    b: tuple[str, ...]
 
 
 class GpuBandwidth(NamedTuple):
@@ -44,43 +76,44 @@ class GpuBandwidth(NamedTuple):
 
 
 class FabricCapacity(NamedTuple):
-    """What a fabric can carry. In the tiers' worst cases so many ``links`` or ``switches`` fail, besides ``gone``."""
+    """What a fabric can carry; ``failed`` is what fails in the worst cases of the tiers."""
 
-    links: int
-    switches: int
-    gone: tuple[str, ...]
+    failed: ToleratedFailures
     tiers: tuple[TierCapacity, ...]
-    bisection: Bisection | None
+    bisection: HalvesCapacity | None
     per_gpu: GpuBandwidth | None
-
-    def to_data(self) -> dict[str, Json]:
-        """Return it as plain data, ratios computed."""
-        return {
-            "failed": {"links": self.links, "switches": self.switches, "out_of_service": list(self.gone)},
-            "tiers": [_tier_data(line) for line in self.tiers],
-            "bisection": None if self.bisection is None else _halves_data(self.bisection),
-            "per_gpu": None if self.per_gpu is None else dict(self.per_gpu._asdict()),
-        }
 
 
 def fabric_capacity(fabric: Fabric) -> FabricCapacity:
     """Return what a fabric can carry, whole and with the failures of uplinks or switches that its intent tolerates."""
     failures = fabric.failures
-    links, switches, gone = (failures.links, failures.switches, failures.gone) if failures else (0, 0, ())
-    tiers = tuple(_of_identical(_tier(capacity, links, switches) for capacity in fabric.capacities))
+    failed = ToleratedFailures(0, 0, ())
+    if failures:
+        failed = ToleratedFailures(failures.links, failures.switches, failures.gone)
+    tiers = tuple(_of_identical(_tier(capacity, failed) for capacity in fabric.capacities))
     across = bisection(fabric.links)
-    return FabricCapacity(links, switches, gone, tiers, across, _per_gpu(fabric, across))
+    halves = across and HalvesCapacity(across.bps, across.host_bps, across.least, across.a, across.b)
+    return FabricCapacity(failed, tiers, halves, _per_gpu(fabric, across))
 
 
-def _tier(capacity: Capacity, links: int, switches: int) -> TierCapacity:
+def _tier(capacity: Capacity, failed: ToleratedFailures) -> TierCapacity:
+    down_bps, up_bps = capacity.down_bps, capacity.up_bps
     return TierCapacity(
-        capacity.tier,
-        capacity.leaves,
-        capacity.down_bps,
-        capacity.up_bps,
-        left_without_links(capacity, links),
-        left_without_switches(capacity, switches),
+        role=capacity.tier.word,
+        switches=capacity.leaves,
+        down_bps=down_bps,
+        up_bps=up_bps,
+        ratio=round(ratio(down_bps, up_bps), 3),
+        after=AfterFailures(
+            links=_left(down_bps, left_without_links(capacity, failed.links)),
+            switches=_left(down_bps, left_without_switches(capacity, failed.switches)),
+        ),
     )
+
+
+def _left(down_bps: int, up_bps: int) -> UplinksLeft:
+    # A ratio over nothing has no number in JSON.
+    return UplinksLeft(up_bps, round(ratio(down_bps, up_bps), 3) if up_bps else None)
 
 
 def _of_identical(tiers: Iterable[TierCapacity]) -> Iterator[TierCapacity]:
@@ -124,24 +157,3 @@ def _beyond_leaf(fabric: Fabric, links: Mapping[str, int], each: int) -> int | N
         if link.to_host:
             sent[link.b] += link.speed_bps * share.get(link.a.partition(":")[0], 0.0)
     return int(min(sent.values()) / each)
-
-
-def _tier_data(line: TierCapacity) -> dict[str, Json]:
-    left = {"links": line.without_links_bps, "switches": line.without_switches_bps}
-    return {
-        "role": line.tier.word,
-        "switches": list(line.switches),
-        "down_bps": line.down_bps,
-        "up_bps": line.up_bps,
-        "ratio": round(ratio(line.down_bps, line.up_bps), 3),
-        # A ratio over nothing has no number in JSON.
-        "after": {
-            what: {"up_bps": bps, "ratio": round(ratio(line.down_bps, bps), 3) if bps else None}
-            for what, bps in left.items()
-        },
-    }
-
-
-def _halves_data(across: Bisection) -> dict[str, Json]:
-    data: dict[str, Json] = {"one_way_bps": across.bps, "host_bps": across.host_bps, "least": across.least}
-    return {**data, "a": list(across.a), "b": list(across.b)}

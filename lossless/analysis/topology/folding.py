@@ -10,6 +10,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from lossless.analysis.topology.picture import Picture, PictureEdge, PictureFrame, PictureItem
 from lossless.analysis.topology.positions import groups_of, positions
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from lossless.analysis.topology.shapes import PlanNode, WiringPlan
-    from lossless.ground.basics.findings import Json
     from lossless.model.fabric.tier import LinkTier, Role
 
 _ROWS: tuple[tuple[Role, ...], ...] = (("super-spine",), ("spine",), ("leaf", "switch"))
@@ -31,74 +31,6 @@ _FOLDED, _SPINES = 4, 4
 """Boxes of a row that is folded, and most spines one by one: more lines that cross are no longer told apart."""
 _STEPS = tuple((devices, groups) for devices in (8, 5, 4, 3, 2, 1) for groups in (4, 3, 2))
 """Most devices of a row in a group, and most groups, in the order in which they are tried."""
-
-
-class PictureItem(NamedTuple):
-    """A device, or several that are drawn as one. ``place`` is its row and column in a grid, and the layer.
-
-    ``columns`` are the first and last column that it is centered over, None where that is the whole picture. ``labels``
-    say which rail, plane or group it is: ``rail 2``. ``apart``: devices between the first and the
-    last name are in other items.
-    """
-
-    key: str
-    names: tuple[str, str]
-    devices: int
-    role: str
-    columns: tuple[int, int] | None = None
-    place: tuple[int, ...] = ()
-    labels: tuple[str, ...] = ()
-    apart: bool = False
-
-
-class PictureFrame(NamedTuple):
-    """A frame around items that belong together: a pod, unit, group or plane, or several of one kind."""
-
-    title: str
-    items: tuple[str, ...]
-
-
-class PictureEdge(NamedTuple):
-    """All links between two items of one tier, speed and length. ``around``: they close a ring."""
-
-    a: str
-    b: str
-    tier: LinkTier
-    links: int
-    speed_bps: int
-    cable_m: int
-    around: bool = False
-
-
-class Picture(NamedTuple):
-    """What is drawn. ``sides`` are those of the grid that switches stand in, empty where they stand in rows."""
-
-    fabric: str
-    frames: tuple[PictureFrame, ...]
-    items: tuple[PictureItem, ...]
-    edges: tuple[PictureEdge, ...]
-    sides: tuple[int, ...] = ()
-
-    def to_data(self) -> dict[str, Json]:
-        """Return it as plain data."""
-        return {
-            "fabric": self.fabric,
-            "frames": [{"title": frame.title, "items": list(frame.items)} for frame in self.frames],
-            "items": [_item_data(item) for item in self.items],
-            "edges": [dict(edge._asdict()) for edge in self.edges],
-            "sides": list(self.sides),
-        }
-
-
-def _item_data(item: PictureItem) -> dict[str, Json]:
-    columns: Json = None if item.columns is None else list(item.columns)
-    lists: dict[str, Json] = {
-        "names": list(item.names),
-        "columns": columns,
-        "place": list(item.place),
-        "labels": list(item.labels),
-    }
-    return {**item._asdict(), **lists}
 
 
 def folded(plan: WiringPlan, name: str, shape: str | None) -> Picture:

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from lossless.analysis.topology.recabling import DeclaredCable, DeclaredCabling, RecablingPlan
-    from lossless.ground.basics.findings import Json
 
     _Ends = tuple[str, str | None, str, str | None]
 
@@ -25,10 +24,6 @@ class Pins(NamedTuple):
 
     names: Mapping[str, str]
     ports: Mapping[str, tuple[str, ...]]
-
-    def to_data(self) -> dict[str, Json]:
-        """Return it as plain data."""
-        return {"names": dict(self.names), "ports": {ends: list(ports) for ends, ports in self.ports.items()}}
 
 
 def pins_for(after: DeclaredCabling, recabling: RecablingPlan, stated: Pins) -> Pins:

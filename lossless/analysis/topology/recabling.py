@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from lossless.analysis.topology.shapes import PlanNode
-    from lossless.ground.basics.findings import Json
     from lossless.model.fabric.tier import LinkTier
 
     Ends = tuple[str, str]
@@ -94,27 +93,6 @@ class RecablingPlan(NamedTuple):
         gone = self.removed or self.moved or self.changed or self.removed_wires
         return not gone and next(self.renamed, None) is None
 
-    def to_data(self) -> dict[str, Json]:
-        """Return it as plain data."""
-        return {
-            "stays": self.stays,
-            "devices": {
-                "kept": sum(node.name == name for name, node in self.same.items()),
-                "renamed": [
-                    {"was": node.name, "name": name, "role": node.role} for node, name in self.renamed
-                ],
-                "added": [_node_data(node) for node in self.added],
-                "removed": [_node_data(node) for node in self.removed],
-            },
-            "links": {
-                "kept": self.kept,
-                "moved": [_pair_data(*pair) for pair in self.moved],
-                "changed": [_pair_data(*pair) for pair in self.changed],
-                "added": [_wire_data(wire) for wire in self.added_wires],
-                "removed": [_wire_data(wire) for wire in self.removed_wires],
-            },
-        }
-
 
 def recabling_plan(before: DeclaredCabling, after: DeclaredCabling) -> RecablingPlan:
     """Return what becomes of the current fabric."""
@@ -188,15 +166,3 @@ def _paired(
 def _under(old: DeclaredCable, new: DeclaredCable) -> DeclaredCable:
     """Return a cable under the current names."""
     return new._replace(a=old.a, b=old.b, tier=old.tier)
-
-
-def _node_data(node: PlanNode) -> dict[str, Json]:
-    return {"name": node.name, "role": node.role}
-
-
-def _wire_data(wire: DeclaredCable) -> dict[str, Json]:
-    return wire._asdict()
-
-
-def _pair_data(old: DeclaredCable, new: DeclaredCable) -> dict[str, Json]:
-    return {"was": _wire_data(old), "is": _wire_data(new)}

@@ -9,8 +9,19 @@ from collections import Counter
 from itertools import count
 from typing import TYPE_CHECKING
 
+from lossless.analysis.topology.capacity import fabric_capacity
 from lossless.analysis.topology.shapes import LinkBundle, PlanNode, WiringPlan
-from lossless.analysis.topology.summary import FabricSummary, PortCounts, SwitchGroup, link_groups
+from lossless.analysis.topology.summary import (
+    FabricSummary,
+    HostGroup,
+    PortCount,
+    PortUse,
+    SwitchGroup,
+    accepted_by_tier,
+    link_groups,
+    most_accepted,
+    named,
+)
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.known import Unknown
@@ -181,13 +192,22 @@ def _capacities(subnet: Subnet, wiring: _Wiring) -> Iterable[Capacity]:
 
 def subnet_summary(subnet: Subnet) -> FabricSummary:
     """Return a subnet in numbers."""
-    wiring = _wiring(subnet)
+    wiring, fabric = _wiring(subnet), subnet_fabric(subnet)
     hosts = Counter(wiring.hcas[host.hcas[0]].profile.name for host in wiring.hosts if host.hcas)
     groups = [
-        group._replace(roles=(_own_word(group.roles[0]), _own_word(group.roles[1])))
+        group._replace(between=(_own_word(group.between[0]), _own_word(group.between[1])))
         for group in link_groups(subnet_plan(subnet))
     ]
-    return FabricSummary(subnet.name, _switch_groups(wiring), tuple(hosts.items()), (), tuple(groups))
+    return FabricSummary(
+        fabric=subnet.name,
+        switches=_switch_groups(wiring),
+        hosts=tuple(HostGroup(nic, number) for nic, number in hosts.items()),
+        outside=(),
+        links=tuple(groups),
+        accepted_oversubscription=most_accepted(fabric),
+        accepted_by_tier=accepted_by_tier(fabric),
+        capacity=fabric_capacity(fabric),
+    )
 
 
 def _own_word(role: str) -> str:
@@ -203,17 +223,15 @@ def _switch_groups(wiring: _Wiring) -> tuple[SwitchGroup, ...]:
             ends[link.b].append((link.b_port, *rate))
     identical = grouped(
         (
-            SwitchGroup(switch.role, switch.profile.name, "", (), *_ports(switch, ends[switch.name])),
+            SwitchGroup(switch.role, switch.profile.name, "", 0, "", "", _ports(switch, ends[switch.name])),
             switch.name,
         )
         for switch in wiring.switches
     )
-    return tuple(group._replace(names=tuple(names)) for group, names in identical.items())
+    return tuple(named(group, names) for group, names in identical.items())
 
 
-def _ports(
-    switch: SubnetSwitch, ends: Iterable[tuple[int | None, int, int]]
-) -> tuple[PortCounts, PortCounts, PortCounts]:
+def _ports(switch: SubnetSwitch, ends: Iterable[tuple[int | None, int, int]]) -> PortUse:
     """Return the ports that links use, that none uses, and that links lack: halves of a split port count as one."""
     placed = [(bps, lanes) for port, bps, lanes in ends if port is not None]
     lacking = Counter(bps for port, bps, _ in ends if port is None)
@@ -223,11 +241,12 @@ def _ports(
     fastest = max(
         RATES[name].bits_per_second for name in switch.profile.ports if RATES[name].lanes == _FULL_LANES
     )
-    return _counts(Counter(bps for bps, _ in placed)), ((whole, fastest),) * (whole > 0), _counts(lacking)
+    free = (PortCount(whole, fastest),) if whole > 0 else ()
+    return PortUse(_counts(Counter(bps for bps, _ in placed)), free, _counts(lacking))
 
 
-def _counts(ports: Counter[int]) -> PortCounts:
-    return tuple((ports[bps], bps) for bps in sorted(ports, reverse=True))
+def _counts(ports: Counter[int]) -> tuple[PortCount, ...]:
+    return tuple(PortCount(ports[bps], bps) for bps in sorted(ports, reverse=True))
 
 
 def subnet_plan(subnet: Subnet) -> WiringPlan:

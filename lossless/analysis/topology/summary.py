@@ -4,60 +4,76 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.analysis.topology.capacity import fabric_capacity
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.tier import LINK_TIERS, LinkTier
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from lossless.analysis.topology.capacity import FabricCapacity
     from lossless.analysis.topology.shapes import WiringPlan
-    from lossless.ground.basics.findings import Json
     from lossless.model.fabric.model import Fabric, Switch
 
-PortCounts = tuple[tuple[int, int], ...]
-"""Numbers of ports, each with their speed in b/s, fastest first."""
+
+class PortCount(NamedTuple):
+    """A number of ports, and their speed."""
+
+    ports: int
+    speed_bps: int
+
+
+class PortUse(NamedTuple):
+    """The ports of a switch that links use, that none uses, and that links lack; fastest first."""
+
+    used: tuple[PortCount, ...]
+    free: tuple[PortCount, ...]
+    missing: tuple[PortCount, ...]
 
 
 class SwitchGroup(NamedTuple):
-    """Switches of one role, product and HWSKU that use as many ports: each uses, keeps free and lacks these."""
+    """Switches of one role, product and HWSKU that use as many ports: how many, the first and last, and their ports."""
 
     role: str
     product: str
     hwsku: str
-    names: tuple[str, ...]
-    used: PortCounts
-    free: PortCounts
-    missing: PortCounts
+    switches: int
+    first: str
+    last: str
+    ports: PortUse
+
+
+class HostGroup(NamedTuple):
+    """Hosts with one NIC."""
+
+    nic: str
+    hosts: int
 
 
 class LinkGroup(NamedTuple):
-    """Links of one tier, speed and length, 0 where none is stated; ``roles`` are those of lower and of upper ends."""
+    """Links of one tier, speed and length, None where none is stated; ``between`` has the roles of the ends."""
 
     tier: LinkTier
-    roles: tuple[str, str]
+    between: tuple[str, str]
     links: int
     speed_bps: int
-    cable_m: int
+    cable_m: int | None
 
 
 class FabricSummary(NamedTuple):
-    """A fabric in numbers. ``outside`` are devices that are configured elsewhere; their links count."""
+    """A fabric in numbers. ``outside`` are devices that are configured elsewhere; their links count.
+
+    ``accepted_oversubscription`` is the most that the intent accepts of a tier.
+    """
 
     fabric: str
     switches: tuple[SwitchGroup, ...]
-    hosts: tuple[tuple[str, int], ...]
+    hosts: tuple[HostGroup, ...]
     outside: tuple[str, ...]
     links: tuple[LinkGroup, ...]
-
-    def to_data(self) -> dict[str, Json]:
-        """Return it as plain data."""
-        return {
-            "fabric": self.fabric,
-            "switches": [_switch_data(group) for group in self.switches],
-            "hosts": [{"nic": nic, "hosts": hosts} for nic, hosts in self.hosts],
-            "outside": list(self.outside),
-            "links": [_link_data(group) for group in self.links],
-        }
+    accepted_oversubscription: float | None
+    accepted_by_tier: dict[str, float]
+    capacity: FabricCapacity
 
 
 def summary(plan: WiringPlan, fabric: Fabric) -> FabricSummary:
@@ -68,37 +84,59 @@ def summary(plan: WiringPlan, fabric: Fabric) -> FabricSummary:
     outside = tuple(node.name for node in plan.nodes if node.outside)
     role_of = {node.name: node.role for node in plan.nodes}
     return FabricSummary(
-        fabric.name, _switches(fabric.switches, role_of), tuple(hosts.items()), outside, link_groups(plan)
+        fabric=fabric.name,
+        switches=_switches(fabric.switches, role_of),
+        hosts=tuple(HostGroup(nic, number) for nic, number in hosts.items()),
+        outside=outside,
+        links=link_groups(plan),
+        accepted_oversubscription=most_accepted(fabric),
+        accepted_by_tier=accepted_by_tier(fabric),
+        capacity=fabric_capacity(fabric),
     )
+
+
+def most_accepted(fabric: Fabric) -> float | None:
+    """Return the most oversubscription that an intent accepts of a tier, None where there are no tiers."""
+    return max((capacity.accepted for capacity in fabric.capacities), default=None)
+
+
+def accepted_by_tier(fabric: Fabric) -> dict[str, float]:
+    """Return the oversubscription that an intent accepts, by tier."""
+    by_tier = sorted(fabric.capacities, key=lambda capacity: capacity.tier)
+    return {capacity.tier.word: capacity.accepted for capacity in by_tier}
 
 
 def _switches(switches: Iterable[Switch], role_of: Mapping[str, str]) -> tuple[SwitchGroup, ...]:
     # Identical switches share their ports, so each layout is counted once.
-    counted: dict[tuple[int, int], tuple[PortCounts, PortCounts, PortCounts]] = {}
+    counted: dict[tuple[int, int], PortUse] = {}
     names_of: dict[SwitchGroup, list[str]] = {}
     for switch in switches:
         key = (id(switch.ports), id(switch.unused))
         if key not in counted:
             counted[key] = _ports(switch)
         product = switch.profile.name if switch.profile else ""
-        kind = SwitchGroup(role_of[switch.device], product, str(switch.hwsku_name), (), *counted[key])
+        kind = SwitchGroup(role_of[switch.device], product, str(switch.hwsku_name), 0, "", "", counted[key])
         names_of.setdefault(kind, []).append(switch.name)
-    return tuple(kind._replace(names=tuple(names)) for kind, names in names_of.items())
+    return tuple(named(kind, names) for kind, names in names_of.items())
 
 
-def _ports(switch: Switch) -> tuple[PortCounts, PortCounts, PortCounts]:
-    """Return the ports that links use, that none uses, and that links lack."""
+def named(group: SwitchGroup, names: Sequence[str]) -> SwitchGroup:
+    """Return a group with the number and the names of its switches."""
+    return group._replace(switches=len(names), first=names[0], last=names[-1])
+
+
+def _ports(switch: Switch) -> PortUse:
     linked = [port for port in switch.ports if port.leads_to is not None]
     used = _counts(port.speed_bps or 0 for port in linked if port.placed)
     missing = _counts(port.speed_bps or 0 for port in linked if not port.placed)
-    return used, _counts(spec.speed_bps for spec in switch.unused), missing
+    return PortUse(used, _counts(spec.speed_bps for spec in switch.unused), missing)
 
 
-def _counts(speeds_bps: Iterable[int]) -> PortCounts:
+def _counts(speeds_bps: Iterable[int]) -> tuple[PortCount, ...]:
     ports_at: dict[int, int] = {}
     for speed_bps in speeds_bps:
         ports_at[speed_bps] = ports_at.get(speed_bps, 0) + 1
-    return tuple((ports_at[speed_bps], speed_bps) for speed_bps in sorted(ports_at, reverse=True))
+    return tuple(PortCount(ports_at[speed_bps], speed_bps) for speed_bps in sorted(ports_at, reverse=True))
 
 
 def link_groups(plan: WiringPlan) -> tuple[LinkGroup, ...]:
@@ -109,10 +147,14 @@ def link_groups(plan: WiringPlan) -> tuple[LinkGroup, ...]:
         key = (bundle.tier, _ends(role_of[bundle.a], role_of[bundle.b]), bundle.speed_bps, bundle.cable_m)
         links_of[key] = links_of.get(key, 0) + bundle.links
     groups = [
-        LinkGroup(tier, roles, links, speed_bps, cable_m)
-        for (tier, roles, speed_bps, cable_m), links in links_of.items()
+        LinkGroup(tier, between, links, speed_bps, cable_m or None)
+        for (tier, between, speed_bps, cable_m), links in links_of.items()
     ]
-    return tuple(sorted(groups, key=lambda group: (LINK_TIERS.index(group.tier), group)))
+    return tuple(sorted(groups, key=_order))
+
+
+def _order(group: LinkGroup) -> tuple[object, ...]:
+    return (LINK_TIERS.index(group.tier), *group[:-1], group.cable_m or 0)
 
 
 _HEIGHTS = {"host": 0, "leaf": 1, "switch": 1, "spine": 2, "super-spine": 3}
@@ -120,29 +162,3 @@ _HEIGHTS = {"host": 0, "leaf": 1, "switch": 1, "spine": 2, "super-spine": 3}
 
 def _ends(a: str, b: str) -> tuple[str, str]:
     return (a, b) if _HEIGHTS[a] <= _HEIGHTS[b] else (b, a)
-
-
-def _switch_data(group: SwitchGroup) -> dict[str, Json]:
-    counts = {"used": group.used, "free": group.free, "missing": group.missing}
-    return {
-        "role": group.role,
-        "product": group.product,
-        "hwsku": group.hwsku,
-        "switches": len(group.names),
-        "first": group.names[0],
-        "last": group.names[-1],
-        "ports": {
-            what: [{"ports": ports, "speed_bps": speed_bps} for ports, speed_bps in ports_at]
-            for what, ports_at in counts.items()
-        },
-    }
-
-
-def _link_data(group: LinkGroup) -> dict[str, Json]:
-    return {
-        "tier": group.tier,
-        "between": list(group.roles),
-        "links": group.links,
-        "speed_bps": group.speed_bps,
-        "cable_m": group.cable_m or None,
-    }

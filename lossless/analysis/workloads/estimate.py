@@ -15,7 +15,6 @@ from lossless.model.fabric.workloads import ALGORITHMS
 
 if TYPE_CHECKING:
     from lossless.analysis.workloads.workload import Workload
-    from lossless.ground.basics.findings import Json
     from lossless.model.fabric.model import Fabric
     from lossless.model.fabric.workloads import Algorithm, Collective
 
@@ -70,35 +69,6 @@ class Estimate(NamedTuple):
         """That, times what makes it comparable with the rate of a link whatever the number of GPUs, in b/s."""
         factor = bus_factor(self.workload.collective, self.placement.gpus)
         return None if self.algorithm_bps is None or factor is None else self.algorithm_bps * float(factor)
-
-    def to_data(self) -> dict[str, Json]:
-        """Return it as plain data."""
-        asked, where, moved = self.workload, self.placement, self.demand
-        return {
-            "collective": asked.collective,
-            "algorithm": self.algorithm,
-            "size_bytes": asked.size_bytes,
-            "gpus": where.gpus,
-            "gpus_per_host": where.per_host,
-            "domain_gpus": where.domain,
-            "per_gpu": {
-                "inside_bytes": round(moved.inside_bytes),
-                "fabric_bytes": round(moved.fabric_bytes),
-                "busiest_bytes": round(moved.busiest_bytes),
-            },
-            "steps": moved.steps,
-            "parts": [dict(part._asdict()) for part in self.parts],
-            "limit": self.limit,
-            "time_ns": round(self.time_ns),
-            "apart_ns": round(self.apart_ns),
-            "step_time_ns": None if self.step_time_ns is None else round(self.step_time_ns),
-            "algbw_bps": None if self.algorithm_bps is None else round(self.algorithm_bps),
-            "busbw_bps": None if self.bus_bps is None else round(self.bus_bps),
-            "fan_in": moved.fan_in,
-            "message_bytes": round(moved.message_bytes),
-            "incast": str(self.incast) if self.incast else None,
-            "assumed": list(self.assumed),
-        }
 
 
 def estimate(fabric: Fabric, asked: Workload) -> Estimate:

@@ -61,7 +61,7 @@ def _placed(question: Question, workload: DeclaredWorkload) -> Question:
 
 def _collective(view: View, workload: DeclaredWorkload) -> Iterator[NamedQuestion]:
     from lossless.analysis.workloads.estimate import estimate
-    from lossless.interfaces.api.workload_verdict import workload_questions
+    from lossless.analysis.workloads.verdict import workload_questions
 
     asked = Workload(
         collective=workload.collective or Workload().collective,

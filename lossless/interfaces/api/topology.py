@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.analysis.topology.topology import Topology as Topology, topology_of, topology_of_subnet
 from lossless.formats.inputs.fabrics import intent_at
 from lossless.formats.inputs.intents import declares_subnet, intent_of_switches, subnet_of, wired_of
 from lossless.ground.basics.errors import InputError
-from lossless.ground.basics.records import NamedTuple
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 
 if TYPE_CHECKING:
@@ -15,23 +15,7 @@ if TYPE_CHECKING:
 
     from lossless.analysis.topology.pinning import Pins
     from lossless.analysis.topology.recabling import DeclaredCabling, RecablingPlan
-    from lossless.analysis.topology.summary import FabricSummary
     from lossless.formats.intent.load import LoadedIntent
-    from lossless.ground.basics.findings import Json
-    from lossless.model.fabric.infiniband.subnet import Subnet
-    from lossless.model.fabric.model import Fabric
-
-
-class Topology(NamedTuple):
-    """A fabric in numbers, as plain data; what it carries is part of it; and what is drawn of it, large ones folded."""
-
-    data: dict[str, Json]
-    capacity: dict[str, Json]
-    picture: dict[str, Json]
-
-
-VERSION = 1
-"""Of the names in the data."""
 
 
 def topology(path: str | PathLike[str], options: Options = DEFAULT_OPTIONS) -> Topology:
@@ -40,41 +24,12 @@ def topology(path: str | PathLike[str], options: Options = DEFAULT_OPTIONS) -> T
     Raises:
         InputError: no intent, or one that cannot be resolved.
     """
-    from lossless.analysis.topology.capacity import fabric_capacity
-    from lossless.analysis.topology.folding import folded
-    from lossless.analysis.topology.summary import summary
-
     document = intent_at(path)
     if declares_subnet(document):
-        return _of_subnet(subnet_of(document, options.profile_dirs))
+        return topology_of_subnet(subnet_of(document, options.profile_dirs))
     loaded = intent_of_switches(document)
     fabric, plan, _ = wired_of(loaded, options.profile_dirs)
-    capacity = fabric_capacity(fabric).to_data()
-    data = _data(summary(plan, fabric), fabric, capacity)
-    return Topology(data, capacity, folded(plan, fabric.name, loaded.intent.topology.shape_key).to_data())
-
-
-def _of_subnet(subnet: Subnet) -> Topology:
-    from lossless.analysis.topology.capacity import fabric_capacity
-    from lossless.analysis.topology.folding import folded
-    from lossless.analysis.topology.subnet import picture_shape, subnet_fabric, subnet_plan, subnet_summary
-
-    fabric = subnet_fabric(subnet)
-    capacity = fabric_capacity(fabric).to_data()
-    picture = folded(subnet_plan(subnet), subnet.name, picture_shape(subnet)).to_data()
-    return Topology(_data(subnet_summary(subnet), fabric, capacity), capacity, picture)
-
-
-def _data(numbers: FabricSummary, fabric: Fabric, capacity: dict[str, Json]) -> dict[str, Json]:
-    return {
-        "version": VERSION,
-        **numbers.to_data(),
-        "accepted_oversubscription": max((c.accepted for c in fabric.capacities), default=None),
-        "accepted_by_tier": {
-            c.tier.word: c.accepted for c in sorted(fabric.capacities, key=lambda c: c.tier)
-        },
-        "capacity": capacity,
-    }
+    return topology_of(fabric, plan, loaded.intent.topology.shape_key)
 
 
 def moves(

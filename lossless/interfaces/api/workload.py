@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from lossless.analysis.simulation.question.request import SimulationRequest
     from lossless.analysis.workloads.estimate import Estimate
-    from lossless.interfaces.api.workload_verdict import WorkloadVerdict
+    from lossless.analysis.workloads.verdict import WorkloadVerdict
 
 __all__ = ["ALGORITHMS", "COLLECTIVE", "COLLECTIVES", "Workload", "evaluate_workload", "workload"]
 
@@ -51,8 +51,8 @@ def evaluate_workload(
         QuantityError: an algorithm that the collective has not.
     """
     from lossless.analysis.workloads.estimate import estimate
+    from lossless.analysis.workloads.verdict import workload_verdict
     from lossless.interfaces.api.fabrics import intent_fabric_at
-    from lossless.interfaces.api.workload_verdict import workload_verdict
     from lossless.model.fabric.view import View
 
     fabric = intent_fabric_at(path, options)

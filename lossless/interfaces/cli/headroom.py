@@ -21,10 +21,12 @@ from lossless.interfaces.cli.options.quantities import (
 from lossless.interfaces.cli.terminal import notice, out, out_json, style_for
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from lossless.api import HeadroomInputs, Headrooms
 
+_VERSION = 1
+"""Of the names in the JSON object."""
 _OF_A_LINK = {
     "hwsku": "--hwsku",
     "speed_bps": "--speed",
@@ -80,25 +82,29 @@ def command(
     """
     _check_question(path, ports, profile, given)
     if profile is None:
-        headrooms = _of_ports(path or "", ports, profile_dirs, given)
+        kinds = _of_ports(path or "", ports, profile_dirs, given).kinds()
     else:
-        headrooms = _of_link(profile, profile_dirs, given)
+        kinds = _of_link(profile, profile_dirs, given).kinds()
     sums = profile is not None or bool(ports)
-    _print(headrooms, output_format, given, verbose=verbose, sums=sums)
-    if output_format == "text":
-        _go_on(path, profile, headrooms.to_data(), sums=sums, quiet=quiet)
+    _say_unused({given_input.name for kind in kinds for given_input in kind.inputs}, given)
+    if output_format == "json":
+        from lossless.output.report.plain import plain
+
+        out_json({"version": _VERSION, "kinds": plain(kinds)})
+    else:
+        from lossless.output.report.headroom_text import headroom_text
+
+        out(headroom_text(kinds, style_for(sys.stdout, verbose=verbose), sums=sums))
+        _go_on(path, profile, kinds[0].elements if kinds else (), sums=sums, quiet=quiet)
     return OK
 
 
-def _go_on(
-    path: str | None, profile: str | None, data: Mapping[str, Any], *, sums: bool, quiet: bool
-) -> None:
+def _go_on(path: str | None, profile: str | None, ports: Sequence[str], *, sums: bool, quiet: bool) -> None:
     if path is None:
         then("profiles", profile or "", quiet=quiet, because="shows all that is known of the switch")
-    elif data["kinds"] and not sums:
-        port = data["kinds"][0]["elements"][0]
-        then("headroom", path, "--port", port, quiet=quiet, because="shows the calculation")
-    elif data["kinds"]:
+    elif ports and not sums:
+        then("headroom", path, "--port", ports[0], quiet=quiet, because="shows the calculation")
+    elif ports:
         then("simulate", path, quiet=quiet, because="runs traffic through the buffers")
 
 
@@ -152,9 +158,8 @@ def _stated(given: dict[str, Any]) -> HeadroomInputs:
     return HeadroomInputs(**{name: given[name] for name in HeadroomInputs._fields})
 
 
-def _say_unused(data: Mapping[str, Any], given: dict[str, Any]) -> None:
+def _say_unused(asked: set[str], given: dict[str, Any]) -> None:
     """Say which options counted nowhere: SONiC has no formula for the chip, or one that does not ask for them."""
-    asked = {given_input["name"] for kind in data["kinds"] for given_input in kind["inputs"]}
     unused = [option for name, option, of in _OF_THE_FORMULA if given[name] is not None and of not in asked]
     if unused:
         notice(f"{', '.join(unused)}: not used here, by any method")
@@ -168,16 +173,3 @@ _OF_THE_FORMULA = (
     ("shared_headroom", "--shared-headroom", "shared headroom"),
 )
 """Options that count in the formula alone, and what its inputs call them."""
-
-
-def _print(
-    headrooms: Headrooms, output_format: str, given: dict[str, Any], *, verbose: bool, sums: bool
-) -> None:
-    data = headrooms.to_data()
-    _say_unused(data, given)
-    if output_format == "json":
-        out_json(data)
-    else:
-        from lossless.output.report.headroom_text import headroom_text
-
-        out(headroom_text(data, style_for(sys.stdout, verbose=verbose), sums=sums))

@@ -36,13 +36,15 @@ def command(path: str, profile_dirs: tuple[str, ...], output_format: str, quiet:
 
     result = api.check_with_opensm(path, api_options((), profile_dirs))
     if output_format == "json":
-        out_json({"version": _VERSION, **result.to_data()})
+        from lossless.output.report.plain import plain
+
+        out_json({"version": _VERSION, **plain(result)})
     else:
         from lossless.output.report.opensm_text import opensm_text
 
-        out(opensm_text(result.to_data(), style_for(sys.stdout)))
-        if is_intent(path) and not result.verdict.complaints:
+        out(opensm_text(result, style_for(sys.stdout)))
+        if is_intent(path) and result.accepted:
             then("render", path, "-o", "out", quiet=quiet, because="writes the files")
         else:
             then("lint", path, quiet=quiet, because="checks the subnet by rules")
-    return FINDINGS if result.verdict.complaints else OK
+    return OK if result.accepted else FINDINGS

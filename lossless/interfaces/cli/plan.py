@@ -69,7 +69,7 @@ def command(
     else:
         from lossless.output.report.plan_text import plan_text
 
-        out(plan_text(plan.to_data(), style_for(sys.stdout, verbose=verbose)))
+        out(plan_text(plan, style_for(sys.stdout, verbose=verbose)))
     if output_dir is not None and plan.steps:
         files = api.write_plan(plan, output_dir, pages(plan))
         notice(f"{len(files)} files below {output_dir}; {output_dir}/plan.md has what to run")
@@ -84,5 +84,4 @@ def pages(plan: Plan) -> dict[str, str]:
     from lossless.output.report.plan_markdown import plan_markdown
     from lossless.output.report.plan_picture import plan_picture
 
-    data = plan.to_data()
-    return {"plan.md": plan_markdown(data), "plan.svg": plan_picture(data)}
+    return {"plan.md": plan_markdown(plan), "plan.svg": plan_picture(plan)}

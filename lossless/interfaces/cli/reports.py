@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lossless.ground.basics.foreign_text import gated
 from lossless.interfaces.cli.terminal import out, problem, problem_lines, style_for
@@ -32,16 +32,15 @@ _GATES: dict[str, Form] = {
 """How the last gate takes each format of a report."""
 
 
-def draw(file: str, picture: Mapping[str, Any]) -> None:
-    """Write a picture of a fabric to a file, and say so.
+def draw(file: str, svg: str) -> None:
+    """Write a picture to a file, and say so.
 
     Raises:
         LosslessError: the file system refuses.
     """
     from lossless.ground.documents.atomic import write_all
-    from lossless.output.report.topology.svg import topology_svg
 
-    write_all({file: topology_svg(picture)})
+    write_all({file: svg})
     problem(f"drawn in {file}")
 
 

@@ -81,8 +81,9 @@ def command(
         out(storm_text(blast_radius, style_for(sys.stdout, verbose=verbose)))
     if svg is not None:
         from lossless.output.report.storm_text import storm_picture
+        from lossless.output.report.topology.svg import topology_svg
 
-        draw(svg, storm_picture(blast_radius))
+        draw(svg, topology_svg(storm_picture(blast_radius)))
     elif output_format == "text":
         then("storm", path, "--from", end, "--svg", "storm.svg", quiet=quiet, because="draws it")
     return OK

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 _VERSION = 1
-"""Of the names in the JSON object of --against."""
+"""Of the names in the JSON objects."""
 _ROLES = ("leaf", "spine", "super-spine", "switch", "host")
 _TIERS = ("hosts", "uplinks", "spine_uplinks", "links")
 
@@ -180,11 +180,13 @@ def _compared(
 
     moves = api.moves(path, against, api_options((), profile_dirs))
     if output_format == "json":
-        out_json({"version": _VERSION, "intent": path, "against": against, **moves.to_data()})
+        from lossless.output.report.topology.recabling_data import recabling_data
+
+        out_json({"version": _VERSION, "intent": path, "against": against, **recabling_data(moves)})
     else:
         from lossless.output.report.topology.recabling_text import recabling_text
 
-        out(recabling_text(moves.to_data(), path, against, style_for(sys.stdout, verbose=verbose)))
+        out(recabling_text(moves, path, against, style_for(sys.stdout, verbose=verbose)))
         if moves.stays:
             then("render", path, "-o", "out", quiet=quiet, because="writes the configurations")
         else:
@@ -198,7 +200,9 @@ def _pins(path: str, against: str, output_format: str, profile_dirs: tuple[str, 
 
     pins = api.pins(path, against, api_options((), profile_dirs))
     if output_format == "json":
-        out_json({"version": _VERSION, "intent": path, "against": against, **pins.to_data()})
+        from lossless.output.report.plain import plain
+
+        out_json({"version": _VERSION, "intent": path, "against": against, **plain(pins)})
     elif any(pins):
         from lossless.output.report.topology.recabling_text import pins_yaml
 
@@ -225,16 +229,20 @@ def _described(
         require_writable(svg)
     topology = api.topology(path, api_options((), profile_dirs))
     if output_format == "json":
-        out_json(topology.data)
+        from lossless.output.report.plain import plain
+
+        out_json({"version": _VERSION, **plain(topology.summary)})
     else:
         from lossless.output.report.topology.capacity_text import capacity_text
         from lossless.output.report.topology.text import topology_text
 
         style = style_for(sys.stdout, verbose=verbose)
-        texts = topology_text(topology.data, style), capacity_text(topology.capacity, style)
+        texts = topology_text(topology.summary, style), capacity_text(topology.summary.capacity, style)
         out("\n\n".join(filter(None, texts)))
     if svg is not None:
-        draw(svg, topology.picture)
+        from lossless.output.report.topology.svg import topology_svg
+
+        draw(svg, topology_svg(topology.picture))
     elif output_format == "text":
         then("topology", path, "--svg", "fabric.svg", quiet=quiet, because="draws it")
     return OK

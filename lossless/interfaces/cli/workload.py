@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from shlex import split
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -19,9 +19,6 @@ from lossless.interfaces.cli.options.scenario import ask_of
 from lossless.interfaces.cli.progress import ProgressBar
 from lossless.interfaces.cli.simulate import exit_code
 from lossless.interfaces.cli.terminal import out, out_json, style_for
-
-if TYPE_CHECKING:
-    from lossless.api import Options
 
 _VERSION = 1
 """Of the names in the JSON object."""
@@ -92,50 +89,48 @@ def command(
     INTENT is a file, or a folder that holds fabric.yaml. Every assumption is printed. Exit codes: 0 estimated, 1
     buffers are unsafe by --simulate, 2 not read, not possible, or not checked.
     """
-    data, verdict = _estimated(path, given, api_options((), profile_dirs), quiet=quiet)
+    from lossless import api
+
+    options = api_options((), profile_dirs)
+    checked = None
+    if given["simulate"]:
+        bar = ProgressBar("seeds", quiet=quiet)
+        try:
+            ask = ask_of(Question(), Limits(seeds=given["seeds"]), bar)
+            estimate, checked = api.evaluate_workload(path, _asked(given), ask, options)
+        finally:
+            bar.stop()
+    else:
+        estimate = api.workload(path, _asked(given), options)
     if output_format == "json":
-        out_json({"version": _VERSION, **data})
+        from lossless.output.report.workload_data import workload_data
+
+        out_json({"version": _VERSION, **workload_data(estimate, checked)})
     else:
         from lossless.output.report.workload_text import workload_text
 
-        out(workload_text(data, style_for(sys.stdout, verbose=verbose)))
-        _go_on(path, data, quiet=quiet)
-    return OK if verdict is None else exit_code([verdict])
+        out(workload_text(estimate, checked, style_for(sys.stdout, verbose=verbose)))
+        if checked is None:
+            _go_on(path, str(estimate.incast or ""), quiet=quiet)
+        else:
+            lossy = any(run.loss is not None for run in checked.runs)
+            _after_verdict(path, lossy=lossy, quiet=quiet)
+    return OK if checked is None else exit_code([checked.overall])
 
 
-def _go_on(path: str, data: dict[str, Any], *, quiet: bool) -> None:
-    if any(run["loss"] is not None for run in data.get("buffers", {}).get("runs", ())):
-        then(
-            "sweep",
-            path,
-            "--vary",
-            "queue_dynamic_th=-6..1",
-            quiet=quiet,
-            because="tries other queues of the class",
-        )
-    elif "buffers" in data:
-        then("lint", path, "--simulate", quiet=quiet, because="shows where the values are set")
-    elif data["incast"]:
-        then("simulate", path, *split(data["incast"]), quiet=quiet, because="checks the buffers")
+def _go_on(path: str, incast: str, *, quiet: bool) -> None:
+    if incast:
+        then("simulate", path, *split(incast), quiet=quiet, because="checks the buffers")
     else:
         then("topology", path, quiet=quiet, because="shows the capacity of each tier")
 
 
-def _estimated(
-    path: str, given: dict[str, Any], options: Options, *, quiet: bool
-) -> tuple[dict[str, Any], str | None]:
-    """Return the estimate as plain data, and the verdict where one is asked for."""
-    from lossless import api
-
-    if not given["simulate"]:
-        return dict(api.workload(path, _asked(given), options).to_data()), None
-    bar = ProgressBar("seeds", quiet=quiet)
-    try:
-        ask = ask_of(Question(), Limits(seeds=given["seeds"]), bar)
-        estimate, checked = api.evaluate_workload(path, _asked(given), ask, options)
-    finally:
-        bar.stop()
-    return {**estimate.to_data(), "buffers": checked.to_data()}, checked.overall
+def _after_verdict(path: str, *, lossy: bool, quiet: bool) -> None:
+    if lossy:
+        tried = (path, "--vary", "queue_dynamic_th=-6..1")
+        then("sweep", *tried, quiet=quiet, because="tries other queues of the class")
+    else:
+        then("lint", path, "--simulate", quiet=quiet, because="shows where the values are set")
 
 
 def _asked(given: dict[str, Any]) -> Workload:

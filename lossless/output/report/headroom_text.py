@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.units import format_bytes, format_rate
@@ -12,17 +12,17 @@ from lossless.output.report.quantities import headed
 from lossless.output.report.text_style import PLAIN, TextStyle
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
-    Data = Mapping[str, Any]
-    """Comparisons as plain data, by the names of :mod:`lossless.analysis.buffers.headroom.data`."""
+    from lossless.analysis.buffers.headroom.kinds import FormulaInput, HeadroomAnswer, HeadroomKind
 
 _UNKNOWN = "unknown"
-_WHAT = {
-    "row": "what the vendor ships for this HWSKU",
-    "formula": "what SONiC's dynamic buffer model computes",
-    "floor": "what is enough for full-size frames with any peer",
-}
+_WHAT = (
+    "what the vendor ships for this HWSKU",
+    "what SONiC's dynamic buffer model computes",
+    "what is enough for full-size frames with any peer",
+)
+"""Of the vendor's row, the formula and the floor."""
 _SUM = "headroom (xoff)"
 _HEADS = (headed("headroom_bytes", "B"), headed("margin_bytes", "B"), "why")
 _LEGEND = (
@@ -32,13 +32,13 @@ _LEGEND = (
 )
 
 
-def headroom_text(data: Data, style: TextStyle = PLAIN, *, sums: bool) -> str:
+def headroom_text(kinds: Sequence[HeadroomKind], style: TextStyle = PLAIN, *, sums: bool) -> str:
     """Return all kinds of link, with every sum term by term where ``sums`` asks for it; sources if verbose."""
-    return "\n\n".join(_blocks(spelled_out(data["kinds"]), style, sums=sums))
+    return "\n\n".join(_blocks(spelled_out(kinds), style, sums=sums))
 
 
-def _blocks(kinds: Sequence[Data], style: TextStyle, *, sums: bool) -> Iterator[str]:
-    configured = [kind for kind in kinds if kind["configured"]]
+def _blocks(kinds: Sequence[HeadroomKind], style: TextStyle, *, sums: bool) -> Iterator[str]:
+    configured = [kind for kind in kinds if kind.configured]
     if configured:
         without = len(kinds) - len(configured)
         yield wrapped(_without(without, len(kinds)) + _result(configured), style)
@@ -54,7 +54,7 @@ def _blocks(kinds: Sequence[Data], style: TextStyle, *, sums: bool) -> Iterator[
         yield "-v shows the sources of the methods"
 
 
-def _result(kinds: Sequence[Data]) -> str:
+def _result(kinds: Sequence[HeadroomKind]) -> str:
     """Return for how many kinds of port less is configured than a method asks for, and than which."""
     short = [kind for kind in kinds if _short(kind)]
     many = f"{len(kinds)} kind{'s' if len(kinds) > 1 else ''} of lossless port"
@@ -72,54 +72,52 @@ def _without(number: int, of: int) -> str:
     return f"{number} of {of} kinds of lossless port {'has' if number == 1 else 'have'} no known headroom; "
 
 
-def _short(kind: Data) -> list[str]:
+def _short(kind: HeadroomKind) -> list[str]:
     """Return the methods that ask for more than is configured."""
-    methods = kind["methods"].values()
-    return [
-        method["name"]
-        for method in methods
-        if method["margin_bytes"] is not None and method["margin_bytes"] < 0
-    ]
+    methods = kind.methods
+    return [method.name for method in methods if method.margin_bytes is not None and method.margin_bytes < 0]
 
 
-def _kind(kind: Data, style: TextStyle, *, sums: bool) -> str:
+def _kind(kind: HeadroomKind, style: TextStyle, *, sums: bool) -> str:
     parts = [f"{_head(kind, style)}\n{_table(kind, style)}"]
-    return "\n\n".join([*parts, *(_sum(kind, key, style) for key in _WHAT)] if sums else parts)
+    if sums:
+        parts += (_sum(kind, method, what, style) for method, what in zip(kind.methods, _WHAT, strict=True))
+    return "\n\n".join(parts)
 
 
-def _head(kind: Data, style: TextStyle) -> str:
+def _head(kind: HeadroomKind, style: TextStyle) -> str:
     where = _where(kind)
-    hardware = (kind["profile"], kind["asic"], kind["hwsku"] and f"HWSKU {kind['hwsku']}")
+    hardware = (kind.profile, kind.asic, kind.hwsku and f"HWSKU {kind.hwsku}")
     named = ", ".join(filter(None, hardware))
     head = wrapped(f"{where}{': ' if where else ''}{_link(kind)}", style)
     return head + (f"\n{wrapped(named, style, '  ')}" if named else "")
 
 
-def _where(kind: Data) -> str:
-    if kind["switch"] is None:
+def _where(kind: HeadroomKind) -> str:
+    if kind.switch is None:
         return ""
-    ports, priorities = kind["ports"], ", ".join(map(str, kind["priorities"]))
-    identical = f" (+{kind['switches'] - 1} identical)" if kind["switches"] > 1 else ""
-    first = kind["elements"][0] if ports == 1 else f"{kind['switch']}{identical}, {ports} ports"
+    ports, priorities = kind.ports, ", ".join(map(str, kind.priorities))
+    identical = f" (+{kind.switches - 1} identical)" if kind.switches > 1 else ""
+    first = kind.elements[0] if ports == 1 else f"{kind.switch}{identical}, {ports} ports"
     lossless = (
-        f", {'priorities' if len(kind['priorities']) > 1 else 'priority'} {priorities}" if priorities else ""
+        f", {'priorities' if len(kind.priorities) > 1 else 'priority'} {priorities}" if priorities else ""
     )
     return f"{first}{lossless}"
 
 
-def _link(kind: Data) -> str:
-    speed = _UNKNOWN if kind["speed_bps"] is None else format_rate(kind["speed_bps"])
-    cable, configured = kind["cable_m"], kind["configured_cable_m"]
+def _link(kind: HeadroomKind) -> str:
+    speed = _UNKNOWN if kind.speed_bps is None else format_rate(kind.speed_bps)
+    cable, configured = kind.cable_m, kind.configured_cable_m
     length = "a cable of unknown length" if cable is None else f"{cable} m"
     differs = f", configured as {configured} m" if configured not in (None, cable) else ""
     return f"{speed} over {length}{differs}"
 
 
-def _table(kind: Data, style: TextStyle) -> str:
+def _table(kind: HeadroomKind, style: TextStyle) -> str:
     rows: list[tuple[str, ...]] = []
-    if kind["switch"] is not None:
+    if kind.switch is not None:
         rows.append(("configured", *_configured(kind)))
-    rows += [_method(kind, kind["methods"][key]) for key in _WHAT]
+    rows += [_method(kind, method) for method in kind.methods]
     if not any(margin for _, _, margin, _ in rows):
         return table([("", *_HEADS[:1], *_HEADS[2:]), *((*row[:2], row[3]) for row in rows)], style, "  ")
     return table([("", *_HEADS), *rows], style, "  ")
@@ -131,55 +129,55 @@ def _laid_out(rows: Sequence[tuple[str, str, str]], style: TextStyle, indent: st
     return facts([(name, figure.rjust(width), why) for name, figure, why in rows], style, indent)
 
 
-def _configured(kind: Data) -> tuple[str, str, str]:
-    configured = kind["configured"]
+def _configured(kind: HeadroomKind) -> tuple[str, str, str]:
+    configured = kind.configured
     if configured is None:
-        absent = kind["configured_absent"]
-        return ("none", "", absent) if absent else (_UNKNOWN, "", kind["configured_unknown"])
-    name = "computed by the switch" if configured["by"] == "switch" else configured["name"]
-    hollow = configured["headroom_bytes"] < configured["xoff_bytes"]
-    backed = f"; its xoff of {format_bytes(configured['xoff_bytes'])} is not backed by size" if hollow else ""
-    return f"{configured['headroom_bytes']:,}", "", f"{name}{backed}"
+        absent = kind.configured_absent
+        return ("none", "", absent) if absent else (_UNKNOWN, "", kind.configured_unknown or "")
+    name = "computed by the switch" if configured.by == "switch" else configured.name
+    hollow = configured.headroom_bytes < configured.xoff_bytes
+    backed = f"; its xoff of {format_bytes(configured.xoff_bytes)} is not backed by size" if hollow else ""
+    return f"{configured.headroom_bytes:,}", "", f"{name}{backed}"
 
 
-def _method(kind: Data, method: Data) -> tuple[str, str, str, str]:
-    if method["headroom_bytes"] is None:
-        return method["name"], _UNKNOWN, "", method["unknown"]
-    margin = method["margin_bytes"]
+def _method(kind: HeadroomKind, method: HeadroomAnswer) -> tuple[str, str, str, str]:
+    if method.headroom_bytes is None:
+        return method.name, _UNKNOWN, "", method.unknown or ""
+    margin = method.margin_bytes
     signed = "" if margin is None else f"{margin:+,}"
-    return method["name"], f"{method['headroom_bytes']:,}", signed, _remark(kind, method)
+    return method.name, f"{method.headroom_bytes:,}", signed, _remark(kind, method)
 
 
-def _remark(kind: Data, method: Data) -> str:
+def _remark(kind: HeadroomKind, method: HeadroomAnswer) -> str:
     """Return the text of a line of the table beside its figures: the row that counts, and what must not be missed."""
-    if method is kind["methods"]["floor"]:
+    if method is kind.methods.floor:
         return _too_little(kind)
-    if method is kind["methods"]["row"]:
-        return "; ".join([f"row {method['terms'][0]['formula']}", *method["notes"]])
-    (small,) = (given for given in kind["inputs"] if given["name"] == "small packets")
-    return "; ".join([f"{small['value']} % small packets, {small['source']}", *method["notes"]])
+    if method is kind.methods.row:
+        return "; ".join([f"row {method.terms[0].formula}", *method.notes])
+    (small,) = (given for given in kind.inputs if given.name == "small packets")
+    return "; ".join([f"{small.value} % small packets, {small.source}", *method.notes])
 
 
-def _too_little(kind: Data) -> str:
-    configured, least_bytes = kind["configured"], kind["least_bytes"]
-    if configured is None or configured["headroom_bytes"] >= least_bytes:
+def _too_little(kind: HeadroomKind) -> str:
+    configured, least_bytes = kind.configured, kind.least_bytes
+    if configured is None or least_bytes is None or configured.headroom_bytes >= least_bytes:
         return ""
     return f"configured is less than the cable and one frame hold, {format_bytes(least_bytes)}"
 
 
-def _sum(kind: Data, key: str, style: TextStyle) -> str:
-    method = kind["methods"][key]
-    lines = [f"{method['name']}: {_WHAT[key]}"]
-    if method["headroom_bytes"] is None:
-        lines.append(_labelled(_UNKNOWN, method["unknown"], style))
+def _sum(kind: HeadroomKind, method: HeadroomAnswer, what: str, style: TextStyle) -> str:
+    lines = [f"{method.name}: {what}"]
+    if method.headroom_bytes is None:
+        lines.append(_labelled(_UNKNOWN, method.unknown or "", style))
     else:
-        lines.append(_laid_out([*_terms(key, method), *_rest(method)], style, "  "))
-    if key == "formula" and method["headroom_bytes"] is not None:
+        terms = _terms(kind, method, format_bytes(method.headroom_bytes))
+        lines.append(_laid_out([*terms, *_rest(method)], style, "  "))
+    if method is kind.methods.formula and method.headroom_bytes is not None:
         lines.append("  with")
-        lines.append(_laid_out([_input(given) for given in kind["inputs"]], style, "    "))
-    lines += (_labelled("note", note, style) for note in method["notes"])
-    if method["source"]:
-        lines.append(_labelled("source", method["source"], style))
+        lines.append(_laid_out([_input(given) for given in kind.inputs], style, "    "))
+    lines += (_labelled("note", note, style) for note in method.notes)
+    if method.source:
+        lines.append(_labelled("source", method.source, style))
     return "\n".join(lines)
 
 
@@ -187,25 +185,26 @@ def _labelled(label: str, text: str, style: TextStyle) -> str:
     return wrapped(f"{label}: {text}", style, "  ", " " * (len(label) + 2))
 
 
-def _terms(key: str, method: Data) -> Iterator[tuple[str, str, str]]:
-    if key != "row":
-        for term in method["terms"]:
-            yield term["name"], _bytes(term["bytes"]), term["formula"]
-    why = f"row {method['terms'][0]['formula']}" if key == "row" else ""
-    yield _SUM, format_bytes(method["headroom_bytes"]), why
+def _terms(kind: HeadroomKind, method: HeadroomAnswer, total: str) -> Iterator[tuple[str, str, str]]:
+    if method is kind.methods.row:
+        yield _SUM, total, f"row {method.terms[0].formula}"
+        return
+    for term in method.terms:
+        yield term.name, _bytes(term.bytes), term.formula
+    yield _SUM, total, ""
 
 
-def _rest(method: Data) -> Iterator[tuple[str, str, str]]:
-    for name, field in (("xon", "xon_bytes"), ("size", "reserved_bytes")):
-        if method[field] is not None:
-            yield name, format_bytes(method[field]), ""
+def _rest(method: HeadroomAnswer) -> Iterator[tuple[str, str, str]]:
+    for name, size_bytes in (("xon", method.xon_bytes), ("size", method.reserved_bytes)):
+        if size_bytes is not None:
+            yield name, format_bytes(size_bytes), ""
 
 
-def _input(given: Data) -> tuple[str, str, str]:
-    if given["name"] == "shared headroom":
-        return given["name"], "yes" if given["value"] else "no", given["source"]
-    value = _UNKNOWN if given["value"] is None else f"{given['value']:,.0f} {given['unit']}".strip()
-    return given["name"], value, given["source"]
+def _input(given: FormulaInput) -> tuple[str, str, str]:
+    if given.name == "shared headroom":
+        return given.name, "yes" if given.value else "no", given.source
+    value = _UNKNOWN if given.value is None else f"{given.value:,.0f} {given.unit}".strip()
+    return given.name, value, given.source
 
 
 def _bytes(size_bytes: float) -> str:
@@ -214,12 +213,12 @@ def _bytes(size_bytes: float) -> str:
     return format_bytes(int(whole)) if whole == int(whole) else f"{whole:,.1f} B"
 
 
-def _sources(kinds: Sequence[Data]) -> list[tuple[str, str]]:
+def _sources(kinds: Sequence[HeadroomKind]) -> list[tuple[str, str]]:
     """Return the sources of the methods that gave a figure; none, where nothing is known of any port."""
     sources = {
-        (method["name"], method["source"])
+        (method.name, method.source)
         for kind in kinds
-        for method in kind["methods"].values()
-        if method["source"] and method["headroom_bytes"] is not None
+        for method in kind.methods
+        if method.source and method.headroom_bytes is not None
     }
     return sorted(sources, key=lambda source: (source[0] == "floor", source))

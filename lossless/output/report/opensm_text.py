@@ -2,40 +2,43 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lossless.ground.basics.foreign_text import spelled_out
 from lossless.output.report.columns import facts, wrapped
 from lossless.output.report.text_style import PLAIN, TextStyle
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
+
+    from lossless.analysis.opensm.result import OpensmResult
 
 _STATES = {"free": "none", "loop": "found", "unproven": "unproven"}
 
 
-def opensm_text(data: Mapping[str, Any], style: TextStyle = PLAIN) -> str:
+def opensm_text(result: OpensmResult, style: TextStyle = PLAIN) -> str:
     """Return what opensm made of one subnet: its configuration, the sweep, credit loops, and what is wrong."""
-    data = spelled_out(data)
-    head = data["file"] if data["subnet"] == data["file"] else f"{data['file']}: subnet {data['subnet']}"
-    return "\n".join([wrapped(head, style), *_verdict(data, style), facts([*_facts(data)], style, "  ")])
+    result = spelled_out(result)
+    file, subnet = result.file, result.subnet
+    head = file if subnet == file else f"{file}: subnet {subnet}"
+    return "\n".join([wrapped(head, style), *_verdict(result, style), facts([*_facts(result)], style, "  ")])
 
 
-def _facts(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    keys, simulated, loops = data["configuration"], data["simulated"], data["credit_loops"]
-    yield ("configuration", f"{keys['read']} keys read, {keys['changed']} read with another value")
-    if keys["left_out"]:
-        yield ("", f"left out (only NVIDIA's opensm knows them): {', '.join(keys['left_out'])}")
+def _facts(result: OpensmResult) -> Iterator[tuple[str, str]]:
+    keys, simulated, loops = result.configuration, result.simulated, result.credit_loops
+    yield ("configuration", f"{keys.read} keys read, {keys.changed} read with another value")
+    if keys.left_out:
+        yield ("", f"left out (only NVIDIA's opensm knows them): {', '.join(keys.left_out)}")
     if simulated is not None:
-        nodes = f"{simulated['switches']} switches, {simulated['hcas']} HCAs"
-        state = f"up in {simulated['seconds']:.2f} s" if simulated["up"] else "not up"
+        nodes = f"{simulated.switches} switches, {simulated.hcas} HCAs"
+        state = f"up in {simulated.seconds:.2f} s" if simulated.up else "not up"
         yield "simulated subnet", f"{nodes}: {state}"
-        yield "routing engine", _engine(data["intended_engine"], simulated["engine"], keys["left_out"])
-        yield "partitions", simulated["partitions"]
-        for note in simulated["notes"]:
+        yield "routing engine", _engine(result.intended_engine, simulated.engine, keys.left_out)
+        yield "partitions", simulated.partitions
+        for note in simulated.notes:
             yield "", note
-    yield "credit loops", f"{_STATES[loops['state']]}: {loops['why']}"
-    for hop in loops["loop"]:
+    yield "credit loops", f"{_STATES[loops.state]}: {loops.why}"
+    for hop in loops.loop:
         yield "", hop
 
 
@@ -49,14 +52,14 @@ def _engine(intended: str, engine: str | None, left_out: Sequence[str]) -> str:
     )
 
 
-def _verdict(data: Mapping[str, Any], style: TextStyle) -> Iterator[str]:
-    if data["complaints"]:
+def _verdict(result: OpensmResult, style: TextStyle) -> Iterator[str]:
+    if result.complaints:
         yield "  not as intended:"
-        for complaint in data["complaints"]:
+        for complaint in result.complaints:
             yield wrapped(complaint, style, "    ")
-    elif data["configuration"]["left_out"]:
+    elif result.configuration.left_out:
         yield "  upstream opensm accepts every key that it knows"
-    elif data["credit_loops"]["state"] == "unproven":
+    elif result.credit_loops.state == "unproven":
         yield "  opensm accepts it as intended; credit loops stay unproven"
     else:
         yield "  opensm accepts it as intended"

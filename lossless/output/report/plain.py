@@ -13,13 +13,18 @@ _NO_FILES = Locations({}, ())
 
 
 def plain(value: Any, locations: Locations = _NO_FILES) -> Any:
-    """Return a record as an object of its fields, in their order; findings and origins as the lint report has them."""
+    """Return a record as an object of its fields, in their order; findings and origins as the lint report has them.
+
+    ``locations`` are those of its findings.
+    """
     if isinstance(value, Finding):
         return finding_data(value, locations)
     if isinstance(value, Origin):
         return {"file": shown_file(value.file), "path": list(value.path)}
     if isinstance(value, Record):
         return {name: plain(item, locations) for name, item in vars(value).items()}
+    if isinstance(value, dict):
+        return {name: plain(item, locations) for name, item in value.items()}
     if not isinstance(value, tuple):
         return value
     fields = getattr(value, "_fields", None)

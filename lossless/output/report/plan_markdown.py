@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.wording import listed
-from lossless.output.report.plan_text import devices_of, duration, evaluated, group_lines, headline, in_use
+from lossless.output.report.plan_text import duration, evaluated, group_lines, headline, in_use, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    Data = Mapping[str, Any]
+    from lossless.checks.plan.plan import FileGroup, Plan, PlannedBatch, PlannedSwitches, PlanStep
 
 _SHOWN = {
     "PFC_WD": "show pfcwd config",
@@ -25,40 +24,39 @@ _FEW = 4
 """Rows of a table that are named in a check; the checker of the step looks at all of them."""
 
 
-def plan_markdown(data: Data) -> str:
+def plan_markdown(plan: Plan) -> str:
     """Return a plan as Markdown."""
-    shown = {**data, **spelled_out({key: value for key, value in data.items() if key != "groups"})}
-    return "\n".join(_lines(shown)).rstrip() + "\n"
+    return "\n".join(_lines(shown(plan))).rstrip() + "\n"
 
 
-def _lines(data: Data) -> Iterator[str]:
-    yield from (f"# {headline(data)}", "", f"Plan `{data['id']}`. {evaluated(data)}.", "")
-    if not data["steps"]:
+def _lines(plan: Plan) -> Iterator[str]:
+    yield from (f"# {headline(plan)}", "", f"Plan `{plan.id}`. {evaluated(plan)}.", "")
+    if not plan.steps:
         return
     yield from ("![Order of the steps](plan.svg)", "")
-    yield from _table(data)
-    yield from (f"- {note}" for note in data["notes"])
+    yield from _table(plan)
+    yield from (f"- {note}" for note in plan.notes)
     yield ""
-    for step in data["steps"]:
-        yield from _step(step, data)
+    for step, back in zip(plan.steps, plan.rollback, strict=True):
+        yield from _step(step, plan)
+        yield from _rollback(step.number, back)
 
 
-def _table(data: Data) -> Iterator[str]:
+def _table(plan: Plan) -> Iterator[str]:
     yield "| step | what | who | ports down on a switch | time at most | by hand |"
     yield "|---|---|---|---|---|---|"
-    for step in data["steps"]:
-        who = [f"{len(devices_of(group, data)):,} {group['group']}" for group in step["switches"]]
-        who += [f"{len(group['hosts']):,} {group['group']}" for group in step["hosts"]]
-        who += [group["group"] for group in step.get("files", ())]
-        down = max((len(batch["ports_down"]) for batch in _batches(step)), default=0)
-        by_hand = "yes" if step["by_hand"] else "-"
+    for step in plan.steps:
+        who = [f"{len(group.devices):,} {group.name}" for group in step.switches]
+        who += [f"{len(group.hosts):,} {group.name}" for group in step.hosts]
+        who += [group.name for group in step.files]
+        down = max((len(batch.ports_down) for batch in _batches(step)), default=0)
         cells = (
-            step["number"],
-            step["title"],
+            step.number,
+            step.title,
             ", ".join(who) or "-",
             down or "-",
-            duration(step["seconds"]),
-            by_hand,
+            duration(step.seconds),
+            "yes" if step.by_hand else "-",
         )
         yield f"| {' | '.join(_cell(str(cell)) for cell in cells)} |"
     yield ""
@@ -69,33 +67,29 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def _batches(step: Data) -> list[Data]:
-    return [batch for group in step["switches"] for batch in group["batches"]]
+def _batches(step: PlanStep) -> list[PlannedBatch]:
+    return [batch for group in step.switches for batch in group.batches]
 
 
-def _step(step: Data, data: Data) -> Iterator[str]:
-    number = step["number"]
-    yield from (f"## Step {number}: {step['title']}", "")
-    use = in_use(step)
+def _step(step: PlanStep, plan: Plan) -> Iterator[str]:
+    yield from (f"## Step {step.number}: {step.title}", "")
+    use = in_use(step, plan)
     yield from (f"{use[0].upper()}{use[1:]}.", "")
-    if step["by_hand"]:
-        yield from ("By hand:", "", *(f"- {line}" for line in step["by_hand"]), "")
-    groups = list(group_lines(step, data))
+    if step.by_hand:
+        yield from ("By hand:", "", *(f"- {line}" for line in step.by_hand), "")
+    groups = list(group_lines(step))
     if groups:
         yield from ("What changes:", "", *(f"- {line}" for line in groups), "")
         yield from _reasons(step)
-    interrupts = dict.fromkeys(step["interrupts"])
+    interrupts = dict.fromkeys(step.interrupts)
     if interrupts:
         yield from ("What it interrupts:", "", *(f"- {line}" for line in interrupts), "")
-    yield from _run(f"step-{number:02}", asked=bool(step["by_hand"]))
+    yield from _run(f"step-{step.number:02}", asked=bool(step.by_hand))
     yield from _checks(step)
-    yield from _rollback(number, data["rollback"][number - 1])
 
 
-def _reasons(step: Data) -> Iterator[str]:
-    why = dict.fromkeys(
-        f"{batch['how']}, not patch: {batch['why']}" for batch in _batches(step) if batch["why"]
-    )
+def _reasons(step: PlanStep) -> Iterator[str]:
+    why = dict.fromkeys(f"{batch.how}, not patch: {batch.why}" for batch in _batches(step) if batch.why)
     if why:
         yield from ("Why not by patch:", "", *(f"- {line}" for line in why), "")
 
@@ -106,10 +100,10 @@ def _run(folder: str, *, asked: bool) -> Iterator[str]:
         yield from ("It asks for what is done by hand, and says with which option to go on.", "")
 
 
-def _checks(step: Data) -> Iterator[str]:
+def _checks(step: PlanStep) -> Iterator[str]:
     """Yield which command shows what the step has changed."""
-    lines = dict.fromkeys(line for group in step["switches"] for line in _expected(group))
-    lines |= dict.fromkeys(line for group in step.get("files", ()) for line in _manager_state(group))
+    lines = dict.fromkeys(line for group in step.switches for line in _expected(group))
+    lines |= dict.fromkeys(line for group in step.files for line in _manager_state(group))
     if lines:
         yield from (
             "Check, beside what the playbook checks itself:",
@@ -119,35 +113,34 @@ def _checks(step: Data) -> Iterator[str]:
         )
 
 
-def _manager_state(group: Data) -> Iterator[str]:
+def _manager_state(group: FileGroup) -> Iterator[str]:
     """Yield how the subnet manager of a host is asked for its state."""
-    if group["states"] is not None:
-        yield f"{group['group']}: `sminfo -D 0` says SMINFO_{group['states'][1].upper()}"
+    if group.states is not None:
+        yield f"{group.name}: `sminfo -D 0` says SMINFO_{group.states[1].upper()}"
 
 
-def _expected(group: Data) -> Iterator[str]:
-    for batch in group["batches"]:
-        if batch["how"] == "by hand":
-            yield f"{group['group']}: `lossless lint --plan` over the running configurations says who is done"
+def _expected(group: PlannedSwitches) -> Iterator[str]:
+    for batch in group.batches:
+        if batch.how == "by hand":
+            yield f"{group.name}: `lossless lint --plan` over the running configurations says who is done"
             continue
-        for table, rows in batch["after"].items():
+        for table, rows in batch.after.items():
+            before = batch.before[table]
             changed = [
-                f"`{key}` {_difference(batch['before'][table][key], row)}"
-                for key, row in rows.items()
-                if batch["before"][table][key] != row
+                f"`{key}` {_difference(before[key], row)}" for key, row in rows.items() if before[key] != row
             ]
-            yield f"{group['group']}: {_showing(table, batch)} shows of {table}: {listed(changed, _FEW)}"
+            yield f"{group.name}: {_showing(table, batch)} shows of {table}: {listed(changed, _FEW)}"
 
 
-def _showing(table: str, batch: Data) -> str:
+def _showing(table: str, batch: PlannedBatch) -> str:
     """Return the commands that show a table, or a part of what a switch does."""
-    if "session" in batch:
-        return listed([f"`{command}`" for command in batch["session"]["runs"]["check"]])
+    if batch.session is not None:
+        return listed([f"`{command}`" for command in batch.session.runs["check"]])
     command = _SHOWN.get(table, f"sonic-db-cli CONFIG_DB HGETALL '{table}|...'")
     return f"`{command}`"
 
 
-def _difference(before: Data | None, after: Data | None) -> str:
+def _difference(before: Mapping[str, object] | None, after: Mapping[str, object] | None) -> str:
     if after is None:
         return "gone"
     old = before or {}
@@ -156,18 +149,18 @@ def _difference(before: Data | None, after: Data | None) -> str:
     return listed([*new, *gone], _FEW)
 
 
-def _rollback(number: int, steps: Sequence[Data]) -> Iterator[str]:
+def _rollback(number: int, steps: Sequence[PlanStep]) -> Iterator[str]:
     yield from (f"### Rollback from step {number}", "")
     if not steps:
         yield from ("Nothing to undo.", "")
         return
     for step in steps:
-        folder = f"rollback-from-{number:02}/step-{step['number']:02}"
+        folder = f"rollback-from-{number:02}/step-{step.number:02}"
         run = (
             f" `ansible-playbook -i inventory.yml {folder}/playbook.yml`"
-            if step["switches"] or step["hosts"] or step.get("files")
+            if step.switches or step.hosts or step.files
             else ""
         )
-        yield f"{step['number']}. {step['title']}.{run}"
-        yield from (f"   - {line}" for line in step["by_hand"])
+        yield f"{step.number}. {step.title}.{run}"
+        yield from (f"   - {line}" for line in step.by_hand)
     yield ""

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.records import NamedTuple
 from lossless.output.report.drawing import style
 from lossless.output.report.drawing.shapes import markup, px
 from lossless.output.report.drawing.text_width import text_width
-from lossless.output.report.plan_text import in_use, spoken, taken
+from lossless.output.report.plan_text import in_use, shown, spoken, taken
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
-    Data = Mapping[str, Any]
+    from lossless.checks.plan.plan import Plan, PlanStep
 
 _COLUMN_PX, _GAP_PX, _MARGIN_PX = 214, 14, 16
 _INSIDE_PX = _COLUMN_PX - 16
@@ -36,14 +35,14 @@ class _Lane(NamedTuple):
         return max(1, *(len(lines) for lines in self.cells)) * style.LINE_PX + 16
 
 
-def plan_picture(data: Data) -> str:
+def plan_picture(plan: Plan) -> str:
     """Return the picture of a plan as SVG."""
-    shown = {**data, **spelled_out({key: value for key, value in data.items() if key != "groups"})}
-    lanes = [lane for lane in _lanes(shown) if any(lane.cells)]
+    plan = shown(plan._replace(rollback=()))
+    lanes = [lane for lane in _lanes(plan) if any(lane.cells)]
     left = _MARGIN_PX + max(text_width(lane.name, style.TEXT_PX) for lane in lanes) + _GAP_PX if lanes else 0
-    width = left + len(shown["steps"]) * (_COLUMN_PX + _GAP_PX) + _MARGIN_PX
+    width = left + len(plan.steps) * (_COLUMN_PX + _GAP_PX) + _MARGIN_PX
     height = _HEAD_PX + sum(lane.height_px + _GAP_PX for lane in lanes) + _MARGIN_PX
-    body = "\n".join([*_heads(shown, left), *_drawn(lanes, left, width)])
+    body = "\n".join([*_heads(plan, left), *_drawn(lanes, left, width)])
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {px(width)} {px(height)}" width="{px(width)}" '
         f'height="{px(height)}" font-family="{style.FONT_FAMILY}" font-size="{style.TEXT_PX}" fill="{style.INK}">\n'
@@ -54,11 +53,11 @@ def plan_picture(data: Data) -> str:
 _HEAD_PX = 58
 
 
-def _heads(data: Data, left: float) -> Iterator[str]:
-    for number, step in enumerate(data["steps"]):
+def _heads(plan: Plan, left: float) -> Iterator[str]:
+    for number, step in enumerate(plan.steps):
         x = left + number * (_COLUMN_PX + _GAP_PX)
-        yield _text(x + 2, 24, f"step {step['number']}", bold=True)
-        yield _text(x + 2, 42, in_use(step, short=True), color=style.GREY)
+        yield _text(x + 2, 24, f"step {step.number}", bold=True)
+        yield _text(x + 2, 42, in_use(step, plan, short=True), color=style.GREY)
 
 
 def _drawn(lanes: Sequence[_Lane], left: float, width: float) -> Iterator[str]:
@@ -89,47 +88,41 @@ def _text(x: float, y: float, text: str, *, bold: bool = False, color: str = sty
     return f'<text x="{px(x)}" y="{px(y)}" fill="{color}"{weight}>{markup(text)}</text>'
 
 
-def _lanes(data: Data) -> Iterator[_Lane]:
-    names = dict.fromkeys(group["group"] for step in data["steps"] for group in step["switches"])
-    for name in names:
-        size = len(data["groups"][name])
-        cells = tuple(_folded(_of_switches(step, name)) for step in data["steps"])
-        yield _Lane(
-            f"{name} ({size:,})", style.ROLE_FILLS.get(name.rstrip("-0123456789"), style.FRAME_FILL), cells
-        )
-    hosts = {group["group"]: len(group["hosts"]) for step in data["steps"] for group in step["hosts"]}
+def _lanes(plan: Plan) -> Iterator[_Lane]:
+    for name in dict.fromkeys(group.name for step in plan.steps for group in step.switches):
+        fill = style.ROLE_FILLS.get(name.rstrip("-0123456789"), style.FRAME_FILL)
+        cells = tuple(_folded(_of_switches(step, name)) for step in plan.steps)
+        yield _Lane(f"{name} ({len(plan.groups[name]):,})", fill, cells)
+    hosts = {group.name: len(group.hosts) for step in plan.steps for group in step.hosts}
     for name, size in hosts.items():
-        cells = tuple(_folded(_of_hosts(step, name)) for step in data["steps"])
+        cells = tuple(_folded(_of_hosts(step, name)) for step in plan.steps)
         yield _Lane(f"{name} ({size:,})", style.ROLE_FILLS["host"], cells)
-    given = {
-        group["group"]: len(group["devices"]) for step in data["steps"] for group in step.get("files", ())
-    }
+    given = {group.name: len(group.devices) for step in plan.steps for group in step.files}
     for name, size in given.items():
-        cells = tuple(_folded(_of_files(step, name)) for step in data["steps"])
+        cells = tuple(_folded(_of_files(step, name)) for step in plan.steps)
         yield _Lane(f"{name} ({size:,})", style.ROLE_FILLS["host"], cells)
-    yield _Lane(
-        _PEOPLE, style.STATE_FILLS["stalled"], tuple(_folded(_by_hand(step)) for step in data["steps"])
-    )
+    by_hand = tuple(_folded(_by_hand(step)) for step in plan.steps)
+    yield _Lane(_PEOPLE, style.STATE_FILLS["stalled"], by_hand)
 
 
-def _of_switches(step: Data, name: str) -> str:
-    groups = [group for group in step["switches"] if group["group"] == name]
-    return "; then ".join(spoken(batch["titles"]) for group in groups for batch in group["batches"])
+def _of_switches(step: PlanStep, name: str) -> str:
+    groups = [group for group in step.switches if group.name == name]
+    return "; then ".join(spoken(batch.titles) for group in groups for batch in group.batches)
 
 
-def _of_hosts(step: Data, name: str) -> str:
-    return "; ".join(group["title"] for group in step["hosts"] if group["group"] == name)
+def _of_hosts(step: PlanStep, name: str) -> str:
+    return "; ".join(group.title for group in step.hosts if group.name == name)
 
 
-def _of_files(step: Data, name: str) -> str:
-    return "; ".join(taken(group) for group in step.get("files", ()) if group["group"] == name)
+def _of_files(step: PlanStep, name: str) -> str:
+    return "; ".join(taken(group) for group in step.files if group.name == name)
 
 
-def _by_hand(step: Data) -> str:
-    if step["kind"] != "change":
-        return str(step["title"])
-    drained = "drain" if any(group["drained"] for group in step["switches"]) else ""
-    brought_in = {batch["how"] for group in step["switches"] for batch in group["batches"]}
+def _by_hand(step: PlanStep) -> str:
+    if step.kind != "change":
+        return step.title
+    drained = "drain" if any(group.drained for group in step.switches) else ""
+    brought_in = {batch.how for group in step.switches for batch in group.batches}
     done = [
         "upgrade or replace" if "by hand" in brought_in else "",
         "run sessions" if "session" in brought_in else "",

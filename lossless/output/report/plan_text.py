@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.wording import listed
@@ -10,45 +10,64 @@ from lossless.output.report.columns import cut, wrapped
 from lossless.output.report.text_style import PLAIN, TextStyle
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
-    Data = Mapping[str, Any]
-    """A plan as plain data, as plan.json has it."""
+    from lossless.checks.plan.plan import FileChange, FileGroup, Plan, PlanStep, TakenBy
+    from lossless.checks.plan.progress import DeviceProgress
 
 _MINUTE_S = 60
 _TABLE_WORDS = ("new rows of ", "unused rows of ", "values of ", "old rows of ")
 
 
-def plan_text(data: Data, style: TextStyle = PLAIN) -> str:
+def plan_text(plan: Plan, style: TextStyle = PLAIN) -> str:
     """Return a plan for a terminal."""
-    named = spelled_out({key: value for key, value in data.items() if key not in ("groups", "rollback")})
-    shown = {**data, **named}
-    return "\n\n".join([_head(shown, style), *(_step(step, shown, style) for step in shown["steps"])])
+    plan = shown(plan._replace(rollback=()))
+    return "\n\n".join([_head(plan, style), *(_step(step, plan, style) for step in plan.steps)])
 
 
-def headline(data: Data) -> str:
+def shown(plan: Plan) -> Plan:
+    """Return a plan with texts that can be shown; of its files it has the names, and whether they stay."""
+    named: Plan = spelled_out(
+        plan._replace(
+            steps=tuple(map(_without_texts, plan.steps)),
+            rollback=tuple(tuple(map(_without_texts, steps)) for steps in plan.rollback),
+        )
+    )
+    return named
+
+
+def _without_texts(step: PlanStep) -> PlanStep:
+    return step._replace(
+        files=tuple(group._replace(files=tuple(map(_without_text, group.files))) for group in step.files)
+    )
+
+
+def _without_text(file: FileChange) -> FileChange:
+    return file._replace(before=None, after=None if file.after is None else "")
+
+
+def headline(plan: Plan) -> str:
     """Return how many steps a plan has, and what it leads to."""
-    steps = len(data["steps"])
+    steps = len(plan.steps)
     if not steps:
-        return f"nothing to change: the {_whole(data)} is what the target declares"
-    return f"{steps} step{'' if steps == 1 else 's'} from {data['current']} to {data['target']}"
+        return f"nothing to change: the {_whole(plan)} is what the target declares"
+    return f"{steps} step{'' if steps == 1 else 's'} from {plan.current} to {plan.target}"
 
 
-def evaluated(data: Data) -> str:
+def evaluated(plan: Plan) -> str:
     """Return how many states were looked at, and for how many they stand."""
-    number, whole = data["states_represented"], _whole(data)
-    return f"{data['states_evaluated']:,} states were evaluated; they stand for {number} of the whole {whole}, all safe"
+    whole = f"{plan.represented} of the whole {_whole(plan)}"
+    return f"{plan.evaluated:,} states were evaluated; they stand for {whole}, all safe"
 
 
-def _whole(data: Data) -> str:
-    return "subnet" if data.get("transport") == "infiniband" else "fabric"
+def _whole(plan: Plan) -> str:
+    return "subnet" if plan.transport == "infiniband" else "fabric"
 
 
-def in_use(step: Data, *, short: bool = False) -> str:
+def in_use(step: PlanStep, plan: Plan, *, short: bool = False) -> str:
     """Return which classes jobs send in during a step, as part of a sentence; ``short``: where there is little room."""
-    levels = step.get("service_levels_in_use")
-    numbers = ", ".join(map(str, levels if levels is not None else step["dscps_in_use"]))
-    if levels is not None:
+    numbers = ", ".join(map(str, step.in_use))
+    if plan.transport == "infiniband":
         return f"jobs use SL {numbers}" if numbers else "no job runs"
     if numbers:
         return f"jobs send DSCP {numbers}"
@@ -62,44 +81,37 @@ def duration(seconds: int) -> str:
     return f"{seconds} s" if seconds < 2 * _MINUTE_S else f"{-(-seconds // _MINUTE_S)} min"
 
 
-def devices_of(group: Data, data: Data) -> Sequence[str]:
-    """Return the switches of a group in a step."""
-    devices: Sequence[str] = group.get("devices", data["groups"][group["group"]])
-    return devices
-
-
-def group_lines(step: Data, data: Data) -> Iterator[str]:
+def group_lines(step: PlanStep) -> Iterator[str]:
     """Yield what each group does in a step."""
-    for group in step["switches"]:
-        count = len(devices_of(group, data))
-        pace = f", {group['at_once']} at a time" if group["at_once"] else ""
-        batches = "; then ".join(f"{batch['how']}: {spoken(batch['titles'])}" for batch in group["batches"])
-        yield f"{group['group']} ({count:,} switch{'' if count == 1 else 'es'}{pace}): {batches}"
-    for group in step["hosts"]:
-        yield f"{group['group']} ({len(group['hosts']):,}): {group['title']}"
-    for group in step.get("files", ()):
-        yield _files_line(group)
+    for group in step.switches:
+        count = len(group.devices)
+        pace = f", {group.at_once} at a time" if group.at_once else ""
+        batches = "; then ".join(f"{batch.how}: {spoken(batch.titles)}" for batch in group.batches)
+        yield f"{group.name} ({count:,} switch{'' if count == 1 else 'es'}{pace}): {batches}"
+    for hosts in step.hosts:
+        yield f"{hosts.name} ({len(hosts.hosts):,}): {hosts.title}"
+    yield from map(_files_line, step.files)
 
 
-_TAKEN = {"hup": "SIGHUP", "restart": "restart", "nothing": "no restart"}
+_TAKEN: dict[TakenBy, str] = {"hup": "SIGHUP", "restart": "restart", "nothing": "no restart"}
 
 
-def _files_line(group: Data) -> str:
-    count = "" if len(group["devices"]) == 1 else f" ({len(group['devices']):,})"
-    why = f" ({'; '.join(group['why'])})" if group["why"] else ""
-    return f"{group['group']}{count}: {taken(group)}{why}"
+def _files_line(group: FileGroup) -> str:
+    count = "" if len(group.devices) == 1 else f" ({len(group.devices):,})"
+    why = f" ({'; '.join(group.why)})" if group.why else ""
+    return f"{group.name}{count}: {taken(group)}{why}"
 
 
-def taken(group: Data) -> str:
+def taken(group: FileGroup) -> str:
     """Return which files a group gets, and what brings them into force."""
-    return f"{', '.join(map(_changed, group['files']))}: {_TAKEN[group['how']]}"
+    return f"{', '.join(map(_changed, group.files))}: {_TAKEN[group.how]}"
 
 
-def _changed(file: Data) -> str:
-    if not file["after"]:
-        return f"{file['name']} goes"
-    keys = f" ({listed(file['keys'], 6)})" if file["keys"] else ""
-    return f"{file['name']}{keys}"
+def _changed(file: FileChange) -> str:
+    if file.after is None:
+        return f"{file.name} goes"
+    keys = f" ({listed(file.keys, 6)})" if file.keys else ""
+    return f"{file.name}{keys}"
 
 
 def spoken(titles: Sequence[str]) -> str:
@@ -111,9 +123,9 @@ def spoken(titles: Sequence[str]) -> str:
     return ", ".join(words + ", ".join(filter(None, names)) for words, names in tables.items())
 
 
-def progress_lines(reached: Sequence[Any], missing: Sequence[str], steps: int) -> Iterator[str]:
+def progress_lines(reached: Sequence[DeviceProgress], missing: Sequence[str], steps: int) -> Iterator[str]:
     """Yield how far switches are in a plan, those that are as far together."""
-    together: dict[tuple[Any, ...], list[str]] = {}
+    together: dict[tuple[int, int, int, tuple[str, ...], tuple[str, ...]], list[str]] = {}
     for device in reached:
         key = (device.done, device.batches, device.step, device.partly, device.neither)
         together.setdefault(key, []).append(device.device)
@@ -128,14 +140,14 @@ def progress_lines(reached: Sequence[Any], missing: Sequence[str], steps: int) -
         yield f"no file here of {listed(missing, 6)}"
 
 
-def _head(data: Data, style: TextStyle) -> str:
-    lines = [headline(data), *([evaluated(data), *data["notes"]] if data["steps"] else [])]
+def _head(plan: Plan, style: TextStyle) -> str:
+    lines = [headline(plan), *([evaluated(plan), *plan.notes] if plan.steps else [])]
     return "\n".join(wrapped(line, style) for line in lines)
 
 
-def _step(step: Data, data: Data, style: TextStyle) -> str:
-    time = f", {duration(step['seconds'])} at most" if step["seconds"] else ""
-    named = step["title"] if step["kind"] != "change" else "configurations change"
-    lines = [f"{step['number']}. {named}; {in_use(step)}{time}"]
-    below = [*group_lines(step, data), *step["by_hand"], *dict.fromkeys(step["interrupts"])]
+def _step(step: PlanStep, plan: Plan, style: TextStyle) -> str:
+    time = f", {duration(step.seconds)} at most" if step.seconds else ""
+    named = step.title if step.kind != "change" else "configurations change"
+    lines = [f"{step.number}. {named}; {in_use(step, plan)}{time}"]
+    below = [*group_lines(step), *step.by_hand, *dict.fromkeys(step.interrupts)]
     return "\n".join([*lines, *cut([wrapped(line, style, "   ") for line in below], style, "   ")])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.units import format_rate
@@ -12,9 +12,10 @@ from lossless.output.report.text_style import PLAIN, TextStyle
 from lossless.output.report.workload_text import format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from lossless.analysis.storm.blast_radius import BlastRadius, PropagationStage
+    from lossless.analysis.topology.picture import Picture
 
 _FEW = 5
 _NAMED = ("source", "class_name", "ended_at", "stages", "loses", "assumed", "cycle")
@@ -27,11 +28,11 @@ def storm_text(radius: BlastRadius, style: TextStyle = PLAIN) -> str:
     return "\n\n".join(_blocks(shown, style))
 
 
-def storm_picture(radius: BlastRadius) -> Mapping[str, Any]:
+def storm_picture(radius: BlastRadius) -> Picture:
     """Return the picture with the sentences of the text about it, before what lines and boxes mean."""
-    said = [["", line] for line in (*_who(radius), *_end(radius))]
-    picture: dict[str, Any] = dict(radius.picture())
-    return {**picture, "legend": [*said, *picture["legend"]]}
+    picture = radius.picture()
+    said = (("", line) for line in (*_who(radius), *_end(radius)))
+    return picture._replace(legend=(*said, *picture.legend))
 
 
 def _blocks(radius: BlastRadius, style: TextStyle) -> Iterator[str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from lossless.analysis.buffers.pfc_load import PfcLoad, load_data
 from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.units import format_capacity
 from lossless.output.report.columns import facts, table, wrapped
@@ -14,8 +15,11 @@ from lossless.output.report.text_style import PLAIN, TextStyle
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    Data = Mapping[str, Any]
-    """An estimate as plain data, by the names of :mod:`lossless.analysis.workloads.estimate`."""
+    from lossless.analysis.simulation.study.fan_in import PortFanIn
+    from lossless.analysis.simulation.study.verdict import RunVerdict
+    from lossless.analysis.workloads.estimate import Estimate, EstimatePart
+    from lossless.analysis.workloads.verdict import WorkloadVerdict
+    from lossless.ground.basics.findings import MissingInput
 
 _NAMES = {
     "domain": "links inside a domain",
@@ -43,44 +47,46 @@ _SHOWN = tuple(
 """The measures of a run that are shown, of those that ``lossless simulate`` shows."""
 
 
-def workload_text(data: Data, style: TextStyle = PLAIN) -> str:
-    """Return the estimate."""
-    return "\n\n".join(_blocks(spelled_out(data), style))
+def workload_text(
+    estimate: Estimate, checked: WorkloadVerdict | None = None, style: TextStyle = PLAIN
+) -> str:
+    """Return the estimate, and the verdict on buffers where there is one."""
+    if checked is not None:
+        runs, not_run, loads = spelled_out((checked.runs, checked.not_run, checked.pfc_loads))
+        checked = checked._replace(runs=runs, not_run=not_run, pfc_loads=loads)
+    return "\n\n".join(_blocks(estimate, checked, style))
 
 
-def _blocks(data: Data, style: TextStyle) -> Iterator[str]:
-    yield "\n".join(wrapped(line, style) for line in _head(data))
-    yield "\n".join(_times(data))
-    yield "\n".join(_fan_in(data))
-    checked = data.get("buffers")
+def _blocks(estimate: Estimate, checked: WorkloadVerdict | None, style: TextStyle) -> Iterator[str]:
+    yield "\n".join(wrapped(line, style) for line in _head(estimate))
+    yield "\n".join(_times(estimate))
+    yield _fan_in(estimate)
     if checked is not None:
         yield "\n".join(_checked(checked, style))
-    if data["parts"]:
-        yield _parts(data["parts"], style)
-    yield "\n".join(
-        ["assumed:", *(wrapped(text, style, "  ") for text in _assumed(data["assumed"], checked))]
-    )
+    if estimate.parts:
+        yield _parts(estimate.parts, style)
+    assumed = (*spelled_out(estimate.assumed), *_assumed_of(checked))
+    yield "\n".join(["assumed:", *(wrapped(text, style, "  ") for text in assumed)])
 
 
-def _head(data: Data) -> Iterator[str]:
+def _head(estimate: Estimate) -> Iterator[str]:
     """Yield what is run, and what each GPU sends."""
-    per_gpu = data["per_gpu"]
-    algorithm = "" if data["algorithm"] == "direct" else f" ({data['algorithm']})"
-    domain = f", in domains of {data['domain_gpus']}" if data["domain_gpus"] > 1 else ""
-    whole = f"{data['collective']}{algorithm} of {format_size(data['size_bytes'])}"
-    yield f"{whole} on {data['gpus']:,} GPUs, {data['gpus_per_host']} a host{domain}"
-    inside = (
-        f" and {format_size(per_gpu['inside_bytes'])} inside its domain" if per_gpu["inside_bytes"] else ""
-    )
-    steps = f"{data['steps']:,} {'step' if data['steps'] == 1 else 'steps'}"
-    yield f"each GPU sends {format_size(per_gpu['fabric_bytes'])} over the fabric{inside}, in {steps}"
+    asked, where, moved = estimate.workload, estimate.placement, estimate.demand
+    algorithm = "" if estimate.algorithm == "direct" else f" ({estimate.algorithm})"
+    domain = f", in domains of {where.domain}" if where.domain > 1 else ""
+    whole = f"{asked.collective}{algorithm} of {format_size(asked.size_bytes)}"
+    yield f"{whole} on {where.gpus:,} GPUs, {where.per_host} a host{domain}"
+    inside_bytes = round(moved.inside_bytes)
+    inside = f" and {format_size(inside_bytes)} inside its domain" if inside_bytes else ""
+    steps = f"{moved.steps:,} {'step' if moved.steps == 1 else 'steps'}"
+    yield f"each GPU sends {format_size(round(moved.fabric_bytes))} over the fabric{inside}, in {steps}"
 
 
-def _parts(parts: Sequence[Data], style: TextStyle) -> str:
+def _parts(parts: Sequence[EstimatePart], style: TextStyle) -> str:
     """Return a table of the busiest parts, bytes in one unit and times in one."""
-    sizes = _figures([part["size_bytes"] for part in parts], _SIZES)
-    times = _figures([part["time_ns"] for part in parts], _TIMES)
-    names = (f"{_NAMES[part['name']]}, {format_capacity(round(part['rate_bps']))}" for part in parts)
+    sizes = _figures([part.size_bytes for part in parts], _SIZES)
+    times = _figures([part.time_ns for part in parts], _TIMES)
+    names = (f"{_NAMES[part.name]}, {format_capacity(round(part.rate_bps))}" for part in parts)
     heads = ("the busiest of", f"on the wire ({sizes[0]})", f"time alone ({times[0]})")
     return table([heads, *zip(names, sizes[1:], times[1:], strict=True)], style)
 
@@ -98,68 +104,75 @@ def _digits(value: float, most: float) -> str:
     return f"{value:,.3f}" if most < 100 else f"{value:,.1f}"
 
 
-def _times(data: Data) -> Iterator[str]:
-    limit = f", by the {_NAMES[data['limit']]}" if data["limit"] in _NAMES else ""
-    yield f"time: {format_time(data['time_ns'])} at best{limit}"
-    if data["apart_ns"] > data["time_ns"]:
-        yield f"  {format_time(data['apart_ns'])} where domains and fabric alternate"
-    if data["algbw_bps"] is not None:
-        alg, bus = (f"{data[name] / 8e9:,.4g} GB/s" for name in ("algbw_bps", "busbw_bps"))
+def _times(estimate: Estimate) -> Iterator[str]:
+    time_ns, apart_ns = round(estimate.time_ns), round(estimate.apart_ns)
+    limit = f", by the {_NAMES[estimate.limit]}" if estimate.limit in _NAMES else ""
+    yield f"time: {format_time(time_ns)} at best{limit}"
+    if apart_ns > time_ns:
+        yield f"  {format_time(apart_ns)} where domains and fabric alternate"
+    if estimate.algorithm_bps is not None and estimate.bus_bps is not None:
+        alg, bus = (f"{round(bps) / 8e9:,.4g} GB/s" for bps in (estimate.algorithm_bps, estimate.bus_bps))
         yield f"  as nccl-tests counts: algbw {alg}, busbw {bus}"
-    if data["step_time_ns"] is not None:
-        yield f"step: {format_time(data['step_time_ns'])} with the computation"
+    if estimate.step_time_ns is not None:
+        yield f"step: {format_time(round(estimate.step_time_ns))} with the computation"
 
 
-def _fan_in(data: Data) -> Iterator[str]:
-    senders = data["fan_in"]
+def _fan_in(estimate: Estimate) -> str:
+    senders = estimate.demand.fan_in
     if not senders:
-        yield "fan-in: none"
-        return
-    each = format_size(data["message_bytes"])
-    whom = "server" if data["collective"] == "storage-write" else "GPU"
+        return "fan-in: none"
+    each = format_size(round(estimate.demand.message_bytes))
+    whom = "server" if estimate.workload.collective == "storage-write" else "GPU"
     many = "1 sender sends" if senders == 1 else f"up to {senders:,} senders send"
-    yield f"fan-in: {many} {each} to one {whom} at once"
+    return f"fan-in: {many} {each} to one {whom} at once"
 
 
-def _checked(checked: Data, style: TextStyle) -> Iterator[str]:
-    yield f"buffers: {checked['overall']}"
-    closed = checked["closed_forms"]
-    if closed is not None:
-        yield f"  closed forms, for any traffic: {closed['overall']}"
-        yield from (wrapped(f"why: {reason}", style, "    ") for reason in closed["reasons"])
-    for run in checked["runs"]:
-        yield wrapped(f"{run['scenario']}: {run['verdict']}", style, "  ")
-        yield from (wrapped(f"why: {reason}", style, "    ") for reason in run["reasons"])
-        yield from (wrapped(f"change: {change}", style, "    ") for change in run["changes"])
-        if run["ports"] and style.verbose:
-            yield table([_PORTS, *map(_port_row, run["ports"])], style, "    ")
-        yield facts([pair for pair in measured(run) if pair[0] in _SHOWN], style, "    ")
-    for load in checked["pfc_load"]:
-        above = load.get("above") or [load.get("reason", "")]
-        told = ": ".join(filter(None, [load["verdict"], ", ".join(above)]))
-        yield wrapped(f"{LABELS['pfc_load']}: {told}", style, "  ")
-    if not style.verbose and any(run["ports"] for run in checked["runs"]):
+def _checked(checked: WorkloadVerdict, style: TextStyle) -> Iterator[str]:
+    yield f"buffers: {checked.overall}"
+    if checked.closed is not None:
+        yield f"  closed forms, for any traffic: {checked.closed.overall}"
+        reasons = spelled_out(checked.closed.reasons)
+        yield from (wrapped(f"why: {reason}", style, "    ") for reason in reasons)
+    for run in checked.runs:
+        yield from _run(run, style)
+    yield from (wrapped(f"{LABELS['pfc_load']}: {_load(load)}", style, "  ") for load in checked.pfc_loads)
+    if not style.verbose and any(run.ports for run in checked.runs):
         yield f"  -v shows the {LABELS['peak_queue_depth_bytes']} and pauses of every kind of port"
-    yield from (wrapped(f"not run: {reason}", style, "  ") for reason in checked["not_run"])
+    yield from (wrapped(f"not run: {reason}", style, "  ") for reason in checked.not_run)
 
 
-def _port_row(ports: Data) -> tuple[str, ...]:
+def _run(run: RunVerdict, style: TextStyle) -> Iterator[str]:
+    yield wrapped(f"{run.scenario}: {run.verdict}", style, "  ")
+    yield from (wrapped(f"why: {reason}", style, "    ") for reason in run.reasons)
+    yield from (wrapped(f"change: {change}", style, "    ") for change in run.changes)
+    if run.ports and style.verbose:
+        yield table([_PORTS, *map(_port_row, run.ports)], style, "    ")
+    yield facts([pair for pair in measured(run.to_data()) if pair[0] in _SHOWN], style, "    ")
+
+
+def _load(load: PfcLoad | MissingInput) -> str:
+    """Return what PFC carries: its verdict, and what is above a limit, or why it is not known."""
+    why = ", ".join(load.above) if isinstance(load, PfcLoad) else load.reason
+    verdict = str(load_data(load)["verdict"])
+    return f"{verdict}: {why}" if why else verdict
+
+
+def _port_row(ports: PortFanIn) -> tuple[str, ...]:
     fed, peak = "-", "-"
-    if ports["sender"] != "host":
-        fed = str(ports["fan_in"])
-        peak = f"{ports['peak_queue_depth_bytes']:,}"
-    many = f"{ports['paused']} of {ports['ports']}" if ports["paused"] else "none"
-    kind = f"{ports['sender']} to {ports['receiver']}"
-    return kind, str(ports["ports"]), fed, peak, many
+    if ports.sender != "host":
+        fed = str(ports.fan_in)
+        peak = f"{ports.peak_queue_depth_bytes:,}"
+    many = f"{ports.paused} of {ports.ports}" if ports.paused else "none"
+    return f"{ports.sender} to {ports.receiver}", str(ports.ports), fed, peak, many
 
 
-def _assumed(of_estimate: Sequence[str], checked: Data | None) -> Iterator[str]:
-    yield from of_estimate
+def _assumed_of(checked: WorkloadVerdict | None) -> Iterator[str]:
+    """Yield what the runs take for given."""
     if checked is None:
         return
-    if checked["runs"] and checked["run_part"] < 1:
-        yield f"buffers: {checked['run_part']:.2%} of the bytes are run, all flows at once; the rest repeats it"
-    yield from dict.fromkeys(f"buffers: {text}" for run in checked["runs"] for text in run["assumed"])
+    if checked.runs and checked.run_part < 1:
+        yield f"buffers: {checked.run_part:.2%} of the bytes are run, all flows at once; the rest repeats it"
+    yield from dict.fromkeys(f"buffers: {text}" for run in checked.runs for text in run.assumed)
 
 
 def format_size(size_bytes: int) -> str:

@@ -15,8 +15,8 @@ from lossless.analysis.buffers.headroom.comparison import (
     of_link,
     of_ports,
 )
-from lossless.analysis.buffers.headroom.data import headroom_data
 from lossless.analysis.buffers.headroom.inputs import HeadroomInputs
+from lossless.analysis.buffers.headroom.kinds import Headrooms
 from lossless.analysis.buffers.headroom.methods import HeadroomCase, SourcedValue
 from lossless.formats.sonic.read.tables import Tables
 from lossless.formats.sonic.to_model.devices import read_fabric
@@ -25,6 +25,7 @@ from lossless.ground.basics.known import UNKNOWN
 from lossless.model.fabric.model import Cable
 from lossless.model.fabric.view import PortSet, View
 from lossless.model.hardware.load import load_switch
+from lossless.output.report.plain import plain
 from tests.analysis.buffers.made import profile, with_group
 from tests.checks.rules.snippets import BASES
 
@@ -91,13 +92,13 @@ def test_a_cable_longer_than_configured_shows_in_every_margin() -> None:
 def test_in_the_dynamic_model_the_switch_computes_from_the_configured_length() -> None:
     found = only(over(dynamic(), 40, 5))
     assert isinstance(found.configured, ConfiguredHeadroom)
-    assert (found.configured.by, found.configured.name) == ("switch", "")
+    assert (found.configured.by, found.configured.name) == ("switch", None)
     formula = found.answers[1]
     assert formula.need is not None
     assert found.case is not None
     assert found.case.small_packet_percent == SourcedValue(50, "LOSSLESS_TRAFFIC_PATTERN")
     # What is asked is asked for the real length, 35 m of cable more.
-    assert margins(found)["formula"] == found.configured.given_bytes - formula.need.headroom_bytes < 0
+    assert margins(found)["formula"] == found.configured.headroom_bytes - formula.need.headroom_bytes < 0
     assert margins(only(over(dynamic(), 5, 5)))["formula"] == 0
 
 
@@ -273,8 +274,7 @@ def test_a_stranger_has_a_floor_and_nothing_else() -> None:
 
 
 def kinds(*found: HeadroomComparison) -> list[dict[str, Any]]:
-    data: Any = headroom_data(found)
-    return list(data["kinds"])
+    return list(plain(Headrooms(found).kinds()))
 
 
 def test_kinds_that_are_identical_on_several_devices_are_one() -> None:

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from inline_snapshot import snapshot
 
-from lossless.analysis.topology.folding import Picture, folded
+from lossless.analysis.topology.folding import folded
+from lossless.analysis.topology.picture import Picture
 from lossless.analysis.topology.shapes import LinkBundle, PlanNode, WiringPlan, wiring_plan
 from lossless.output.report.topology.svg import topology_svg
 from lossless.output.report.topology.words import from_to
@@ -25,7 +26,7 @@ def drawn(shape: str, plan: WiringPlan) -> Picture:
 
 
 def svg(found: Picture) -> str:
-    return topology_svg(found.to_data())
+    return topology_svg(found)
 
 
 @pytest.mark.parametrize("shape", PLANS)
@@ -86,7 +87,7 @@ def named(name: str) -> WiringPlan:
 
 
 def test_names_cannot_become_markup() -> None:
-    text = topology_svg(folded(named("leaf1"), "<b>&'\x1b", None).to_data())
+    text = topology_svg(folded(named("leaf1"), "<b>&'\x1b", None))
     assert "<text x='24' y='28' font-size='16' font-weight='bold'>&lt;b&gt;&amp;&#39;\\x1b</text>" in text
     ElementTree.fromstring(text)
 

@@ -19,7 +19,6 @@ from lossless.analysis.topology.subnet import (
 )
 from lossless.ground.basics.known import UNKNOWN
 from lossless.model.fabric.infiniband.rates import RATES
-from lossless.model.fabric.tier import Tier
 from tests.subnets import Cabling, dragonfly, fat_tree, fat_tree_of_pods, torus
 
 if TYPE_CHECKING:
@@ -41,13 +40,13 @@ def test_every_device_link_and_port_of_a_subnet_is_counted_once(subnet: Subnet) 
     assert isinstance(subnet.switches, tuple)
     assert isinstance(subnet.hosts, tuple)
     numbers = subnet_summary(subnet)
-    assert sum(len(group.names) for group in numbers.switches) == len(subnet.switches)
+    assert sum(group.switches for group in numbers.switches) == len(subnet.switches)
     assert sum(hosts for _, hosts in numbers.hosts) == len(subnet.hosts)
     assert sum(group.links for group in numbers.links) == len(subnet.links)
-    used = sum(ports * len(group.names) for group in numbers.switches for ports, _ in group.used)
+    used = sum(ports * group.switches for group in numbers.switches for ports, _ in group.ports.used)
     assert used == sum(1 if link.to_hca else 2 for link in subnet.links)
     for group in numbers.switches:
-        assert sum(ports for ports, _ in (*group.used, *group.free)) == 64
+        assert sum(ports for ports, _ in (*group.ports.used, *group.ports.free)) == 64
     fabric, picture = subnet_fabric(subnet), folded(subnet_plan(subnet), "subnet", picture_shape(subnet))
     assert len(fabric.links) == len(subnet.links)
     assert sum(edge.links for edge in picture.edges) == len(subnet.links)
@@ -57,8 +56,8 @@ def test_every_device_link_and_port_of_a_subnet_is_counted_once(subnet: Subnet) 
 def test_tiers_of_a_tree_carry_what_their_links_do() -> None:
     # 5 hosts below a leaf and 4 links above it; 4 below a spine and 4 above.
     leaves, spines = fabric_capacity(subnet_fabric(SUBNETS["three levels"])).tiers
-    assert (leaves.tier, len(leaves.switches), leaves.down_bps, leaves.up_bps) == (
-        Tier.LEAF,
+    assert (leaves.role, len(leaves.switches), leaves.down_bps, leaves.up_bps) == (
+        "leaf",
         12,
         5 * NDR,
         4 * NDR,
@@ -95,7 +94,7 @@ def test_a_split_port_takes_half_of_a_whole_one() -> None:
     made = Cabling(ports=128, rate="NDR200")
     made.hosts(made.switch("leaf", 0), 3)
     (group,) = subnet_summary(made.subnet("fat-tree", None)).switches
-    assert (group.used, group.free) == (((3, RATES["NDR200"].bits_per_second),), ((62, NDR),))
+    assert group.ports[:2] == (((3, RATES["NDR200"].bits_per_second),), ((62, NDR),))
 
 
 def test_of_a_subnet_whose_cables_are_not_known_nothing_is_said() -> None:

@@ -75,7 +75,7 @@ def test_each_reading_of_the_reference_architecture_has_its_figures(reading: Rea
     assert found.bisection is not None
     assert found.per_gpu is not None
     assert (tier.down_bps, tier.up_bps, tier.down_bps / tier.up_bps) == reading[1:4]
-    assert (found.bisection.bps, found.per_gpu.half_bps, found.per_gpu.leaf_bps) == (
+    assert (found.bisection.one_way_bps, found.per_gpu.half_bps, found.per_gpu.leaf_bps) == (
         reading.bisection_bps,
         reading.gpu_bps,
         reading.gpu_bps,
@@ -85,14 +85,14 @@ def test_each_reading_of_the_reference_architecture_has_its_figures(reading: Rea
 def test_its_3_2_terabit_of_bisection_are_both_directions_added() -> None:
     found = fabric_capacity(published()).bisection
     assert found is not None
-    assert 2 * found.bps == 3.2 * T
+    assert 2 * found.one_way_bps == 3.2 * T
 
 
 def test_it_counts_32_servers_4_switches_64_host_cables_and_4_uplinks() -> None:
-    data: Any = topology(PUBLISHED).data
-    assert sum(one["hosts"] for one in data["hosts"]) == 32
-    assert sum(one["switches"] for one in data["switches"]) == 4
-    assert [(one["tier"], one["links"], one["speed_bps"]) for one in data["links"]] == [
+    found = topology(PUBLISHED).summary
+    assert sum(group.hosts for group in found.hosts) == 32
+    assert sum(group.switches for group in found.switches) == 4
+    assert [(group.tier, group.links, group.speed_bps) for group in found.links] == [
         ("hosts", 64, 400 * G),
         ("uplinks", 4, 800 * G),
     ]
@@ -162,7 +162,7 @@ def test_1024_gpus_at_400g_inject_409_6_terabit_and_half_of_that_crosses_the_mid
     assert found.per_gpu is not None
     assert found.bisection is not None
     assert (found.per_gpu.gpus, found.per_gpu.gpus * found.per_gpu.host_bps) == (1024, 409.6 * T)
-    assert found.bisection.bps == 204.8 * T
+    assert found.bisection.one_way_bps == 204.8 * T
 
 
 def whole(fabric: Fabric) -> FabricCapacity:

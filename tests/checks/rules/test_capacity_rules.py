@@ -144,8 +144,8 @@ class TestFailures:
     def test_the_summary_says_what_is_out_of_service(self) -> None:
         found = fabric_capacity(intent_view({"failures": {"out_of_service": ["spine2"]}}).fabric)
         (tier,) = found.tiers
-        assert (tier.without_links_bps, tier.without_switches_bps) == (800 * G, 0)
-        said = capacity_text(found.to_data())
+        assert (tier.after.links.up_bps, *tier.after.switches) == (800 * G, 0, None)
+        said = capacity_text(found)
         assert said.endswith("failures come on top of what is out of service: spine2")
 
 
@@ -207,24 +207,22 @@ class TestCarried:
         found = fabric_capacity(fabric)
         (tier,) = found.tiers
         assert (tier.down_bps / tier.up_bps, tier.down_bps, tier.up_bps) == (8, 12_800 * G, 1600 * G)
-        assert tier.without_links_bps == tier.without_switches_bps == 800 * G
+        assert tier.after.links.up_bps == tier.after.switches.up_bps == 800 * G
         assert found.bisection is not None
         assert found.per_gpu is not None
-        assert found.bisection.bps == 1600 * G
+        assert found.bisection.one_way_bps == 1600 * G
         assert (found.per_gpu.gpus, found.per_gpu.host_bps, found.per_gpu.leaf_bps) == (
             256,
             100 * G,
             12.5 * G,
         )
-        assert "1.6 Tb/s in one direction, 12.5 % of what the hosts of one half send" in capacity_text(
-            found.to_data()
-        )
+        assert "1.6 Tb/s in one direction, 12.5 % of what the hosts of one half send" in capacity_text(found)
 
     def test_as_many_fail_as_the_intent_asks_about_and_else_one(self) -> None:
         asked = {"failures": {"links": 3}}
         (one,), (three,) = (fabric_capacity(intent_view(patch).fabric).tiers for patch in ({}, asked))
-        assert (one.without_links_bps, three.without_links_bps) == (2400 * G, 800 * G)
-        assert one.without_switches_bps == three.without_switches_bps == 1600 * G
+        assert (one.after.links.up_bps, three.after.links.up_bps) == (2400 * G, 800 * G)
+        assert one.after.switches.up_bps == three.after.switches.up_bps == 1600 * G
 
     def test_beyond_its_leaf_a_gpu_has_its_share_of_what_its_own_leaf_has(self) -> None:
         """The slowest host is not below the leaf that is short: 200G whole at one, a third of 800G at the other."""
@@ -252,7 +250,7 @@ class TestCarried:
         devices = {"leaf1": {"role": "leaf"}} | {f"host{n}": {"role": "host"} for n in (1, 2)}
         wires = [{"a": "leaf1", "b": f"host{n}", "links": "1 x 400G", "cable": "3m"} for n in (1, 2)]
         view = intent_view({"topology": {"leaf_spine": None, "devices": devices, "links": wires}})
-        assert capacity_text(fabric_capacity(view.fabric).to_data()) == ""
+        assert capacity_text(fabric_capacity(view.fabric)) == ""
 
     def test_inside_a_domain_a_gpu_has_what_nvlink_gives_one_way(self) -> None:
         view = intent_view({"cluster": {"gpus_per_host": 4, "nvlink": {"generation": 5, "domain": 72}}})

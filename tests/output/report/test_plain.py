@@ -29,3 +29,8 @@ def test_fields_keep_names_and_order_at_every_depth() -> None:
     place = '{"file": "leaf1.json", "path": ["QUEUE", "Ethernet0|3", "scheduler"]}'
     wanted = f'{{"name": "Ethernet0", "queues": [{{"number": 3, "weight": null, "origin": {place}}}]}}'
     assert json.dumps(plain(port, NOWHERE)) == wanted
+
+
+def test_records_below_names_become_objects_too() -> None:
+    by_name = {"leaf1": Port("Ethernet0", ())}
+    assert plain(by_name) == {"leaf1": {"name": "Ethernet0", "queues": []}}

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from lossless.analysis.topology.folding import MOST_COLUMNS, Picture, folded
+from lossless.analysis.topology.folding import MOST_COLUMNS, folded
+from lossless.analysis.topology.picture import Picture
 from lossless.analysis.topology.shapes import LinkBundle, PlanNode, WiringPlan, wiring_plan
 from lossless.output.report.drawing.style import LINKS, ROLE_FILLS
 from lossless.output.report.topology.svg import topology_svg
@@ -42,7 +43,7 @@ def pictures(draw: Any) -> Picture:
 
 
 def drawn(picture: Picture) -> Drawn:
-    return read_svg(topology_svg(picture.to_data()))
+    return read_svg(topology_svg(picture))
 
 
 @settings(deadline=None, max_examples=120)

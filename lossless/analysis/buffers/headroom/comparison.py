@@ -32,14 +32,14 @@ NO_PFC = NoHeadroom("PFC is off: there is no lossless group")
 class ConfiguredHeadroom(NamedTuple):
     """The headroom of a group: written in the file, or computed by the switch from what the file says.
 
-    ``given_bytes`` is less than ``stated_bytes`` (``xoff``) where nothing backs it, see
-    ``port.given_headroom``. ``name`` is that of the profile, empty where the switch makes it.
+    ``headroom_bytes`` is less than ``xoff_bytes`` where nothing backs it, see ``port.given_headroom``. ``name`` is that
+    of the profile, None where the switch makes it.
     """
 
-    name: str
+    name: str | None
     by: Literal["file", "switch"]
-    given_bytes: int
-    stated_bytes: int
+    headroom_bytes: int
+    xoff_bytes: int
     xon_bytes: int | None
     reserved_bytes: int | None
 
@@ -69,7 +69,7 @@ class HeadroomComparison(NamedTuple):
         """Return by how much what is configured exceeds a need, None where either is unknown."""
         if not isinstance(self.configured, ConfiguredHeadroom) or answer.need is None:
             return None
-        return self.configured.given_bytes - answer.need.headroom_bytes
+        return self.configured.headroom_bytes - answer.need.headroom_bytes
 
     @property
     def least_bytes(self) -> int | None:
@@ -146,10 +146,10 @@ def _configured(ports: PortSet, priority: int) -> ConfiguredHeadroom | NoHeadroo
     if profile is None:
         return _absent(ports, priority)
     return ConfiguredHeadroom(
-        name=profile.name,
+        name=profile.name or None,
         by="file",
-        given_bytes=given_headroom(ports.switch, profile),
-        stated_bytes=profile.xoff_bytes,
+        headroom_bytes=given_headroom(ports.switch, profile),
+        xoff_bytes=profile.xoff_bytes,
         xon_bytes=profile.xon_bytes,
         reserved_bytes=profile.reserved_bytes,
     )
@@ -168,4 +168,4 @@ def _computed(ports: PortSet) -> ConfiguredHeadroom | MissingInput:
     if isinstance(need, MissingInput):
         return need
     stated = need.headroom_bytes
-    return ConfiguredHeadroom("", "switch", stated, stated, need.xon_bytes, need.reserved_bytes)
+    return ConfiguredHeadroom(None, "switch", stated, stated, need.xon_bytes, need.reserved_bytes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.units import format_capacity
@@ -10,35 +10,40 @@ from lossless.output.report.columns import facts, table, wrapped
 from lossless.output.report.text_style import PLAIN, TextStyle
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
-    Data = Mapping[str, Any]
-    """A capacity as plain data, by the names of :mod:`lossless.analysis.topology.capacity`."""
+    from lossless.analysis.topology.capacity import (
+        FabricCapacity,
+        GpuBandwidth,
+        HalvesCapacity,
+        TierCapacity,
+        ToleratedFailures,
+    )
 
 
-def capacity_text(data: Data, style: TextStyle = PLAIN) -> str:
+def capacity_text(capacity: FabricCapacity, style: TextStyle = PLAIN) -> str:
     """Return what a fabric can carry; every figure is for one direction."""
-    return "\n\n".join(_blocks(spelled_out(data), style))
+    return "\n\n".join(_blocks(spelled_out(capacity), style))
 
 
-def _blocks(data: Data, style: TextStyle) -> Iterator[str]:
-    if data["tiers"]:
-        yield _tiers(data["tiers"], data["failed"], style)
-    lines = [*_across(data["bisection"], style), *_per_gpu(data["per_gpu"], style)]
+def _blocks(capacity: FabricCapacity, style: TextStyle) -> Iterator[str]:
+    if capacity.tiers:
+        yield _tiers(capacity.tiers, capacity.failed, style)
+    lines = [*_across(capacity.bisection, style), *_per_gpu(capacity.per_gpu, style)]
     if lines:
         yield "\n".join(lines)
-    if data["tiers"]:
+    if capacity.tiers:
         yield "every figure is for one direction; failures are the worst case of that many"
     elif lines:
         yield "every figure is for one direction"
-    if gone := data["failed"]["out_of_service"]:
+    if gone := capacity.failed.out_of_service:
         yield wrapped(f"failures come on top of what is out of service: {', '.join(gone)}", style)
 
 
-def _tiers(tiers: Sequence[Data], failed: Data, style: TextStyle) -> str:
+def _tiers(tiers: Sequence[TierCapacity], failed: ToleratedFailures, style: TextStyle) -> str:
     """Return the rates below and above each tier in one unit, and what failures leave above."""
-    unit, scale = ("Tb/s", 1e12) if max(tier["down_bps"] for tier in tiers) >= 1e12 else ("Gb/s", 1e9)
-    links, switches = failed["links"], failed["switches"]
+    unit, scale = ("Tb/s", 1e12) if max(tier.down_bps for tier in tiers) >= 1e12 else ("Gb/s", 1e9)
+    links, switches = failed.links, failed.switches
     heads = (
         "tier",
         f"below ({unit})",
@@ -52,11 +57,11 @@ def _tiers(tiers: Sequence[Data], failed: Data, style: TextStyle) -> str:
     return table([heads, *(_tier(tier, scale) for tier in tiers)], style)
 
 
-def _tier(tier: Data, scale: float) -> tuple[str, ...]:
-    left = ((f"{after['up_bps'] / scale:,g}", _ratio(after["ratio"])) for after in tier["after"].values())
-    below, above = (f"{tier[key] / scale:,g}" for key in ("down_bps", "up_bps"))
-    figures = (below, above, _ratio(tier["ratio"]), *(cell for pair in left for cell in pair))
-    return (_switches(tier["role"], tier["switches"]), *figures)
+def _tier(tier: TierCapacity, scale: float) -> tuple[str, ...]:
+    left = ((f"{after.up_bps / scale:,g}", _ratio(after.ratio)) for after in tier.after)
+    below, above = (f"{bps / scale:,g}" for bps in (tier.down_bps, tier.up_bps))
+    figures = (below, above, _ratio(tier.ratio), *(cell for pair in left for cell in pair))
+    return (_switches(tier.role, tier.switches), *figures)
 
 
 def _switches(role: str, names: Sequence[str]) -> str:
@@ -70,28 +75,28 @@ def _ratio(ratio: float | None) -> str:
     return "nothing left" if ratio is None else f"{ratio:.4g}:1"
 
 
-def _across(across: Data | None, style: TextStyle) -> Iterator[str]:
+def _across(across: HalvesCapacity | None, style: TextStyle) -> Iterator[str]:
     if across is None:
         return
-    bps, hosts = across["one_way_bps"], across["host_bps"]
+    bps, hosts = across.one_way_bps, across.host_bps
     part = f"{100 * bps / hosts:.3g} % of what the hosts of one half send" if hosts else "no host sends"
     yield wrapped(f"bisection: {format_capacity(bps)} in one direction, {part}", style)
-    least = "no other bisection has less" if across["least"] else "other bisections were not tried"
-    yield wrapped(f"from {_some(across['a'])} to {_some(across['b'])}; {least}", style, "  ")
+    least = "no other bisection has less" if across.least else "other bisections were not tried"
+    yield wrapped(f"from {_some(across.a)} to {_some(across.b)}; {least}", style, "  ")
 
 
 def _some(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{names[0]} .. {names[-1]} ({len(names):,})"
 
 
-def _per_gpu(gpu_share: Data | None, style: TextStyle) -> Iterator[str]:
+def _per_gpu(gpu_share: GpuBandwidth | None, style: TextStyle) -> Iterator[str]:
     if gpu_share is None:
         return
-    yield f"each of {gpu_share['gpus']:,} GPUs, all at once:"
+    yield f"each of {gpu_share.gpus:,} GPUs, all at once:"
     rows = (
-        (f"inside its domain of {gpu_share['domain_gpus']}", gpu_share["inside_bps"]),
-        ("onto the fabric", gpu_share["host_bps"]),
-        ("beyond its leaf", gpu_share["leaf_bps"]),
-        ("to the other half", gpu_share["half_bps"]),
+        (f"inside its domain of {gpu_share.domain_gpus}", gpu_share.inside_bps),
+        ("onto the fabric", gpu_share.host_bps),
+        ("beyond its leaf", gpu_share.leaf_bps),
+        ("to the other half", gpu_share.half_bps),
     )
     yield facts([(what, format_capacity(bps)) for what, bps in rows if bps is not None], style, "  ")

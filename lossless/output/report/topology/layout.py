@@ -5,7 +5,7 @@ Boxes are as wide as the longest of their lines, frames as wide as their title a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
@@ -16,8 +16,7 @@ from lossless.output.report.drawing.text_width import text_width
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    Data = Mapping[str, Any]
-    """A picture as plain data, by the names of :mod:`lossless.analysis.topology.folding`."""
+    from lossless.analysis.topology.picture import Picture, PictureItem
 
 GAP, GROUP_GAP = 14, 36
 MARGIN, TOP, ROW_GAP = 24, 74, 100
@@ -51,10 +50,10 @@ class PictureLayout(NamedTuple):
     box_w: float
 
 
-def places(data: Data, lines: Mapping[str, Sequence[str]]) -> PictureLayout:
+def places(picture: Picture, lines: Mapping[str, Sequence[str]]) -> PictureLayout:
     """Return the layout of a picture, in pixels; ``lines`` are those in each box, by the key of its item."""
     box_w = _box_width(lines.values())
-    return _grid(data, box_w, lines) if data["sides"] else _Rows(data, box_w, lines).layout()
+    return _grid(picture, box_w, lines) if picture.sides else _Rows(picture, box_w, lines).layout()
 
 
 def _box_width(boxes: Iterable[Sequence[str]]) -> float:
@@ -81,14 +80,14 @@ def arc_height(dx: float) -> float:
 class _Rows:
     """Tiers in rows. Items stand in columns, centered over several of them, or over all."""
 
-    def __init__(self, data: Data, box_w: float, lines: Mapping[str, Sequence[str]]) -> None:
-        self._items: list[Data] = list(data["items"])
-        self._data, self._box_w, self._step = data, box_w, box_w + GAP
-        self._frame_of = {key: at for at, frame in enumerate(data["frames"]) for key in frame["items"]}
-        self._row_of = {item["key"]: _ROWS[item["role"]] for item in self._items}
+    def __init__(self, picture: Picture, box_w: float, lines: Mapping[str, Sequence[str]]) -> None:
+        self._items = picture.items
+        self._picture, self._box_w, self._step = picture, box_w, box_w + GAP
+        self._frame_of = {key: at for at, frame in enumerate(picture.frames) for key in frame.items}
+        self._row_of = {item.key: _ROWS[item.role] for item in self._items}
         rows = grouped((row, lines[key]) for key, row in self._row_of.items())
         self._heights = {row: _box_height(boxes) for row, boxes in rows.items()}
-        self._title_w = [text_width(frame["title"], TEXT_PX) for frame in data["frames"]]
+        self._title_w = [text_width(frame.title, TEXT_PX) for frame in picture.frames]
         spans = self._spans()
         free = [self._free_width(row) for row in self._of_all().values()] + [self._hosts_width()]
         self._width = max([*free, spans[-1][1] - MARGIN if spans else box_w])
@@ -97,7 +96,7 @@ class _Rows:
 
     def layout(self) -> PictureLayout:
         tops, height = self._tops()
-        left_of = {item["key"]: x for item, x in self._across()}
+        left_of = {item.key: x for item, x in self._across()}
         left_of |= dict(self._hosts(left_of))
         boxes = {
             key: self._box_at(x, tops[self._row_of[key]], self._row_of[key]) for key, x in left_of.items()
@@ -114,9 +113,9 @@ class _Rows:
         """Return left and right of each column: as wide as its widest row, and as the title of its frame."""
         counts: dict[tuple[int, int], dict[int, int]] = {}
         for item in self._items:
-            if item["columns"] is not None:
-                row = counts.setdefault(tuple(item["columns"]), {})
-                row[_ROWS[item["role"]]] = row.get(_ROWS[item["role"]], 0) + 1
+            if item.columns is not None:
+                row = counts.setdefault(item.columns, {})
+                row[_ROWS[item.role]] = row.get(_ROWS[item.role], 0) + 1
         number = max((last + 1 for _, last in counts), default=0)
         widths = [max(counts.get((at, at), {0: 1}).values()) * self._step - GAP for at in range(number)]
         widths = [max(width, self._title_of_column(at)) for at, width in enumerate(widths)]
@@ -127,42 +126,42 @@ class _Rows:
 
     def _title_of_column(self, at: int) -> float:
         """Return how wide the titles of frames are that stand in one column."""
-        inside = (
-            item for item in self._items if item["columns"] is not None and tuple(item["columns"]) == (at, at)
-        )
-        frames = {self._frame_of[item["key"]] for item in inside if item["key"] in self._frame_of}
+        inside = (item for item in self._items if item.columns == (at, at))
+        frames = {self._frame_of[item.key] for item in inside if item.key in self._frame_of}
         return max((self._title_w[frame] for frame in frames), default=0.0)
 
-    def _of_all(self) -> dict[int, dict[int, list[Data]]]:
+    def _of_all(self) -> dict[int, dict[int, list[PictureItem]]]:
         """Return the switches that belong to no column, by row and by frame; -1 is no frame."""
-        free = [item for item in self._items if item["columns"] is None and item["role"] != "host"]
-        rows = grouped((_ROWS[item["role"]], item) for item in free)
+        free = [item for item in self._items if item.columns is None and item.role != "host"]
+        rows = grouped((_ROWS[item.role], item) for item in free)
         return {
-            row: grouped((self._frame_of.get(item["key"], -1), item) for item in items)
+            row: grouped((self._frame_of.get(item.key, -1), item) for item in items)
             for row, items in rows.items()
         }
 
     def _hosts_width(self) -> float:
         """Return how wide the row of hosts is where they do not belong to single columns."""
-        hosts = [item for item in self._items if item["role"] == "host"]
-        single = all(item["columns"] and item["columns"][0] == item["columns"][1] for item in hosts)
+        hosts = [item for item in self._items if item.role == "host"]
+        single = all(item.columns and item.columns[0] == item.columns[1] for item in hosts)
         return 0.0 if single else len(hosts) * self._step - GAP
 
-    def _free_width(self, clusters: Mapping[int, Sequence[Data]]) -> float:
+    def _free_width(self, clusters: Mapping[int, Sequence[PictureItem]]) -> float:
         widths = [self._cluster_width(frame, items) for frame, items in clusters.items()]
         return sum(widths) + GROUP_GAP * (len(widths) - 1)
 
-    def _cluster_width(self, frame: int, items: Sequence[Data]) -> float:
+    def _cluster_width(self, frame: int, items: Sequence[PictureItem]) -> float:
         return max(len(items) * self._step - GAP, self._title_w[frame] if frame >= 0 else 0.0)
 
     # --- places ---
 
-    def _across(self) -> Iterator[tuple[Data, float]]:
+    def _across(self) -> Iterator[tuple[PictureItem, float]]:
         """Yield the switches with where they begin: centered over their columns, or in the whole picture."""
-        switches = [item for item in self._items if item["role"] != "host" and item["columns"] is not None]
-        for (_, first, last), items in grouped(
-            ((_ROWS[i["role"]], *i["columns"]), i) for i in switches
-        ).items():
+        switches = [
+            ((_ROWS[item.role], *item.columns), item)
+            for item in self._items
+            if item.role != "host" and item.columns is not None
+        ]
+        for (_, first, last), items in grouped(switches).items():
             yield from self._centred(items, self._columns[first][0], self._columns[last][1])
         for clusters in self._of_all().values():
             left = MARGIN + (self._width - self._free_width(clusters)) / 2
@@ -171,25 +170,25 @@ class _Rows:
                 yield from self._centred(items, left, right)
                 left = right + GROUP_GAP
 
-    def _centred(self, items: Sequence[Data], left: float, right: float) -> Iterator[tuple[Data, float]]:
+    def _centred(
+        self, items: Sequence[PictureItem], left: float, right: float
+    ) -> Iterator[tuple[PictureItem, float]]:
         x = (left + right - len(items) * self._step + GAP) / 2
         yield from ((item, x + at * self._step) for at, item in enumerate(items))
 
     def _hosts(self, left_of: Mapping[str, float]) -> Iterator[tuple[str, float]]:
         """Yield the hosts with where they begin: below the middle of their switches, side by side."""
-        edges = (edge for edge in self._data["edges"] if edge["tier"] == "hosts")
-        above = grouped((edge["b"], left_of[edge["a"]]) for edge in edges)
-        hosts = [item for item in self._items if item["role"] == "host"]
+        edges = (edge for edge in self._picture.edges if edge.tier == "hosts")
+        above = grouped((edge.b, left_of[edge.a]) for edge in edges)
+        hosts = [item for item in self._items if item.role == "host"]
         whole = len(self._columns) - 1
-        spans = [tuple(item["columns"] or (0, whole)) for item in hosts]
+        spans = [item.columns or (0, whole) for item in hosts]
         if any(first != last for first, last in spans):
             spans = [(0, whole)] * len(hosts)
         for (first, last), some in grouped(zip(spans, hosts, strict=True)).items():
             left = self._columns[first][0] if self._columns else float(MARGIN)
             right = self._columns[last][1] if self._columns else MARGIN + self._width
-            wanted = {
-                item["key"]: sum(xs) / len(xs) if (xs := above.get(item["key"])) else left for item in some
-            }
+            wanted = {item.key: sum(xs) / len(xs) if (xs := above.get(item.key)) else left for item in some}
             yield from self._packed(wanted, left, right)
 
     def _packed(self, wanted: Mapping[str, float], left: float, right: float) -> Iterator[tuple[str, float]]:
@@ -207,9 +206,9 @@ class _Rows:
     def _tops(self) -> tuple[dict[int, float], float]:
         """Return where rows begin, and where the last ends; links within a row need room above it."""
         arched = {
-            self._row_of[edge["a"]]
-            for edge in self._data["edges"]
-            if edge["a"] != edge["b"] and self._row_of[edge["a"]] == self._row_of[edge["b"]]
+            self._row_of[edge.a]
+            for edge in self._picture.edges
+            if edge.a != edge.b and self._row_of[edge.a] == self._row_of[edge.b]
         }
         highest = min(self._row_of.values(), default=0)
         titled = any(self._row_of[key] == highest for key in self._frame_of)
@@ -218,23 +217,23 @@ class _Rows:
             y += _HIGHEST_ARC + GAP if row in arched else 0
             tops[row] = y
             y += self._heights[row] + ROW_GAP
-        return tops, y - ROW_GAP + GAP + (_FRAME_TITLE if self._data["frames"] else 0)
+        return tops, y - ROW_GAP + GAP + (_FRAME_TITLE if self._picture.frames else 0)
 
     def _frames(self, boxes: Mapping[str, Area]) -> Iterator[GroupFrame]:
         """Yield the frames; the title is below the lowest row of the picture, or else above."""
         lowest = max(self._row_of.values(), default=0)
-        for frame, title_w in zip(self._data["frames"], self._title_w, strict=True):
-            inside = [boxes[key] for key in frame["items"]]
+        for frame, title_w in zip(self._picture.frames, self._title_w, strict=True):
+            inside = [boxes[key] for key in frame.items]
             left = min(box.left for box in inside) - _FRAME_PADDING
             right = max(box.right for box in inside) + _FRAME_PADDING
             wider = max(0.0, title_w + 2 * _FRAME_PADDING - (right - left)) / 2
             left, right = left - wider, right + wider
             top = min(box.top for box in inside) - _FRAME_PADDING
             bottom = max(box.bottom for box in inside) + _FRAME_PADDING
-            below = any(self._row_of[key] == lowest for key in frame["items"])
+            below = any(self._row_of[key] == lowest for key in frame.items)
             top, bottom = (top, bottom + _FRAME_TITLE - 6) if below else (top - _FRAME_TITLE + 6, bottom)
             at = left + _FRAME_PADDING, bottom - 8 if below else top + 16
-            yield GroupFrame(Area(left, top, right, bottom), frame["title"], at)
+            yield GroupFrame(Area(left, top, right, bottom), frame.title, at)
 
 
 def _side_by_side(widths: Sequence[float]) -> list[tuple[float, float]]:
@@ -245,20 +244,20 @@ def _side_by_side(widths: Sequence[float]) -> list[tuple[float, float]]:
     return spans
 
 
-def _grid(data: Data, box_w: float, lines: Mapping[str, Sequence[str]]) -> PictureLayout:
+def _grid(picture: Picture, box_w: float, lines: Mapping[str, Sequence[str]]) -> PictureLayout:
     """Return the switches of a torus, layer beside layer; hosts have no boxes of their own."""
-    switches = [item for item in data["items"] if item["role"] != "host"]
+    switches = [item for item in picture.items if item.role != "host"]
     box_h = _box_height(lines.values())
     step_x, step_y = box_w + _CELL_GAP, box_h + _CELL_GAP
-    columns = max(item["place"][-1] for item in switches) + 1
+    columns = max(item.place[-1] for item in switches) + 1
     layer_w = columns * step_x + GROUP_GAP
-    arcs = _HIGHEST_ARC + GAP if len(data["sides"]) > 2 else _CELL_GAP / 2
+    arcs = _HIGHEST_ARC + GAP if len(picture.sides) > 2 else _CELL_GAP / 2
     boxes = {}
     for item in switches:
-        *layer, row, column = item["place"]
+        *layer, row, column = item.place
         x = MARGIN + _CELL_GAP / 2 + column * step_x + (layer[0] * layer_w if layer else 0)
         y = TOP + arcs + row * step_y
-        boxes[item["key"]] = Area(x, y, x + box_w, y + box_h)
+        boxes[item.key] = Area(x, y, x + box_w, y + box_h)
     width = max(box.right for box in boxes.values()) + _CELL_GAP / 2 + MARGIN
     height = max(box.bottom for box in boxes.values()) + _CELL_GAP / 2 + GAP
     return PictureLayout(boxes, (), width, height, box_w)

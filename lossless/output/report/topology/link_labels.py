@@ -49,12 +49,12 @@ def link_labels(lines: Sequence[LinkLine], places: PictureLayout, counted: Colle
     unlabelled, unplaced = set[str](), []
     for tier, of_tier in _by_tier(lines, counted).items():
         labels = _placed(of_tier, lines, [*taken, *(label.area for label in placed)])
-        if any(label is None for label in labels) and not of_tier[0].edge.get("label"):
+        if any(label is None for label in labels) and not of_tier[0].edge.label:
             unlabelled.add(tier)
             continue
         placed += [label for label in labels if label is not None]
         unplaced += [
-            f"{line.edge['a']} to {line.edge['b']}: {_text(line)}"
+            f"{line.edge.a} to {line.edge.b}: {_text(line)}"
             for line, label in zip(of_tier, labels, strict=True)
             if label is None
         ]
@@ -65,15 +65,15 @@ def _by_tier(lines: Sequence[LinkLine], counted: Collection[str]) -> dict[str, l
     """Return the lines that need a label, by tier."""
     of_tiers: dict[str, list[LinkLine]] = {}
     for line in lines:
-        if line.edge["tier"] not in counted and not line.other_end and _text(line):
-            of_tiers.setdefault(line.edge["tier"], []).append(line)
+        if line.edge.tier not in counted and not line.other_end and _text(line):
+            of_tiers.setdefault(line.edge.tier, []).append(line)
     return of_tiers
 
 
 def _text(line: LinkLine) -> str:
     """Return what a line says: the words of its own, or its number of links where that is not one."""
-    links = line.edge["links"]
-    return str(line.edge.get("label") or (f"{links:,}" if links > 1 else ""))
+    links = line.edge.links
+    return line.edge.label or (f"{links:,}" if links > 1 else "")
 
 
 def _placed(
@@ -89,7 +89,7 @@ def _placed(
         ]
         areas = [*taken, *(label.area for label in labels if label is not None)]
         labels.append(_label(line, others, areas))
-        if labels[-1] is None and not line.edge.get("label"):
+        if labels[-1] is None and not line.edge.label:
             break
     return labels
 
@@ -97,9 +97,9 @@ def _placed(
 def _is_mesh(of_tier: Sequence[LinkLine], lines: Sequence[LinkLine]) -> bool:
     """Return whether more lines lead up from one box than can be labeled one by one."""
     first = of_tier[0].edge
-    if first.get("label") or first["tier"] not in ("uplinks", "spine_uplinks"):
+    if first.label or first.tier not in ("uplinks", "spine_uplinks"):
         return False
-    up = Counter(line.edge["a"] for line in lines if line.edge["tier"] == first["tier"])
+    up = Counter(line.edge.a for line in lines if line.edge.tier == first.tier)
     return max(up.values()) > _MOST_UP
 
 

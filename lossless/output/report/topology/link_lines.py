@@ -13,8 +13,9 @@ from lossless.output.report.topology.layout import arc_height
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from lossless.analysis.topology.picture import Picture, PictureEdge, PictureItem
     from lossless.output.report.drawing.shapes import Area, Point
-    from lossless.output.report.topology.layout import Data, PictureLayout
+    from lossless.output.report.topology.layout import PictureLayout
 
 _STUB, _BESIDE, _ARC_PARTS = 13, 6, 24
 """Length of the ends of a link that closes a ring, pixels between parallel lines, and straight parts of an arc."""
@@ -29,7 +30,7 @@ class LinkLine(NamedTuple):
     One that closes a ring is two short ends, the points of the second in ``other_end``.
     """
 
-    edge: Data
+    edge: PictureEdge
     points: tuple[Point, ...]
     svg: tuple[str, ...]
     other_end: tuple[Point, ...] = ()
@@ -51,36 +52,38 @@ def _point(points: Sequence[Point], lengths: Sequence[float], along: float) -> P
     return points[-1]
 
 
-def link_lines(data: Data, places: PictureLayout) -> list[LinkLine]:
+def link_lines(picture: Picture, places: PictureLayout) -> list[LinkLine]:
     """Return the lines of a picture; those of one pair of boxes are beside each other."""
-    items = {item["key"]: item for item in data["items"]}
-    edges = [edge for edge in data["edges"] if _is_drawn(edge, items, places)]
+    items = {item.key: item for item in picture.items}
+    edges = [edge for edge in picture.edges if _is_drawn(edge, items, places)]
     parallel: dict[tuple[str, str], int] = {}
     for edge in edges:
-        pair = (edge["a"], edge["b"])
+        pair = (edge.a, edge.b)
         parallel[pair] = parallel.get(pair, 0) + 1
     lines, seen = [], dict.fromkeys(parallel, 0)
     for edge in edges:
-        pair = (edge["a"], edge["b"])
+        pair = (edge.a, edge.b)
         beside = _BESIDE * (seen[pair] - (parallel[pair] - 1) / 2)
         seen[pair] += 1
         lines.append(_line(edge, items, places, beside))
     return lines
 
 
-def _is_drawn(edge: Data, items: Mapping[str, Data], places: PictureLayout) -> bool:
+def _is_drawn(edge: PictureEdge, items: Mapping[str, PictureItem], places: PictureLayout) -> bool:
     """Return whether a link is drawn: of those between the layers of a grid, only at its first corner."""
-    if edge["a"] == edge["b"] or not {edge["a"], edge["b"]} <= places.boxes.keys():
+    if edge.a == edge.b or not {edge.a, edge.b} <= places.boxes.keys():
         return False
-    a, b = (items[edge[end]]["place"] for end in ("a", "b"))
-    return len(a) < 3 or a[0] == b[0] or (not any(a[1:]) and not edge["around"])
+    a, b = (items[end].place for end in (edge.a, edge.b))
+    return len(a) < 3 or a[0] == b[0] or (not any(a[1:]) and not edge.around)
 
 
-def _line(edge: Data, items: Mapping[str, Data], places: PictureLayout, beside: float) -> LinkLine:
-    a, b = places.boxes[edge["a"]], places.boxes[edge["b"]]
-    layers = {tuple(items[edge[end]]["place"][:-2]) for end in ("a", "b")}
-    in_grid = bool(items[edge["a"]]["place"])
-    if in_grid and edge["around"]:
+def _line(
+    edge: PictureEdge, items: Mapping[str, PictureItem], places: PictureLayout, beside: float
+) -> LinkLine:
+    a, b = places.boxes[edge.a], places.boxes[edge.b]
+    layers = {items[end].place[:-2] for end in (edge.a, edge.b)}
+    in_grid = bool(items[edge.a].place)
+    if in_grid and edge.around:
         return _ring_ends(edge, a, b)
     if a.top == b.top and (not in_grid or len(layers) > 1):
         return _arc(edge, a, b, beside)
@@ -89,7 +92,7 @@ def _line(edge: Data, items: Mapping[str, Data], places: PictureLayout, beside: 
     return LinkLine(edge, tuple(moved), (_straight(*moved),))
 
 
-def _arc(edge: Data, a: Area, b: Area, beside: float) -> LinkLine:
+def _arc(edge: PictureEdge, a: Area, b: Area, beside: float) -> LinkLine:
     """Return a curve that joins the upper edges of two boxes of one row."""
     left, right = sorted((a.middle, b.middle))
     rise = 2 * arc_height(right - left) + beside
@@ -110,7 +113,7 @@ def _ends(a: Area, b: Area) -> tuple[Point, Point]:
     return (a.middle, a.bottom if down else a.top), (b.middle, b.top if down else b.bottom)
 
 
-def _ring_ends(edge: Data, a: Area, b: Area) -> LinkLine:
+def _ring_ends(edge: PictureEdge, a: Area, b: Area) -> LinkLine:
     """Return both ends of a link that closes a ring of a grid: it leaves on one side and enters at the other."""
     if a.top == b.top:
         y = (a.top + a.bottom) / 2

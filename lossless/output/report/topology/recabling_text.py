@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lossless.ground.basics.foreign_text import spelled_out, visible
 from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_rate
 from lossless.ground.documents.yaml.scalars import text_scalar
 from lossless.output.report.columns import table, wrapped
@@ -15,17 +16,40 @@ from lossless.output.report.topology.text import first_to_last, many
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    Data = Mapping[str, Any]
-    """Moves as plain data, by the names of :mod:`lossless.analysis.topology.recabling`."""
+    from lossless.analysis.topology.recabling import DeclaredCable, RecablingPlan
+    from lossless.analysis.topology.shapes import PlanNode
 
+    Pair = tuple[DeclaredCable, DeclaredCable]
+    """A cable as it is, and as it is to be."""
     Row = tuple[str, ...]
 
 _FEW = 4
 
 
-def recabling_text(data: Data, path: str, against: str, style: TextStyle = PLAIN) -> str:
+class _Changes(NamedTuple):
+    """What changes, with names that can be shown."""
+
+    renamed: tuple[tuple[PlanNode, str], ...]
+    added: tuple[PlanNode, ...]
+    removed: tuple[PlanNode, ...]
+    moved: tuple[Pair, ...]
+    changed: tuple[Pair, ...]
+    added_wires: tuple[DeclaredCable, ...]
+    removed_wires: tuple[DeclaredCable, ...]
+
+
+def recabling_text(plan: RecablingPlan, path: str, against: str, style: TextStyle = PLAIN) -> str:
     """Return what an intent changes of the current one."""
-    return "\n\n".join(_blocks(spelled_out(data), visible(path), visible(against), style))
+    changes = _Changes(
+        renamed=tuple(plan.renamed),
+        added=plan.added,
+        removed=plan.removed,
+        moved=plan.moved,
+        changed=plan.changed,
+        added_wires=plan.added_wires,
+        removed_wires=plan.removed_wires,
+    )
+    return "\n\n".join(_blocks(spelled_out(changes), visible(path), visible(against), style))
 
 
 def pins_yaml(names: Mapping[str, str], ports: Mapping[str, Sequence[str]]) -> str:
@@ -45,31 +69,30 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=not text.isprintable())
 
 
-def _blocks(data: Data, path: str, against: str, style: TextStyle) -> Iterator[str]:
-    yield wrapped(f"{path} against {against}: {_in_short(data)}", style)
-    devices = list(_devices(data["devices"]))
+def _blocks(changes: _Changes, path: str, against: str, style: TextStyle) -> Iterator[str]:
+    yield wrapped(f"{path} against {against}: {_in_short(changes)}", style)
+    devices = list(_devices(changes))
     if devices:
         yield table([("devices", "how many", "which"), *devices], style)
-    links = list(_links(data["links"]))
+    links = list(_links(changes))
     if links:
         yield table([("links", "how many", "which"), *links], style)
-    if data["links"]["moved"]:
+    if changes.moved:
         heads = ("cables that move", "how many", "at", "from", "to")
-        yield table([heads, *_ends(data["links"]["moved"])], style)
+        yield table([heads, *_ends(changes.moved)], style)
 
 
-def _in_short(data: Data) -> str:
-    devices, links = data["devices"], data["links"]
+def _in_short(changes: _Changes) -> str:
     parts = [
-        *_counted("device", len(devices["renamed"]), "renamed"),
-        *_counted("device", len(devices["removed"]), "removed"),
-        *_counted("cable", len(links["moved"]), "moved"),
-        *_counted("cable", len(links["changed"]), "changed"),
-        *_counted("cable", len(links["removed"]), "removed"),
+        *_counted("device", len(changes.renamed), "renamed"),
+        *_counted("device", len(changes.removed), "removed"),
+        *_counted("cable", len(changes.moved), "moved"),
+        *_counted("cable", len(changes.changed), "changed"),
+        *_counted("cable", len(changes.removed_wires), "removed"),
     ]
     if parts:
         return ", ".join(parts)
-    added = bool(devices["added"] or links["added"])
+    added = bool(changes.added or changes.added_wires)
     return "no existing device or cable changes" if added else "nothing changes"
 
 
@@ -78,49 +101,46 @@ def _counted(what: str, number: int, done: str) -> Iterator[str]:
         yield f"{many(number, what)} {done}"
 
 
-def _devices(devices: Data) -> Iterator[Row]:
-    for done in ("renamed", "added", "removed"):
-        for role, group in grouped((device["role"], device) for device in devices[done]).items():
-            yield done, many(len(group), role), _some([_called(device) for device in group])
+def _devices(changes: _Changes) -> Iterator[Row]:
+    renamed = ((node.role, f"{node.name} -> {name}") for node, name in changes.renamed)
+    added = ((node.role, node.name) for node in changes.added)
+    removed = ((node.role, node.name) for node in changes.removed)
+    for done, devices in (("renamed", renamed), ("added", added), ("removed", removed)):
+        for role, names in grouped(devices).items():
+            yield done, many(len(names), role), _some(names)
 
 
-def _called(device: Data) -> str:
-    return f"{device['was']} -> {device['name']}" if "was" in device else str(device["name"])
+def _links(changes: _Changes) -> Iterator[Row]:
+    for tier, pairs in grouped((was.tier, was) for was, _ in changes.moved).items():
+        yield "moved", f"{len(pairs):,} {tier}", "below"
+    changed = grouped(((was.tier, f"{_link(was)} -> {_link(to_be)}"), was) for was, to_be in changes.changed)
+    for (tier, change), pairs in changed.items():
+        yield "changed", f"{len(pairs):,} {tier}", change
+    for done, wires in (("added", changes.added_wires), ("removed", changes.removed_wires)):
+        for tier, group in grouped((wire.tier, _wire(wire)) for wire in wires).items():
+            yield done, f"{len(group):,} {tier}", _range(group)
 
 
-def _links(links: Data) -> Iterator[Row]:
-    for tier, group in grouped((pair["was"]["tier"], pair) for pair in links["moved"]).items():
-        yield "moved", f"{len(group):,} {tier}", "below"
-    changed = grouped(((pair["was"]["tier"], _change(pair)), pair) for pair in links["changed"])
-    for (tier, change), group in changed.items():
-        yield "changed", f"{len(group):,} {tier}", change
-    for done in ("added", "removed"):
-        for tier, group in grouped((wire["tier"], wire) for wire in links[done]).items():
-            yield done, f"{len(group):,} {tier}", _range([_wire(wire) for wire in group])
+def _link(wire: DeclaredCable) -> str:
+    return f"{format_rate(wire.speed_bps)} {wire.cable_m:,} m"
 
 
-def _change(pair: Data) -> str:
-    was, now = (f"{format_rate(pair[k]['speed_bps'])} {pair[k]['cable_m']:,} m" for k in ("was", "is"))
-    return f"{was} -> {now}"
+def _wire(wire: DeclaredCable) -> str:
+    return f"{_end(wire.a, wire.a_port)} - {_end(wire.b, wire.b_port)}"
 
 
-def _wire(wire: Data) -> str:
-    return f"{_end(wire, 'a')} - {_end(wire, 'b')}"
+def _end(device: str, port: str | None) -> str:
+    return device if port is None else f"{device}:{port}"
 
 
-def _end(wire: Data, end: str) -> str:
-    port = wire[f"{end}_port"]
-    return str(wire[end]) if port is None else f"{wire[end]}:{port}"
-
-
-def _ends(pairs: Iterable[Data]) -> Iterator[Row]:
+def _ends(pairs: Iterable[Pair]) -> Iterator[Row]:
     """Yield, for two devices and each end of the cables between them that moves, the ports from first to last."""
-    between = grouped(((pair["was"]["a"], pair["was"]["b"]), pair) for pair in pairs)
+    between = grouped(((was.a, was.b), (was.ports, to_be.ports)) for was, to_be in pairs)
     for (a, b), group in between.items():
-        for device, port in ((a, "a_port"), (b, "b_port")):
-            there = [pair for pair in group if pair["was"][port] != pair["is"][port]]
+        for end, device in enumerate((a, b)):
+            there = [(was[end], to_be[end]) for was, to_be in group if was[end] != to_be[end]]
             if there:
-                old, new = (_range([pair[side][port] for pair in there]) for side in ("was", "is"))
+                old, new = (_range([ports[side] or "none" for ports in there]) for side in (0, 1))
                 yield f"{a} - {b}", str(len(there)), device, old, new
 
 

@@ -33,11 +33,11 @@ from lossless.output.report.topology.words import box_lines, legend, links_of, n
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from lossless.analysis.topology.picture import Picture, PictureItem
     from lossless.output.report.drawing.style import LinkLook
     from lossless.output.report.topology.layout import GroupFrame
     from lossless.output.report.topology.link_labels import LinkLabel
     from lossless.output.report.topology.link_lines import LinkLine
-    from lossless.output.report.topology.words import Data
 
 _LEGEND_LINE, _SWATCH = 18, 30
 _STACK = 4
@@ -45,36 +45,36 @@ _STACK = 4
 _NARROWEST = 380
 
 
-def topology_svg(data: Data) -> str:
-    """Return the picture of a fabric; ``data`` is that of :mod:`lossless.analysis.topology.folding`."""
-    return "\n".join(_drawing(data).lines()) + "\n"
+def topology_svg(picture: Picture) -> str:
+    """Return the picture of a fabric."""
+    return "\n".join(_drawing(picture).lines()) + "\n"
 
 
-def _drawing(data: Data) -> _Drawing:
+def _drawing(picture: Picture) -> _Drawing:
     """Return the picture with numbers on the lines of as many tiers as have room for them, else in boxes."""
     counted = frozenset[str]()
     while True:
-        drawing = _Drawing(data, counted)
+        drawing = _Drawing(picture, counted)
         if drawing.labels.unlabelled <= counted:
             return drawing
         counted |= drawing.labels.unlabelled
 
 
 class _Drawing:
-    def __init__(self, data: Data, counted: frozenset[str]) -> None:
-        self._data = data
-        self._items = {item["key"]: item for item in data["items"]}
+    def __init__(self, picture: Picture, counted: frozenset[str]) -> None:
+        self._picture = picture
+        self._items = {item.key: item for item in picture.items}
         self._words = {
-            key: box_lines(data, item, counted) for key, item in self._items.items() if self._shown(item)
+            key: box_lines(picture, item, counted) for key, item in self._items.items() if self._shown(item)
         }
-        self._places = places(data, self._words)
-        self._lines = link_lines(data, self._places)
+        self._places = places(picture, self._words)
+        self._lines = link_lines(picture, self._places)
         self.labels = link_labels(self._lines, self._places, counted)
-        self._legend = [*legend(data, counted), *(("", text) for text in self.labels.unplaced)]
+        self._legend = [*legend(picture, counted), *(("", text) for text in self.labels.unplaced)]
 
-    def _shown(self, item: Data) -> bool:
+    def _shown(self, item: PictureItem) -> bool:
         """Return whether an item has a box: hosts of a grid have none."""
-        return item["role"] != "host" or not self._data["sides"]
+        return item.role != "host" or not self._picture.sides
 
     def lines(self) -> Iterator[str]:
         bottom = self._places.height + 20
@@ -85,11 +85,11 @@ class _Drawing:
             f"<svg xmlns='http://www.w3.org/2000/svg' {size} role='img' font-family='{FONT_FAMILY}' "
             f"font-size='{TEXT_PX}' fill='{INK}'>"
         )
-        name = markup(self._data["fabric"])
+        name = markup(self._picture.fabric)
         yield f"<title>{name}: devices and links</title>"
         yield f"<rect width='{px(width)}' height='{px(height)}' fill='{PAPER}'/>"
         yield f"<text x='{MARGIN}' y='28' font-size='{TITLE_PX}' font-weight='bold'>{name}</text>"
-        yield f"<text x='{MARGIN}' y='47'>{totals(self._data)}</text>"
+        yield f"<text x='{MARGIN}' y='47'>{totals(self._picture)}</text>"
         yield from map(_frame, self._places.frames)
         for line in self._lines:
             yield from self._link(line)
@@ -103,9 +103,9 @@ class _Drawing:
 
     def _width(self) -> float:
         """Return the width of it all: of boxes, title and legend."""
-        title = text_width(self._data["fabric"], TITLE_PX, bold=True)
+        title = text_width(self._picture.fabric, TITLE_PX, bold=True)
         words = max((_SWATCH + 8 + text_width(text, TEXT_PX) for _, text in self._legend), default=0.0)
-        longest = max(title, text_width(totals(self._data), TEXT_PX), words)
+        longest = max(title, text_width(totals(self._picture), TEXT_PX), words)
         return max(self._places.width, _NARROWEST, longest + 2 * MARGIN)
 
     def _boxes(self) -> Iterator[str]:
@@ -122,25 +122,25 @@ class _Drawing:
                 )
             yield "</g>"
 
-    def _box(self, key: str, item: Data) -> Iterator[str]:
+    def _box(self, key: str, item: PictureItem) -> Iterator[str]:
         """Yield the box of an item, and the edges of another behind it where it is several devices."""
         left, top, right, bottom = self._places.boxes[key]
-        if item["devices"] > 1:
+        if item.devices > 1:
             up, over = f"M{px(left + _STACK)} {px(top)} V{px(top - _STACK)}", f"H{px(right + _STACK)}"
             edge = f"{up} {over} V{px(bottom - _STACK)} H{px(right)}"
             yield f"<path d='{edge}' fill='{PAPER}' stroke='{INK}'/>"
-        fill = STATE_FILLS.get(item.get("state", ""), ROLE_FILLS[item["role"]])
+        fill = STATE_FILLS.get(item.state, ROLE_FILLS[item.role])
         size = f"width='{px(right - left)}' height='{px(bottom - top)}'"
         yield f"<rect x='{px(left)}' y='{px(top)}' {size} rx='4' fill='{fill}' stroke='{INK}'/>"
 
     def _inside(self) -> dict[str, list[str]]:
         """Return, by item, the links between devices that are drawn as one."""
-        edges = (edge for edge in self._data["edges"] if edge["a"] == edge["b"])
-        return grouped((edge["a"], f"({links_of(edge)} among them)") for edge in edges)
+        edges = (edge for edge in self._picture.edges if edge.a == edge.b)
+        return grouped((edge.a, f"({links_of(edge)} among them)") for edge in edges)
 
     def _link(self, line: LinkLine) -> Iterator[str]:
-        ends = " to ".join(name_range(self._items[line.edge[end]]) for end in ("a", "b"))
-        look = _look(line.edge.get("state") or line.edge["tier"])
+        ends = " to ".join(name_range(self._items[end]) for end in (line.edge.a, line.edge.b))
+        look = _look(line.edge.state or line.edge.tier)
         dashed = _dashed("3 3" if line.other_end else look.dash)
         yield f"<g stroke='{look.color}' stroke-width='{px(look.width)}' fill='none'{dashed}>"
         yield f"<title>{markup(f'{ends}: {links_of(line.edge)}')}</title>"

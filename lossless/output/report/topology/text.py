@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.units import format_rate
@@ -12,32 +12,31 @@ from lossless.output.report.text_style import PLAIN, TextStyle
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    Data = Mapping[str, Any]
-    """A summary as plain data, by the names of :mod:`lossless.analysis.topology.summary`."""
+    from lossless.analysis.topology.summary import FabricSummary, LinkGroup, PortCount, SwitchGroup
 
 _PLURALS = {"leaf": "leaves", "switch": "switches"}
 
 
-def topology_text(data: Data, style: TextStyle = PLAIN) -> str:
-    """Return a fabric in numbers."""
-    return "\n\n".join(_blocks(spelled_out(data), style))
+def topology_text(summary: FabricSummary, style: TextStyle = PLAIN) -> str:
+    """Return a fabric in numbers; what it can carry has a text of its own."""
+    return "\n\n".join(_blocks(spelled_out(summary), style))
 
 
-def _blocks(data: Data, style: TextStyle) -> Iterator[str]:
-    head = (f"fabric {data['fabric']}", *_hosts(data), *_outside(data["outside"]))
+def _blocks(summary: FabricSummary, style: TextStyle) -> Iterator[str]:
+    hosts = (f"{many(group.hosts, 'host')} with {group.nic}" for group in summary.hosts)
+    head = (f"fabric {summary.fabric}", *hosts, *_outside(summary.outside))
     yield "\n".join(wrapped(line, style) for line in head)
-    heads = ("switches", "product", "ports used by each", "free", *_missing_head(data))
-    rows = [_switches(group, len(heads)) for group in data["switches"]]
+    heads = ("switches", "product", "ports used by each", "free", *_missing_head(summary))
+    rows = [_switches(group, len(heads)) for group in summary.switches]
     if rows:
         yield table([heads, *rows], style)
-    links = [_links(group) for group in data["links"]]
+    links = [_links(group) for group in summary.links]
     yield (
         table([("links", "between", "how many", "rate", "cable (m)"), *links], style) if links else "no links"
     )
-    accepted = data["accepted_oversubscription"]
-    if accepted is not None:
+    if summary.accepted_oversubscription is not None:
         yield wrapped(
-            f"oversubscription accepted by the intent: {_accepted(data['accepted_by_tier'])}", style
+            f"oversubscription accepted by the intent: {_accepted(summary.accepted_by_tier)}", style
         )
 
 
@@ -47,36 +46,29 @@ def _accepted(ratios: Mapping[str, float]) -> str:
     return ", ".join(f"{tier} {ratio:.4g}:1" for tier, ratio in ratios.items())
 
 
-def _hosts(data: Data) -> Iterator[str]:
-    for group in data["hosts"]:
-        yield f"{many(group['hosts'], 'host')} with {group['nic']}"
-
-
 def _outside(names: Sequence[str]) -> Iterator[str]:
     if names:
         yield f"{many(len(names), 'device')} outside: {first_to_last(names[0], names[-1])}"
 
 
-def _missing_head(data: Data) -> tuple[str, ...]:
-    return ("missing",) if any(group["ports"]["missing"] for group in data["switches"]) else ()
+def _missing_head(summary: FabricSummary) -> tuple[str, ...]:
+    return ("missing",) if any(group.ports.missing for group in summary.switches) else ()
 
 
-def _switches(group: Data, wanted: int) -> tuple[str, ...]:
-    ports = group["ports"]
-    count = group["switches"]
-    what = f"{many(count, group['role'])} ({first_to_last(group['first'], group['last'])})"
-    product = f"{group['product']} {group['hwsku']}".rstrip()
-    return (what, product, *(_ports(ports[key]) for key in ("used", "free", "missing")))[:wanted]
+def _switches(group: SwitchGroup, wanted: int) -> tuple[str, ...]:
+    what = f"{many(group.switches, group.role)} ({first_to_last(group.first, group.last)})"
+    product = f"{group.product} {group.hwsku}".rstrip()
+    return (what, product, *map(_ports, group.ports))[:wanted]
 
 
-def _ports(counts: Sequence[Data]) -> str:
-    return " + ".join(f"{count['ports']} x {format_rate(count['speed_bps'])}" for count in counts) or "none"
+def _ports(counts: Sequence[PortCount]) -> str:
+    return " + ".join(f"{count.ports} x {format_rate(count.speed_bps)}" for count in counts) or "none"
 
 
-def _links(group: Data) -> tuple[str, ...]:
-    rate = format_rate(group["speed_bps"])
-    cable = "not stated" if group["cable_m"] is None else f"{group['cable_m']:,}"
-    return (group["tier"], " - ".join(group["between"]), f"{group['links']:,}", rate, cable)
+def _links(group: LinkGroup) -> tuple[str, ...]:
+    cable = "not stated" if group.cable_m is None else f"{group.cable_m:,}"
+    between = " - ".join(group.between)
+    return (group.tier, between, f"{group.links:,}", format_rate(group.speed_bps), cable)
 
 
 def many(number: int, what: str) -> str:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lossless.ground.basics.units import format_rate
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator
 
-    Data = Mapping[str, Any]
-    """A picture as plain data, by the names of :mod:`lossless.analysis.topology.folding`."""
+    from lossless.analysis.topology.picture import Picture, PictureEdge, PictureItem
 
 TIERS = {
     "hosts": ("links to hosts", "link"),
@@ -27,21 +26,21 @@ _MANY = {"leaf": "leaves", "switch": "switches"}
 _NAMES = re.compile(r"(\D+)(.*)")
 
 
-def box_lines(data: Data, item: Data, counted: Collection[str]) -> list[str]:
+def box_lines(picture: Picture, item: PictureItem, counted: Collection[str]) -> list[str]:
     """Return the lines in the box of an item, the first of them its title; ``counted`` are tiers with their number."""
-    if item.get("words"):
-        return [line for line in item["words"] if line]
-    lines = [_title(item), *item["labels"], *_counts(data, item["key"], counted)]
-    if item["devices"] > 1:
-        lines.insert(1, ("of " if item["apart"] else "") + from_to(*item["names"]))
-    if data["sides"]:
-        lines.append(_hosts_at(data, item["key"]))
+    if item.words:
+        return [line for line in item.words if line]
+    lines = [_title(item), *item.labels, *_counts(picture, item.key, counted)]
+    if item.devices > 1:
+        lines.insert(1, ("of " if item.apart else "") + from_to(*item.names))
+    if picture.sides:
+        lines.append(_hosts_at(picture, item.key))
     return [line for line in lines if line]
 
 
-def _title(item: Data) -> str:
+def _title(item: PictureItem) -> str:
     """Return the name of a device, or how many devices there are."""
-    return item["names"][0] if item["devices"] == 1 else many(item["devices"], item["role"])
+    return item.names[0] if item.devices == 1 else many(item.devices, item.role)
 
 
 def many(number: int, role: str) -> str:
@@ -49,73 +48,73 @@ def many(number: int, role: str) -> str:
     return f"{number:,} {role if number == 1 else _MANY.get(role, f'{role}s')}"
 
 
-def _counts(data: Data, key: str, counted: Collection[str]) -> Iterator[str]:
+def _counts(picture: Picture, key: str, counted: Collection[str]) -> Iterator[str]:
     """Yield the number of links of an item in tiers whose lines have no numbers; the lower end says it."""
     for tier in TIERS:
-        ends = [edge for edge in data["edges"] if edge["tier"] == tier and key in _counted_ends(edge)]
-        links = sum(edge["links"] for edge in ends)
+        ends = [edge for edge in picture.edges if edge.tier == tier and key in _counted_ends(edge)]
+        links = sum(edge.links for edge in ends)
         if tier in counted and links:
             yield f"{links:,} {TIERS[tier][1]}{'' if links == 1 else 's'}"
 
 
-def _counted_ends(edge: Data) -> tuple[str, ...]:
+def _counted_ends(edge: PictureEdge) -> tuple[str, ...]:
     """Return the ends whose boxes say how many links there are: the lower one, or both of peers."""
-    if edge["tier"] in _BETWEEN_PEERS:
-        return edge["a"], edge["b"]
-    return (edge["b"],) if edge["tier"] == "hosts" else (edge["a"],)
+    if edge.tier in _BETWEEN_PEERS:
+        return edge.a, edge.b
+    return (edge.b,) if edge.tier == "hosts" else (edge.a,)
 
 
-def _hosts_at(data: Data, key: str) -> str:
+def _hosts_at(picture: Picture, key: str) -> str:
     """Return how many hosts are attached to an item of a grid, where hosts have no boxes."""
-    items = {item["key"]: item for item in data["items"]}
-    ends = (edge["b"] for edge in data["edges"] if edge["a"] == key and edge["tier"] == "hosts")
-    hosts = sum(items[end]["devices"] for end in ends)
+    items = {item.key: item for item in picture.items}
+    ends = (edge.b for edge in picture.edges if edge.a == key and edge.tier == "hosts")
+    hosts = sum(items[end].devices for end in ends)
     return many(hosts, "host") if hosts else ""
 
 
-def totals(data: Data) -> str:
+def totals(picture: Picture) -> str:
     """Return how many devices of each role there are."""
     numbers: dict[str, int] = {}
-    for item in data["items"]:
-        numbers[item["role"]] = numbers.get(item["role"], 0) + item["devices"]
+    for item in picture.items:
+        numbers[item.role] = numbers.get(item.role, 0) + item.devices
     return ", ".join(many(number, role) for role, number in numbers.items())
 
 
-def legend(data: Data, counted: Collection[str]) -> Iterator[tuple[str, str]]:
+def legend(picture: Picture, counted: Collection[str]) -> Iterator[tuple[str, str]]:
     """Yield the looks of lines and what they mean, with how many links there are; an empty look is a remark.
 
     ``counted`` are tiers whose lines have no numbers.
     """
-    if "legend" in data:
-        yield from data["legend"]
+    if picture.legend:
+        yield from picture.legend
         return
     links_by_kind: dict[tuple[str, int, int], int] = {}
-    for edge in data["edges"]:
-        kind = (edge["tier"], edge["speed_bps"], edge["cable_m"])
-        links_by_kind[kind] = links_by_kind.get(kind, 0) + edge["links"]
+    for edge in picture.edges:
+        kind = (edge.tier, edge.speed_bps, edge.cable_m)
+        links_by_kind[kind] = links_by_kind.get(kind, 0) + edge.links
     for (tier, speed_bps, cable_m), links in sorted(
         links_by_kind.items(), key=lambda kind: _order(kind[0][0])
     ):
         length = f", {cable_m:,} m" if cable_m else ""
-        look = "" if data["sides"] and tier == "hosts" else tier
+        look = "" if picture.sides and tier == "hosts" else tier
         yield look, f"{TIERS[tier][0]}: {links:,} x {format_rate(speed_bps)}{length}"
-    yield from (("", remark) for remark in _remarks(data, counted))
+    yield from (("", remark) for remark in _remarks(picture, counted))
 
 
 def _order(tier: str) -> int:
     return [*TIERS].index(tier)
 
 
-def _remarks(data: Data, counted: Collection[str]) -> Iterator[str]:
-    drawn = (edge for edge in data["edges"] if edge["a"] != edge["b"] and not edge["around"])
-    if any(edge["links"] == 1 and edge["tier"] not in counted for edge in drawn):
+def _remarks(picture: Picture, counted: Collection[str]) -> Iterator[str]:
+    drawn = (edge for edge in picture.edges if edge.a != edge.b and not edge.around)
+    if any(edge.links == 1 and edge.tier not in counted for edge in drawn):
         yield "a line without a number is one link"
-    if any(edge["around"] for edge in data["edges"]):
+    if any(edge.around for edge in picture.edges):
         yield "short dashed ends: links that close a ring, leaving at one side and entering at the other"
-    if len(data["sides"]) > 2:
+    if len(picture.sides) > 2:
         yield "layers are side by side; each switch links to the same position in the next layer, drawn once"
-    shown = [item for item in data["items"] if item["role"] != "host" or not data["sides"]]
-    if any(item["devices"] > 1 for item in shown):
+    shown = [item for item in picture.items if item.role != "host" or not picture.sides]
+    if any(item.devices > 1 for item in shown):
         yield "a stacked box is several devices; a line to it is all of their links"
 
 
@@ -127,13 +126,13 @@ def from_to(first: str, last: str) -> str:
     return f"{first} .. {last_parts[2] or last}"
 
 
-def name_range(item: Data) -> str:
+def name_range(item: PictureItem) -> str:
     """Return the name of an item, or the first and last name, in full."""
-    first, last = item["names"]
+    first, last = item.names
     return str(first) if first == last else f"{first} .. {last}"
 
 
-def links_of(edge: Data) -> str:
+def links_of(edge: PictureEdge) -> str:
     """Return how many links there are, how fast and how long."""
-    links = f"{edge['links']:,} x {format_rate(edge['speed_bps'])}"
-    return f"{links}, {edge['cable_m']:,} m" if edge["cable_m"] else links
+    links = f"{edge.links:,} x {format_rate(edge.speed_bps)}"
+    return f"{links}, {edge.cable_m:,} m" if edge.cable_m else links

@@ -200,10 +200,10 @@ def test_a_rollback_undoes_what_has_become_of_a_fabric(shape: str, draw: Any) ->
 def test_with_the_names_and_ports_that_keep_it_the_current_fabric_stays(shape: str, draw: Any) -> None:
     now, later = sizes(draw, shape), sizes(draw, shape)
     own = Pins(draw.draw(st.sampled_from([{}, {"host1": "gpu-7"}])), {})
-    before, after = cabling(shape, now), cabling(shape, later, **own.to_data())
+    before, after = cabling(shape, now), cabling(shape, later, **own._asdict())
     found = recabling_plan(before, after)
     stated = pins_for(after, found, own)
-    after = cabling(shape, later, **stated.to_data())
+    after = cabling(shape, later, **stated._asdict())
     again = recabling_plan(before, after)
     assert (again.moved, list(again.renamed)) == ((), [])
     assert (again.removed, again.removed_wires) == (found.removed, found.removed_wires)
@@ -211,6 +211,6 @@ def test_with_the_names_and_ports_that_keep_it_the_current_fabric_stays(shape: s
     # What is stated already is stated again, if as the port that any has become; where nothing moves nothing is.
     pins = pins_for(after, again, stated)
     assert (pins.names, pins.ports.keys()) == (stated.names, stated.ports.keys())
-    assert cabling(shape, later, **pins.to_data()).wires == after.wires
+    assert cabling(shape, later, **pins._asdict()).wires == after.wires
     if found.stays:
         assert stated == Pins({}, {})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.pfc_load import load_data
 from lossless.analysis.buffers.verdict import BUFFER_VERDICTS, BufferVerdict, FabricVerdict, fabric_verdict
 from lossless.analysis.simulation.question.classes import simulated_classes
 from lossless.analysis.simulation.question.request import NamedTransfer, Question
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.question.request import SimulationRequest
     from lossless.analysis.simulation.study.verdict import RunVerdict
     from lossless.analysis.workloads.estimate import Estimate
-    from lossless.ground.basics.findings import Json, MissingInput
+    from lossless.ground.basics.findings import MissingInput
     from lossless.model.fabric.view import View
 
 MOST_BYTES = Question().size_bytes
@@ -58,19 +57,6 @@ class WorkloadVerdict(NamedTuple):
             else "not checked"
         )
         return min((closed, *(run.verdict for run in self.runs)), key=BUFFER_VERDICTS.index)
-
-    def to_data(self) -> dict[str, Json]:
-        """Return it as plain data."""
-        return {
-            "overall": self.overall,
-            "closed_forms": None
-            if self.closed is None
-            else {"overall": self.closed.overall, "reasons": list(self.closed.reasons)},
-            "runs": [run.to_data() for run in self.runs],
-            "not_run": list(self.not_run),
-            "run_part": self.run_part,
-            "pfc_load": [load_data(load) for load in self.pfc_loads],
-        }
 
 
 def workload_verdict(view: View, estimate: Estimate, ask: SimulationRequest) -> WorkloadVerdict:
