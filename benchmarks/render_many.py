@@ -83,7 +83,7 @@ def render(count: int) -> None:
     """Make the switches, then time rendering and writing alone; print seconds and the most memory a process held."""
     import resource
 
-    from lossless.output.render.fabric import RenderJob, render_fabric
+    from lossless.output.render.fabric import render_fabric
 
     fabric = many(count)
     taken = []
@@ -92,9 +92,8 @@ def render(count: int) -> None:
         held_kib = _resident_kib()
         for number in range(ROUNDS):
             out = Path(place) / f"out{number}"
-            job = RenderJob(fabric, out, bases, extras=(), write=True, diff=False)
             started = time.perf_counter()
-            render_fabric(job, CORES)
+            render_fabric(fabric, out, bases, write=True, processes=CORES)
             taken.append(time.perf_counter() - started)
         written = sum(path.stat().st_size for path in out.rglob("config_db.json"))
     worker_kib = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss

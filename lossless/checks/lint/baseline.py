@@ -264,9 +264,8 @@ class BaselineAccount:
             return True
         return file not in coverage.files and not os.path.exists(file)
 
-    def entries(self, coverage: RunCoverage) -> Iterator[StaleBaselineEntry]:
-        """Yield the entries that are stale, in the order of the file."""
-        stale = self.stale(coverage)
+    def entries(self, stale: Iterable[BaselineKey]) -> Iterator[StaleBaselineEntry]:
+        """Yield entries that are stale, in the order of the file."""
         for key in sorted(stale, key=self.baseline.places.__getitem__):
             place = ("findings", self.baseline.places[key])
             yield StaleBaselineEntry(Origin(self.baseline.file, place), key.file, key.object, key.code)

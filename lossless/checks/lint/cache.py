@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from lossless.checks.lint.devices import DeviceResult
-    from lossless.checks.lint.results import LintResult
+    from lossless.checks.lint.report import Report
     from lossless.checks.lint.settings import Settings
     from lossless.checks.rules.registry import Codes
     from lossless.formats.inputs.collect import Candidate, Inputs
@@ -85,7 +85,7 @@ class LintCache:
 
     def check(
         self, candidates: Sequence[Candidate], settings: Settings, source: FileSource = ON_DISK
-    ) -> LintResult:
+    ) -> Report:
         """Check files as ``check_files`` does; what another source had by the same mark is not checked again."""
         devices = [candidate for candidate in candidates if is_json(candidate.file)]
         others = [candidate for candidate in candidates if not is_json(candidate.file)]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.lint.run import Verdicts, run
+from lossless.checks.lint.report import Report
+from lossless.checks.lint.run import gathered, run
 from lossless.formats.inputs.progress import reported
 from lossless.ground.basics.findings import UncheckedRule
 from lossless.ground.basics.known import Unknown
@@ -17,27 +18,22 @@ if TYPE_CHECKING:
     from lossless.checks.rules.registry import Codes, LoadedRule
     from lossless.checks.rules.subjects import Device
     from lossless.formats.inputs.devices import DeviceReader
-    from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding
     from lossless.ground.documents.document import Document
-    from lossless.ground.documents.layout import PartLayout
     from lossless.model.fabric.deployed_devices import DeviceSummary
     from lossless.model.fabric.model import Fabric, Port, Switch
     from lossless.model.fabric.qos import PortQos
 
 
 class DeviceResult(NamedTuple):
-    """What rules say of one device; ``summary`` is None where nothing is to be compared.
+    """What rules say of devices, and the summaries by which these are compared with others.
 
-    Origins name the document of the device; ``layout`` says where its file has them, None where that is the same.
+    ``file`` is that of a single device. Origins name its document.
     """
 
-    file: str
-    verdicts: Verdicts
-    errors: tuple[Problem, ...]
-    summary: DeviceSummary | None
-    name: str = ""
-    layout: PartLayout | None = None
+    report: Report
+    summaries: tuple[DeviceSummary, ...] = ()
+    file: str = ""
 
 
 def check_devices(documents: Sequence[Document], settings: Settings) -> list[DeviceResult]:
@@ -59,7 +55,7 @@ def check_device(document: Document, settings: Settings, reader: DeviceReader) -
 
     tables, problems, fabric = reader.read(document)
     if fabric is None:
-        return DeviceResult(document.file, Verdicts(), problems, None)
+        return DeviceResult(Report(errors=problems), file=document.file)
     intended = settings.intended.get(name_in_intent(tables, fabric.switches[0].name))
     longest_m: dict[int, int] = {}
     if intended is not None:
@@ -74,19 +70,21 @@ def check_device(document: Document, settings: Settings, reader: DeviceReader) -
     chosen = settings.chosen(document.file)
     by_fabric = run(view, rules_for("fabric", chosen=chosen), "config_db")
     by_buffers = run(device.buffers, rules_for("buffers", chosen=chosen), "config_db")
-    verdicts = (
+    unread = (UncheckedRule("", note) for note in fabric.unread)
+    reports = (
         by_fabric,
         by_buffers,
-        Verdicts(tuple(_explained(fabric, by_buffers, longest_m, chosen)) if longest_m else ()),
+        Report(tuple(_explained(fabric, by_buffers, longest_m, chosen)) if longest_m else ()),
         run(device, _rules_for(device, chosen), "config_db"),
-        Verdicts(not_checked=tuple(UncheckedRule("", note) for note in fabric.unread)),
-        Verdicts(
-            not_checked=tuple(_not_compared(device, settings)), ports_outside=ports_outside(switch, stated)
+        Report(
+            errors=problems,
+            not_checked=(*unread, *_not_compared(device, settings)),
+            ports_without_rdma=ports_outside(switch, stated),
+            layouts={document.name: document.part.layout} if document.part else {},
         ),
     )
-    summary = _summary(device) if settings.compared else None
-    layout = document.part.layout if document.part else None
-    return DeviceResult(document.file, _joined(verdicts), problems, summary, document.name, layout)
+    summaries = (_summary(device),) if settings.compared else ()
+    return DeviceResult(gathered(reports), summaries, document.file)
 
 
 def without_ports(fabric: Fabric, names: Collection[str]) -> Fabric:
@@ -183,7 +181,7 @@ _CHECKED_BY_LENGTH = frozenset({"BUF001", "BUF002"})
 
 
 def _explained(
-    as_told: Fabric, verdicts: Verdicts, longest_m: Mapping[int, int], chosen: Codes | None
+    as_told: Fabric, by_buffers: Report, longest_m: Mapping[int, int], chosen: Codes | None
 ) -> Iterator[Finding]:
     """Yield as information what rules find by the length a device is told, and the cable in the intent explains."""
     from lossless.checks.rules.registry import rules_for
@@ -191,7 +189,7 @@ def _explained(
     from lossless.model.fabric.view import View
 
     codes = _CHECKED_BY_LENGTH if chosen is None else _CHECKED_BY_LENGTH & chosen
-    places = {finding.origin for finding in verdicts.findings if finding.code in _CHECKED_BY_LENGTH}
+    places = {finding.origin for finding in by_buffers.findings if finding.code in _CHECKED_BY_LENGTH}
     view = computing_buffers(View(as_told))
     for finding in run(view, rules_for("buffers", chosen=codes), "config_db").findings:
         told_m = finding.data["cable_m"]
@@ -218,32 +216,24 @@ def _rules_for(device: Device, chosen: Codes | None) -> tuple[LoadedRule, ...]:
     return rules_for("device", chosen=chosen, has=has)
 
 
-def compare(summaries: Sequence[DeviceSummary], settings: Settings) -> Verdicts:
+def compare(summaries: Sequence[DeviceSummary], settings: Settings) -> Report:
     """Check all devices together; one alone has nothing to be compared with.
 
     Findings of a rule that was chosen for some of the files only are left out in the others.
     """
     if len(summaries) < 2:
-        return Verdicts()
+        return Report()
     from lossless.checks.rules.registry import codes_for, rules_for
     from lossless.model.fabric.deployed_devices import DeployedDevices
 
     choices = {settings.chosen(summary.file) for summary in summaries}
     union = frozenset().union(*(codes_for("devices") if chosen is None else chosen for chosen in choices))
     of_fabrics = [summary._replace(fabric=settings.fabric_of(summary.file)) for summary in summaries]
-    verdicts = run(DeployedDevices(of_fabrics), rules_for("devices", chosen=union), "config_db")
-    return verdicts._replace(findings=tuple(filter(settings.is_chosen, verdicts.findings)))
+    report = run(DeployedDevices(of_fabrics), rules_for("devices", chosen=union), "config_db")
+    return report._replace(findings=tuple(filter(settings.is_chosen, report.findings)))
 
 
 def _summary(device: Device) -> DeviceSummary:
     from lossless.checks.rules.device_summary import summary_of
 
     return summary_of(device)
-
-
-def _joined(verdicts: Sequence[Verdicts]) -> Verdicts:
-    return Verdicts(
-        tuple(finding for v in verdicts for finding in v.findings),
-        tuple(unchecked for v in verdicts for unchecked in v.not_checked),
-        ports_outside=sum(v.ports_outside for v in verdicts),
-    )

@@ -13,9 +13,10 @@ from lossless.formats.inputs.subnet_manager import is_managers
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.checks.lint.results import LintResult
+    from lossless.checks.lint.report import Report
     from lossless.checks.lint.settings import Settings
     from lossless.formats.inputs.collect import Candidate
+    from lossless.formats.inputs.intents import Declarations
 
 FEWEST_FOR_WORKERS = 32
 """From how many configurations on several processes check them; fewer are done before those would start."""
@@ -24,32 +25,32 @@ FEWEST_INTENTS = 16
 """From how many intents on several processes check them: one takes as long as some configurations."""
 
 
-def check_files(candidates: Sequence[Candidate], settings: Settings) -> LintResult:
+def check_files(candidates: Sequence[Candidate], settings: Settings) -> Report:
     """Check files: in several processes where there are many devices, or many intents alone, among them."""
     if _are_many_intents(candidates):
         from lossless.checks.lint.intents import check_intents
 
-        result = check_intents(candidates, settings)
-        if result is not None:
-            return result
+        report = check_intents(candidates, settings)
+        if report is not None:
+            return report
     devices = _for_workers(candidates)
     apart = set(devices)
     inputs = merged([read(candidate) for candidate in candidates if candidate not in apart])
-    return _check_in_processes(devices, inputs, settings) if devices else check_inputs(inputs, settings)
+    return _check_in_processes(devices, inputs, settings) if devices else check_inputs(inputs, settings)[0]
 
 
-def check_inputs(inputs: Inputs, settings: Settings) -> LintResult:
-    """Check what is already read."""
+def check_inputs(inputs: Inputs, settings: Settings) -> tuple[Report, Declarations]:
+    """Check documents and facts of hosts that are already read; return as well what the intents among them declare."""
     split = merged([devices_in(document) for document in inputs.documents])
     inputs = inputs._replace(documents=split.documents, problems=(*inputs.problems, *split.problems))
     intents = declarations_of(inputs.documents, settings.profile_dirs, settings.progress)
     deployed = [document for document in inputs.documents if is_device(document)]
     settings = completed(settings, intents, [document.file for document in deployed], len(inputs.facts))
     shown = {document.file: document.whole for document in inputs.documents}
-    return joined(inputs, intents, check_devices(deployed, settings), shown, settings)
+    return joined(inputs, intents, check_devices(deployed, settings), shown, settings), intents
 
 
-def _check_in_processes(devices: Sequence[Candidate], inputs: Inputs, settings: Settings) -> LintResult:
+def _check_in_processes(devices: Sequence[Candidate], inputs: Inputs, settings: Settings) -> Report:
     """Check devices in several processes, and with them what is already read."""
     from lossless.checks.lint.workers import check_in_processes
 

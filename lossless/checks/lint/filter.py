@@ -23,9 +23,10 @@ from lossless.ground.documents.document import Document
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from lossless.checks.lint.baseline import BaselineKey
     from lossless.checks.lint.configuration.lookup import ConfigurationLookup
     from lossless.checks.lint.configuration.reader import Configuration
-    from lossless.checks.lint.results import LintResult
+    from lossless.checks.lint.report import Report
     from lossless.checks.lint.suppressions import Suppression
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, ObjectForm, Origin
@@ -45,58 +46,43 @@ class FilterTerms(NamedTuple):
     folders: tuple[str, ...]
 
 
-class FilterResult(NamedTuple):
-    """What is reported: ``beside`` are documents that were not checked and that a finding points into.
-
-    ``accounts`` are the baselines that were counted against, by name.
-    """
-
-    findings: tuple[Finding, ...]
-    suppressed: int
-    baselined: int
-    problems: tuple[Problem, ...]
-    beside: tuple[Document, ...]
-    fail_on: str | None
-    accounts: Mapping[str, BaselineAccount]
-    coverage: RunCoverage
-
-
-def filtered(result: LintResult, terms: FilterTerms) -> FilterResult:
-    """Return what is left of the findings of a run."""
-    return _Filter(result, terms).filtered()
+def filtered(report: Report, terms: FilterTerms) -> Report:
+    """Return a report without the findings that are accepted, and with those about suppressions and baselines."""
+    return _Filter(report, terms).filtered()
 
 
 class _Filter:
-    def __init__(self, result: LintResult, terms: FilterTerms) -> None:
-        self._result = result
+    def __init__(self, report: Report, terms: FilterTerms) -> None:
+        self._report = report
         self._lookup = terms.lookup
         self._terms = terms
         self._problems: list[Problem] = []
-        for file in result.documents:
+        for file in report.documents:
             self._lookup.of(file)
         self._ledger = SuppressionLedger(list(self._suppressions()), terms.today, self._commentable())
         self._accounts: dict[str, BaselineAccount] = {}
+        self._stale: dict[str, Mapping[BaselineKey, Mapping[str, int]]] = {}
         self._suppressed = self._baselined = 0
 
-    def filtered(self) -> FilterResult:
-        verdicts = self._result.verdicts
+    def filtered(self) -> Report:
+        report = self._report
         # A baseline records the severity that was shown.
-        chosen = map(self._graded, filter(self._is_chosen, verdicts.findings))
+        chosen = map(self._graded, filter(self._is_chosen, report.findings))
         left = [part for part in map(self._left_of, chosen) if part is not None]
-        for code, origin in verdicts.superseded:
+        for code, origin in report.superseded:
             self._saw(code, origin)
         left += map(self._graded, filter(self._is_chosen, self._about_suppressions()))
         findings = in_order(left)
-        problems = (*self._lookup.problems(), *self._problems)
-        return FilterResult(
-            findings,
-            self._suppressed,
-            self._baselined,
-            problems,
-            tuple(self._beside(findings)),
-            self._fail_on(),
-            self._accounts,
-            self._coverage(),
+        beside = {document.file: document for document in self._beside(findings)}
+        return report._replace(
+            findings=findings,
+            errors=(*report.errors, *self._lookup.problems(), *self._problems),
+            documents={**report.documents, **beside},
+            suppressed=self._suppressed,
+            baselined=self._baselined,
+            beside=len(beside),
+            fail_on=self._fail_on(),
+            stale=self._stale,
         )
 
     def _suppressions(self) -> Iterator[Suppression]:
@@ -112,7 +98,7 @@ class _Filter:
 
     def _commentable(self) -> dict[str, Document]:
         """Return the documents that can have comments."""
-        documents = self._result.documents.items()
+        documents = self._report.documents.items()
         return {file: each for file, each in documents if isinstance(each, Document) and not is_json(file)}
 
     def _is_governed_by(self, configuration: Configuration) -> Callable[[str], bool]:
@@ -142,7 +128,7 @@ class _Filter:
 
     def _form(self, file: str) -> ObjectForm:
         """Return how objects of a file are written, by what it is."""
-        document = self._result.documents.get(file)
+        document = self._report.documents.get(file)
         if isinstance(document, Document) and document.dialect:
             return "commands"
         return "config_db" if is_json(file) else "intent"
@@ -169,19 +155,20 @@ class _Filter:
         """Return what the rules about suppressions find."""
         from lossless.checks.rules.registry import rules_for
 
-        for file in self._result.documents:
+        for file in self._report.documents:
             self._account(file)
         coverage = self._coverage()
-        accounts = [account for _, account in sorted(self._accounts.items())]
-        stale = [entry for account in accounts for entry in account.entries(coverage)]
-        unused = self._ledger.unused(coverage, self._result.errors)
-        review = SuppressionReview(unused, self._ledger.expired(), tuple(stale))
+        accounts = sorted(self._accounts.items())
+        self._stale = {name: account.stale(coverage) for name, account in accounts}
+        entries = tuple(entry for name, account in accounts for entry in account.entries(self._stale[name]))
+        unused = self._ledger.unused(coverage, self._report.errors)
+        review = SuppressionReview(unused, self._ledger.expired(), entries)
         return run(review, rules_for("suppressions"), "intent").findings if any(review) else ()
 
     def _coverage(self) -> RunCoverage:
-        errors = self._result.errors
+        errors = self._report.errors
         broken = {os.path.abspath(error.file) for error in errors}
-        files = frozenset(map(os.path.abspath, self._result.documents)) - broken
+        files = frozenset(map(os.path.abspath, self._report.documents)) - broken
         folders = () if errors else self._terms.folders
         return RunCoverage(files, folders, self._lookup.chosen, self._terms.simulated)
 
@@ -194,7 +181,7 @@ class _Filter:
 
     def _beside(self, findings: Sequence[Finding]) -> Iterator[Document]:
         """Yield the configurations and baselines that findings point into."""
-        files = {finding.origin.file for finding in findings} - self._result.documents.keys()
+        files = {finding.origin.file for finding in findings} - self._report.documents.keys()
         documents = [configuration.document for configuration in self._lookup.used()]
         documents += [account.baseline.document for account in self._accounts.values()]
         yield from (document for document in documents if document is not None and document.file in files)
@@ -203,7 +190,7 @@ class _Filter:
         """Return what configurations say of the exit code; where they differ, the strictest of them."""
         configured = {
             None if configuration is None else configuration.fail_on
-            for configuration in map(self._lookup.of, self._result.documents)
+            for configuration in map(self._lookup.of, self._report.documents)
         }
         if configured <= {None}:
             return None

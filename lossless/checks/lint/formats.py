@@ -5,18 +5,19 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from lossless.checks.lint.run import Verdicts, run
+from lossless.checks.lint.run import run
 from lossless.model.fabric.parts import of_switches
 from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from lossless.checks.lint.report import Report
     from lossless.checks.rules.registry import LoadedRule
     from lossless.model.fabric.model import Switch
 
 
-def run_by_format(view: View, rules: Sequence[LoadedRule]) -> Iterator[Verdicts]:
+def run_by_format(view: View, rules: Sequence[LoadedRule]) -> Iterator[Report]:
     """Yield what rules find in the fabric of an intent."""
     formats = {switch.format for switch in view.fabric.switches if not switch.runs_sonic}
     if not formats:

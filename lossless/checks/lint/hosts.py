@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.lint.run import Verdicts, run
+from lossless.checks.lint.devices import DeviceResult
+from lossless.checks.lint.report import Report
+from lossless.checks.lint.run import gathered, run
 from lossless.checks.rules.registry import rules_for
 from lossless.checks.rules.subjects import IntendedHost
 from lossless.formats.inputs.host_ports import ports_on_fabric, with_known_names
@@ -12,7 +14,6 @@ from lossless.formats.inputs.hosts import hosts_of
 from lossless.ground.basics.findings import UncheckedRule
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.known import UNKNOWN
-from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.deployed_devices import DeployedDevices, DeviceSummary, LinkEnd
 from lossless.model.fabric.hosts import NIC_DSCP_PRIORITIES
 from lossless.model.fabric.model import ClassSet, Fabric, Host, TrafficClass
@@ -23,24 +24,15 @@ if TYPE_CHECKING:
 
     from lossless.checks.lint.settings import Settings
     from lossless.formats.inputs.collect import Inputs
-    from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.hosts import Attachment, HostInterfaces, HostQos
 
 _OTHER_PORT = "a port of a host that is not on the fabric of its intent"
 
 
-class HostResult(NamedTuple):
-    """What rules say of hosts, and their summaries, by which they are compared with switches."""
-
-    verdicts: tuple[Verdicts, ...]
-    problems: tuple[Problem, ...]
-    summaries: tuple[DeviceSummary, ...]
-
-
 def check_hosts(
     inputs: Inputs, fabrics: Sequence[Fabric], switches: Sequence[DeviceSummary], settings: Settings
-) -> HostResult:
+) -> DeviceResult:
     """Check the hosts that there are facts of; ``switches`` are the summaries of devices that were read."""
     read = hosts_of(inputs.facts, settings.profile_dirs)
     declaring = _declaring(fabrics)
@@ -48,19 +40,24 @@ def check_hosts(
     hosts, others = ports_on_fabric(with_known_names({*declaring, *neighbors}, read.hosts), declaring)
     summaries = tuple(_summaries(hosts, declaring, switches))
     views = _views(hosts, declaring, fabrics, DeployedDevices((*switches, *summaries)))
-    verdicts = [run(view, rules_for("hosts"), "intent") for view in views]
-    verdicts += [run(pair, rules_for("host"), "intent") for pair in _intended(hosts, declaring)]
-    verdicts += [Verdicts(not_checked=(UncheckedRule("", _OTHER_PORT, others),))] if others else []
-    verdicts.append(Verdicts(not_checked=tuple(UncheckedRule("", why) for why in read.outdated)))
-    verdicts.append(run(DeployedDevices((*switches, *summaries)), rules_for("attached hosts"), "intent"))
-    chosen = (each._replace(findings=tuple(filter(settings.is_chosen, each.findings))) for each in verdicts)
-    return HostResult(tuple(chosen), read.problems, summaries)
+    outdated = (UncheckedRule("", why) for why in read.outdated)
+    elsewhere = (UncheckedRule("", _OTHER_PORT, others),) if others else ()
+    report = gathered(
+        [
+            Report(errors=read.problems, not_checked=(*elsewhere, *outdated)),
+            *(run(view, rules_for("hosts"), "intent") for view in views),
+            *(run(pair, rules_for("host"), "intent") for pair in _intended(hosts, declaring)),
+            run(DeployedDevices((*switches, *summaries)), rules_for("attached hosts"), "intent"),
+        ]
+    )
+    chosen = tuple(filter(settings.is_chosen, report.findings))
+    return DeviceResult(report._replace(findings=chosen), summaries)
 
 
 def hosts_against(
     hosts: Sequence[DeviceSummary], switches: Sequence[DeviceSummary], settings: Settings
-) -> list[Verdicts]:
-    """Return the verdicts on links between hosts and switches that run other systems than SONiC.
+) -> list[Report]:
+    """Return the report of links between hosts and switches that run other systems than SONiC.
 
     Only PFC is compared: the other rules on links name rows of CONFIG_DB.
     """
@@ -68,19 +65,19 @@ def hosts_against(
         return []
     texts = {switch.file for switch in switches}
     rules = rules_for("devices", chosen=frozenset({"PFC003"}))
-    verdicts = run(DeployedDevices((*switches, *hosts)), rules, "intent")
+    report = run(DeployedDevices((*switches, *hosts)), rules, "intent")
     findings = (
         finding._replace(object_form="commands") if finding.origin.file in texts else finding
-        for finding in verdicts.findings
+        for finding in report.findings
     )
-    return [verdicts._replace(findings=tuple(filter(settings.is_chosen, findings)))]
+    return [report._replace(findings=tuple(filter(settings.is_chosen, findings)))]
 
 
-def without_repeated(verdicts: Verdicts, others: Iterable[Verdicts]) -> Verdicts:
-    """Return verdicts on hosts without findings of the same words on their intent: the hosts do as it declares."""
+def without_repeated(report: Report, others: Iterable[Report]) -> Report:
+    """Return a report of hosts without findings of the same words on their intent: the hosts do as it declares."""
     repeated = {(finding.code, finding.message) for each in others for finding in each.findings}
-    new = (finding for finding in verdicts.findings if (finding.code, finding.message) not in repeated)
-    return verdicts._replace(findings=tuple(new))
+    new = (finding for finding in report.findings if (finding.code, finding.message) not in repeated)
+    return report._replace(findings=tuple(new))
 
 
 def _declaring(fabrics: Iterable[Fabric]) -> dict[str, tuple[Fabric, HostQos]]:

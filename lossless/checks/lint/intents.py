@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.lint.results import LintResult, of_all_subnets, of_intents, of_subnets
-from lossless.checks.lint.run import Verdicts, together
+from lossless.checks.lint.report import Report
+from lossless.checks.lint.results import of_all_subnets, of_intents, of_subnets
+from lossless.checks.lint.run import gathered, together
 from lossless.checks.lint.suppression_comments import has_marker
 from lossless.checks.lint.workers import in_processes
 from lossless.formats.inputs.collect import load_configuration, read
@@ -26,18 +27,20 @@ if TYPE_CHECKING:
 
 
 class _IntentFile(NamedTuple):
-    """What rules say of one file; ``shown`` is None where it is none of ours, or cannot be read."""
+    """The report of one file, and the problems of reading it.
 
-    verdicts: tuple[Verdicts, ...]
+    ``shown`` is None where the file is none of ours, or cannot be read.
+    """
+
+    report: Report
     problems: tuple[Problem, ...]
-    errors: tuple[Problem, ...]
     shown: PathPlaces | None
     marked: bool
     has_host_facts: bool = False
     subnets: tuple[Subnet, ...] = ()
 
 
-def check_intents(candidates: Sequence[Candidate], settings: Settings) -> LintResult | None:
+def check_intents(candidates: Sequence[Candidate], settings: Settings) -> Report | None:
     """Check files of which none is a device's, as ``check_files`` does.
 
     Returns None where one has facts of a host: hosts are compared with the fabrics, which do not leave their process.
@@ -60,27 +63,26 @@ def check_intents(candidates: Sequence[Candidate], settings: Settings) -> LintRe
                 if file.marked
                 else Excerpts(candidate.file, file.shown, load_configuration)
             )
-    verdicts = [verdicts for file in files for verdicts in file.verdicts]
-    verdicts += of_all_subnets([subnet for file in files for subnet in file.subnets], settings)
-    problems = [problem for file in files for problem in file.problems]
-    errors = [error for file in files for error in file.errors]
-    return LintResult(together(verdicts), (*problems, *errors), documents, {})
+    unread = Report(errors=tuple(problem for file in files for problem in file.problems))
+    subnets = of_all_subnets([subnet for file in files for subnet in file.subnets], settings)
+    whole = together([unread, *(file.report for file in files), *subnets])
+    return whole._replace(documents=documents)
 
 
 def _checked(candidate: Candidate, settings: Settings) -> _IntentFile:
     inputs = read(candidate)
     if not inputs.documents:
-        return _IntentFile((), inputs.problems, (), None, marked=False, has_host_facts=bool(inputs.facts))
+        return _IntentFile(Report(), inputs.problems, None, marked=False, has_host_facts=bool(inputs.facts))
     document = inputs.documents[0]
     intents = declarations_of(inputs.documents, settings.profile_dirs)
-    verdicts = (*of_intents(intents, settings), *of_subnets(intents.subnets, settings))
-    shown = places(document, _paths(document, verdicts))
+    reports = (*of_intents(intents, settings), *of_subnets(intents.subnets, settings))
+    report = gathered([Report(errors=intents.errors), *reports])
+    shown = places(document, _paths(document, report))
     marked = has_marker(document.text)
-    return _IntentFile(verdicts, inputs.problems, intents.errors, shown, marked, subnets=intents.subnets)
+    return _IntentFile(report, inputs.problems, shown, marked, subnets=intents.subnets)
 
 
-def _paths(document: Document, verdicts: Sequence[Verdicts]) -> Iterator[Path]:
+def _paths(document: Document, report: Report) -> Iterator[Path]:
     """Return where an intent has what findings are about."""
-    findings = (finding for each in verdicts for finding in each.findings)
-    origins = (origin for finding in findings for origin in finding.origins)
+    origins = (origin for finding in report.findings for origin in finding.origins)
     return (origin.path for origin in origins if origin.file == document.file)

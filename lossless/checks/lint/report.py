@@ -1,4 +1,8 @@
-"""What lint has to say: findings, and where files were compared with a revision, what a change does."""
+"""The report of a lint run: findings, and where files were compared with a revision, what a change does.
+
+The engine makes a report of every subject that it checks, and adds them to one; it is finished by
+:mod:`lossless.interfaces.api.lint`, which removes accepted findings.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +14,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from lossless.analysis.simulation.study.verdict import RunVerdict
+    from lossless.checks.lint.baseline import BaselineKey
+    from lossless.checks.rules.precedence import Replaced
     from lossless.formats.sonic.capabilities.updater_moves import MovePhase
     from lossless.formats.sonic.capabilities.updater_sorting import EmptiedRow
     from lossless.formats.sonic.capabilities.updater_verdict import Stage
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, SkippedFile, UncheckedRule
     from lossless.ground.documents.excerpts import DocumentView
+    from lossless.ground.documents.layout import PartLayout
 
 
 class Report(NamedTuple):
@@ -26,13 +33,17 @@ class Report(NamedTuple):
     that the user left out, ``skipped`` those that are not checked for another reason. ``ports_without_rdma`` counts
     ports that carry none, by what is configured there or by lossless.toml. ``fail_on`` is the least
     severity that shall fail the run, or ``never``, where a configuration says so. ``change`` is there where findings
-    are only those that a change adds, ``patch`` where a configuration was checked as a patch leaves it.
+    are only those that a change adds, ``patch`` where a configuration was checked as a patch leaves it. ``stale`` are
+    the entries of each baseline that nothing is found of any more, and on how many elements.
+
+    ``superseded`` are findings that others replace. Until a report is finished, origins name documents; ``layouts`` say
+    where those that are parts of files have things, by their names.
     """
 
-    findings: tuple[Finding, ...]
-    errors: tuple[Problem, ...]
-    not_checked: tuple[UncheckedRule, ...]
-    documents: Mapping[str, DocumentView]
+    findings: tuple[Finding, ...] = ()
+    errors: tuple[Problem, ...] = ()
+    not_checked: tuple[UncheckedRule, ...] = ()
+    documents: Mapping[str, DocumentView] = {}
     suppressed: int = 0
     baselined: int = 0
     beside: int = 0
@@ -42,6 +53,9 @@ class Report(NamedTuple):
     change: Change | None = None
     patch: tuple[PatchedDevice, ...] = ()
     ports_without_rdma: int = 0
+    stale: Mapping[str, Mapping[BaselineKey, Mapping[str, int]]] = {}
+    superseded: frozenset[Replaced] = frozenset()
+    layouts: Mapping[str, PartLayout] = {}
 
     @property
     def files(self) -> int:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.lint.devices import compare
 from lossless.checks.lint.formats import run_by_format
-from lossless.checks.lint.run import Verdicts, run, together
+from lossless.checks.lint.report import Report
+from lossless.checks.lint.run import run, together
 from lossless.formats.inputs.subnet_manager import manager_files
-from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -18,26 +18,10 @@ if TYPE_CHECKING:
     from lossless.checks.rules.registry import Codes
     from lossless.formats.inputs.collect import Inputs
     from lossless.formats.inputs.intents import Declarations
-    from lossless.ground.basics.errors import Problem
     from lossless.ground.documents.excerpts import DocumentView
-    from lossless.ground.documents.layout import PartLayout
     from lossless.model.fabric.deployed_devices import DeviceSummary
     from lossless.model.fabric.infiniband.subnet import Subnet
     from lossless.model.fabric.model import Fabric, Switch
-
-
-class LintResult(NamedTuple):
-    """What rules say of all files of a run, and what reports need of each file.
-
-    Origins name documents; where those are parts of files, ``layouts`` say where things stand, by their names.
-    ``declarations`` are what intents declare; None where other processes have read them, which keep it.
-    """
-
-    verdicts: Verdicts
-    errors: tuple[Problem, ...]
-    documents: Mapping[str, DocumentView]
-    layouts: Mapping[str, PartLayout]
-    declarations: Declarations | None = None
 
 
 def completed(settings: Settings, intents: Declarations, deployed: Sequence[str], hosts: int) -> Settings:
@@ -69,29 +53,29 @@ def joined(
     devices: Sequence[DeviceResult],
     documents: Mapping[str, DocumentView],
     settings: Settings,
-) -> LintResult:
+) -> Report:
     """Return what rules say of intents, devices, hosts and subnet managers together.
 
     Of ``inputs`` the facts of hosts and the files of subnet managers are checked here.
     """
     managers = manager_files(inputs.documents)
     subnets = (*intents.subnets, *(deployed.subnet for deployed in managers.subnets))
-    verdicts = [
+    reports = [
+        Report(errors=(*inputs.problems, *intents.errors)),
         *of_intents(intents, settings),
         *of_subnets(subnets, settings),
         *of_all_subnets(subnets, settings),
-        Verdicts(not_checked=managers.not_checked),
-        *(device.verdicts for device in devices),
+        Report(errors=managers.problems, not_checked=managers.not_checked),
+        *(device.report for device in devices),
     ]
-    summaries = [device.summary for device in devices if device.summary is not None]
-    errors = [error for device in devices for error in device.errors]
+    summaries = [summary for device in devices for summary in device.summaries]
     switches = [document for document in inputs.documents if document.dialect]
     of_other_systems: tuple[DeviceSummary, ...] = ()
     if switches:
         from lossless.checks.lint.switches import check_switches
 
         checked = check_switches(switches, settings)
-        verdicts += checked.verdicts
+        reports.append(checked.report)
         of_other_systems = () if settings.apart else checked.summaries
     if inputs.facts:
         from lossless.checks.lint.hosts import check_hosts, hosts_against, without_repeated
@@ -99,29 +83,26 @@ def joined(
         fabrics = () if settings.apart else intents.fabrics
         attached = () if settings.apart else (*summaries, *of_other_systems)
         hosts = check_hosts(inputs, fabrics, attached, settings)
-        verdicts += hosts_against(hosts.summaries, of_other_systems, settings)
-        verdicts += [without_repeated(own, verdicts) for own in hosts.verdicts]
-        errors += hosts.problems
+        reports += hosts_against(hosts.summaries, of_other_systems, settings)
+        reports.append(without_repeated(hosts.report, reports))
         summaries += hosts.summaries
         documents = {**documents, **{facts.document.file: facts.document for facts in inputs.facts}}
-    verdicts.append(compare(summaries, settings))
-    layouts = {device.name: device.layout for device in devices if device.layout is not None}
-    problems = (*inputs.problems, *intents.errors, *managers.problems, *errors)
-    return LintResult(together(verdicts), problems, documents, layouts, intents)
+    reports.append(compare(summaries, settings))
+    return together(reports)._replace(documents=documents)
 
 
-def of_intents(intents: Declarations, settings: Settings) -> list[Verdicts]:
+def of_intents(intents: Declarations, settings: Settings) -> list[Report]:
     """Return what rules say of the fabrics of intents."""
     if not intents.fabrics:
         return []
     return [
-        verdicts
+        report
         for fabric in intents.fabrics
-        for verdicts in _of_fabric(fabric, settings.chosen(fabric.sources[0]))
+        for report in _of_fabric(fabric, settings.chosen(fabric.sources[0]))
     ]
 
 
-def _of_fabric(fabric: Fabric, chosen: Codes | None) -> Iterator[Verdicts]:
+def _of_fabric(fabric: Fabric, chosen: Codes | None) -> Iterator[Report]:
     from lossless.checks.rules.registry import rules_for
     from lossless.checks.rules.subjects import computing_buffers
     from lossless.model.fabric.view import View
@@ -134,7 +115,7 @@ def _of_fabric(fabric: Fabric, chosen: Codes | None) -> Iterator[Verdicts]:
     yield from run_by_format(computing_buffers(view), rules_for("buffers", chosen=chosen))
 
 
-def of_subnets(subnets: Sequence[Subnet], settings: Settings) -> list[Verdicts]:
+def of_subnets(subnets: Sequence[Subnet], settings: Settings) -> list[Report]:
     """Return what rules say of subnets, each by itself."""
     if not subnets:
         return []
@@ -147,7 +128,7 @@ def of_subnets(subnets: Sequence[Subnet], settings: Settings) -> list[Verdicts]:
     ]
 
 
-def of_all_subnets(subnets: Sequence[Subnet], settings: Settings) -> list[Verdicts]:
+def of_all_subnets(subnets: Sequence[Subnet], settings: Settings) -> list[Report]:
     """Return what rules say of subnets together: a rule runs where it is chosen for any of them."""
     if not subnets:
         return []

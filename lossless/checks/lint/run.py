@@ -4,37 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from lossless.checks.lint.report import Report
 from lossless.checks.rules.base import MissingInput, Violation, added_up
 from lossless.checks.rules.precedence import replaced, resolve
 from lossless.ground.basics.findings import SEVERITIES, Finding, ObjectForm, UncheckedRule
 from lossless.ground.basics.foreign_text import on_one_line
 from lossless.ground.basics.grouping import grouped
-from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from lossless.checks.rules.documentation import Rule
-    from lossless.checks.rules.precedence import Replaced
     from lossless.checks.rules.registry import LoadedRule
 
 RULE_PAGES = "docs/rules/"
 """Where the generated page of each rule lies, relative to the repository."""
 
 
-class Verdicts(NamedTuple):
-    """The results of rules: findings, checks that lacked an input, and findings that others replace.
-
-    ``ports_outside`` counts ports that carry no RDMA, and that rules of lossless classes leave out.
-    """
-
-    findings: tuple[Finding, ...] = ()
-    not_checked: tuple[UncheckedRule, ...] = ()
-    superseded: frozenset[Replaced] = frozenset()
-    ports_outside: int = 0
-
-
-def run(subject: Any, rules: Iterable[LoadedRule], form: ObjectForm) -> Verdicts:
+def run(subject: Any, rules: Iterable[LoadedRule], form: ObjectForm) -> Report:
     """Return what rules find in what they are given; ``form`` says how the objects of its files are written."""
     findings: list[Finding] = []
     not_checked: list[UncheckedRule] = []
@@ -48,16 +35,32 @@ def run(subject: Any, rules: Iterable[LoadedRule], form: ObjectForm) -> Verdicts
             findings += (_finding(metadata, violation, form) for violation in _by_cause(violations))
         missing = (item for item in yielded if isinstance(item, MissingInput))
         not_checked += (UncheckedRule(rule.code, item.reason, item.times) for item in missing)
-    return Verdicts(tuple(findings), _added_up(not_checked))
+    return Report(tuple(findings), not_checked=_added_up(not_checked))
 
 
-def together(verdicts: Sequence[Verdicts]) -> Verdicts:
-    """Return several verdicts as one, errors of a file first, then by place; one cause is one finding."""
-    findings = [finding for verdict in verdicts for finding in verdict.findings]
-    superseded = replaced(findings).union(*(verdict.superseded for verdict in verdicts))
-    in_place = in_order(resolve(findings, superseded))
-    not_checked = _added_up(item for v in verdicts for item in v.not_checked)
-    return Verdicts(in_place, not_checked, superseded, sum(v.ports_outside for v in verdicts))
+def together(reports: Iterable[Report]) -> Report:
+    """Return several reports as one, errors of a file first, then by place; one cause is one finding."""
+    whole = gathered(reports)
+    superseded = replaced(whole.findings) | whole.superseded
+    return whole._replace(
+        findings=in_order(resolve(whole.findings, superseded)),
+        not_checked=_added_up(whole.not_checked),
+        superseded=superseded,
+    )
+
+
+def gathered(reports: Iterable[Report]) -> Report:
+    """Return several reports of rules as one, with their findings as they come."""
+    each = tuple(reports)
+    return Report(
+        tuple(finding for report in each for finding in report.findings),
+        tuple(error for report in each for error in report.errors),
+        tuple(unchecked for report in each for unchecked in report.not_checked),
+        {file: document for report in each for file, document in report.documents.items()},
+        ports_without_rdma=sum(report.ports_without_rdma for report in each),
+        superseded=frozenset().union(*(report.superseded for report in each)),
+        layouts={name: layout for report in each for name, layout in report.layouts.items()},
+    )
 
 
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:

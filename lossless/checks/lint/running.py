@@ -6,7 +6,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from lossless.checks.lint.asics import asics_of
-from lossless.checks.lint.run import Verdicts, run, together
+from lossless.checks.lint.report import Report
+from lossless.checks.lint.run import run, together
 from lossless.checks.rules.counting import unknown_value
 from lossless.checks.rules.registry import rules_for
 from lossless.checks.rules.running_subjects import RunningDevice, RunningFabric
@@ -37,13 +38,13 @@ class Intended(NamedTuple):
     links: tuple[Link, ...] = ()
 
 
-def verified(devices: Sequence[RunningDevice], intended: Intended, chosen: Codes | None = None) -> Verdicts:
+def verified(devices: Sequence[RunningDevice], intended: Intended, chosen: Codes | None = None) -> Report:
     """Return what rules say of devices that run."""
     rules = rules_for("running device", chosen=chosen)
     alone = [run(one, rules, "intent") for device in devices for one in device.asics or (device,)]
     fabric = RunningFabric(tuple(devices), intended.links, tuple(intended.switches.values()))
     shared = run(fabric, rules_for("running fabric", chosen=chosen), "intent")
-    return together([*alone, shared, Verdicts(not_checked=tuple(_no_counts(devices)))])
+    return together([*alone, shared, Report(not_checked=tuple(_no_counts(devices)))])
 
 
 def _no_counts(devices: Sequence[RunningDevice]) -> Iterator[UncheckedRule]:

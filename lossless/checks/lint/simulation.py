@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.simulation.question.request import SimulationRequest
 from lossless.analysis.simulation.study.survey import survey
-from lossless.checks.lint.run import Verdicts, run, together
+from lossless.checks.lint.run import run, together
 from lossless.checks.rules.registry import rules_for
 from lossless.checks.rules.subjects import SimulationRun
 from lossless.model.fabric.view import View
@@ -14,19 +14,20 @@ from lossless.model.fabric.view import View
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from lossless.checks.lint.report import Report
     from lossless.ground.basics.findings import Finding, ObjectForm
     from lossless.model.fabric.model import Fabric
 
 
-def with_runs(checked: Verdicts, fabrics: Iterable[Fabric]) -> Verdicts:
-    """Return verdicts with what runs show; rules on runs are given the findings before them."""
-    verdicts, findings = [checked], list(checked.findings)
+def with_runs(checked: Report, fabrics: Iterable[Fabric]) -> Report:
+    """Return a report with what runs show; rules on runs are given the findings before them."""
+    reports, findings = [checked], list(checked.findings)
     for facts in survey(map(View, fabrics), SimulationRequest()):
         fabric = facts.view.fabric if facts.view is not None else None
         form: ObjectForm = "intent" if fabric is not None and fabric.declared else "config_db"
-        verdicts.append(run(SimulationRun(facts, _of_files(findings, fabric)), rules_for("runs"), form))
-        findings += verdicts[-1].findings
-    return together(verdicts)
+        reports.append(run(SimulationRun(facts, _of_files(findings, fabric)), rules_for("runs"), form))
+        findings += reports[-1].findings
+    return together(reports)
 
 
 def _of_files(findings: Iterable[Finding], fabric: Fabric | None) -> tuple[Finding, ...]:

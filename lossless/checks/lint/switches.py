@@ -6,11 +6,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.lint.devices import ports_outside, without_ports
-from lossless.checks.lint.run import Verdicts, run
+from lossless.checks.lint.devices import DeviceResult, ports_outside, without_ports
+from lossless.checks.lint.report import Report
+from lossless.checks.lint.run import gathered, run
 from lossless.ground.basics.findings import Finding, UncheckedRule
-from lossless.ground.basics.records import NamedTuple
-from lossless.model.fabric.deployed_devices import DeviceSummary
 from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:
@@ -23,26 +22,19 @@ if TYPE_CHECKING:
     from lossless.model.fabric.configured_switch import Words
 
 
-class SwitchResult(NamedTuple):
-    """The verdicts on switches, and the summaries that hosts are compared with."""
-
-    verdicts: tuple[Verdicts, ...] = ()
-    summaries: tuple[DeviceSummary, ...] = ()
-
-
-def check_switches(documents: Sequence[Document], settings: Settings) -> SwitchResult:
+def check_switches(documents: Sequence[Document], settings: Settings) -> DeviceResult:
     """Check switches, each by itself."""
     from lossless.checks.rules.device_summary import summary_of_switch
     from lossless.formats.inputs.switches import read_switch
 
     systems = [(document, read_switch(document, settings.rdma_dscps)) for document in documents]
-    return SwitchResult(
-        tuple(verdicts for each in systems for verdicts in _check(*each, settings)),
+    return DeviceResult(
+        gathered(report for each in systems for report in _check(*each, settings)),
         tuple(summary_of_switch(system.read.switch, document.name) for document, system in systems),
     )
 
 
-def _check(document: Document, system: SwitchInput, settings: Settings) -> Iterator[Verdicts]:
+def _check(document: Document, system: SwitchInput, settings: Settings) -> Iterator[Report]:
     from lossless.checks.rules.registry import rules_for
     from lossless.checks.rules.subjects import SwitchConfiguration
     from lossless.formats.inputs.switches import fabric_of_switches
@@ -54,13 +46,13 @@ def _check(document: Document, system: SwitchInput, settings: Settings) -> Itera
     fabric = fabric_of_switches((switch,), (document.name,))
     view = View(without_ports(fabric, stated) if stated else fabric)
     chosen = settings.chosen(document.file)
-    for verdicts in (
+    for report in (
         run(view, _applicable(rules_for("fabric", "buffers", chosen=chosen), system), "commands"),
         run(SwitchConfiguration(read, view, intended), rules_for("switch", chosen=chosen), "commands"),
     ):
-        yield verdicts._replace(findings=tuple(_said(finding, system.words) for finding in verdicts.findings))
+        yield report._replace(findings=tuple(_said(finding, system.words) for finding in report.findings))
     unread = tuple(UncheckedRule("", f"{document.shown}: {note}") for note in read.unread)
-    yield Verdicts(not_checked=unread, ports_outside=ports_outside(switch, stated))
+    yield Report(not_checked=unread, ports_without_rdma=ports_outside(switch, stated))
 
 
 def _applicable(rules: Sequence[LoadedRule], system: SwitchInput) -> list[LoadedRule]:

@@ -108,10 +108,10 @@ def check_file(inputs: Inputs, candidate: Candidate, settings: Settings, reader:
 
 def _paths(result: DeviceResult) -> Iterator[Path]:
     """Yield where the file of a device has what findings are about."""
-    layout = result.layout
-    for finding in result.verdicts.findings:
+    for finding in result.report.findings:
         for origin in finding.origins:
-            if origin.file == result.name:
-                yield origin.path if layout is None else layout.written(origin.path)
+            layout = result.report.layouts.get(origin.file)
+            if layout is not None:
+                yield layout.written(origin.path)
             elif origin.file == result.file:
                 yield origin.path

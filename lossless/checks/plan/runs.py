@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.lint.run import Verdicts
+from lossless.checks.lint.report import Report
 from lossless.checks.lint.simulation import with_runs
 from lossless.checks.plan.states import State
 from lossless.formats.sonic.effective.applied import applied_fabric
@@ -42,5 +42,5 @@ def _shown(search: Search, position: Position, find_hardware: FindHardware) -> S
         for number, (kind, done) in enumerate(zip(search.change.kinds, position.done, strict=True))
     ]
     fabric = applied_fabric(tables, find_hardware, dscps)
-    findings = with_runs(Verdicts(), [fabric]).findings
+    findings = with_runs(Report(), [fabric]).findings
     return {(each.code, each.origin.file.partition("/")[0]): each.message for each in findings}

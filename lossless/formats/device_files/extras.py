@@ -10,7 +10,7 @@ from lossless.formats.device_files.deployment import (
     patch_deployment,
     rollback_deployment,
 )
-from lossless.formats.device_files.planned_files import DeviceFiles, PlannedFile, UpdatePlan
+from lossless.formats.device_files.planned_files import PlannedFile, UpdatePlan
 from lossless.formats.sonic.capabilities.updater import release_of, update
 from lossless.formats.sonic.changes.patch import REFERRED, operations, patch_text
 from lossless.ground.basics.wording import listed
@@ -27,24 +27,26 @@ if TYPE_CHECKING:
 Tables = dict[str, Any]
 
 
-def extra_files(switch: Switch, base: Document, content: Tables, extras: Collection[Extra]) -> DeviceFiles:
+def extra_files(
+    switch: Switch, base: Document, content: Tables, extras: Collection[Extra]
+) -> tuple[list[PlannedFile], UpdatePlan | None]:
     """Return the files that were asked for beside the complete one, and how it is best brought in."""
     files: list[PlannedFile] = []
-    change = None
+    plan = None
     if "qos" in extras:
         text = json.dumps(removals(base.data, content), indent=2, ensure_ascii=False) + "\n"
         files.append(PlannedFile(f"{switch.name}/qos-deletes.json", text, deployment=LISTED_DELETES))
     there = update_of(switch, base.data, content) if {"patch", "rollback"} & set(extras) else None
     if "patch" in extras and there is not None:
-        change = change_of(switch, there)
-        if change.how == "patch":
+        plan = change_of(switch, there)
+        if plan.how == "patch":
             text = patch_text(step.as_json() for step in there.operations)
             files.append(PlannedFile(f"{switch.name}/patch.json", text, deployment=patch_deployment(there)))
     if "rollback" in extras and there is not None:
         back = None if there.refusals else update_of(switch, content, base.data)
         deployment = rollback_deployment(back)
         files.append(PlannedFile(f"{switch.name}/rollback.json", base.text, deployment=deployment))
-    return DeviceFiles(tuple(files), change)
+    return files, plan
 
 
 def update_of(switch: Switch, running: Mapping[str, Any], target: Mapping[str, Any]) -> Update:

@@ -52,10 +52,3 @@ class UpdatePlan(NamedTuple):
     ports_down: tuple[str, ...] = ()
     why: tuple[str, ...] = ()
     harms: tuple[str, ...] = ()
-
-
-class DeviceFiles(NamedTuple):
-    """The files of one device; ``change`` where a patch was asked for."""
-
-    files: tuple[PlannedFile, ...]
-    change: UpdatePlan | None = None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from lossless.formats.device_files.base_merge import onto_base
 from lossless.formats.device_files.deployment import COMPLETE, QOS_ALONE, QOS_WITH_DELETES, asic_deployment
 from lossless.formats.device_files.environment import render_template
-from lossless.formats.device_files.planned_files import DeviceFiles, PlannedFile
+from lossless.formats.device_files.planned_files import PlannedFile
 from lossless.formats.sonic.capabilities.releases import release_problems
 from lossless.formats.sonic.from_model.chassis import chassis_rows
 from lossless.formats.sonic.from_model.tables import tables
@@ -18,15 +18,19 @@ from lossless.ground.basics.natural_order import natural_key
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from lossless.formats.device_files.planned_files import Extra
+    from lossless.formats.device_files.planned_files import Extra, UpdatePlan
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.model import Switch
 
 TEMPLATE = "sonic/config_db.json.j2"
 
 
-def switch_files(switch: Switch, base: Document | None, extras: Collection[Extra] = ()) -> DeviceFiles:
+def switch_files(
+    switch: Switch, base: Document | None, extras: Collection[Extra] = ()
+) -> tuple[tuple[PlannedFile, ...], UpdatePlan | None]:
     """Return the files of a switch: its own, and beside it the extras, which need a base.
+
+    With them comes what the switch takes to change, where a patch was asked for.
 
     Raises:
         RenderError: the base does not fit, or what the template wrote does not say what the tables say.
@@ -34,21 +38,21 @@ def switch_files(switch: Switch, base: Document | None, extras: Collection[Extra
     if not switch.runs_sonic:
         from lossless.formats.device_files.other_systems import other_files
 
-        return DeviceFiles(other_files(switch))
+        return other_files(switch), None
     rendered, content = contents(switch, base)
     if switch.asic:
-        return DeviceFiles((_file_of_asic(switch, base, content, extras),))
+        return (_file_of_asic(switch, base, content, extras),), None
     if base is None:
-        return DeviceFiles((_file(switch, "qos.json", rendered)._replace(deployment=QOS_ALONE),))
+        return (_file(switch, "qos.json", rendered)._replace(deployment=QOS_ALONE),), None
     files = [_file(switch, "config_db.json", content)._replace(deployment=COMPLETE)]
     if not extras:
-        return DeviceFiles(tuple(files))
+        return tuple(files), None
     from lossless.formats.device_files.extras import extra_files
 
-    made = extra_files(switch, base, content, extras)
+    beside, plan = extra_files(switch, base, content, extras)
     if "qos" in extras:
         files.append(_file(switch, "qos.json", rendered)._replace(deployment=QOS_WITH_DELETES))
-    return made._replace(files=(*files, *made.files))
+    return (*files, *beside), plan
 
 
 def _file_of_asic(
@@ -84,7 +88,8 @@ def switch_file(switch: Switch, base: Document | None) -> PlannedFile:
     Raises:
         RenderError: the base does not fit, or what the template wrote does not say what the tables say.
     """
-    return switch_files(switch, base).files[0]
+    files, _ = switch_files(switch, base)
+    return files[0]
 
 
 def _file(switch: Switch, name: str, content: Mapping[str, Any]) -> PlannedFile:

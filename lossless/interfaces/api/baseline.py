@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import NamedTuple
-from lossless.interfaces.api.lint import filtered_run, run_at
+from lossless.interfaces.api.lint import lint
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 
 if TYPE_CHECKING:
@@ -58,20 +58,15 @@ def baseline(
     configured = configured_baseline(options)
     file = file or configured or BASELINE
     before = _present(file, needed=prune)
-    run = run_at(paths, options)
-    filtered = filtered_run(run, options._replace(baseline=file if os.path.exists(file) else ""))
-    account = filtered.accounts.get(file)
-    stale = {} if account is None else account.stale(filtered.coverage)
-    new = [finding for finding in filtered.findings if not finding.code.startswith(_SUPPRESSION_RULES)]
+    report = lint(paths, options._replace(baseline=file if os.path.exists(file) else ""))
+    new = [finding for finding in report.findings if not finding.code.startswith(_SUPPRESSION_RULES)]
     added = {} if prune else entries_of(new, os.path.dirname(os.path.abspath(file)))
-    after = _changed(before, stale, added)
-    errors = (*run.result.errors, *filtered.problems)
-    if not errors and (after != before or not os.path.exists(file)):
+    after = _changed(before, report.stale.get(file, {}), added)
+    if not report.errors and (after != before or not os.path.exists(file)):
         write_all({file: baseline_text(after)})
     is_configured = configured is not None and os.path.abspath(configured) == os.path.abspath(file)
-    return BaselineResult(
-        file, len(after), len(after.keys() - before), len(before.keys() - after), errors, is_configured
-    )
+    new_keys, gone_keys = after.keys() - before, before.keys() - after
+    return BaselineResult(file, len(after), len(new_keys), len(gone_keys), report.errors, is_configured)
 
 
 def configured_baseline(options: Options) -> str | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.lint.report import Report
 from lossless.formats.inputs.fabrics import intent_at
 from lossless.formats.inputs.intents import intent_of_switches, wired_of
 from lossless.ground.basics.errors import InputError, Problem
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
 
+    from lossless.checks.lint.report import Report
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.model import Fabric
 
@@ -93,9 +93,9 @@ def compare_cabling(
     nodes = (node.name for node in wired.plan.nodes)
     cables = read_cables(texts, names_of_intent(nodes, wired.fabric.switches, planned), exclude)
     cabling = FabricCabling(View(wired.fabric), cabling_comparison(planned, cables))
-    verdicts = together([run(cabling, rules_for("cabling"), "intent")])
-    shown = {document.file: document, **cable_documents(texts, verdicts.findings)}
-    return Report(verdicts.findings, (), verdicts.not_checked, shown)
+    report = together([run(cabling, rules_for("cabling"), "intent")])
+    shown = {document.file: document, **cable_documents(texts, report.findings)}
+    return report._replace(documents=shown)
 
 
 def _require_ports(fabric: Fabric, document: Document) -> None:

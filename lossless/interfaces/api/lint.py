@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.lint.report import Report
 from lossless.ground.basics.findings import UncheckedRule
-from lossless.ground.basics.records import NamedTuple
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 
 if TYPE_CHECKING:
@@ -14,40 +12,26 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lossless.checks.lint.configuration.lookup import ConfigurationLookup
-    from lossless.checks.lint.filter import FilterResult
-    from lossless.checks.lint.results import LintResult
+    from lossless.checks.lint.report import Report
     from lossless.checks.lint.settings import Settings
     from lossless.formats.inputs.collect import Candidate, FoundFiles, Inputs
-    from lossless.formats.inputs.intents import Declaration
+    from lossless.formats.inputs.intents import Declaration, Declarations
     from lossless.ground.basics.errors import Problem
     from lossless.ground.documents.document import Document
     from lossless.ground.documents.excerpts import DocumentView
 
-    CheckFiles = Callable[[Sequence[Candidate], Settings], LintResult]
-
-
-class LintRun(NamedTuple):
-    """What rules say, before anything is suppressed; ``folders`` were checked whole.
-
-    ``lookup`` is None where no configuration or option chooses rules or accepts findings. ``found`` are
-    its files, None where they were read before.
-    """
-
-    result: LintResult
-    lookup: ConfigurationLookup | None
-    folders: tuple[str, ...] = ()
-    found: FoundFiles | None = None
+    CheckFiles = Callable[[Sequence[Candidate], Settings], Report]
 
 
 def lint(paths: Sequence[str | PathLike[str]], options: Options = DEFAULT_OPTIONS) -> Report:
     """Check intents, config_db.json files and directories of them."""
-    return report_of(run_at(paths, options), options)
+    return lint_at(paths, options)
 
 
-def run_at(
+def lint_at(
     paths: Sequence[str | PathLike[str]], options: Options, check: CheckFiles | None = None
-) -> LintRun:
-    """Check what lies at some paths, and suppress nothing yet; ``check`` may know some of it from before."""
+) -> Report:
+    """Check the files at some paths; ``check`` may know some of them from before."""
     import os
 
     from lossless.checks.lint.files import check_files
@@ -56,15 +40,15 @@ def run_at(
     every = _every_lookup(options)
     found = found_at(paths, options, every)
     lookup = _needed(every, options, [candidate.file for candidate in found.candidates])
-    result = (check or check_files)(found.candidates, settings_of(options, lookup))
+    report = (check or check_files)(found.candidates, settings_of(options, lookup))
     if options.simulate:
-        result = _with_runs(result, documents_below(paths, options), options, lookup)
+        report = _with_runs(report, documents_below(paths, options), options, lookup)
     # What compares files did not run where each is checked by itself: no folder was checked whole.
     folders = (
         () if options.per_file else tuple(os.path.abspath(path) for path in paths if os.path.isdir(path))
     )
-    result = result._replace(errors=(*found.problems, *result.errors))
-    return LintRun(result, lookup, folders, found)
+    report = report._replace(errors=(*found.problems, *report.errors))
+    return finished(accounted(report, found), options, lookup, folders)
 
 
 def lint_text(raw: bytes, file: str, options: Options = DEFAULT_OPTIONS) -> Report:
@@ -87,7 +71,7 @@ def lint_inputs(inputs: Inputs, options: Options) -> Report:
     """Check what is already read: documents, and facts of hosts."""
     files = [document.file for document in inputs.documents]
     lookup = lookup_of(options, [*files, *(facts.document.file for facts in inputs.facts)])
-    return report_of(LintRun(check(inputs, options, lookup), lookup), options)
+    return finished(check(inputs, options, lookup)[0], options, lookup)
 
 
 def lint_intent(document: Document, options: Options) -> tuple[Report, Declaration]:
@@ -97,19 +81,21 @@ def lint_intent(document: Document, options: Options) -> tuple[Report, Declarati
     from lossless.formats.inputs.intents import Declaration
 
     lookup = lookup_of(options, [document.file])
-    result = check_inputs(Inputs((document,)), settings_of(options, lookup))
-    assert result.declarations is not None
-    fabrics, _, subnets = result.declarations
+    report, (fabrics, _, subnets) = check_inputs(Inputs((document,)), settings_of(options, lookup))
     declaration = Declaration(next(iter(fabrics), None), next(iter(subnets), None))
-    return report_of(LintRun(result, lookup), options), declaration
+    return finished(report, options, lookup), declaration
 
 
-def check(inputs: Inputs, options: Options, lookup: ConfigurationLookup | None = None) -> LintResult:
-    """Check what is already read; origins name documents, which may be parts of files."""
+def check(
+    inputs: Inputs, options: Options, lookup: ConfigurationLookup | None = None
+) -> tuple[Report, Declarations]:
+    """Check what is already read, and return what intents declare as well; the report is not finished."""
     from lossless.checks.lint.files import check_inputs
 
-    result = check_inputs(inputs, settings_of(options, lookup))
-    return _with_runs(result, inputs.documents, options, lookup) if options.simulate else result
+    report, declared = check_inputs(inputs, settings_of(options, lookup))
+    if options.simulate:
+        report = _with_runs(report, inputs.documents, options, lookup)
+    return report, declared
 
 
 def lookup_of(options: Options, files: Sequence[str]) -> ConfigurationLookup | None:
@@ -155,20 +141,20 @@ def settings_of(options: Options, lookup: ConfigurationLookup | None) -> Setting
 
 
 def _with_runs(
-    result: LintResult, documents: Sequence[Document], options: Options, lookup: ConfigurationLookup | None
-) -> LintResult:
-    """Return a result with what runs of traffic show, where a rule is chosen that asks for them."""
+    report: Report, documents: Sequence[Document], options: Options, lookup: ConfigurationLookup | None
+) -> Report:
+    """Return a report with what runs of traffic show, where a rule is chosen that asks for them."""
     from lossless.checks.rules.registry import codes_for
 
     choices = {lookup.chosen(document.file) for document in documents} if lookup else {None}
     if all(chosen is not None and chosen.isdisjoint(codes_for("runs")) for chosen in choices):
-        return result
+        return report
     from lossless.checks.lint.simulation import with_runs
     from lossless.formats.inputs.fabrics import fabrics_of
     from lossless.formats.inputs.intents import declares_subnet
 
     fabrics = fabrics_of(documents, options.profile_dirs, options.rdma_dscps).fabrics
-    verdicts = with_runs(result.verdicts, fabrics)
+    report = with_runs(report, fabrics)
     for where, times in (
         ("on an InfiniBand subnet", sum(map(declares_subnet, documents))),
         (
@@ -178,30 +164,30 @@ def _with_runs(
     ):
         if times:
             missing = UncheckedRule("SIM001", f"traffic {where} is not simulated", times)
-            verdicts = verdicts._replace(not_checked=(*verdicts.not_checked, missing))
-    return result._replace(verdicts=verdicts)
+            report = report._replace(not_checked=(*report.not_checked, missing))
+    return report
 
 
-def report_of(run: LintRun, options: Options) -> Report:
-    """Return the report of a run, without what is suppressed or known."""
-    run = run._replace(result=_as_written(run.result))
-    verdicts, errors, documents, *_ = run.result
-    outside = verdicts.ports_outside
-    report = Report(verdicts.findings, errors, verdicts.not_checked, documents, ports_without_rdma=outside)
-    if run.found is not None:
-        report = accounted(report, run.found)
-    if run.lookup is None and not any(map(_may_suppress, documents.values())):
+def finished(
+    report: Report, options: Options, lookup: ConfigurationLookup | None, folders: tuple[str, ...] = ()
+) -> Report:
+    """Return a report with origins as the files have them, and without what is suppressed or in a baseline.
+
+    ``lookup`` is None where no configuration or option chooses rules or accepts findings; ``folders`` were checked
+    whole.
+    """
+    if report.layouts:
+        from lossless.ground.documents.layout import as_written
+
+        report = report._replace(findings=as_written(report.findings, report.layouts), layouts={})
+    if lookup is None and not any(map(_may_suppress, report.documents.values())):
         return report
-    filtered = filtered_run(run, options)
-    return report._replace(
-        findings=filtered.findings,
-        errors=(*report.errors, *filtered.problems),
-        documents={**report.documents, **{document.file: document for document in filtered.beside}},
-        suppressed=filtered.suppressed,
-        baselined=filtered.baselined,
-        beside=len(filtered.beside),
-        fail_on=filtered.fail_on,
-    )
+    from lossless.checks.lint.configuration.lookup import ConfigurationLookup
+    from lossless.checks.lint.filter import FilterTerms, filtered
+
+    lookup = lookup or ConfigurationLookup(searching=False)
+    terms = FilterTerms(lookup, options.baseline, options.today, options.simulate, folders)
+    return filtered(report, terms)
 
 
 def accounted(report: Report, found: FoundFiles) -> Report:
@@ -218,16 +204,6 @@ def accounted(report: Report, found: FoundFiles) -> Report:
     return report._replace(excluded=found.excluded, skipped=skipped)
 
 
-def _as_written(result: LintResult) -> LintResult:
-    """Return a result with origins by which the files have it."""
-    if not result.layouts:
-        return result
-    from lossless.ground.documents.layout import as_written
-
-    findings = as_written(result.verdicts.findings, result.layouts)
-    return result._replace(verdicts=result.verdicts._replace(findings=findings), layouts={})
-
-
 def _may_suppress(document: DocumentView) -> bool:
     """Return whether a file can hold a suppression; JSON has no comments."""
     if document.file.lower().endswith(".json"):
@@ -235,14 +211,3 @@ def _may_suppress(document: DocumentView) -> bool:
     import re
 
     return re.search(r"#[ \t]*lossless:", getattr(document, "text", "")) is not None
-
-
-def filtered_run(run: LintRun, options: Options) -> FilterResult:
-    """Return what is left of the findings of a run."""
-    run = run._replace(result=_as_written(run.result))
-    from lossless.checks.lint.configuration.lookup import ConfigurationLookup
-    from lossless.checks.lint.filter import FilterTerms, filtered
-
-    lookup = run.lookup or ConfigurationLookup(searching=False)
-    terms = FilterTerms(lookup, options.baseline, options.today, options.simulate, run.folders)
-    return filtered(run.result, terms)

@@ -16,7 +16,7 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.text import read_bytes
 from lossless.interfaces.api.discovery import documents_below, without_excluded
 from lossless.interfaces.api.fabrics import load_fabrics
-from lossless.interfaces.api.lint import LintRun, lint, lint_inputs, lookup_of, report_of, run_at, settings_of
+from lossless.interfaces.api.lint import finished, lint, lint_at, lint_inputs, lookup_of, settings_of
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lossless.checks.lint.report import MarginChange
-    from lossless.checks.lint.results import LintResult
     from lossless.checks.lint.settings import Settings
     from lossless.formats.inputs.revision import Revision
     from lossless.ground.documents.document import Document
@@ -98,11 +97,11 @@ def _by_changes(
     """Check all files as they are, and those that have changed as they were."""
     like, cache, seen = next(iter(blobs.values())), LintCache(), dict[str, tuple[Candidate, str | None]]()
 
-    def check(candidates: Sequence[Candidate], settings: Settings) -> LintResult:
+    def check(candidates: Sequence[Candidate], settings: Settings) -> Report:
         seen.update({each.file: (each, _blob_on_disk(each.file, like)) for each in candidates})
         return cache.check(candidates, settings, ON_DISK._replace(mark=lambda file: seen[file][1]))
 
-    now = report_of(run_at(paths, options, check), options)
+    now = lint_at(paths, options, check)
     unchanged = {file: each for file, (each, blob) in seen.items() if blobs.get(file) == blob}
     # What intents declare holds for all devices: where one has changed, everything is read as it was.
     others = {file for file in (*blobs, *seen) if not is_json(file)}
@@ -110,8 +109,8 @@ def _by_changes(
     candidates = [unchanged.get(each.file, each) for each in _candidates(blobs, paths, options)]
     lookup = lookup_of(options, [candidate.file for candidate in candidates])
     source = FileSource(blobs.__getitem__, earlier.read, earlier.load)
-    result = cache.check(candidates, settings_of(options, lookup), source)
-    return _before(report_of(LintRun(result, lookup), options), set(result.documents), blobs), now
+    then = cache.check(candidates, settings_of(options, lookup), source)
+    return _before(finished(then, options, lookup), set(then.documents), blobs), now
 
 
 def _blob_on_disk(file: str, like: str) -> str | None:

@@ -140,12 +140,12 @@ def write_plan(plan: Plan, out_dir: str | PathLike[str], pages: Mapping[str, str
     from pathlib import Path
 
     from lossless.formats.device_files.planned_files import PlannedFile
-    from lossless.output.render.fabric import OutputTree, render_files
+    from lossless.output.render.fabric import render_files
     from lossless.output.render.plan.files import plan_run_files
 
     text = json.dumps(plan.to_data(), indent=1, ensure_ascii=False) + "\n"
     told = [PlannedFile("plan.json", text), *(PlannedFile(*page) for page in sorted(pages.items()))]
-    made = render_files([*told, *plan_run_files(plan)], OutputTree(Path(out_dir), write=True, diff=False))
+    made = render_files([*told, *plan_run_files(plan)], Path(out_dir), write=True)
     return tuple(entry.path for entry in made.entries)
 
 

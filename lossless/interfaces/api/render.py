@@ -17,12 +17,11 @@ if TYPE_CHECKING:
     from os import PathLike
     from pathlib import Path
 
-    from lossless.formats.device_files.infiniband.files import SubnetFiles
-    from lossless.formats.device_files.planned_files import UpdatePlan
+    from lossless.formats.device_files.planned_files import PlannedFile, UpdatePlan
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.infiniband.subnet import Subnet
     from lossless.model.fabric.model import Fabric
-    from lossless.output.render.fabric import OutputTree, RenderOutcome
+    from lossless.output.render.fabric import RenderOutcome
 
 
 class RenderResult(NamedTuple):
@@ -75,44 +74,55 @@ def render(
     from lossless.formats.device_files.telemetry import telemetry_notes
     from lossless.ground.basics.errors import RenderError
     from lossless.ground.basics.processes import processors, usable
-    from lossless.output.render.fabric import OutputTree, RenderJob, render_fabric, render_files
+    from lossless.output.render.fabric import render_fabric, render_files
 
     in_order = tuple(extra for extra in EXTRAS if extra in extras)
     if in_order and base_dir is None:
         raise RenderError(f"{', '.join(in_order)}: made from the file that a switch runs; name it as base")
     document = intent_at(intent)
     report, declared = sound(document, options)
+    write = not (check or diff)
     if declared.subnet is not None:
         if base_dir is not None:
             raise RenderError("a base is the file of a SONiC switch; an InfiniBand subnet has none")
-        made = _subnet_files(declared.subnet, document, telemetry=TELEMETRY in extras)
-        tree = OutputTree(Path(out_dir), write=not (check or diff), diff=diff)
-        return _result(render_files(made.files, tree), tree, made.notes, report)
+        files, notes = _subnet_files(declared.subnet, document, telemetry=TELEMETRY in extras)
+        made = render_files(files, Path(out_dir), write=write, diff=diff)
+        return _result(made, report, notes, written=write)
     fabric = declared.fabric
     if fabric is None:
         return RenderResult((), (), (), report)
     bases = _bases(fabric, Path(base_dir)) if base_dir is not None else None
-    if bases and not (overwrite_base or check or diff):
+    if bases and write and not overwrite_base:
         _require_apart(bases.values(), Path(base_dir or ""), Path(out_dir))
-    write, telemetry = not (check or diff), TELEMETRY in extras
-    job = RenderJob(fabric, Path(out_dir), bases, in_order, write=write, diff=diff, telemetry=telemetry)
-    made_of_fabric = render_fabric(job, processors() if usable() else 1)
+    telemetry = TELEMETRY in extras
+    made = render_fabric(
+        fabric,
+        Path(out_dir),
+        bases,
+        in_order,
+        write=write,
+        diff=diff,
+        telemetry=telemetry,
+        processes=processors() if usable() else 1,
+    )
     notes = (
         *system_notes(fabric, bases or ()),
         *host_notes(fabric),
         *job_notes(fabric),
         *(telemetry_notes(fabric) if telemetry else ()),
     )
-    return _result(made_of_fabric, job.tree, notes, report)
+    return _result(made, report, notes, written=write)
 
 
-def _result(made: RenderOutcome, tree: OutputTree, notes: tuple[str, ...], report: Report) -> RenderResult:
-    written = (*(entry.path for entry in made.entries), "manifest.json") if tree.write else ()
-    return RenderResult(written, made.changed, (*made.notes, *notes), report, made.plans, made.differences)
+def _result(made: RenderOutcome, report: Report, notes: tuple[str, ...], *, written: bool) -> RenderResult:
+    files = (*(entry.path for entry in made.entries), "manifest.json") if written else ()
+    return RenderResult(files, made.changed, (*made.notes, *notes), report, made.plans, made.differences)
 
 
-def _subnet_files(subnet: Subnet, document: Document, *, telemetry: bool) -> SubnetFiles:
-    """Return the files of a subnet, and what it is watched with where that is asked for.
+def _subnet_files(
+    subnet: Subnet, document: Document, *, telemetry: bool
+) -> tuple[tuple[PlannedFile, ...], tuple[str, ...]]:
+    """Return the files of a subnet, what it is watched with where that is asked for, and what is not rendered.
 
     Keys that protect it are those of the environment.
 
@@ -121,17 +131,17 @@ def _subnet_files(subnet: Subnet, document: Document, *, telemetry: bool) -> Sub
     """
     import os
 
-    from lossless.formats.device_files.infiniband.files import subnet_files
+    from lossless.formats.device_files.infiniband.files import subnet_files, subnet_notes
     from lossless.formats.device_files.telemetry import NO_RECEIVERS, subnet_telemetry_files
     from lossless.formats.inputs.collect import located
 
-    made = subnet_files(subnet, os.environ)
-    if made.troubles:
-        raise InputError(located(document, trouble.origin.path, trouble.message) for trouble in made.troubles)
+    files, troubles = subnet_files(subnet, os.environ)
+    if troubles:
+        raise InputError(located(document, trouble.origin.path, trouble.message) for trouble in troubles)
+    notes = tuple(subnet_notes(subnet))
     if not telemetry:
-        return made
-    watched = tuple(subnet_telemetry_files(subnet))
-    return made._replace(files=(*made.files, *watched), notes=(*made.notes, NO_RECEIVERS))
+        return files, notes
+    return (*files, *subnet_telemetry_files(subnet)), (*notes, NO_RECEIVERS)
 
 
 def sound(document: Document, options: Options) -> tuple[Report, Declaration]:

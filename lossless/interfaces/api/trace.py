@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
 
-    from lossless.checks.lint.results import LintResult
     from lossless.checks.trace.model import Trace
     from lossless.checks.trace.running import RunningTrace
     from lossless.formats.inputs.fabrics import Fabrics
+    from lossless.formats.inputs.intents import Declarations
     from lossless.ground.documents.document import Document
     from lossless.ground.documents.excerpts import DocumentView
     from lossless.interfaces.api.running import CapturedState
@@ -74,15 +74,15 @@ def trace(
     from lossless.model.fabric.view import View
 
     documents, errors = documents_at(path)
-    result = check(Inputs(tuple(documents)), options)
-    fabrics, unread = _resolved(documents, result) or fabrics_of(
+    report, declared = check(Inputs(tuple(documents)), options)
+    fabrics, unread = _resolved(documents, declared) or fabrics_of(
         documents, options.profile_dirs, options.rdma_dscps
     )
     fabrics = with_other_systems(fabrics, documents, options.rdma_dscps)
     if errors or unread or len(fabrics) != 1:
         raise InputError([*errors, *unread] or [Problem(str(path), None, None, follow.not_one(fabrics))])
     require_own_switches(fabrics)
-    findings, rewrites = result.verdicts.findings, rewrites_of(fabrics[0], documents)
+    findings, rewrites = report.findings, rewrites_of(fabrics[0], documents)
     view = View(with_computed_buffers(fabrics[0]))
     captured = captured_state(captures, since, "show") if captures else None
     path_trace = follow.trace(
@@ -95,16 +95,16 @@ def trace(
         rewrites=rewrites,
         running=_running(captured, fabrics, options) if captured else None,
     )
-    unstated = tuple(one for one in result.verdicts.not_checked if one.code in UNSTATED)
+    unstated = tuple(one for one in report.not_checked if one.code in UNSTATED)
     path_trace = path_trace._replace(not_checked=unstated)
-    if result.layouts:
+    if report.layouts:
         from lossless.ground.documents.layout import as_written
 
-        path_trace = as_written(path_trace, result.layouts)
+        path_trace = as_written(path_trace, report.layouts)
     beside = configurations_beside(path)
     if captured is None:
-        return TraceResult(path_trace, result.documents, beside)
-    return TraceResult(path_trace, {**captured.documents, **result.documents}, beside, captured.problems)
+        return TraceResult(path_trace, report.documents, beside)
+    return TraceResult(path_trace, {**captured.documents, **report.documents}, beside, captured.problems)
 
 
 def _running(captured: CapturedState, fabrics: Sequence[Fabric], options: Options) -> RunningTrace:
@@ -118,12 +118,11 @@ def _running(captured: CapturedState, fabrics: Sequence[Fabric], options: Option
     return RunningTrace({device.name: device for device in devices}, findings)
 
 
-def _resolved(documents: Sequence[Document], result: LintResult) -> Fabrics | None:
+def _resolved(documents: Sequence[Document], declared: Declarations) -> Fabrics | None:
     """Return the fabrics of intents as lint resolved them, None where there are others than these."""
     from lossless.formats.inputs.collect import is_json
     from lossless.formats.inputs.fabrics import Fabrics
 
-    declared = result.declarations
-    if declared is None or declared.subnets or any(is_json(document.file) for document in documents):
+    if declared.subnets or any(is_json(document.file) for document in documents):
         return None
     return Fabrics(declared.fabrics, declared.errors)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.lint.report import Report
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 from lossless.interfaces.api.running import captured_state, intended_by
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from os import PathLike
+
+    from lossless.checks.lint.report import Report
 
 
 def verify(
@@ -32,11 +33,8 @@ def verify(
     fabrics, problems, _ = declarations_of(intents, options.profile_dirs)
     intended = intended_by(fabrics)
     chosen = codes_chosen(RuleChoice(options.select, options.ignore))
-    verdicts = verified(captured.devices(intended, options), intended, chosen)
-    return Report(
-        verdicts.findings,
-        (*captured.problems, *problems),
-        verdicts.not_checked,
-        captured.documents,
+    return verified(captured.devices(intended, options), intended, chosen)._replace(
+        errors=(*captured.problems, *problems),
+        documents=captured.documents,
         beside=len(intents) + len(captured.before.documents),
     )

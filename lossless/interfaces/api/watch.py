@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from lossless.interfaces.api.lint import report_of, run_at
+from lossless.interfaces.api.lint import lint_at
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Watch:
     def lint(self) -> Report:
         """Check what lies at the paths now."""
         self.changed()
-        return report_of(run_at(self._paths, self._options, self._cache.check), self._options)
+        return lint_at(self._paths, self._options, self._cache.check)
 
     def changed(self) -> bool:
         """Return whether anything is not as it was when this was asked last."""

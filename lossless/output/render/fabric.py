@@ -20,7 +20,7 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.output.render.tree import ChangingTree, Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from lossless.formats.device_files.planned_files import Extra, PlannedFile, UpdatePlan
@@ -31,96 +31,81 @@ _FEWEST = 16
 """Switches below which starting processes costs more than it saves."""
 
 
-class RenderJob(NamedTuple):
-    """What to render, and where to: ``bases`` holds the path of each switch's own file, None for none at all.
-
-    ``diff``: say in full what would change; ``telemetry``: write also what a fabric in service is watched with.
-    """
-
-    fabric: Fabric
-    folder: Path
-    bases: dict[str, str] | None
-    extras: tuple[Extra, ...]
-    write: bool
-    diff: bool
-    telemetry: bool = False
-
-    @property
-    def tree(self) -> OutputTree:
-        """Where the tree goes."""
-        return OutputTree(self.folder, self.write, self.diff)
-
-
-class OutputTree(NamedTuple):
-    """Where a tree goes, whether it is written at all, and whether to say in full what would change."""
-
-    folder: Path
-    write: bool
-    diff: bool
-
-
 class RenderOutcome(NamedTuple):
-    """What was made: an entry a file, what each switch takes to change, and what differs from before.
+    """What was made of a device or of a whole tree: an entry a file, and what each switch takes to change.
 
-    ``notes`` says of an earlier render that was interrupted.
+    ``changed`` names what differs from before, ``differences`` says how, ``notes`` tell of an earlier render that was
+    interrupted. ``unread`` and ``refused`` are why a device has no files; a tree has none then.
     """
 
-    entries: tuple[ManifestEntry, ...]
-    plans: tuple[UpdatePlan, ...]
-    changed: tuple[str, ...]
-    differences: tuple[str, ...]
-    notes: tuple[str, ...] = ()
-
-
-class _DeviceOutcome(NamedTuple):
-    entries: tuple[ManifestEntry, ...]
-    plan: UpdatePlan | None = None
+    entries: tuple[ManifestEntry, ...] = ()
+    plans: tuple[UpdatePlan, ...] = ()
+    changed: tuple[str, ...] = ()
     differences: tuple[str, ...] = ()
-    refused: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     unread: tuple[Problem, ...] = ()
+    refused: tuple[str, ...] = ()
 
 
-def render_fabric(job: RenderJob, processes: int) -> RenderOutcome:
+def render_fabric(
+    fabric: Fabric,
+    folder: Path,
+    bases: Mapping[str, str] | None,
+    extras: tuple[Extra, ...] = (),
+    *,
+    write: bool,
+    diff: bool = False,
+    telemetry: bool = False,
+    processes: int = 1,
+) -> RenderOutcome:
     """Make every file of a fabric; a tree that cannot be made whole leaves the old one as it was.
+
+    ``bases`` holds the path of each switch's own file, None for none at all. ``diff``: say in full what would change;
+    ``telemetry``: make also what a fabric in service is watched with.
 
     Raises:
         InputError: a base cannot be read.
         RenderError: a base does not fit, or the output cannot be written; every reason is in the message.
     """
-    with _opened(job.tree) as tree:
-        outcomes = list(_switches(job, tree, processes))
+    with _opened(folder, write=write) as tree:
+        make = partial(_switch, tree, bases or {}, extras, diff=diff)
+        several = processes > 1 and len(fabric.switches) >= _FEWEST
+        outcomes = list(
+            _in_processes(make, fabric.switches, processes) if several else map(make, fabric.switches)
+        )
         unread = [problem for outcome in outcomes for problem in outcome.unread]
         if unread:
             raise InputError(unread)
         refused = [line for outcome in outcomes for line in outcome.refused]
         if refused:
             raise RenderError(*refused)
-        if not job.fabric.ultra_ethernet:
-            outcomes += (_placed(tree, (file,), diff=job.diff) for file in host_files(job.fabric))
-            outcomes += (_placed(tree, (file,), diff=job.diff) for file in job_files(job.fabric))
-        if job.telemetry:
-            outcomes += (_placed(tree, (file,), diff=job.diff) for file in telemetry_files(job.fabric))
-        return _finished(tree, outcomes, diff=job.diff)
+        if not fabric.ultra_ethernet:
+            outcomes += (_placed(tree, (file,), diff=diff) for file in host_files(fabric))
+            outcomes += (_placed(tree, (file,), diff=diff) for file in job_files(fabric))
+        if telemetry:
+            outcomes += (_placed(tree, (file,), diff=diff) for file in telemetry_files(fabric))
+        return _finished(tree, outcomes, diff=diff)
 
 
-def render_files(files: Iterable[PlannedFile], output: OutputTree) -> RenderOutcome:
+def render_files(
+    files: Iterable[PlannedFile], folder: Path, *, write: bool, diff: bool = False
+) -> RenderOutcome:
     """Put a tree of files that are already made in its place; one that cannot be put whole leaves the old as it was.
 
     Raises:
         RenderError: the output cannot be written.
     """
-    with _opened(output) as tree:
-        placed = [_placed(tree, (file,), diff=output.diff) for file in files]
-        return _finished(tree, placed, diff=output.diff)
+    with _opened(folder, write=write) as tree:
+        return _finished(tree, [_placed(tree, (file,), diff=diff) for file in files], diff=diff)
 
 
-def _opened(output: OutputTree) -> Tree:
-    return ChangingTree(str(output.folder)) if output.write else Tree(str(output.folder))
+def _opened(folder: Path, *, write: bool) -> Tree:
+    return ChangingTree(str(folder)) if write else Tree(str(folder))
 
 
-def _finished(tree: Tree, outcomes: Sequence[_DeviceOutcome], *, diff: bool) -> RenderOutcome:
+def _finished(tree: Tree, outcomes: Sequence[RenderOutcome], *, diff: bool) -> RenderOutcome:
     entries = tuple(entry for outcome in outcomes for entry in outcome.entries)
-    plans = tuple(outcome.plan for outcome in outcomes if outcome.plan is not None)
+    plans = tuple(plan for outcome in outcomes for plan in outcome.plans)
     changed = tree.changed(entries)
     texts = [text for outcome in outcomes for text in outcome.differences]
     if diff:
@@ -129,28 +114,23 @@ def _finished(tree: Tree, outcomes: Sequence[_DeviceOutcome], *, diff: bool) -> 
     return RenderOutcome(entries, plans, changed, tuple(texts), tree.notes)
 
 
-def _switches(job: RenderJob, tree: Tree, processes: int) -> Iterable[_DeviceOutcome]:
-    switches = job.fabric.switches
-    if processes < 2 or len(switches) < _FEWEST:
-        return map(partial(_switch, job, tree), switches)
-    return _in_processes(job, tree, processes)
-
-
-def _switch(job: RenderJob, tree: Tree, switch: Switch) -> _DeviceOutcome:
+def _switch(
+    tree: Tree, bases: Mapping[str, str], extras: tuple[Extra, ...], switch: Switch, *, diff: bool
+) -> RenderOutcome:
     from lossless.ground.documents import load
 
     try:
-        path = job.bases.get(switch.name) if job.bases is not None else None
+        path = bases.get(switch.name)
         base = None if path is None else load(path)
-        files, plan = switch_files(switch, base, job.extras)
-        return _placed(tree, files, diff=job.diff)._replace(plan=plan)
+        files, plan = switch_files(switch, base, extras)
+        return _placed(tree, files, diff=diff)._replace(plans=() if plan is None else (plan,))
     except InputError as error:
-        return _DeviceOutcome((), unread=error.problems)
+        return RenderOutcome(unread=error.problems)
     except RenderError as error:
-        return _DeviceOutcome((), refused=error.lines)
+        return RenderOutcome(refused=error.lines)
 
 
-def _placed(tree: Tree, files: Sequence[PlannedFile], *, diff: bool) -> _DeviceOutcome:
+def _placed(tree: Tree, files: Sequence[PlannedFile], *, diff: bool) -> RenderOutcome:
     """Stage files, or only compare them with the present ones."""
     entries = tuple(map(tree.entry, files))
     texts = (
@@ -158,7 +138,7 @@ def _placed(tree: Tree, files: Sequence[PlannedFile], *, diff: bool) -> _DeviceO
         for file, entry in zip(files, entries, strict=True)
         if diff and entry.changed
     )
-    return _DeviceOutcome(entries, differences=tuple(texts))
+    return RenderOutcome(entries, differences=tuple(texts))
 
 
 def _gone(tree: Tree, entries: Sequence[ManifestEntry], changed: Iterable[str]) -> Iterator[str]:
@@ -187,15 +167,16 @@ def _unified(path: str, before: str, after: str) -> str:
     return "\n".join(lines)
 
 
-def _in_processes(job: RenderJob, tree: Tree, processes: int) -> Iterator[_DeviceOutcome]:
+def _in_processes(
+    make: Callable[[Switch], RenderOutcome], switches: Sequence[Switch], processes: int
+) -> Iterator[RenderOutcome]:
     from lossless.formats.device_files.environment import environment
 
     # Read once here, and shared by every copy.
     environment()
-    switches = job.fabric.switches
 
-    def numbered(number: int) -> _DeviceOutcome:
-        return _switch(job, tree, switches[number])
+    def numbered(number: int) -> RenderOutcome:
+        return make(switches[number])
 
     # The fabric stays; not looking through it again and again also keeps its pages shared with the other processes.
     numbers = range(len(switches))

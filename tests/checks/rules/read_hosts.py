@@ -15,7 +15,7 @@ from lossless.model.fabric.view import View
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from lossless.checks.lint.run import Verdicts
+    from lossless.checks.lint.report import Report
 
 FILE = "hosts/host1/facts"
 NAME = "host1"
@@ -100,21 +100,21 @@ def with_library(host: HostQos, name: str, variable: str, tos: int) -> HostQos:
     return host._replace(jobs=host.jobs._replace(libraries=(*host.jobs.libraries, library)))
 
 
-def checked(fabric: Fabric, have: HostQos, want: HostQos | None) -> Verdicts:
+def checked(fabric: Fabric, have: HostQos, want: HostQos | None) -> Report:
     """Return what the rules say of a host that was read, in a fabric, and beside what is wanted of it."""
     view = View(fabric._replace(hosts=(Host(NAME, have),)))
-    verdicts = [run(view, rules_for("hosts"), "config_db")]
+    reports = [run(view, rules_for("hosts"), "config_db")]
     if want is not None:
-        verdicts.append(run(IntendedHost(have, want, (NAME,)), rules_for("host"), "config_db"))
-    return together(verdicts)
+        reports.append(run(IntendedHost(have, want, (NAME,)), rules_for("host"), "config_db"))
+    return together(reports)
 
 
-def codes(verdicts: Verdicts) -> list[str]:
+def codes(report: Report) -> list[str]:
     """Return the codes of findings, in order."""
-    return [finding.code for finding in verdicts.findings]
+    return [finding.code for finding in report.findings]
 
 
-def places(verdicts: Verdicts) -> list[tuple[str, str]]:
+def places(report: Report) -> list[tuple[str, str]]:
     """Return each finding as its code and where it points, in a host's files."""
-    found: Iterable[Any] = verdicts.findings
+    found: Iterable[Any] = report.findings
     return [(finding.code, ".".join(map(str, finding.origin.path))) for finding in found]

@@ -24,13 +24,11 @@ KEYS = {"M_KEY": "0x00c0ffee00c0ffee"}
 
 
 def files_of_manager(subnet: Subnet) -> dict[str, str]:
-    made = subnet_files(subnet, KEYS)
-    assert made.troubles == ()
+    made, troubles = subnet_files(subnet, KEYS)
+    assert troubles == ()
     host = subnet.managers[0].node
     return {
-        file.path.removeprefix(f"{host}/"): file.text
-        for file in made.files
-        if file.path.startswith(f"{host}/")
+        file.path.removeprefix(f"{host}/"): file.text for file in made if file.path.startswith(f"{host}/")
     }
 
 
@@ -96,7 +94,7 @@ def test_a_torus_is_told_where_to_begin_and_what_its_sides_are() -> None:
     from lossless.model.fabric.infiniband.guids import with_derived_guids
 
     named = with_derived_guids(torus((4, 3, 2), engine="torus-2QoS", qos="TRUE"))
-    text = subnet_files(named, {}).files[1].text
+    text = subnet_files(named, {})[0][1].text
     assert text.splitlines()[1:] == [
         "torus 4 3 2m",
         "xp_link 0x0200000000000001 0x0200000000000007",

@@ -236,11 +236,11 @@ def test_a_folder_without_a_plan_is_refused(cli: Cli, running: Path) -> None:
 
 
 def test_runs_between_steps_are_looked_at(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    from lossless.checks.lint.run import Verdicts
+    from lossless.checks.lint.report import Report
     from lossless.checks.plan import runs
     from lossless.ground.basics.findings import Finding, Origin
 
-    def unsafe(_checked: Verdicts, fabrics: list[Fabric]) -> Verdicts:
+    def unsafe(_checked: Report, fabrics: list[Fabric]) -> Report:
         (fabric,) = fabrics
         both = fabric.switches[0].classes.classes[0].dscps == (24, 26)
         finding = Finding(
@@ -248,7 +248,7 @@ def test_runs_between_steps_are_looked_at(cli: Cli, monkeypatch: pytest.MonkeyPa
             origin=Origin("leaf1/config_db.json", ()), note="", help="", url="", related=(), places=1, elements=(),
             data={}, fixable="no", object_form="config_db", fix=(), conclusive=True,
         )  # fmt: skip
-        return Verdicts((finding,) if both else ())
+        return Report((finding,) if both else ())
 
     monkeypatch.setattr(runs, "with_runs", unsafe)
     assert cli("plan", "old.yaml", "new.yaml").code == 0

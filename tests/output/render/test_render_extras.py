@@ -12,12 +12,12 @@ import jsonpatch
 import pytest
 
 from lossless.api import load_fabrics, render
-from lossless.formats.device_files.planned_files import EXTRAS, DeviceFiles
+from lossless.formats.device_files.planned_files import EXTRAS, UpdatePlan
 from lossless.formats.device_files.switches import switch_file, switch_files
 from lossless.ground.basics.errors import InputError, RenderError
 from lossless.ground.documents import load, load_text
 from lossless.model.fabric.model import Fabric
-from lossless.output.render.fabric import RenderJob, render_fabric
+from lossless.output.render.fabric import render_fabric
 from lossless.output.render.tree import MANIFEST
 from tests.paths import ROOT
 
@@ -48,18 +48,18 @@ def changed(data: Data, *path: str, to: Any) -> Data:
     return found
 
 
-def files(fabric: Fabric, running: Data) -> tuple[DeviceFiles, dict[str, Any]]:
-    made = switch_files(fabric.switches[0], load_text(json.dumps(running), "base.json"), EXTRAS)
-    return made, {file.path.removeprefix("leaf1/"): file for file in made.files}
+def files(fabric: Fabric, running: Data) -> tuple[UpdatePlan | None, dict[str, Any]]:
+    made, change = switch_files(fabric.switches[0], load_text(json.dumps(running), "base.json"), EXTRAS)
+    return change, {file.path.removeprefix("leaf1/"): file for file in made}
 
 
 def test_a_patch_brings_the_running_file_to_the_rendered_one(fabric: Fabric, rendered: Data) -> None:
     running = changed(rendered, "WRED_PROFILE", "AZURE_LOSSLESS", "green_min_threshold", to="1")
-    made, by_name = files(fabric, running)
+    change, by_name = files(fabric, running)
     assert set(by_name) == {"config_db.json", "patch.json", "rollback.json", "qos.json", "qos-deletes.json"}
     patch = jsonpatch.JsonPatch.from_string(by_name["patch.json"].text)
     assert patch.apply(running) == json.loads(by_name["config_db.json"].text) == rendered
-    assert made.change == ("leaf1", "patch", (), (), ())
+    assert change == ("leaf1", "patch", (), (), ())
     assert by_name["patch.json"].deployment == (
         "/etc/sonic/lossless-patch.json",
         ("config apply-patch /etc/sonic/lossless-patch.json", "config save -y"),
@@ -83,9 +83,9 @@ def test_a_patch_that_moves_a_lossless_dscp_takes_no_port_down_and_harms_traffic
 ) -> None:
     """Senders still mark DSCP 24, which the switch runs as lossless until the patch is applied."""
     entries = {**rendered["DSCP_TO_TC_MAP"]["AZURE"], "24": "3", "26": "0"}
-    made, by_name = files(fabric, changed(rendered, "DSCP_TO_TC_MAP", "AZURE", to=entries))
+    change, by_name = files(fabric, changed(rendered, "DSCP_TO_TC_MAP", "AZURE", to=entries))
     lost = "DSCP 24 is lossless on priority 3, and becomes lossy"
-    assert made.change == ("leaf1", "patch", (), (), (lost,))
+    assert change == ("leaf1", "patch", (), (), (lost,))
     deployment = by_name["patch.json"].deployment
     assert (deployment.hitless, deployment.ports_stay_up) == (False, True)
     assert deployment.why == f"the config updater takes no port and no service down; {lost}"
@@ -93,8 +93,8 @@ def test_a_patch_that_moves_a_lossless_dscp_takes_no_port_down_and_harms_traffic
 
 def test_a_patch_of_a_lossy_dscp_harms_nothing(fabric: Fabric, rendered: Data) -> None:
     entries = {**rendered["DSCP_TO_TC_MAP"]["AZURE"], "10": "1"}
-    made, by_name = files(fabric, changed(rendered, "DSCP_TO_TC_MAP", "AZURE", to=entries))
-    assert made.change == ("leaf1", "patch", (), (), ())
+    change, by_name = files(fabric, changed(rendered, "DSCP_TO_TC_MAP", "AZURE", to=entries))
+    assert change == ("leaf1", "patch", (), (), ())
     assert by_name["patch.json"].deployment.hitless is True
 
 
@@ -102,10 +102,10 @@ def test_where_the_updater_refuses_there_is_no_patch_and_the_reason_is_told(
     fabric: Fabric, rendered: Data
 ) -> None:
     running = changed(rendered, "BUFFER_PROFILE", "pg_lossless_400000_5m_profile", "size", to="1")
-    made, by_name = files(fabric, running)
+    change, by_name = files(fabric, running)
     assert "patch.json" not in by_name
-    assert made.change is not None
-    assert (made.change.how, made.change.why) == (
+    assert change is not None
+    assert (change.how, change.why) == (
         "reload",
         (
             "BUFFER_PROFILE|pg_lossless_400000_5m_profile|size: "
@@ -119,8 +119,8 @@ def test_where_the_updater_refuses_there_is_no_patch_and_the_reason_is_told(
 
 
 def test_a_switch_that_runs_what_is_rendered_needs_nothing(fabric: Fabric, rendered: Data) -> None:
-    made, by_name = files(fabric, rendered)
-    assert made.change == ("leaf1", "nothing", (), (), ())
+    change, by_name = files(fabric, rendered)
+    assert change == ("leaf1", "nothing", (), (), ())
     assert "patch.json" not in by_name
 
 
@@ -206,9 +206,7 @@ def test_several_processes_write_the_same_tree_as_one(fabric: Fabric, tmp_path: 
     trees = []
     for processes in (1, 2):
         out = tmp_path / f"out{processes}"
-        made = render_fabric(
-            RenderJob(fleet, out, bases, ("patch", "rollback"), write=True, diff=False), processes
-        )
+        made = render_fabric(fleet, out, bases, ("patch", "rollback"), write=True, processes=processes)
         trees.append((snapshot(out), made))
     assert trees[0] == trees[1]
     of_switches = [path for path in trees[0][0] if not path.startswith("host")]
@@ -224,15 +222,14 @@ def test_every_base_that_does_not_fit_is_named_and_nothing_is_written(
     for name in ("leaf3", "leaf12"):
         data = json.loads(Path(bases[name]).read_text())
         Path(bases[name]).write_text(json.dumps({**data, "PORT": []}))
-    job = RenderJob(fleet, tmp_path / "out", bases, (), write=True, diff=False)
     with pytest.raises(RenderError) as refused:
-        render_fabric(job, processes)
+        render_fabric(fleet, tmp_path / "out", bases, write=True, processes=processes)
     assert str(refused.value).splitlines() == [
         f"{bases[name]}: PORT is not a table of rows" for name in ("leaf3", "leaf12")
     ]
     Path(bases["leaf5"]).write_text("{")
     with pytest.raises(InputError, match=r"leaf5\.json:1:2"):
-        render_fabric(job, processes)
+        render_fabric(fleet, tmp_path / "out", bases, write=True, processes=processes)
     assert snapshot(tmp_path / "out") == {}
 
 

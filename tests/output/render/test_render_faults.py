@@ -17,7 +17,7 @@ import pytest
 
 from lossless.formats.device_files.planned_files import PlannedFile
 from lossless.ground.basics.errors import RenderError
-from lossless.output.render.fabric import OutputTree, render_files
+from lossless.output.render.fabric import render_files
 from lossless.output.render.tree import MANIFEST, ChangingTree
 from tests.faults import GROWING, Faults, killed_at
 
@@ -43,7 +43,7 @@ Snapshot = dict[str, tuple[bytes, int]]
 
 def write(folder: Path, files: Sequence[PlannedFile]) -> tuple[str, ...]:
     """Write a tree; return what is said of an earlier one that was interrupted."""
-    return render_files(files, OutputTree(folder, write=True, diff=False)).notes
+    return render_files(files, folder, write=True).notes
 
 
 def snapshot(folder: Path) -> Snapshot:
@@ -104,7 +104,7 @@ def test_killed_at_any_call_a_tree_is_old_or_new_to_whoever_comes_next(
         if not decided:
             assert snapshot(folder) in (expected["old"], expected["new"]), number
         assert decided or is_whole(folder), number
-        looked = render_files(NEW, OutputTree(folder, write=False, diff=False))
+        looked = render_files(NEW, folder, write=False)
         assert bool(looked.notes) == decided, number
         with ChangingTree(str(folder)) as tree:
             assert bool(tree.notes) == decided, number
@@ -284,7 +284,7 @@ def test_what_a_link_points_to_is_neither_compared_nor_shown(tmp_path: Path, els
     (tmp_path / "tree" / "leaf1").mkdir(parents=True)
     (tmp_path / "tree" / "leaf1" / "qos.json").symlink_to(elsewhere / "qos.json")
     files = (PlannedFile("leaf1/qos.json", "precious\n"),)
-    looked = render_files(files, OutputTree(tmp_path / "tree", write=False, diff=True))
+    looked = render_files(files, tmp_path / "tree", write=False, diff=True)
     assert looked.changed == ("leaf1/qos.json",)
     assert "-precious" not in looked.differences[0]
 

@@ -10,7 +10,7 @@ import pytest
 
 from lossless.formats.device_files.planned_files import PlannedFile
 from lossless.ground.basics.errors import RenderError
-from lossless.output.render.fabric import OutputTree, render_files
+from lossless.output.render.fabric import render_files
 from lossless.output.render.tree import MANIFEST
 
 ONE = (PlannedFile("leaf1/qos.json", "{}\n"), PlannedFile("host1/set.sh", "#!/bin/sh\n", executable=True))
@@ -18,13 +18,13 @@ ONE = (PlannedFile("leaf1/qos.json", "{}\n"), PlannedFile("host1/set.sh", "#!/bi
 
 def write_tree(folder: Path, files: Sequence[PlannedFile]) -> tuple[str, ...]:
     """Write the files of a tree and its manifest; return the paths of the files."""
-    outcome = render_files(files, OutputTree(folder, write=True, diff=False))
+    outcome = render_files(files, folder, write=True)
     return tuple(entry.path for entry in outcome.entries)
 
 
 def changes(folder: Path, files: Sequence[PlannedFile]) -> tuple[str, ...]:
     """Return the paths that a write would change, missing and stale ones included."""
-    return render_files(files, OutputTree(folder, write=False, diff=False)).changed
+    return render_files(files, folder, write=False).changed
 
 
 def snapshot(folder: Path) -> dict[str, tuple[str, int]]:

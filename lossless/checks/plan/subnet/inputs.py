@@ -100,11 +100,11 @@ def _configuration(title: str, subnet: Subnet, document: Document) -> SubnetConf
     Raises:
         InputError: something cannot be written as it is stated.
     """
-    made = subnet_files(subnet._replace(secrets=()), {})
-    if made.troubles:
-        raise InputError(located(document, each.origin.path, each.message) for each in made.troubles)
+    made, troubles = subnet_files(subnet._replace(secrets=()), {})
+    if troubles:
+        raise InputError(located(document, each.origin.path, each.message) for each in troubles)
     files: dict[str, dict[str, FileOfHost]] = {}
-    for file in made.files:
+    for file in made:
         host, _, name = file.path.partition("/")
         target = file.deployment.target if file.deployment is not None else name
         files.setdefault(host, {})[name] = FileOfHost(name, target, file.text)

@@ -14,21 +14,12 @@ from lossless.formats.infiniband.from_model.files import (
     ufm_files,
 )
 from lossless.ground.basics.known import Unknown
-from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from lossless.formats.infiniband.from_model.files import ManagerFile, WriteProblem
     from lossless.model.fabric.infiniband.subnet import ManagerHost, Subnet
-
-
-class SubnetFiles(NamedTuple):
-    """The files of a subnet, what could not be written, and what is not rendered and why."""
-
-    files: tuple[PlannedFile, ...]
-    troubles: tuple[WriteProblem, ...]
-    notes: tuple[str, ...]
 
 
 def files_of(subnet: Subnet, environment: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -43,8 +34,13 @@ def files_of(subnet: Subnet, environment: Mapping[str, str] | None = None) -> di
     return {file.name: _text(file) for file in manager_files(subnet, master, keys)[0]}
 
 
-def subnet_files(subnet: Subnet, environment: Mapping[str, str]) -> SubnetFiles:
-    """Return every file of a subnet; ``environment`` has the keys that protect it, by the names of its variables."""
+def subnet_files(
+    subnet: Subnet, environment: Mapping[str, str]
+) -> tuple[tuple[PlannedFile, ...], tuple[WriteProblem, ...]]:
+    """Return every file of a subnet, or what cannot be written of it.
+
+    ``environment`` has the keys that protect the subnet, by the names of its variables.
+    """
     keys, missing = secret_values(subnet.secrets, environment)
     made: dict[str, list[ManagerFile]] = {}
     troubles = list(missing)
@@ -60,7 +56,7 @@ def subnet_files(subnet: Subnet, environment: Mapping[str, str]) -> SubnetFiles:
         for file in files
     )
     unique = dict.fromkeys(troubles)
-    return SubnetFiles(() if unique else tuple(planned), tuple(unique), tuple(_notes(subnet)))
+    return () if unique else tuple(planned), tuple(unique)
 
 
 def _by_host(
@@ -95,7 +91,8 @@ def _switch_names(subnet: Subnet) -> frozenset[str]:
     )
 
 
-def _notes(subnet: Subnet) -> Iterator[str]:
+def subnet_notes(subnet: Subnet) -> Iterator[str]:
+    """Yield what of a subnet is not rendered, and why."""
     switches = _switch_names(subnet)
     on_switches = [manager.node for manager in subnet.managers if manager.node in switches]
     if on_switches:
