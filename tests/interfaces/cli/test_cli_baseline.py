@@ -180,6 +180,20 @@ def test_a_finding_of_several_files_is_stale_only_in_a_run_over_all(cli: Cli) ->
     assert "SUP003" in codes(cli, "--baseline", str(BASELINE))
 
 
+def test_a_finding_in_whose_place_another_one_is_shown_is_not_stale(cli: Cli) -> None:
+    """A profile that does not mark, and then one whose mode orchagent does not know: it does not mark either."""
+    leaf = Path("leaf1.json")
+    leaf.write_text(leaf_with("WRED_PROFILE", "AZURE_LOSSLESS", ecn="ecn_none"))
+    Path("lossless.toml").write_text('baseline = "lossless-baseline.json"\n')
+    cli("baseline")
+    assert codes(cli) == []
+    leaf.write_text(leaf_with("WRED_PROFILE", "AZURE_LOSSLESS", ecn="ecn_purple"))
+    assert codes(cli) == ["SWS003", "SCM002"]
+    assert cli("baseline", "--prune").err == "lossless-baseline.json: 1 finding known (0 gone)\n"
+    leaf.write_text(leaf_with("WRED_PROFILE", "AZURE_LOSSLESS", ecn="ecn_all"))
+    assert codes(cli) == ["SUP003"]
+
+
 def test_the_same_bytes_whatever_the_order(known: Cli) -> None:
     before = BASELINE.read_bytes()
     for paths in (("configs", "fabric.yaml"), ("fabric.yaml", "configs"), ("./configs/tor1.json", ".")):

@@ -281,6 +281,13 @@ def test_only_a_run_over_everything_calls_an_entry_unused(site: Cli) -> None:
     assert "SUP001" not in codes(site)
 
 
+def test_an_entry_for_a_finding_in_whose_place_another_one_is_shown_is_used(cli: Cli) -> None:
+    Path("lossless.toml").write_text(entry(rules='["ECN001"]', reason="x"))
+    for mode, found in (("ecn_none", []), ("ecn_purple", ["SWS003", "SCM002"]), ("ecn_all", ["SUP001"])):
+        Path("leaf1.json").write_text(leaf_with("WRED_PROFILE", "AZURE_LOSSLESS", ecn=mode))
+        assert codes(cli) == found
+
+
 def test_an_unused_entry_is_shown_where_it_stands(site: Cli) -> None:
     Path("lossless.toml").write_text("# ours\n" + entry(rules='["ECN001"]', reason="x", until="2026-01-01"))
     assert site("lint", "--select", "SUP").out == snapshot("""\
