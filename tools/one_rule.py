@@ -4,7 +4,7 @@
 
 What the rule reports of its examples is written on record, and what changed there is printed: read it. Then check its
 types, and run its examples against all rules and the examples of all others against it, its family, every test file
-that names it and is not among the heaviest, the corpus, other systems, the catalog of rules, and the documentation.
+that names it and is not among the heaviest, the corpus, other systems, the catalog and the severities of rules, and the documentation.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ ALWAYS = (
     f"{TESTS}/test_rule_snippets.py",
     f"{TESTS}/test_rule_basics.py",
     f"{TESTS}/test_catalogue.py",
+    f"{TESTS}/test_severities.py",
     f"{TESTS}/test_frozen_codes.py",
     f"{TESTS}/test_selectors.py",
     f"{TESTS}/test_healthy_fabrics.py",
