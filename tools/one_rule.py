@@ -4,7 +4,8 @@
 
 What the rule reports of its examples is written on record, and what changed there is printed: read it. Then check its
 types, and run its examples against all rules and the examples of all others against it, its family, every test file
-that names it and is not among the heaviest, the corpus, other systems, the catalog and the severities of rules, and the documentation.
+that names it and is not among the heaviest, the corpus, other systems, the catalog and severities of rules, and the
+documentation.
 """
 
 from __future__ import annotations
