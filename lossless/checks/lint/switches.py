@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.lint.devices import ports_outside, without_ports
+from lossless.checks.lint.devices import without_ports
 from lossless.checks.lint.run import Verdicts, run
 from lossless.ground.basics.findings import Finding, UncheckedRule
 from lossless.ground.basics.records import NamedTuple
@@ -14,13 +14,13 @@ from lossless.model.fabric.deployed_devices import DeviceSummary
 from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from lossless.checks.lint.settings import Settings
     from lossless.checks.rules.registry import LoadedRule
     from lossless.formats.inputs.switches import SwitchInput
     from lossless.ground.documents.document import Document
-    from lossless.model.fabric.configured_switch import Words
+    from lossless.model.fabric.configured_switch import ReadSwitch, Words
 
 
 class SwitchResult(NamedTuple):
@@ -60,7 +60,18 @@ def _check(document: Document, system: SwitchInput, settings: Settings) -> Itera
     ):
         yield verdicts._replace(findings=tuple(_said(finding, system.words) for finding in verdicts.findings))
     unread = tuple(UncheckedRule("", f"{document.shown}: {note}") for note in read.unread)
-    yield Verdicts(not_checked=unread, ports_outside=ports_outside(switch, stated))
+    yield Verdicts(not_checked=unread, ports_outside=_outside(read, stated))
+
+
+def _outside(read: ReadSwitch, stated: Collection[str]) -> int:
+    """Return how many ports in service are outside; ``stated`` are those that are said to be.
+
+    Where no port is inside, there is no domain that the others could be outside of.
+    """
+    inside = read.inside - set(stated)
+    up = [port for port in read.switch.ports if port.qos is not None and port.admin_up is not False]
+    others = [port for port in up if port.name not in inside and port != read.rest]
+    return len(others) if inside else sum(port.name in stated for port in up)
 
 
 def _applicable(rules: Sequence[LoadedRule], system: SwitchInput) -> list[LoadedRule]:

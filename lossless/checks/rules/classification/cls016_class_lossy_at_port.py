@@ -118,8 +118,7 @@ def _pausing(switch: SwitchConfiguration) -> list[Port]:
 
 def _in_use(switch: SwitchConfiguration) -> list[Port]:
     """Return the ports with anything about PFC or a lossless class; all others carry no RDMA."""
-    named = {port for undefined in switch.read.undefined for port in undefined.ports}
-    inside = {port.name for port in _pausing(switch)} | switch.read.taking_part | named
+    inside = switch.read.inside
     return [port for port in _up(switch) if port.name in inside]
 
 
