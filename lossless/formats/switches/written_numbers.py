@@ -27,18 +27,18 @@ _NUMBERS = r"[0-9]{1,4}(?:/[0-9]{1,4})*"
 _RANGE = re.compile(rf"(.*?)({_NUMBERS})-(?:([A-Za-z-]+)(?=[0-9]))?({_NUMBERS})")
 
 
-class Limit(NamedTuple):
+class RateLimit(NamedTuple):
     """The rate that a queue or a port is kept below, in b/s or percent of the port; neither: it counts otherwise."""
 
     bps: int | None
     percent: int | None
 
 
-def limit(amount: str, unit: str | None) -> Limit:
+def limit(amount: str, unit: str | None) -> RateLimit:
     """Return a limit as it is written; of packets, and of a number without a unit, the rate is not known."""
     if unit == "percent":
-        return Limit(None, int(amount))
-    return Limit(int(amount) * _BPS[unit] if unit in _BPS else None, None)
+        return RateLimit(None, int(amount))
+    return RateLimit(int(amount) * _BPS[unit] if unit in _BPS else None, None)
 
 
 def forget(settings: dict[tuple[str | int, ...], Any], key: tuple[str | int, ...]) -> None:

@@ -196,7 +196,9 @@ def _break_of(
         nothing = _Break("pause", qos.pfc.origin, "PFC is on for no priority")
     if qos.dscp_to_tc is None:
         if qos.trust_dot1p and port.name not in switch.read.untagged and switch.intended is None:
-            return nothing or MissingInput("the port goes by 802.1p, and the text does not say which tags arrive")
+            return nothing or MissingInput(
+                "the port goes by 802.1p, and the text does not say which tags arrive"
+            )
         return _Break("trust", qos.origin, "the port does not read DSCP")
     traffic_class = qos.traffic_class(dscp)
     if traffic_class == UNREADABLE:

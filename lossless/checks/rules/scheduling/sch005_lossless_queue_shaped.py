@@ -37,6 +37,7 @@ a queue that does not drain and drops it.
 
 ```text switch base=switch-leaf
 interface Ethernet1
+   service-profile ROCE
    shape rate 1000 kbps   # <- here
 ```
 
@@ -52,6 +53,7 @@ interface Ethernet1
 
 ```text switch base=switch-leaf
 interface Ethernet1
+   service-profile ROCE
    shape rate 100 percent
 ```
 

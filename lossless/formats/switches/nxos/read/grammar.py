@@ -22,7 +22,7 @@ from lossless.formats.switches.nxos.read.rows import (
     RandomDetect,
     Settings,
 )
-from lossless.formats.switches.written_numbers import DSCP_NAMES, REMOVED, Limit, forget, indexes, limit
+from lossless.formats.switches.written_numbers import DSCP_NAMES, REMOVED, RateLimit, forget, indexes, limit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -324,7 +324,7 @@ CLASSES = {
         (r"shape min [0-9]{1,12} [a-z]+ max ([0-9]{1,12}) ([a-z]+)",
          lambda match: [(("shape",), limit(match[1], match[2]))]),
         (r"no shape\b.*", _without("shape")),
-        (r"shape\b.*", _fixed(("shape",), Limit(None, None))),
+        (r"shape\b.*", _fixed(("shape",), RateLimit(None, None))),
         (r"(?:no )?queue-limit\b.*", _nothing),
         _DESCRIPTION,
     ),
