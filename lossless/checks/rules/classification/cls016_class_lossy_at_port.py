@@ -191,8 +191,9 @@ def _break_of(
     if port.name in switch.read.unstated:
         return MissingInput("what the port makes of marks stands in another part of the configuration")
     nothing = None
-    if not qos.pfc.priorities and port.name not in switch.read.undecided:
-        # Whichever class the DSCP has there, it is lossy.
+    silent = {name for name, _ in switch.read.silent}
+    if not qos.pfc.priorities and port.name not in (switch.read.undecided.keys() | silent):
+        # Whichever class the DSCP has there, it is lossy; PFC018 says so of ports where PFC is on.
         nothing = _Break("pause", qos.pfc.origin, "PFC is on for no priority")
     if qos.dscp_to_tc is None:
         if qos.trust_dot1p and port.name not in switch.read.untagged and switch.intended is None:

@@ -111,7 +111,8 @@ def _policy(config: EosConfig, command: Command, classes: dict[str, Settings]) -
     for below in command.below:
         match = _CLASS.fullmatch(below.text)
         if match is None:
-            _apply(config, {}, below, ())
+            strays = () if below.text.startswith("description ") else (below, *below.all())
+            config.unread.extend((_origin(config, stray), stray.text) for stray in strays)
             continue
         if match[1]:
             classes.pop(match[2], None)

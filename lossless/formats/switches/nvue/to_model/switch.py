@@ -25,6 +25,7 @@ from lossless.formats.switches.nvue.defaults import (
     ROBUSTNESS,
     ROCE_CABLE_M,
 )
+from lossless.formats.switches.nvue.grammar import WATCHDOG
 from lossless.formats.switches.nvue.read.tree import Node
 from lossless.formats.switches.plain_switch import plain_switch
 from lossless.ground.basics.known import UNKNOWN
@@ -332,6 +333,8 @@ class NvueSwitch:
         own = node.at("qos", "pfc-watchdog")
         if own is None or own.removed or (own.value("state") or own.value("enable")) in OFF:
             return None
+        if own.below and WATCHDOG.keys().isdisjoint(own.below):
+            return None  # Words that NVUE does not have turn nothing on.
         robustness = self.tree.number("qos", "pfc-watchdog", "robustness") or ROBUSTNESS
         return Watchdog(self.poll_ms * robustness, None, "not stated", own.origin)
 

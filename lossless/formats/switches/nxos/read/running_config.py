@@ -143,7 +143,7 @@ _TELLING = re.compile(
     _BEFORE + r"(?:class-map type (?:qos|queuing|network-qos) |policy-map type (?:qos|queuing|network-qos) "
     r"|class type (?:qos|queuing|network-qos) |pause (?:pfc-cos|no-drop)|set qos-group [0-9]|match qos-group [0-9]"
     r"|(?:no )?priority-flow-control watch-?dog(?:-interval| (?:interval|shutdown-multiplier))?\b"
-    r"|inherit port-profile |service-policy type (?:qos|queuing|network-qos) "
+    r"|inherit port-profile |vpc (?:domain [0-9]|peer-link)|service-policy type (?:qos|queuing|network-qos) "
     r"|boot (?:nxos|kickstart) |feature (?:nxapi|vpc|lldp|lacp|interface-vlan|bgp|hsrp|privilege)\b)"
     r"|^[ \t]*priority-flow-control mode (?:auto|on send-tlv)|^!RANCID-CONTENT-TYPE: cisco-nx|^!.*\bNX-?OS\b",
     re.MULTILINE | re.IGNORECASE,
