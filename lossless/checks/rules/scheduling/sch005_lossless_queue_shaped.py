@@ -63,9 +63,9 @@ Remove `pir`, or set it to the speed of the port: 400G is 50,000,000,000 bytes p
 ## Sources
 - opencomputeproject/SAI inc/saischeduler.h @0051fac (bytes or packets per second, 0 is no limit)
 - sonic-swss orchagent/qosorch.cpp @03a2683 (pir is passed to the chip unchanged, with or without cir)
-- pyavd 6.4.0, schema of eos_cli_config_gen (shape: a rate in kbps, pps or percent)
+- pyavd 6.4.0, schema of eos_cli_config_gen (shape: a rate in kb/s, packets or percent)
 - CumulusNetworks/docs content/cumulus-linux-519/.../Quality-of-Service/_index.md @16b8323 (max-rate and port-max-rate
-  count kbps)
+  count kb/s)
 - Cisco, Nexus 9000 NX-OS QoS Configuration Guide 10.1(x), "Configuring Queuing and Scheduling" (a maximum rate keeps
   what exceeds it in the queue)
 """

@@ -85,7 +85,7 @@ WORDS = {
     "ECN001 error": Words(
         help="mark instead of dropping: nv set qos congestion-control default-global traffic-class 3 ecn enable"
     ),
-    "SCH005": Words(help="nv unset qos egress-shaper, or set the speed of the port in kbps"),
+    "SCH005": Words(help="nv unset qos egress-shaper, or set the speed of the port, in kb/s"),
     "ECN009": Words(help="bind a congestion-control profile of its own to the ports of each speed"),
     "PFC001": Words(
         help="nv set qos pfc default-global switch-priority with the priorities of lossless classes alone"
