@@ -6,20 +6,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.lint.devices import DeviceResult, ports_outside, without_ports
+from lossless.checks.lint.devices import DeviceResult, without_ports
 from lossless.checks.lint.report import Report
 from lossless.checks.lint.run import gathered, run
 from lossless.ground.basics.findings import Finding, UncheckedRule
 from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from lossless.checks.lint.settings import Settings
     from lossless.checks.rules.registry import LoadedRule
     from lossless.formats.inputs.switches import SwitchInput
     from lossless.ground.documents.document import Document
-    from lossless.model.fabric.configured_switch import Words
+    from lossless.model.fabric.configured_switch import ReadSwitch, Words
 
 
 def check_switches(documents: Sequence[Document], settings: Settings) -> DeviceResult:
@@ -52,7 +52,18 @@ def _check(document: Document, system: SwitchInput, settings: Settings) -> Itera
     ):
         yield report._replace(findings=tuple(_said(finding, system.words) for finding in report.findings))
     unread = tuple(UncheckedRule("", f"{document.shown}: {note}") for note in read.unread)
-    yield Report(not_checked=unread, ports_without_rdma=ports_outside(switch, stated))
+    yield Report(not_checked=unread, ports_without_rdma=_outside(read, stated))
+
+
+def _outside(read: ReadSwitch, stated: Collection[str]) -> int:
+    """Return how many ports in service are outside; ``stated`` are those that are said to be.
+
+    Where no port is inside, there is no domain that the others could be outside of.
+    """
+    inside = read.inside - set(stated)
+    up = [port for port in read.switch.ports if port.qos is not None and port.admin_up is not False]
+    others = [port for port in up if port.name not in inside and port != read.rest]
+    return len(others) if inside else sum(port.name in stated for port in up)
 
 
 def _applicable(rules: Sequence[LoadedRule], system: SwitchInput) -> list[LoadedRule]:

@@ -203,7 +203,7 @@ ROWS = (
     RuleRow("SCH001", "scheduling.sch001_lossless_share_too_small", ("fabric",)),
     RuleRow("SCH003", "scheduling.sch003_class_without_share", ("intent",)),
     RuleRow("SCH004", "scheduling.sch004_bulk_class_strict", ("fabric", "switch")),
-    RuleRow("SCH005", "scheduling.sch005_lossless_queue_shaped", ("device",)),
+    RuleRow("SCH005", "scheduling.sch005_lossless_queue_shaped", ("device", "switch")),
     RuleRow("SCH006", "scheduling.sch006_rate_unit_slip", ("device",)),
     RuleRow("SCM001", "schema.scm001_field_unknown", ("device",), "refusals"),
     RuleRow("SCM002", "schema.scm002_value_refused", ("device",), "refusals"),

@@ -172,6 +172,8 @@ def _is_own_row(finding: Finding) -> bool:
 
 def _stage(place: HopReference, finding: Finding) -> StageName | None:
     path, family = finding.origin.path, _family(finding)
+    if place.hop.format != "sonic" and (stage := _of_command(finding, family)) is not None:
+        return stage
     if family == "TOP":
         unplaced = not (place.hop.ingress.placed and place.hop.egress.placed)
         return _of_topology(finding, unplaced=unplaced)
@@ -181,6 +183,16 @@ def _stage(place: HopReference, finding: Finding) -> StageName | None:
     if family == "BUF" and stage in ("egress_buffer", "queue"):
         return "egress_buffer"
     return _FAMILIES.get(family) or stage
+
+
+def _of_command(finding: Finding, family: str) -> StageName | None:
+    """Return where commands of another system meet a packet, None where the family of the rule says it.
+
+    What is refused or not defined is on the path where it makes the port lossy: such findings are errors.
+    """
+    if family == "CFG":
+        return "pfc" if finding.severity == "error" else None
+    return "ports" if finding.code == "CLS016" and "mtu" in finding.data else None
 
 
 def _of_topology(finding: Finding, *, unplaced: bool) -> StageName | None:

@@ -182,7 +182,8 @@ def _group(transit: SwitchTransit, traffic_class: int | None) -> TracePriorityGr
         return _unbacked(lookup, row, "no QoS rows for the port" if qos is None else "unknown group")
     if not transit.switch.runs_sonic:
         # Other systems compute headroom, where a class is no-drop.
-        return _unbacked(lookup, row, "computed by the switch")._replace(lossless=bool(row and row.lossless))
+        lossless = None if qos.pfc.undecided else bool(row and row.lossless)
+        return _unbacked(lookup, row, "computed by the switch")._replace(lossless=lossless)
     ports = single_port(transit.switch, transit.ingress, qos)
     profile = group_profile(ports, lookup.target)
     if isinstance(profile, MissingInput):
@@ -222,7 +223,8 @@ def _priority_of(qos: PortQos | None, index_map: IndexMap | None, number: int | 
 
 def _direction(port: Port, priority: int | None) -> TracePfcPort:
     enabled = port.qos.pfc.priorities if port.qos else ()
-    on = None if priority is None else priority in enabled
+    undecided = port.qos is not None and port.qos.pfc.undecided
+    on = None if priority is None or undecided else priority in enabled
     return TracePfcPort(port.name, priority, on, enabled)
 
 

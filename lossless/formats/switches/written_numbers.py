@@ -1,12 +1,15 @@
-"""Numbers, lists and ranges as EOS and NX-OS both write them."""
+"""Numbers, lists and ranges as EOS and NX-OS both write them, and lines of both that take a setting back."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
+from lossless.ground.basics.records import NamedTuple
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
 DSCP_NAMES = {
     "default": 0,
@@ -15,10 +18,33 @@ DSCP_NAMES = {
     **{f"af{high}{drop}": 8 * high + 2 * drop for high in range(1, 5) for drop in range(1, 4)},
 }
 """DSCPs by name: class selectors (RFC 2474), assured (RFC 2597) and expedited forwarding (RFC 3246)."""
+REMOVED = object()
+"""What a line that takes something back sets a key to: it and those that begin as it does are not set any more."""
+_BPS = {"bps": 1, "kbps": 10**3, "mbps": 10**6, "gbps": 10**9}
 MOST = 4096
 """How many interfaces a range may name, more than a switch has."""
 _NUMBERS = r"[0-9]{1,4}(?:/[0-9]{1,4})*"
 _RANGE = re.compile(rf"(.*?)({_NUMBERS})-(?:([A-Za-z-]+)(?=[0-9]))?({_NUMBERS})")
+
+
+class RateLimit(NamedTuple):
+    """The rate that a queue or a port is kept below, in b/s or percent of the port; neither: it counts otherwise."""
+
+    bps: int | None
+    percent: int | None
+
+
+def limit(amount: str, unit: str | None) -> RateLimit:
+    """Return a limit as it is written; of packets, and of a number without a unit, the rate is not known."""
+    if unit == "percent":
+        return RateLimit(None, int(amount))
+    return RateLimit(int(amount) * _BPS[unit] if unit in _BPS else None, None)
+
+
+def forget(settings: dict[tuple[str | int, ...], Any], key: tuple[str | int, ...]) -> None:
+    """Remove the settings whose keys begin as one does."""
+    for other in [each for each in settings if each[: len(key)] == key]:
+        del settings[other]
 
 
 def names_of_range(text: str) -> list[str]:

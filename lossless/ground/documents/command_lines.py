@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     """Whether a command opens a mode that another command, written with the same indentation, belongs to."""
 
 
-PROMPT = re.compile(r"[\w.-]+(?:\(([\w.-]+)\))?#\s*")
-"""What a switch prints before a command, with the mode: ``leaf1(config-if)#``."""
+PROMPT = re.compile(r"[\w.-]+(?:(?: (?=\(config))?\(([\w.-]+)\) ?)?#\s*")
+"""What a switch prints before a command, with the mode: ``leaf1(config-if)#``; guides put blanks around the mode."""
 _REMARK = re.compile(r"(?<=\S)\s+!\s.*")
 _FREE_TEXT = ("description ", "banner ", "remark ", "snmp-server ", "!!")
 _LEAVING = frozenset({"exit", "end"})

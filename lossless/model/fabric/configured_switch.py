@@ -80,6 +80,19 @@ class Rewrite(NamedTuple):
     ports: tuple[str, ...] = ()
 
 
+class Shaper(NamedTuple):
+    """The limit of queues of a port, or of the port itself (``queue`` None), in b/s or in percent of its speed.
+
+    Neither: what it counts in is not known.
+    """
+
+    port: str
+    queue: int | None
+    limit_bps: int | None
+    percent: int | None
+    origin: Origin
+
+
 class ClassMaps(NamedTuple):
     """The maps of a switch, whether a port trusts them or not."""
 
@@ -100,7 +113,8 @@ class ReadSwitch(NamedTuple):
     ``taking_part`` are the ports with a command about PFC or a lossless class, whether it makes one lossless or not.
     ``undecided`` says of ports why it is not known whether PFC is on there. ``rest`` is the port for all
     without commands, None where the text does not say what they do; ``unstated`` are ports of which a part of a text
-    says nothing. ``mtus`` are the places of MTUs by port. ``rewrites`` are what it writes into packets.
+    says nothing. ``mtus`` are the places of MTUs by port. ``rewrites`` are what it writes into packets, ``shapers`` the
+    rates that it keeps queues and ports below.
     """
 
     switch: Switch
@@ -122,6 +136,14 @@ class ReadSwitch(NamedTuple):
     unstated: frozenset[str] = frozenset()
     mtus: Mapping[str, Origin] = {}
     rewrites: tuple[Rewrite, ...] = ()
+    shapers: tuple[Shaper, ...] = ()
+
+    @property
+    def inside(self) -> frozenset[str]:
+        """The ports with anything about PFC or a lossless class; all others carry no RDMA."""
+        pausing = {port.name for port in self.switch.ports if port.qos and port.qos.pfc.priorities}
+        named = {port for undefined in self.undefined for port in undefined.ports}
+        return frozenset(pausing | named) | self.taking_part
 
 
 class Words(NamedTuple):

@@ -75,10 +75,14 @@ class TunnelMaps(NamedTuple):
 
 
 class PriorityMask(NamedTuple):
-    """A set of priorities (``pfc_enable``, ``pfcwd_sw_enable``), ascending."""
+    """A set of priorities (``pfc_enable``, ``pfcwd_sw_enable``), ascending.
+
+    ``undecided``: the port lets its peer decide whether it pauses, and so the set is not known.
+    """
 
     priorities: tuple[int, ...]
     origin: Origin
+    undecided: bool = False
 
 
 class Watchdog(NamedTuple):

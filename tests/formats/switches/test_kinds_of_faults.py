@@ -70,6 +70,11 @@ VLANS = (
 PFC_3 = "nv set qos pfc default-global switch-priority 3"
 NO_CLASS = "is no command of EOS"
 RED = "nv set qos congestion-control red traffic-class 1 red enable; nv set interface swp1 "
+DROPS = "random-detect drop minimum-threshold 800 kbytes maximum-threshold 3200 kbytes drop-probability 20"
+RED_3 = "nv set qos roce; nv set qos congestion-control default-global traffic-class 3"
+SHAPED = (
+    "nv set qos roce; nv set interface swp1 qos egress-shaper profile slow; nv set qos egress-shaper slow"
+)
 KINDS = (
     Kind(
         "pfc on a port that reads nothing, while no class is no-drop",
@@ -129,6 +134,68 @@ KINDS = (
         "eos", "SCH004", STRICT,
         (ROUTED + SHARED.format(1, 3), ROUTED + "   qos trust cos\n" + SHARED.format(1, 5)),
         (ROUTED + SHARED.format(7, 3),),
+    ),
+    Kind(
+        "a curve that drops in a lossless queue",
+        "eos", "ECN001", "drops packets of a lossless queue",
+        (
+            f"{PAUSED}   tx-queue 3\n      {DROPS}\n",
+            f"{PAUSED}   uc-tx-queue 3\n      {DROPS.replace('drop ', 'drop drop-precedence 1 ')} weight 4\n",
+            f"qos profile R\n{PFC}   tx-queue 3\n      {DROPS}\ninterface Ethernet1\n   service-profile R\n",
+        ),
+        (
+            f"{PAUSED}   tx-queue 1\n      {DROPS}\n",
+            f"{PAUSED}   tx-queue 3\n      {DROPS}\n      no random-detect drop\n",
+            f"{PAUSED}   tx-queue 3\n      {DROPS}\n      random-detect ecn minimum-threshold 1 mbytes "
+            "maximum-threshold 2 mbytes\n",
+        ),
+    ),
+    Kind(
+        "a curve that drops in a lossless queue",
+        "nvue", "ECN001", "drops packets of a lossless queue",
+        (lines(f"{RED_3} red enable; {RED_3} ecn disable"), lines(f"{RED_3} red on; {RED_3} ecn off")),
+        (lines(f"{RED_3} red enable; {RED_3} ecn enable"), lines(f"{RED_3} red disable; {RED_3} ecn disable")),
+    ),
+    Kind(
+        "a lossless queue that is shaped",
+        "eos", "SCH005", "what arrives faster is paused",
+        (
+            f"{PAUSED}   shape rate 1000 kbps\n",
+            f"{PAUSED}   shape rate 50 percent\n",
+            f"{PAUSED}   speed 400g-8\n   tx-queue 3\n      shape rate 200000000 kbps\n",
+        ),
+        (
+            f"{PAUSED}   shape rate 100 percent\n",
+            f"{PAUSED}   tx-queue 1\n      shape rate 1000 kbps\n",
+            f"{PAUSED}   shape rate 1000 kbps\n   no shape rate\n",
+            f"{PAUSED}   speed 400g-8\n   shape rate 400000000 kbps\n",
+        ),
+    ),
+    Kind(
+        "a lossless queue that is shaped",
+        "nvue", "SCH005", "what arrives faster is paused",
+        (lines(f"{SHAPED} traffic-class 3 max-rate 1000"), lines(f"{SHAPED} port-max-rate 1000")),
+        (
+            lines(f"{SHAPED} traffic-class 1 max-rate 1000"),
+            lines(f"{SHAPED} port-max-rate 2147483647"),
+            lines(f"{SHAPED} port-max-rate 1000").replace("interface swp1 ", "interface eth0 "),
+        ),
+    ),
+    Kind(
+        "a lossless queue that is shaped",
+        "nxos", "SCH005", "what arrives faster is paused",
+        tuple(
+            NETWORK.format("c-8q-nq3", "cos 3", 900).replace("    band", f"    shape min {low} max {high}\n    band")
+            + PORT.format("on", BOUND)
+            for low, high in (("0 kbps", "1000 kbps"), ("1 gbps", "9 gbps"))
+        ),
+        (
+            NETWORK.format("c-8q-nq3", "cos 3", 900).replace("    band", "    shape min 0 gbps max 400 gbps\n    band")
+            + PORT.format("on", BOUND),
+            NETWORK.format("c-8q-nq3", "cos 3", 900).replace(
+                "    bandwidth", "    shape min 0 kbps max 1000 kbps\n    no shape\n    bandwidth")
+            + PORT.format("on", BOUND),
+        ),
     ),
     Kind(
         "link pause beside PFC",

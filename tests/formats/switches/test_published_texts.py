@@ -373,3 +373,46 @@ class TestRewrites:
         bound = f"{no_drop}system qos\n  service-policy type network-qos N\n"
         classes = f"{TestNxos.CLASSES}    set {marked}\n"
         assert self.found(f"{classes}{bound}{TestNxos.PORT}  priority-flow-control mode on\n") == dscps
+
+
+@pytest.mark.parametrize(
+    "mode", ["leaf-1(config-if-Et1)# ", "leaf-1 (config-if-Et1)# ", "leaf-1 (config-if) # "]
+)
+def test_guides_put_blanks_around_the_mode_of_a_prompt(mode: str) -> None:
+    text = "".join(f"{mode}{line.strip()}\n" for line in EOS.splitlines())
+    assert qos(text).pfc.priorities == (3,)
+    assert qos("interface Ethernet1\n   description rack (configured) # 7\n" + PAUSING).pfc.priorities == (3,)
+
+
+def test_a_class_that_eos_does_not_have_is_not_lost_without_a_word() -> None:
+    lines = "policy-map type qos ROCE\n   description RDMA\n   class tx-queue 3\n      bandwidth percent 5\n"
+    unread = " ".join(read(EOS + lines).unread)
+    assert "'class tx-queue 3' is not read" in unread
+    assert "'bandwidth percent 5' is not read" in unread
+    assert "description" not in unread
+
+
+@pytest.mark.parametrize(
+    "line", ["vpc domain 1\n  role priority 1", "interface Ethernet1/1\n  vpc peer-link"]
+)
+def test_a_part_with_a_virtual_port_channel_is_one_of_nxos(line: str) -> None:
+    assert of_text(f"interface Ethernet1/49\n  priority-flow-control mode on\n{line}\n") == "nxos"
+    assert of_text("interface Ethernet1/49\n  priority-flow-control mode on\n") == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "watched"),
+    [
+        ("", True),
+        (" state enabled", True),
+        (" enable on", True),
+        (" robustness 3", True),
+        (" enabled", False),
+        (" on", False),
+    ],
+)
+def test_a_watchdog_by_words_that_nvue_does_not_have_is_none(words: str, watched: bool) -> None:
+    ports = read(f"nv set qos roce\nnv set interface swp1 qos pfc-watchdog{words}\n", "leaf1.nv").switch.ports
+    port = next(port.qos for port in ports if port.name == "swp1")
+    assert port is not None
+    assert (port.watchdog is not None) is watched

@@ -88,6 +88,11 @@ NVUE = (
     Case("PFC002", "nv set qos pfc default-global switch-priority 3,4,5\n"),
     Case("SCH001", "nv set qos egress-scheduler default-global traffic-class 3 bw-percent 2\n"),
     Case("SCH004", "nv set qos egress-scheduler default-global traffic-class 3 mode strict\n"),
+    Case(
+        "SCH005",
+        "nv set qos egress-shaper slow traffic-class 3 max-rate 1000\n"
+        "nv set interface swp1 qos egress-shaper profile slow\n",
+    ),
     Case("WD001", "nv unset interface swp1-4 qos pfc-watchdog\n"),
 )
 NXOS_SECOND = "interface Ethernet1/2\n  no switchport\n  mtu 9216\n"
@@ -135,6 +140,7 @@ NXOS = (
         + of_class("queuing", "QUEUES", "c-out-8q-q-default", "bandwidth remaining percent 98"),
     ),
     Case("SCH004", of_queue("priority level 1")),
+    Case("SCH005", of_queue("shape min 0 mbps max 100 mbps")),
     Case("WD001", "interface Ethernet1/1\n  no priority-flow-control watch-dog-interval\n"),
 )
 BY_NAME = {"eos": EOS, "nvue": NVUE, "nxos": NXOS}

@@ -118,8 +118,7 @@ def _pausing(switch: SwitchConfiguration) -> list[Port]:
 
 def _in_use(switch: SwitchConfiguration) -> list[Port]:
     """Return the ports with anything about PFC or a lossless class; all others carry no RDMA."""
-    named = {port for undefined in switch.read.undefined for port in undefined.ports}
-    inside = {port.name for port in _pausing(switch)} | switch.read.taking_part | named
+    inside = switch.read.inside
     return [port for port in _up(switch) if port.name in inside]
 
 
@@ -191,13 +190,20 @@ def _break_of(
         return None  # CFG002 says that what it names does not exist.
     if port.name in switch.read.unstated:
         return MissingInput("what the port makes of marks stands in another part of the configuration")
+    nothing = None
+    silent = {name for name, _ in switch.read.silent}
+    if not qos.pfc.priorities and port.name not in (switch.read.undecided.keys() | silent):
+        # Whichever class the DSCP has there, it is lossy; PFC018 says so of ports where PFC is on.
+        nothing = _Break("pause", qos.pfc.origin, "PFC is on for no priority")
     if qos.dscp_to_tc is None:
         if qos.trust_dot1p and port.name not in switch.read.untagged and switch.intended is None:
-            return MissingInput("the port goes by 802.1p, and the text does not say which tags arrive")
+            return nothing or MissingInput(
+                "the port goes by 802.1p, and the text does not say which tags arrive"
+            )
         return _Break("trust", qos.origin, "the port does not read DSCP")
     traffic_class = qos.traffic_class(dscp)
     if traffic_class == UNREADABLE:
-        return MissingInput(f"the traffic class of DSCP {dscp} is not known")
+        return nothing or MissingInput(f"the traffic class of DSCP {dscp} is not known")
     paused = paused_classes(qos)
     if traffic_class in paused:
         pausing = [p for p in qos.pfc.priorities if paused_class(qos, p) == traffic_class]

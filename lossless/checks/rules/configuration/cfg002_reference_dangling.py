@@ -122,13 +122,14 @@ _OldReference = tuple[Reference, list[tuple[str, "ConfigRow"]]]
 
 def on_switch(switch: SwitchConfiguration) -> Results:
     """Yield a violation per name that another system's configuration uses and does not define."""
+    name = switch.read.switch.name
     for undefined in switch.read.undefined:
         yield Violation(
             origin=undefined.origin,
             message=f"{undefined.kind} {undefined.name} is not defined: what it should set is not set",
             note="the port has its defaults, without PFC and ECN",
             help=f"define {undefined.kind} {undefined.name}, or name one that is",
-            elements=(undefined.name,),
+            elements=tuple(f"{name}:{port}" for port in undefined.ports) or (undefined.name,),
             severity="error" if undefined.ports and switch.is_named else "warning",
         )
 

@@ -1,13 +1,14 @@
 """A lossless queue must not be kept below the speed of its port.
 
 Severity: warning
-Subject: device
+Subject: device, switch
 
 ## What it does
 Compares the limit (`pir`, in bytes per second) of the scheduler of each lossless queue with the speed of its
 ports, and so the limit of a scheduler that `PORT_QOS_MAP` binds to a whole port. Below the speed is a warning,
 below one per cent of it an error: such numbers are a speed in other units. A limit in packets per second is not
-checked; it depends on their size.
+checked; it depends on their size. On other systems the limit is that of `shape` or `egress-shaper`. Where the speed
+of the port is not known, a limit below 10 Gb/s is a warning, and any other is not checked.
 
 ## Why it breaks a lossless fabric
 A queue that may not send what the link could is congested whenever one sender runs at full speed. Nothing is
@@ -34,6 +35,12 @@ a queue that does not drain and drops it.
 }
 ```
 
+```text switch base=switch-leaf
+interface Ethernet1
+   service-profile ROCE
+   shape rate 1000 kbps   # <- here
+```
+
 ## Good
 ```json config_db base=leaf
 {
@@ -44,12 +51,23 @@ a queue that does not drain and drops it.
 }
 ```
 
+```text switch base=switch-leaf
+interface Ethernet1
+   service-profile ROCE
+   shape rate 100 percent
+```
+
 ## Fix
 Remove `pir`, or set it to the speed of the port: 400G is 50,000,000,000 bytes per second.
 
 ## Sources
 - opencomputeproject/SAI inc/saischeduler.h @0051fac (bytes or packets per second, 0 is no limit)
 - sonic-swss orchagent/qosorch.cpp @03a2683 (pir is passed to the chip unchanged, with or without cir)
+- pyavd 6.4.0, schema of eos_cli_config_gen (shape: a rate in kb/s, packets or percent)
+- CumulusNetworks/docs content/cumulus-linux-519/.../Quality-of-Service/_index.md @16b8323 (max-rate and port-max-rate
+  count kb/s)
+- Cisco, Nexus 9000 NX-OS QoS Configuration Guide 10.1(x), "Configuring Queuing and Scheduling" (a maximum rate keeps
+  what exceeds it in the queue)
 """
 
 from __future__ import annotations
@@ -57,6 +75,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
+from lossless.checks.rules.ecn.wred_profiles import lossless_queues
 from lossless.checks.rules.locations import places
 from lossless.checks.rules.scheduling.scheduler_use import (
     SchedulerUse,
@@ -72,11 +91,14 @@ from lossless.model.fabric.qos import Scheduler
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.checks.rules.subjects import Device
+    from lossless.checks.rules.subjects import Device, SwitchConfiguration
     from lossless.model.fabric.view import PortSet
 
 _SLIP = 100
 """A limit this many times below the port's speed is the speed itself in kb/s, Mb/s or Gb/s."""
+_SLOWEST_BPS = 10 * 10**9
+"""Slower than any rate of the NICs of profiles/nics but 1 Gb/s."""
+_WHOLE = 100
 
 
 def check(device: Device) -> Results:
@@ -87,6 +109,51 @@ def check(device: Device) -> Results:
     for use in _port_scheduler_uses(device):
         if use.scheduler.pir:
             yield from _slowed(use, "a port with PFC")
+
+
+def on_switch(switch: SwitchConfiguration) -> Results:
+    """Yield a violation per line that limits lossless queues, or the ports they are on."""
+    lossless = set(_lossless_queues(switch))
+    speeds = _speeds(switch)
+    limits = grouped(
+        ((shaper.origin, shaper.limit_bps, shaper.percent, speeds.get(shaper.port)), shaper)
+        for shaper in switch.read.shapers
+        if any(port == shaper.port and shaper.queue in (None, number) for port, number in lossless)
+    )
+    for (origin, limit, percent, speed), shapers in limits.items():
+        ports = tuple(f"{switch.read.switch.name}:{shaper.port}" for shaper in shapers)
+        if percent is not None:
+            limit, speed = percent, _WHOLE
+        if limit is None:
+            yield MissingInput("what a limit counts in is not stated", len(ports))
+        elif speed is None and limit >= _SLOWEST_BPS:
+            yield MissingInput("the port's speed is not known", len(ports))
+        elif limit < (speed or _SLOWEST_BPS):
+            queue = shapers[0].queue
+            yield Violation(
+                origin=origin,
+                message=f"{'a port with PFC' if queue is None else f'lossless queue {queue}'} may send "
+                f"{f'{percent} %' if percent is not None else format_rate(limit)} of "
+                f"{format_rate(speed) if speed and percent is None else 'the speed of its port'}: "
+                "what arrives faster is paused, all the time",
+                help="leave the limit out",
+                data={"limit_percent": percent} if percent is not None else {"limit_bps": limit},
+                severity="error" if speed is not None and limit * _SLIP < speed else None,
+                elements=ports,
+            )
+
+
+def _lossless_queues(switch: SwitchConfiguration) -> Iterator[tuple[str, int]]:
+    for queue in lossless_queues(switch.view):
+        for port in queue.ports.ports:
+            yield port.name, queue.number
+
+
+def _speeds(switch: SwitchConfiguration) -> dict[str, int]:
+    """Return the speed of each port, by its own line, else by the intent."""
+    declared = switch.intended.ports if switch.intended is not None else ()
+    ports = (*declared, *switch.view.fabric.switches[0].ports)
+    return {port.name: port.speed_bps for port in ports if port.speed_bps}
 
 
 def _port_scheduler_uses(device: Device) -> Iterator[SchedulerUse]:

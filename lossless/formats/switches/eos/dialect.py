@@ -22,6 +22,7 @@ from lossless.formats.switches.eos.session import session
 from lossless.formats.switches.eos.to_model.classification import DEFAULT_CLASS
 from lossless.formats.switches.eos.to_model.switch import SwitchReader, is_port
 from lossless.ground.basics.findings import Origin
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.documents.command_lines import CommandDocument
 from lossless.model.fabric.configured_switch import (
@@ -80,6 +81,8 @@ WORDS = {
         message="a lossless queue has no random-detect ecn line: congestion is not marked",
         help=f"below tx-queue of that queue: {_ECN} weight 0",
     ),
+    "ECN001 error": Words(help=f"mark instead of dropping, below tx-queue of that queue: {_ECN} weight 0"),
+    "SCH005": Words(help="no shape rate, or the speed of the port"),
     "ECN009": Words(help="give ports of each speed a qos profile of their own"),
     "PFC001": Words(
         help="set priority-flow-control priority N no-drop for the priorities of lossless classes alone"
@@ -119,6 +122,7 @@ def _read(document: Document, rdma_dscps: tuple[int, ...]) -> ReadSwitch:
         ),
         rest=reader.rest(),
         rewrites=tuple(_rewrites(config)),
+        shapers=tuple(reader.shapers()),
         mtus={name: s[("mtu",)].origin for name, s in config.interfaces.items() if ("mtu",) in s},
     )
 
@@ -172,11 +176,15 @@ def _product(text: str) -> str:
 def _undefined(config: EosConfig) -> Iterator[UndefinedName]:
     if not config.complete:
         return
-    for name, settings in config.interfaces.items():
-        profile = settings.get(("profile",))
-        if profile is not None and profile.value is not None and profile.value not in config.profiles:
-            ports = (name,) if config.whole and is_port(name) else ()
-            yield UndefinedName("qos profile", profile.value, profile.origin, ports)
+    bound = grouped(
+        (profile.value, (name, profile.origin))
+        for name, settings in config.interfaces.items()
+        if (profile := settings.get(("profile",))) is not None and profile.value is not None
+    )
+    for profile, users in bound.items():
+        if profile not in config.profiles:
+            ports = tuple(name for name, _ in users if config.whole and is_port(name))
+            yield UndefinedName("qos profile", profile, users[0][1], ports)
     yield from _undefined_maps(config)
 
 

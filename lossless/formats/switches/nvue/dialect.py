@@ -82,6 +82,10 @@ WORDS = {
         message="a lossless traffic class marks nothing: congestion-control has ecn on for other classes",
         help="nv set qos congestion-control default-global traffic-class 3 ecn enable",
     ),
+    "ECN001 error": Words(
+        help="mark instead of dropping: nv set qos congestion-control default-global traffic-class 3 ecn enable"
+    ),
+    "SCH005": Words(help="nv unset qos egress-shaper, or set the speed of the port, in kb/s"),
     "ECN009": Words(help="bind a congestion-control profile of its own to the ports of each speed"),
     "PFC001": Words(
         help="nv set qos pfc default-global switch-priority with the priorities of lossless classes alone"
@@ -117,6 +121,7 @@ def _read(document: Document, rdma_dscps: tuple[int, ...]) -> ReadSwitch:
         rest=next((port for port in switch.ports if port.name == OTHERS), None),
         unstated=frozenset() if reader.whole else frozenset(port.name for port in switch.ports),
         rewrites=tuple(_rewrites(reader)),
+        shapers=tuple(reader.shapers()),
         mtus={port.name: tree.origin_of("interface", port.name, "link", "mtu") for port in switch.ports},
     )
 
@@ -174,9 +179,7 @@ def _undefined(reader: NvueSwitch) -> Iterator[UndefinedName]:
                 name is not None
                 and not name.startswith("default")
                 and reader.tree.at("qos", kind, name) is None
-                and (
-                    reader.roce is not None or any(reader.tree.at("qos", k) for k in ("pfc", "mapping", kind))
-                )
+                and any(reader.tree.says("qos", word) for word in ("roce", "pfc", "mapping", kind))
             ):
                 ports = (interface,) if kind in _OF_CLASS and interface.startswith("swp") else ()
                 yield UndefinedName(

@@ -44,7 +44,7 @@ _PFC: Words = {
     **dict.fromkeys(("cable-length", "port-buffer", "xoff-threshold", "xon-threshold"), _NUMBER),
     "small-packet-probability": None,
 }
-_WATCHDOG: Words = {
+WATCHDOG: dict[str, Words] = {
     "polling-interval": _NUMBER,
     "robustness": _NUMBER,
     "state": _SWITCHED,
@@ -58,7 +58,7 @@ _NOT_NEEDED = ("egress-shaper", "traffic-pool", "advance-buffer-config", "link-p
 _QOS: Words = {
     "roce": {"enable": _SWITCHED, "state": _SWITCHED, "mode": frozenset(MODES), "cable-length": _NUMBER},
     "pfc": {_ANY: _PFC},
-    "pfc-watchdog": _WATCHDOG,
+    "pfc-watchdog": WATCHDOG,
     "mapping": {
         _ANY: {
             "trust": frozenset(("l2", "l3", "both", "port")),
@@ -76,7 +76,7 @@ _QOS: Words = {
 }
 _OF_PORT: Words = {
     **dict.fromkeys(PROFILED, None),
-    "pfc-watchdog": _WATCHDOG,
+    "pfc-watchdog": WATCHDOG,
     **dict.fromkeys(("egress-shaper", "link-pause", "remark", "buffer", "shared-headroom-pool"), None),
 }
 

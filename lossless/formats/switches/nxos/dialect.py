@@ -87,6 +87,8 @@ WORDS = {
         help=f"{_WATCHDOG}, once before the interfaces and once below each with PFC",
     ),
     "ECN001": Words(help=f"in the class of that queue, on one line: {_ECN}"),
+    "ECN001 error": Words(help=f"mark instead of dropping, in the class of that queue, on one line: {_ECN}"),
+    "SCH005": Words(help="no shape, in the class of that queue"),
     "ECN003": Words(help="set a drop-probability of 1 or more"),
     "ECN007": Words(help="the unit stands behind each threshold: minimum-threshold 150 kbytes"),
     "ECN009": Words(
@@ -150,6 +152,7 @@ def _read(document: Document, rdma_dscps: tuple[int, ...]) -> ReadSwitch:
         rest=reader.rest(),
         unstated=frozenset(ports) if config.is_part else frozenset(),
         rewrites=tuple(_rewrites(config)),
+        shapers=tuple(reader.shapers()),
         mtus={port: settings[("mtu",)].origin for port, settings in ports.items() if ("mtu",) in settings},
     )
 

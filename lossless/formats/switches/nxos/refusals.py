@@ -85,7 +85,8 @@ class _PortRefusals:
     def watched_by_ports_alone(self) -> Iterator[RefusedSetting]:
         """Yield the first line of a port's watchdog where the switch has none."""
         switch, watched = self._config.switch.get(("watchdog",)), self._with(("watchdog",), True)
-        if self._config.says_watchdog and watched and (switch is None or not switch.value):
+        said = self._config.says_watchdog and not self._config.is_part
+        if said and watched and (switch is None or not switch.value):
             for where, origin, ports in _gathered(watched, apart=False):
                 yield RefusedSetting(
                     f"the PFC watchdog is on at {where}, and not on the switch",

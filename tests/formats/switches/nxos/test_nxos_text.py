@@ -416,8 +416,6 @@ def test_no_takes_a_setting_back(kind: str, lines: str, left: dict[object, objec
     [
         "class type network-qos c-8q-nq3\n  pause pfc-cos 3\n",
         "unknown mode\n  priority-flow-control mode on\n",
-        "policy-map type qos P\n  no class RDMA\n",
-        "no policy-map type qos P\n",
         "interface e1/1\n  storm-control unicast level pps 9\n",
     ],
 )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.formats.switches.eos.read.numbers import milliseconds, speed_bps, threshold_bytes
 from lossless.formats.switches.eos.read.rows import EcnThresholds, Key, Setting, Settings
-from lossless.formats.switches.written_numbers import DSCP_NAMES, indexes
+from lossless.formats.switches.written_numbers import DSCP_NAMES, REMOVED, forget, indexes, limit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
 LAST_QUEUE = 7
 """Queues, classes and priorities count 0 to 7."""
+_NEGATION = re.compile(r"(?:no|default) ")
 _ABOUT_QOS = re.compile(
-    r"(?:no |default )?(?:qos|priority-flow-control|random-detect|bandwidth|service-profile|priority"
+    r"(?:no |default )?(?:qos|shape|priority-flow-control|random-detect|bandwidth|service-profile|priority"
     r"|service-policy (?!type (?:pbr|pdp|copp|control-plane) )|flowcontrol|match|set|police"
     r"|policy-map type tx-queue|ecn|pfc) "
 )
@@ -44,8 +45,25 @@ def apply(
         if made is None:
             config.impossible.append((origin, text))
         for key, value in made or ():
-            settings[(*prefix, *key)] = Setting(value, origin)
+            if value is REMOVED:
+                forget(settings, (*prefix, *key))
+            else:
+                settings[(*prefix, *key)] = Setting(value, origin)
         return True
+    return _take_back(settings, text, patterns, prefix)
+
+
+def _take_back(settings: Settings, text: str, patterns: Patterns, prefix: Key) -> bool:
+    """Remove what a command with ``no`` or ``default`` before it has set; return whether it has a meaning here."""
+    negation = _NEGATION.match(text)
+    if negation is None:
+        return False
+    for pattern, made_of in patterns:
+        match = pattern.fullmatch(text, negation.end())
+        if match is not None:
+            for key, _ in made_of(match) or ():
+                settings.pop((*prefix, *key), None)
+            return True
     return False
 
 
@@ -68,6 +86,13 @@ def _map(key: str, most: int) -> Callable[[re.Match[str]], Made]:
         )
 
     return made
+
+
+def _unmap(match: re.Match[str]) -> Made:
+    """Return the entries of a map that a line takes back."""
+    key, most = {"dscp": ("dscp", 63), "cos": ("cos", 7)}.get(match[1], ("tx-queue", 7))
+    numbers = indexes(match[2], most)
+    return None if numbers is None else [((key, number), REMOVED) for number in numbers]
 
 
 def _rewrite(match: re.Match[str]) -> Made:
@@ -102,6 +127,11 @@ def _curve(match: re.Match[str]) -> Made:
     return [(("ecn",), EcnThresholds(low, high, int(match[5]) if match[5] else None))]
 
 
+def _drop_curve(match: re.Match[str]) -> Made:
+    low, high = threshold_bytes(match[1], match[2]), threshold_bytes(match[3], match[4])
+    return [(("drop",), EcnThresholds(low, high, int(match[5])))]
+
+
 def _each(key: str, most: int, names: Mapping[str, int] | None = None) -> Callable[[re.Match[str]], Made]:
     """Return what makes a setting of each number of a list."""
 
@@ -132,6 +162,8 @@ def _patterns(*rows: tuple[str, Callable[[re.Match[str]], Made]]) -> Patterns:
 
 
 _INDEXES = r"([0-9]+(?:-[0-9]+)?(?:[ ,]+[0-9]+(?:-[0-9]+)?)*[ ,]*)"
+_SHAPE = r"shape rate ([0-9]{1,12})(?: (bps|kbps|mbps|gbps|pps|percent))?"
+_TIMERS = ("timeout", "recovery-time", "polling-interval")
 _NAMES = r"([0-9a-z]+(?:[ ,-]+[0-9a-z]+)*)"
 SWITCH = _patterns(
     (r"hostname (\S+)", _text(("hostname",))),
@@ -153,13 +185,42 @@ SWITCH = _patterns(
     (r"priority-flow-control pause watchdog override action drop", _fixed(("watchdog", "override"), "drop")),
     (r"qos map traffic-class .* to (?:mc-tx-queue|exp) .+", _nothing),
     (r"qos (?:map exp|rewrite|random-detect|tx-queue|traffic-class) .+", _nothing),
-    (r"no (?:qos|priority-flow-control) .+", _nothing),
+    (rf"(?:no|default) qos map (dscp|cos) {_INDEXES}(?: to traffic-class)?", _unmap),
+    (rf"(?:no|default) qos map (traffic-class) {_INDEXES}(?: to (?:uc-)?tx-queue)?", _unmap),
+    (r"(?:no|default) qos rewrite dscp", _fixed(("rewrites",), REMOVED)),
+    (
+        r"(?:no|default) priority-flow-control pause watchdog(?: default)?"
+        r"(?: (timeout|recovery-time|polling-interval))?",
+        lambda match: [(("watchdog", match[1]) if match[1] else ("watchdog",), REMOVED)],
+    ),
+    (
+        r"(?:no|default) priority-flow-control pause watchdog (?:(override)(?: action)?|(action))",
+        lambda match: [(("watchdog", match[1] or match[2]), REMOVED)],
+    ),
 )
 PORT = _patterns(
     (r"qos trust (dscp|cos)", _text(("trust",))),
-    (r"no qos trust", _fixed(("trust",), "none")),
+    (r"no qos trust(?: dscp| cos)?", _fixed(("trust",), "none")),
     (r"priority-flow-control (?:mode )?on", _fixed(("pfc",), True)),
-    (r"(?:no priority-flow-control(?: mode)?|priority-flow-control (?:mode )?off)", _fixed(("pfc",), False)),
+    (
+        r"(?:no priority-flow-control(?: mode)?(?: on)?|priority-flow-control (?:mode )?off)",
+        _fixed(("pfc",), False),
+    ),
+    (r"default priority-flow-control(?: mode)?", _fixed(("pfc",), REMOVED)),
+    (
+        r"default priority-flow-control priority ([0-7])",
+        lambda match: [(("no-drop", int(match[1])), REMOVED)],
+    ),
+    (r"default priority-flow-control pause watchdog", _fixed(("watchdog",), REMOVED)),
+    (r"default qos trust(?: dscp| cos)?", _fixed(("trust",), REMOVED)),
+    (r"default service-policy (?:type qos )?input", _fixed(("policy",), REMOVED)),
+    (r"default service-profile", _fixed(("profile",), REMOVED)),
+    (r"default shutdown", _fixed(("up",), REMOVED)),
+    (r"(?:no|default) (mtu|speed)", lambda match: [((match[1],), REMOVED)]),
+    (r"(?:no|default) channel-group", _fixed(("lag",), REMOVED)),
+    (r"(?:no|default) (?:uc-)?tx-queue ([0-7])", lambda match: [(("queue", int(match[1])), REMOVED)]),
+    (r"(?:no|default) shape rate", _fixed(("shape",), REMOVED)),
+    (_SHAPE, lambda match: [(("shape",), limit(match[1], match[2]))]),
     (r"(no )?priority-flow-control priority ([0-9]{1,2})(?: (no-drop|drop))?", _no_drop),
     (r"priority-flow-control pause watchdog", _nothing),
     (r"no priority-flow-control pause watchdog", _fixed(("watchdog",), False)),
@@ -172,7 +233,10 @@ PORT = _patterns(
         r"(?: polling-interval (\S+))?(?: recovery-time (\S+))?(?: forced)?",
         _port_timer,
     ),
-    (r"(?:no|default) priority-flow-control pause watchdog port (?:action|timer)", _nothing),
+    (
+        r"(?:no|default) priority-flow-control pause watchdog port (?:(action)|timer)",
+        lambda match: [(("watchdog", of), REMOVED) for of in (("action",) if match[1] else _TIMERS)],
+    ),
     (r"service-policy (?:type qos )?input (\S+)", _text(("policy",))),
     (r"no service-policy (?:type qos )?input.*", _fixed(("policy",), None)),
     (r"service-profile (\S+)", _text(("profile",))),
@@ -197,10 +261,11 @@ PORT = _patterns(
 )
 QUEUE = _patterns(
     (r"priority strict", _fixed(("strict",), True)),
-    (r"no priority", _fixed(("strict",), False)),
+    (r"no priority(?: strict)?", _fixed(("strict",), False)),
+    (r"default priority", _fixed(("strict",), REMOVED)),
     (r"bandwidth percent ([0-9]{1,3})", _number(("percent",))),
     (r"bandwidth guaranteed (.+)", _text(("guaranteed",))),
-    (r"no bandwidth (?:percent|guaranteed)", _nothing),
+    (r"(?:no|default) bandwidth (percent|guaranteed)", lambda match: [((match[1],), REMOVED)]),
     (
         r"random-detect ecn minimum-threshold ([0-9]{1,12}) ([a-z]+) maximum-threshold ([0-9]{1,12}) ([a-z]+)"
         r"(?: max-mark-probability ([0-9]{1,3}))?(?: weight [0-9]+)?",
@@ -208,8 +273,17 @@ QUEUE = _patterns(
     ),
     (r"no random-detect ecn(?: minimum-threshold)?", _fixed(("ecn",), None)),
     (r"random-detect ecn delay threshold .+", _fixed(("ecn",), EcnThresholds(None, None, None))),
-    (r"(?:no )?random-detect (?:ecn (?:count|delay threshold)|drop).*", _nothing),
-    (r"(?:no )?(?:shape rate|scheduler profile|latency maximum|length).*", _nothing),
+    (r"default random-detect ecn(?: minimum-threshold)?", _fixed(("ecn",), REMOVED)),
+    (r"(?:no )?random-detect ecn (?:count|delay threshold).*", _nothing),
+    (
+        r"random-detect drop(?: drop-precedence [0-9])? minimum-threshold ([0-9]{1,12}) ([a-z]+)"
+        r" maximum-threshold ([0-9]{1,12}) ([a-z]+) (?:drop|max-mark)-probability ([0-9]{1,3})(?: weight [0-9]+)?",
+        _drop_curve,
+    ),
+    (r"(?:no|default) random-detect drop.*", _fixed(("drop",), REMOVED)),
+    (r"(?:no|default) shape rate", _fixed(("shape",), REMOVED)),
+    (_SHAPE, lambda match: [(("shape",), limit(match[1], match[2]))]),
+    (r"(?:no )?(?:scheduler profile|latency maximum|length).*", _nothing),
 )
 CLASS_MAP = _patterns(
     (rf"match (?:ip |ipv6 )?dscp {_NAMES}", _each("dscp", 63, DSCP_NAMES)),

@@ -9,7 +9,8 @@ action instead of all others), ``("all-off",)``, ``("ports",)`` (what they are w
 ``("policy",)`` (its input policy), ``("flowcontrol", "send")``, ``("ecn",)`` (of all queues), ``("mtu",)``,
 ``("speed",)`` (b/s), ``("up",)``, ``("routed",)``, ``("switched",)``, ``("trunk",)``, ``("tagged",)`` and
 ``("native",)`` (VLANs), ``("lag",)``, and of its queues ``("queue", 3, "strict")``, ``("queue", 3, "percent")``,
-``("queue", 3, "guaranteed")``, ``("queue", 3, "ecn")``.
+``("queue", 3, "guaranteed")``, ``("queue", 3, "ecn")``, ``("queue", 3, "drop")`` (a curve that drops),
+``("queue", 3, "shape")``, and ``("shape",)`` of the whole port.
 
 Of a class map: ``("dscp", 26)``, ``("cos", 3)``, ``("access-list", name)``, ``("other",)``. Of a class of a policy map:
 ``("traffic-class",)``.
@@ -36,7 +37,19 @@ class Setting(NamedTuple):
 
 Settings = dict[Key, Setting]
 SHARED = frozenset(
-    {"trust", "policy", "ecn", "pfc", "no-drop", "watchdog", "profile", "queue", "routed", "switched"}
+    {
+        "trust",
+        "policy",
+        "ecn",
+        "pfc",
+        "no-drop",
+        "watchdog",
+        "profile",
+        "queue",
+        "routed",
+        "switched",
+        "shape",
+    }
 )
 """The settings of a port that its QoS depends on."""
 _OF_CHANNEL = SHARED | {"trunk", "tagged", "native", "mtu"}
@@ -44,9 +57,10 @@ _OF_CHANNEL = SHARED | {"trunk", "tagged", "native", "mtu"}
 
 
 class EcnThresholds(NamedTuple):
-    """The marking curve of a queue. Thresholds are None where they are segments, whose size differs, or a delay.
+    """The curve of a queue, which marks or drops.
 
-    ``probability_percent`` None: EOS has its own default. ``broken``: the text has no form that EOS takes.
+    Thresholds are None where they are segments, whose size differs, or a delay. ``probability_percent`` None: EOS has
+    its own default.
     """
 
     min_bytes: int | None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lossless.formats.switches.eos.read.grammar import (
     CLASS,
@@ -27,16 +27,19 @@ if TYPE_CHECKING:
     from lossless.ground.documents.command_lines import Command
 
 _QUEUE = re.compile(r"(?:uc-)?tx-queue ([0-9]{1,2})")
-_OF_QUEUE = re.compile(r"(?:no |default )?(?:priority(?: strict)?$|bandwidth |shape rate |random-detect )")
+_OF_QUEUE = re.compile(r"(?:no |default )?(?:priority(?: strict)?$|bandwidth |shape rate|random-detect )")
 _OF_SWITCH = re.compile(
-    r"interface |qos (?:profile|map|rewrite|random-detect|tx-queue) |hostname |vlan |router |ip |ipv6 |platform "
-    r"|queue-monitor|priority-flow-control (?:all|pause watchdog (?:default|action)) |management |snmp-server |ntp "
-    r"|aaa |username "
+    r"(?:no |default )?(?:interface|qos (?:profile|map|rewrite)|(?:class|policy)-map) |qos (?:random-detect|tx-queue) "
+    r"|hostname |vlan |router |ip |ipv6 |platform |queue-monitor|management |snmp-server |ntp |aaa |username "
+    r"|priority-flow-control (?:all|pause watchdog (?:default|action)) "
 )
 _CLASS_MAP = re.compile(r"class-map type qos (?:match-(?:any|all) )?(\S+)")
 _POLICY = re.compile(r"policy-map type (?:quality-of-service|qos) (\S+)")
-_CLASS = re.compile(r"(?:[0-9]+ )?class (\S+)")
-_OF_CLASS = re.compile(r"(?:no )?(?:match|set|police|[0-9]+ match) ")
+_CLASS = re.compile(r"(no |default )?(?:[0-9]+ )?class (\S+)")
+_TAKEN_BACK = re.compile(
+    r"(?:no|default) (interface|qos profile|class-map|policy-map)(?: type \S+)?(?: match-any)? (\S+)"
+)
+_OF_CLASS = re.compile(r"(?:no |default )?(?:match|set|police|[0-9]+ match) ")
 _LIST = re.compile(r"(?:ip|ipv6) access-list (?:standard )?(\S+)")
 _OF_LIST = re.compile(r"(?:[0-9]+ )?permit (?:ip|ipv6|udp) any any(?: eq (?:roce|4791))? dscp ([0-9a-z]+)")
 _DEVICE = re.compile(r"! device: (\S+) \(")
@@ -66,7 +69,9 @@ def config_of(document: CommandDocument) -> EosConfig:
         _note_comment(config, comment)
     for command in document.top:
         kind, _, name = command.text.partition(" ")
-        if name == "defaults":
+        if (match := _TAKEN_BACK.fullmatch(command.text)) is not None:
+            _take_back(config, match[1], match[2])
+        elif name == "defaults":
             defaults: Settings = {}
             _block(config, command, defaults)
             config.switch.update((key, setting) for key, setting in defaults.items() if key == ("mtu",))
@@ -92,13 +97,27 @@ def config_of(document: CommandDocument) -> EosConfig:
     return config
 
 
+def _take_back(config: EosConfig, kind: str, name: str) -> None:
+    """Remove an object; an interface stays, with the defaults of the switch."""
+    if kind == "interface":
+        for port in interface_names(name):
+            config.interfaces.get(port, {}).clear()
+        return
+    objects: tuple[dict[str, Any], ...] = (config.profiles, config.class_maps, config.policies)
+    objects[("qos profile", "class-map", "policy-map").index(kind)].pop(name, None)
+
+
 def _policy(config: EosConfig, command: Command, classes: dict[str, Settings]) -> None:
     for below in command.below:
         match = _CLASS.fullmatch(below.text)
         if match is None:
-            _apply(config, {}, below, ())
+            strays = () if below.text.startswith("description ") else (below, *below.all())
+            config.unread.extend((_origin(config, stray), stray.text) for stray in strays)
             continue
-        settings = classes.setdefault(match[1], {})
+        if match[1]:
+            classes.pop(match[2], None)
+            continue
+        settings = classes.setdefault(match[2], {})
         for line in below.below:
             _apply(config, settings, line, CLASS)
 

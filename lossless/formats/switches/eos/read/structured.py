@@ -163,7 +163,12 @@ def _of_profile(data: Mapping[str, Any], path: Path) -> Iterator[Line]:
     yield from _line(
         _at(data, "service_policy", "type"), (*path, "service_policy", "type", "qos_input"), _POLICY
     )
+    yield from _shape(data, path)
     yield from _pfc(data, path)
+
+
+def _shape(data: Mapping[str, Any], path: Path) -> Iterator[Line]:
+    yield from _line(_at(data, "shape"), (*path, "shape", "rate"), "shape rate {}")
 
 
 def _of_class_map(data: Mapping[str, Any], path: Path) -> Iterator[Line]:
@@ -192,6 +197,7 @@ def _of_interface(data: Mapping[str, Any], path: Path) -> Iterator[Line]:
     yield from _line(_at(data, "service_policy", "qos"), (*path, "service_policy", "qos", "input"), _POLICY)
     yield from _trust(_at(data, "qos"), (*path, "qos", "trust"))
     yield from _line(_at(data, "flowcontrol"), (*path, "flowcontrol", "received"), "flowcontrol receive {}")
+    yield from _shape(data, path)
     yield from _pfc(data, path)
 
 
@@ -241,11 +247,12 @@ def _add_queues(config: EosConfig, settings: Settings, data: Mapping[str, Any], 
 def _of_queue(data: Mapping[str, Any], path: Path) -> Iterator[Line]:
     yield from _line(data, (*path, "priority"), "{}")
     yield from _line(data, (*path, "bandwidth_percent"), "bandwidth percent {}")
-    curve = _at(data, "random_detect", "ecn", "threshold")
-    if isinstance(curve, dict):
-        unit, low, high, most = (curve.get(key) for key in ("units", "min", "max", "max_probability"))
-        probability = "" if most is None else f" max-mark-probability {most}"
-        words = (
-            f"random-detect ecn minimum-threshold {low} {unit} maximum-threshold {high} {unit}{probability}"
-        )
-        yield words, (*path, "random_detect", "ecn", "threshold")
+    yield from _shape(data, path)
+    for kind, key in (("ecn", "max_probability"), ("drop", "drop_probability")):
+        curve = _at(data, "random_detect", kind, "threshold")
+        if isinstance(curve, dict):
+            unit, low, high, most = (curve.get(name) for name in ("units", "min", "max", key))
+            words = f"random-detect {kind} minimum-threshold {low} {unit} maximum-threshold {high} {unit}"
+            probability = "max-mark-probability" if kind == "ecn" else "drop-probability"
+            words += "" if most is None else f" {probability} {most}"
+            yield words, (*path, "random_detect", kind, "threshold")

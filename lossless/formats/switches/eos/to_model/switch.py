@@ -17,7 +17,7 @@ from lossless.formats.switches.plain_switch import plain_switch
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.natural_order import natural_key
-from lossless.model.fabric.configured_switch import ClassMaps
+from lossless.model.fabric.configured_switch import ClassMaps, Shaper
 from lossless.model.fabric.model import Cable, Port, WatchdogPoll
 from lossless.model.fabric.qos import (
     DSCPS,
@@ -35,7 +35,7 @@ from lossless.model.fabric.qos import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from lossless.formats.switches.eos.read.rows import EosConfig, Settings
     from lossless.model.fabric.model import Switch
@@ -143,6 +143,14 @@ class SwitchReader:
         if not self._config.whole or not any(map(is_port, self._config.interfaces)):
             return None
         return self._made("", {}, self._file)
+
+    def shapers(self) -> Iterator[Shaper]:
+        """Yield the limits of ports and of their queues."""
+        for name in filter(is_port, self._config.interfaces):
+            for key, setting in self.settings_of(name).items():
+                if key[-1] == "shape":
+                    queue = int(key[1]) if len(key) > 1 else None
+                    yield Shaper(name, queue, setting.value.bps, setting.value.percent, setting.origin)
 
     def trust_of(self, name: str) -> str:
         """Return what an interface reads: dscp, pcp or none."""
@@ -281,9 +289,12 @@ def _scheduler(number: int, settings: Settings, origin: Origin) -> Scheduler | N
 
 
 def _wred(number: int, settings: Settings) -> Wred | None:
+    """Return the curve of a queue: what marks, beside which one that drops is for packets without ECN."""
     ecn = settings.get(("queue", number, "ecn")) or settings.get(("ecn",))
-    if ecn is None or ecn.value is None:
+    marks = ecn is not None and ecn.value is not None
+    stated = ecn if marks else settings.get(("queue", number, "drop"))
+    if stated is None:
         return None
-    thresholds: EcnThresholds = ecn.value
-    curve = Curve(True, True, thresholds.min_bytes, thresholds.max_bytes, thresholds.probability_percent)
-    return Wred(f"tx-queue {number}", curve, _OFF, _OFF, ecn.origin)
+    thresholds: EcnThresholds = stated.value
+    curve = Curve(True, marks, thresholds.min_bytes, thresholds.max_bytes, thresholds.probability_percent)
+    return Wred(f"tx-queue {number}", curve, _OFF, _OFF, stated.origin)

@@ -52,6 +52,15 @@ class Node:
             node = None if node is None else node.below.get(word)
         return node
 
+    def says(self, *words: str) -> bool:
+        """Return whether a path is set, or taken away: by itself, or with what it belongs to."""
+        node: Node | None = self
+        for word in words:
+            if node is None or node.removed:
+                break
+            node = node.below.get(word)
+        return node is not None
+
     def value(self, *words: str) -> str | None:
         """Return the value of a path, that which was set last; None where nothing was."""
         node = self.at(*words)

@@ -25,11 +25,12 @@ from lossless.formats.switches.nvue.defaults import (
     ROBUSTNESS,
     ROCE_CABLE_M,
 )
+from lossless.formats.switches.nvue.grammar import WATCHDOG
 from lossless.formats.switches.nvue.read.tree import Node
 from lossless.formats.switches.plain_switch import plain_switch
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.natural_order import natural_key
-from lossless.model.fabric.configured_switch import ClassMaps
+from lossless.model.fabric.configured_switch import ClassMaps, Shaper
 from lossless.model.fabric.model import Cable, Port, WatchdogPoll
 from lossless.model.fabric.qos import (
     DSCPS,
@@ -55,7 +56,11 @@ if TYPE_CHECKING:
 OTHERS = "swp*"
 """The name of all ports that have no lines of their own."""
 GLOBAL = "default-global"
+_KBPS = 1000
+_NO_LIMIT_KBPS = 2**31 - 1
+"""The rate of a shaper without one (the same guide, "Shaping")."""
 _OF_ALL_PORTS = (
+    ("roce",),
     ("pfc",),
     ("mapping",),
     *((kind, GLOBAL) for kind in ("congestion-control", "egress-queue-mapping", "egress-scheduler")),
@@ -102,7 +107,7 @@ class NvueSwitch:
         self._rdma_dscps = rdma_dscps
         self.base = self._base()
         self.pfc_profiles = tree.at("qos", "pfc")
-        self.whole = self.roce is not None or any(self._has("qos", *words) for words in _OF_ALL_PORTS)
+        self.whole = any(tree.says("qos", *words) for words in _OF_ALL_PORTS)
         """Whether the text says what ports have where it names none: parts of configurations do not."""
         self.maps = self._class_maps()
 
@@ -112,9 +117,6 @@ class NvueSwitch:
     def roce(self) -> Node | None:
         """Where ``qos roce`` stands, on or off; None where the text does not say."""
         return self.tree.at("qos", "roce")
-
-    def _has(self, *words: str) -> bool:
-        return self.tree.at(*words) is not None
 
     def _base(self) -> QosDefaults:
         roce = self.roce
@@ -331,6 +333,8 @@ class NvueSwitch:
         own = node.at("qos", "pfc-watchdog")
         if own is None or own.removed or (own.value("state") or own.value("enable")) in OFF:
             return None
+        if own.below and WATCHDOG.keys().isdisjoint(own.below):
+            return None  # Words that NVUE does not have turn nothing on.
         robustness = self.tree.number("qos", "pfc-watchdog", "robustness") or ROBUSTNESS
         return Watchdog(self.poll_ms * robustness, None, "not stated", own.origin)
 
@@ -357,16 +361,37 @@ class NvueSwitch:
         if own is None:
             numbers = self.base.marking.get(number) if self.whole and name == GLOBAL else None
             return None if numbers is None else self._marking(number, numbers, origin)
-        if own.value("ecn") in OFF:
+        marks = own.value("ecn") not in OFF
+        if not marks and own.value("red") not in ON:
             return None
         numbers = (
             own.number("min-threshold") or own.number("min-threshold-bytes") or KMIN_BYTES,
             own.number("max-threshold") or own.number("max-threshold-bytes") or KMAX_BYTES,
             PROBABILITY if (stated := own.number("probability")) is None else stated,
         )
-        return self._marking(number, numbers, own.origin)
+        return self._marking(number, numbers, own.origin, marks=marks)
 
     @staticmethod
-    def _marking(number: int, numbers: tuple[int, int, int], origin: Origin) -> Wred:
+    def _marking(number: int, numbers: tuple[int, int, int], origin: Origin, *, marks: bool = True) -> Wred:
+        """Return a curve: RED drops what is not marked, and with ECN only packets that cannot be."""
         unmarked = Curve(False, False, None, None, None)
-        return Wred(f"traffic-class {number}", Curve(True, True, *numbers), unmarked, unmarked, origin)
+        return Wred(f"traffic-class {number}", Curve(True, marks, *numbers), unmarked, unmarked, origin)
+
+    def shapers(self) -> Iterator[Shaper]:
+        """Yield the limits of ports and of their queues; NVUE counts kilobits per second."""
+        for name, node in self.interfaces.items():
+            profile = self.tree.at(
+                "qos", "egress-shaper", node.value("qos", "egress-shaper", "profile") or GLOBAL
+            )
+            if profile is None or not name.startswith("swp"):
+                continue
+            rows: list[tuple[int | None, Node, str]] = [(None, profile, "port-max-rate")]
+            rows += [
+                (int(number), row, "max-rate")
+                for number, row in profile.all("traffic-class").items()
+                if number.isdecimal()
+            ]
+            for queue, row, word in rows:
+                rate = row.number(word)
+                if rate is not None and rate != _NO_LIMIT_KBPS:
+                    yield Shaper(name, queue, rate * _KBPS, None, row.origin_of(word))

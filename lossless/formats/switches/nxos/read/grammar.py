@@ -22,7 +22,7 @@ from lossless.formats.switches.nxos.read.rows import (
     RandomDetect,
     Settings,
 )
-from lossless.formats.switches.written_numbers import DSCP_NAMES, indexes
+from lossless.formats.switches.written_numbers import DSCP_NAMES, REMOVED, RateLimit, forget, indexes, limit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -46,8 +46,6 @@ _THRESHOLD = range(52_428_800 + 1)
 _WEIGHT = range(15 + 1)
 _VLANS = range(10_000)
 """Whether NX-OS takes a VLAN is not looked at."""
-_REMOVED = object()
-"""What a line with ``no`` sets a key to: it and those that begin as it does are not set any more."""
 _ABOUT_QOS = re.compile(
     r"(?:no )?(?:(?:priority-flow-control|random-detect|drop-probability|maximum-threshold|weight"
     r"|bandwidth(?! (?:inherit|[0-9]))|pause|priority(?! [0-9])|service-policy(?! type (?:pbr|control-plane|psp) )"
@@ -73,22 +71,31 @@ def apply(config: NxosConfig, settings: Settings, line: tuple[str, Origin], patt
         if made is None:
             config.impossible[origin, text] = None
         for key, value in made or ():
-            _set(settings, key, NxosSetting(value, origin))
+            if value is REMOVED:
+                forget(settings, key)
+            else:
+                settings[key] = NxosSetting(value, origin)
         return
-    _not_read(config, text, origin)
+    if not _take_back(settings, text, patterns):
+        _not_read(config, text, origin)
 
 
-def _set(settings: Settings, key: Key, setting: NxosSetting) -> None:
-    if setting.value is not _REMOVED:
-        settings[key] = setting
-        return
-    for other in [each for each in settings if each[: len(key)] == key]:
-        del settings[other]
+def _take_back(settings: Settings, text: str, patterns: Patterns) -> bool:
+    """Remove what a command with ``no`` before it has set; return whether it has a meaning here."""
+    positive = text.removeprefix("no ")
+    for pattern, made_of in patterns if positive != text else ():
+        match = pattern.fullmatch(positive)
+        if match is not None:
+            for key, _ in made_of(match) or ():
+                settings.pop(key, None)
+            return True
+    return False
 
 
 def accepts(patterns: Patterns, text: str) -> bool:
-    """Return whether a command stands in the mode of these patterns."""
-    return any(pattern.fullmatch(text) for pattern, _ in patterns)
+    """Return whether a command, or its opposite, stands in the mode of these patterns."""
+    forms = (text, text.removeprefix("no "))
+    return any(pattern.fullmatch(form) for pattern, _ in patterns for form in forms)
 
 
 def note_stray(config: NxosConfig, line: tuple[str, Origin]) -> None:
@@ -119,7 +126,7 @@ def _fixed(key: Key, value: object) -> Maker:
 
 
 def _without(*names: str) -> Maker:
-    return lambda _: [((name,), _REMOVED) for name in names]
+    return lambda _: [((name,), REMOVED) for name in names]
 
 
 def _text(key: Key) -> Maker:
@@ -314,7 +321,11 @@ CLASSES = {
         (r"no bandwidth percent\b.*", _without("percent")),
         (r"no priority\b.*", _without("priority")),
         (r"no pause\b.*", _without("buffer")),
-        (r"(?:no )?(?:shape|queue-limit)\b.*", _nothing),
+        (r"shape min [0-9]{1,12} [a-z]+ max ([0-9]{1,12}) ([a-z]+)",
+         lambda match: [(("shape",), limit(match[1], match[2]))]),
+        (r"no shape\b.*", _without("shape")),
+        (r"shape\b.*", _fixed(("shape",), RateLimit(None, None))),
+        (r"(?:no )?queue-limit\b.*", _nothing),
         _DESCRIPTION,
     ),
 }  # fmt: skip

@@ -33,8 +33,8 @@ CLASS_LINE = re.compile(rf"class {_TYPE}(\S+)(?: insert-before \S+)?")
 PORT_LINE = re.compile(r"int(?:erface)? ((?!breakout)\S.*)")
 PROFILE_LINE = re.compile(r"port-profile (?:type \S+ )?(\S+)")
 _BY_ITSELF = re.compile(
-    r"(?:no )?(?:feature|hostname|switchname|version|vlan|vrf context|router|ip route|ip access-list|line|vpc domain"
-    r"|interface breakout|(?:class|policy)-map|control-plane"
+    r"(?:no |default )?(?:feature|hostname|switchname|version|vlan|vrf context|router|ip route|ip access-list|line"
+    r"|vpc domain|interface breakout|interface \S+\d|(?:class|policy)-map|control-plane"
     r"|hardware|boot|copp|snmp-server|username|ntp|logging server|system(?! qos)|lldp|fabric)\b"
 )
 """Commands of the switch that no mode here takes, so that one of them ends a mode that is written flat."""
@@ -58,9 +58,8 @@ class _OpenMode:
     def has(self, text: str) -> bool:
         """Return whether a command stands in this mode, by its grammar."""
         if self.kind == "policy-map":
-            return CLASS_LINE.fullmatch(text) is not None or text.startswith(
-                ("description ", "no description")
-            )
+            known = ("description ", "no description", "no class ")
+            return CLASS_LINE.fullmatch(text) is not None or text.startswith(known)
         return self.takes is not None and accepts(self.takes, text)
 
 

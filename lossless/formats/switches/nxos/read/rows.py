@@ -11,7 +11,7 @@ policy has no direction, and is ``("policy", "network-qos", "")``.
 Of a class map: ``("any",)``, ``("dscp", 26)``, ``("cos", 3)``, ``("qos-group", 3)``, ``("other",)``. Of a class in a
 policy map: ``("qos-group",)``, ``("marked",)`` (the DSCP that it sets), ``("police",)``; ``("pause", 3)``,
 ``("no-drop",)``, ``("receive",)``, ``("mtu",)``, ``("buffer",)``; ``("percent",)``, ``("remaining",)``,
-``("priority",)``, ``("ecn",)``.
+``("priority",)``, ``("ecn",)``, ``("shape",)``.
 """
 
 from __future__ import annotations

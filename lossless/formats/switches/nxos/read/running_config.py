@@ -24,7 +24,7 @@ from lossless.formats.switches.nxos.read.modes import (
     type_of,
 )
 from lossless.formats.switches.nxos.read.numbers import port_names
-from lossless.formats.switches.nxos.read.rows import Classes, NxosConfig, NxosSetting
+from lossless.formats.switches.nxos.read.rows import QOS, TYPES, Classes, NxosConfig, NxosSetting
 from lossless.ground.basics.findings import Origin
 
 if TYPE_CHECKING:
@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from lossless.formats.switches.nxos.read.rows import Settings
     from lossless.ground.documents.command_lines import Command, CommandDocument
 
+_TAKEN_BACK = re.compile(
+    rf"(?:no|default) (?:(interface|port-profile) (.+)|(class|policy)-map (?:type ({'|'.join(TYPES)}) )?"
+    r"(?:match-(?:any|all|first) )?(\S+))"
+)
 _BINDING = re.compile(r"service-policy (?:type \S+ )?(?:input |output )?(\S+)")
 
 
@@ -51,7 +55,9 @@ def config_of(document: CommandDocument) -> NxosConfig:
 
 def _command(config: NxosConfig, command: Command) -> None:
     text, origin = command.text, Origin(config.file, command.path)
-    if (match := PORT_LINE.fullmatch(text)) is not None:
+    if (match := _TAKEN_BACK.fullmatch(text)) is not None:
+        _take_back(config, match)
+    elif (match := PORT_LINE.fullmatch(text)) is not None:
         for name in port_names(match[1]):
             config.places.setdefault(("interface", name), origin)
             _block(config, config.ports.setdefault(name, {}), command, PORT)
@@ -74,6 +80,20 @@ def _command(config: NxosConfig, command: Command) -> None:
         config.bound_elsewhere.update(line[1] for line in lines if line is not None)
 
 
+def _take_back(config: NxosConfig, match: re.Match[str]) -> None:
+    """Remove an object; an interface stays, with the defaults of the switch."""
+    name = (match[4] or QOS, match[5])
+    if match[1] == "interface":
+        for port in port_names(match[2]):
+            config.ports.get(port, {}).clear()
+    elif match[1]:
+        config.profiles.pop(match[2], None)
+    elif match[3] == "class":
+        config.class_maps.pop(name, None)
+    else:
+        config.policies.pop(name, None)
+
+
 def open_class_map(config: NxosConfig, kind: str, name: str, match: str, origin: Origin) -> None:
     """Take a class map up; ``match`` is any, all or first, or empty."""
     settings = config.class_maps.setdefault((kind, name), {})
@@ -85,7 +105,10 @@ def open_class_map(config: NxosConfig, kind: str, name: str, match: str, origin:
 def _policy_map(config: NxosConfig, command: Command, kind: str, name: str) -> None:
     policy = config.policies.setdefault((kind, name), Classes(Origin(config.file, command.path)))
     for below in command.below:
-        match = CLASS_LINE.fullmatch(below.text)
+        match = CLASS_LINE.fullmatch(below.text.removeprefix("no "))
+        if match is not None and below.text.startswith("no "):
+            policy.below.pop(match[2], None)
+            continue
         if match is None:
             _apply(config, {}, below, ())
             continue
@@ -120,7 +143,7 @@ _TELLING = re.compile(
     _BEFORE + r"(?:class-map type (?:qos|queuing|network-qos) |policy-map type (?:qos|queuing|network-qos) "
     r"|class type (?:qos|queuing|network-qos) |pause (?:pfc-cos|no-drop)|set qos-group [0-9]|match qos-group [0-9]"
     r"|(?:no )?priority-flow-control watch-?dog(?:-interval| (?:interval|shutdown-multiplier))?\b"
-    r"|inherit port-profile |service-policy type (?:qos|queuing|network-qos) "
+    r"|inherit port-profile |vpc (?:domain [0-9]|peer-link)|service-policy type (?:qos|queuing|network-qos) "
     r"|boot (?:nxos|kickstart) |feature (?:nxapi|vpc|lldp|lacp|interface-vlan|bgp|hsrp|privilege)\b)"
     r"|^[ \t]*priority-flow-control mode (?:auto|on send-tlv)|^!RANCID-CONTENT-TYPE: cisco-nx|^!.*\bNX-?OS\b",
     re.MULTILINE | re.IGNORECASE,

@@ -98,8 +98,10 @@ class _Map:
         class_map = self._config.class_maps.get((QOS, name))
         numbers = [int(key[1]) for key in class_map or () if key[0] == self._field]
         all_of = class_map is not None and ("any",) in class_map and not class_map["any",].value
+        # With match-all a packet must have the rest too: another mark, or what an access list matches.
+        others = {key[0] for key in class_map or ()} - {self._field, "any"}
         for number in numbers:
-            self._targets.setdefault(number, entry)
+            self._targets.setdefault(number, (UNREADABLE, entry[1]) if all_of and others else entry)
         # What an access list matches is not known; with match-all it matches nothing that the marks do not.
         if _is_open(self._config, name) and not (all_of and numbers):
             self._rest = (UNREADABLE, entry[1])

@@ -22,7 +22,7 @@ from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.natural_order import natural_key
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.fabric.configured_switch import ClassMaps
+from lossless.model.fabric.configured_switch import ClassMaps, Shaper
 from lossless.model.fabric.model import Cable, Port, WatchdogPoll
 from lossless.model.fabric.qos import (
     DSCPS,
@@ -39,6 +39,8 @@ from lossless.model.fabric.qos import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from lossless.formats.switches.nxos.read.rows import (
         Classes,
         NxosConfig,
@@ -271,9 +273,11 @@ class NxosSwitch:
 
     def _pfc(self, settings: Settings, origin: Origin) -> PriorityMask:
         stated = self.config.switch.get(("override",)) or settings.get(("pfc",))
-        on = self.mode(settings) == "on"
-        priorities = {p for no_drop in self.no_drop.values() for p in no_drop.priorities} if on else ()
-        return PriorityMask(tuple(sorted(priorities)), stated.origin if stated else origin)
+        mode = self.mode(settings)
+        priorities = {p for no_drop in self.no_drop.values() for p in no_drop.priorities}
+        paused = tuple(sorted(priorities)) if mode == "on" else ()
+        place = stated.origin if stated else origin
+        return PriorityMask(paused, place, undecided=mode == "auto" and bool(priorities))
 
     def _groups(self, settings: Settings) -> tuple[PriorityGroup | None, ...]:
         """Return the groups with headroom; where DCBX decides, those of a switch that turns PFC on nowhere itself."""
@@ -292,6 +296,15 @@ class NxosSwitch:
         return any(self.mode(self.settings_of(port)) == "on" for port in self.ports())
 
     # --- queues ---
+
+    def shapers(self) -> Iterator[Shaper]:
+        """Yield the limits of queues, port by port."""
+        for port in self.ports():
+            bound = self.policy_of(self.settings_of(port), QUEUING, OUT)
+            for name, settings in bound.policy.below.items() if bound and bound.policy else ():
+                stated, queue = settings.get(("shape",)), qos_group(self.config, QUEUING, name)
+                if stated is not None and queue is not None:
+                    yield Shaper(port, queue, stated.value.bps, stated.value.percent, stated.origin)
 
     def _queue(self, number: int, settings: Settings) -> Queue | None:
         queue = queue_of(self.config, self.policy_of(settings, QUEUING, OUT), number)
