@@ -1,11 +1,15 @@
-"""Spelling and grammar of what a person reads here, checked by Harper with the terms of docs/dictionary.txt.
+"""Spelling and grammar of the text that a person reads here, checked by Harper with the terms of docs/dictionary.txt.
 
-Without arguments all files that git tracks and that have prose are read. ``tools/harper/settings.toml`` says which
-rules of Harper are off, and why, and has patterns for what it has no rule for.
+    python tools/prose.py [FILE...]    prints the mistakes of these files, else of all with prose
+    python tools/prose.py --marks      prints, for each package, how often docstrings leave a noun unsaid
+
+``tools/harper/settings.toml`` says which rules of Harper are off, and why, and has patterns for mistakes that it has no
+rule for.
 """
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import re
@@ -13,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -31,6 +36,8 @@ SETTINGS = CHECKER / "settings.toml"
 CLEAN = CHECKER / "node_modules" / ".clean"
 """Digests of texts without a mistake; a new version of Harper begins without."""
 READ = ("*.md", "lossless/*.py", "tools/*.py", "templates/*")
+MARKS = re.compile(r"\b(?:what|that which|whatever|nobody|nothing tells|told)\b", re.IGNORECASE)
+"""Signs of a sentence that does not name its object by a noun."""
 
 
 class Mistake(NamedTuple):
@@ -105,8 +112,35 @@ def tracked() -> list[str]:
     return [file for file in listed.split("\0") if file and not file.startswith("tests/")]
 
 
+def marks() -> dict[str, tuple[int, int]]:
+    """Return how many of the marks, and how many words, the docstrings of each package of lossless/ have."""
+    found: Counter[str] = Counter()
+    words: Counter[str] = Counter()
+    documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    for path in (ROOT / "lossless").rglob("*.py"):
+        package = "/".join(path.relative_to(ROOT / "lossless").parent.parts[:2])
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            text = (ast.get_docstring(node) or "") if isinstance(node, documented) else ""
+            found[package] += len(MARKS.findall(text))
+            words[package] += len(re.findall(r"[A-Za-z']+", text))
+    return {package: (found[package], count) for package, count in words.items() if count}
+
+
+def _print_marks() -> None:
+    counted = marks()
+    for package, (found, words) in sorted(counted.items(), key=lambda item: item[1], reverse=True):
+        print(
+            f"{package or 'lossless':24} {found:5} of {words:6} words, {1000 * found / words:4.1f} per 1,000"
+        )
+    found, words = (sum(column) for column in zip(*counted.values(), strict=True))
+    print(f"{'all':24} {found:5} of {words:6} words, {1000 * found / words:4.1f} per 1,000")
+
+
 def main(arguments: list[str]) -> int:
     """Print the mistakes of the named files, else of all; 1 if there is one, 2 where the checker is not there."""
+    if arguments == ["--marks"]:
+        _print_marks()
+        return 0
     if not (CHECKER / "node_modules").is_dir() or shutil.which("node") is None:
         print("Harper is not installed: sh tools/install-harper.sh", file=sys.stderr)
         return 2
