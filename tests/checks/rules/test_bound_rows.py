@@ -75,6 +75,18 @@ class TestProfileLists:
     def test_a_list_that_is_missing_or_never_set_is_left_alone(self, row: dict[str, str] | None) -> None:
         assert drawn("BUF023", leaf(BUFFER_PORT_EGRESS_PROFILE_LIST={"Ethernet0": row})) == []
 
+    @pytest.mark.parametrize("side", ["ingress", "egress"])
+    def test_a_zero_profile_gives_the_port_nothing(self, side: str) -> None:
+        zero = {"zero": {"pool": f"{side}_lossless_pool", "size": "0", "dynamic_th": "-8"}}
+        lists = {"Ethernet0": {"profile_list": f"zero,{side}_lossy_profile"}}
+        document = leaf(BUFFER_PROFILE=zero, **{f"BUFFER_PORT_{side.upper()}_PROFILE_LIST": lists})
+        assert only("BUF023", document).data == {"side": side, "pools": [f"{side}_lossless_pool"]}
+
+    def test_a_queue_that_holds_nothing_itself_is_said_by_another_rule(self) -> None:
+        document = leaf(BUFFER_PROFILE={"egress_lossless_profile": {"dynamic_th": "-8", "size": "0"}})
+        assert drawn("BUF023", document) == []
+        assert len(drawn("PFC005", document)) == 1
+
     def test_any_profile_of_the_pool_will_do(self) -> None:
         own = {"egress_own_profile": {"pool": "egress_lossless_pool", "size": "0", "dynamic_th": "7"}}
         lists = {"Ethernet0": {"profile_list": "egress_own_profile,egress_lossy_profile"}}
