@@ -115,6 +115,11 @@ class TestGroupsThatTheSwitchWrites:
             assert found.data["headroom_bytes"] == int(fields.get("xoff", 231424))
             assert found.origin.path == ("BUFFER_PG", "Ethernet0|3", "profile")
 
+    @pytest.mark.parametrize("headroom", [{"xoff": "0"}, {"xoff": "0", "size": "0", "dynamic_th": "-8"}])
+    def test_a_profile_with_headroom_0_is_replaced_too(self, headroom: dict[str, str]) -> None:
+        document = leaf(**named("ours", **headroom))
+        assert [len(drawn(code, document)) for code in ("BUF024", "BUF001", "BUF010")] == [1, 0, 0]
+
     def test_a_row_of_other_numbers_stays_beside_the_one_that_the_switch_writes(self) -> None:
         found = only("BUF024", leaf(**named("ours", "Ethernet0|3-4")))
         assert (found.origin.path[1], found.data["own"]) == ("Ethernet0|3-4", "pg_lossless_400000_5m_profile")
