@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.checks.rules.checking import corpus_findings, drawn, only, patched
+from tests.checks.rules.checking import corpus_findings, drawn, only, patched, unchecked
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,8 +31,21 @@ class TestMaps:
         assert (found.elements, found.severity) == (("leaf1:Ethernet4",), "warning")
 
     @pytest.mark.parametrize("ports", [PORTS, PORTS[:2]])
-    def test_a_map_that_most_ports_do_without_is_a_choice(self, ports: tuple[str, ...]) -> None:
-        assert drawn("PFC016", unbound("tc_to_pg_map", *ports)) == []
+    @pytest.mark.parametrize("field", ["tc_to_pg_map", "pfc_to_queue_map"])
+    def test_what_a_chip_does_where_most_ports_lack_a_map_is_not_checked(
+        self, field: str, ports: tuple[str, ...]
+    ) -> None:
+        assert drawn("PFC016", unbound(field, *ports)) == []
+        assert [rule.times for rule in unchecked("PFC016", unbound(field, *ports))] == [len(ports)]
+
+    @pytest.mark.parametrize("ports", [PORTS, PORTS[:2]])
+    def test_without_a_map_of_queues_all_packets_may_share_one(self, ports: tuple[str, ...]) -> None:
+        found = only("PFC016", unbound("tc_to_queue_map", *ports))
+        assert (found.severity, found.places) == ("warning", len(ports))
+
+    def test_a_fragment_without_ports_may_bind_its_maps_elsewhere(self) -> None:
+        rows = leaf(PORT=None, PORT_QOS_MAP={port: {"tc_to_queue_map": None} for port in PORTS})
+        assert drawn("PFC016", rows) == []
 
     def test_a_missing_dscp_map_is_said_by_another_rule(self) -> None:
         without = leaf(PORT_QOS_MAP={"global": None, "Ethernet4": {"dscp_to_tc_map": None}})
@@ -181,7 +194,8 @@ def test_configurations_of_the_field_draw_only_what_is_true(
     reference: Path, rdma_dscps: tuple[int, ...]
 ) -> None:
     found = corpus_findings(reference, ("PFC016", "BUF022"), rdma_dscps)
-    # Ethernet4 of one test fixture of upstream's has lossless QUEUE rows, and no BUFFER_QUEUE rows as Ethernet0 has.
+    # Ethernet4 of one test fixture of upstream's has lossless QUEUE rows, and neither maps nor BUFFER_QUEUE rows.
     assert [(f.code, f.elements, f.data) for f in found] == [
-        ("BUF022", ("sonic-switch:Ethernet4",), {"queues": [3, 4]})
+        ("BUF022", ("sonic-switch:Ethernet4",), {"queues": [3, 4]}),
+        ("PFC016", ("sonic-switch:Ethernet4",), {"field": "tc_to_queue_map"}),
     ]
