@@ -75,6 +75,14 @@ def _last(low: str, chosen: Mapping[str, str]) -> str:
     return low
 
 
+def other_names(known: Collection[str], named: Iterable[str]) -> dict[str, str]:
+    """Return the device that each name means which no device has for itself; none that two domains claim."""
+    names = DeviceNames(known)
+    meant = {name: device for name in {*named}.difference(known) if (device := names.find(name)) is not None}
+    doubtful = {device for device, *_ in claimed_twice(meant | {device: device for device in meant.values()})}
+    return {name: device for name, device in meant.items() if device not in doubtful}
+
+
 def claimed_twice(meant: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
     """Yield a device that two names mean which cannot be those of one: they have different domains."""
     by_device: dict[str, list[str]] = {}
