@@ -5,6 +5,7 @@ LLDP tells the name a system gives itself, which is with its domain on most host
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -39,6 +40,12 @@ class DeviceNames:
             if candidates:
                 return next(iter(candidates)) if len(candidates) == 1 else None
         return None
+
+
+@lru_cache(maxsize=4)
+def among(known: tuple[str, ...]) -> DeviceNames:
+    """Return the names of known devices, made once for all that are looked for."""
+    return DeviceNames(known)
 
 
 def _without_domain(name: str) -> Iterator[str]:
