@@ -1,9 +1,10 @@
 """CONFIG_DB as found: rows with canonical values, their oddities collected and never fatal.
 
-JSON integers become text, leaf-lists become comma text, old bracket references (``[BUFFER_POOL|x]``, before
-202111) become plain names, and comma-joined port keys become one row a port; each row remembers the key it
-was written under, so that findings point at the text of the file. Other forms of a whole file are taken apart
-before, by :mod:`lossless.formats.sonic.read.forms`.
+JSON integers become text, lists become comma text: ConfigDBConnector stores one under its field with ``@`` behind it,
+and orchagent and buffermgrd read fields without that (sonic-swss-common common/configdb.h, table.cpp @85a39d8). Old
+bracket references (``[BUFFER_POOL|x]``, before 202111) become plain names, and comma-joined port keys become one row a
+port; each row remembers the key it was written under, so that findings point at the text of the file. Other forms of a
+whole file are taken apart before, by :mod:`lossless.formats.sonic.read.forms`.
 """
 
 from __future__ import annotations
