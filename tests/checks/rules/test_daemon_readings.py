@@ -96,6 +96,12 @@ def test_timers_are_read_as_orchagent_reads_them(reference: Path, name: str, det
     assert "WD003" not in found
 
 
+def test_null_is_stored_as_the_word_none() -> None:
+    """ConfigDBConnector writes every value but a list as Python shows it."""
+    report = device_named({"PORT_QOS_MAP": {"Ethernet0": {"pfc_enable": ["null"]}}})
+    assert "SWS009" in {finding.code for finding in report.findings}
+
+
 def test_the_models_read_a_leading_zero_otherwise_than_orchagent(reference: Path) -> None:
     document = load_text(json.dumps(records(reference)["mut-wd-det-zero-lead"]), "config_db.json")
     found = {finding.code: finding for finding in lint_documents([document]).findings}

@@ -280,7 +280,7 @@ def _is_plain(value: object) -> bool:
 def _text(value: object) -> str:
     if isinstance(value, list):
         return ",".join(map(_text, value))
-    return "" if value is None else str(value)
+    return str(value)
 
 
 def _names_ports(key: str) -> bool:
