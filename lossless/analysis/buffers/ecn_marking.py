@@ -122,9 +122,9 @@ def trigger(switch: Switch, profile: BufferProfile) -> Trigger | MissingInput:
 def queue_limit_bytes(profile: BufferProfile) -> float | MissingInput | None:
     """Return the most one queue with this profile can hold, everything else being empty.
 
-    None: the profile sets no threshold, or not of the kind its pool has, or it is a zero profile.
+    None: the profile sets no threshold, two, or not of the kind its pool has, or it is a zero profile.
     """
-    if profile.is_zero:
+    if profile.is_zero or (profile.dynamic_th is not None and profile.static_th_bytes is not None):
         return None
     if profile.pool is not None and profile.pool.mode == (
         "static" if profile.dynamic_th is not None else "dynamic"

@@ -179,6 +179,10 @@ class TestQueueBuffers:
     def test_a_part_of_a_configuration_without_egress_buffers_is_left_alone(self) -> None:
         assert drawn("BUF022", leaf(BUFFER_QUEUE=None, BUFFER_POOL=None)) == []
 
+    def test_a_queue_that_no_pause_stops_is_said_by_another_rule(self) -> None:
+        document = leaf(TC_TO_QUEUE_MAP={"AZURE": {"3": "5"}})
+        assert [len(drawn(code, document)) for code in ("PFC005", "BUF022")] == [1, 0]
+
     def test_a_profile_that_is_not_there_is_said_by_another_rule(self) -> None:
         document = leaf(BUFFER_QUEUE={"Ethernet4|3": {"profile": "nope"}})
         assert drawn("BUF022", document) == []

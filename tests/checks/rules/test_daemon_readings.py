@@ -96,6 +96,13 @@ def test_timers_are_read_as_orchagent_reads_them(reference: Path, name: str, det
     assert "WD003" not in found
 
 
+@pytest.mark.parametrize("mask", ["0x3", "257", "8", "none"])
+def test_a_mask_that_is_not_read_as_it_is_meant_is_one_cause(mask: str) -> None:
+    report = device_named({"PORT_QOS_MAP": {"Ethernet0": {"pfc_enable": mask}}})
+    grave = [finding for finding in report.findings if finding.severity != "info"]
+    assert [(finding.code, finding.severity) for finding in grave] == [("SWS009", "error")]
+
+
 def test_null_is_stored_as_the_word_none() -> None:
     """ConfigDBConnector writes every value but a list as Python shows it."""
     report = device_named({"PORT_QOS_MAP": {"Ethernet0": {"pfc_enable": ["null"]}}})

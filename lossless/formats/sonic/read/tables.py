@@ -47,6 +47,8 @@ PORT_MAPS = {
 
 _MOST_DIGITS = 20
 """Digits of 2 to the 64th; int() refuses texts that are very much longer with an error of its own."""
+_LIST_MARK = "@"
+"""Behind the field of a list in redis; daemons do not see it, nor what follows it."""
 _TEXT = frozenset({str})
 _ROW = frozenset({dict})
 _LISTS = frozenset({"BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST"})
@@ -152,7 +154,7 @@ class Tables:
         return {single: row for key, row in written.items() for single in single_keys(key)}
 
     def _fields(self, place: Path, fields: Mapping[str, object]) -> Mapping[str, str]:
-        if _is_text(fields) and "profile_list@" not in fields:
+        if _is_text(fields) and _LIST_MARK not in "".join(fields):
             return fields
         text_by_field = {}
         # In the midst of a configuration a row can be wrapped as redis-dump does.
@@ -161,7 +163,7 @@ class Tables:
             if isinstance(value, dict) or (isinstance(value, list) and not all(map(_is_plain, value))):
                 self.unread.append(f"{'|'.join(map(str, place))}|{key}: not a value")
             else:
-                text_by_field[key.removesuffix("@")] = _text(value)
+                text_by_field[key.partition(_LIST_MARK)[0] or key] = _text(value)
                 if value.__class__ is int or value.__class__ is float:
                     self.numbers.append((*place, key))
         return text_by_field
@@ -245,6 +247,8 @@ def _is_plain_table(name: str, rows: Mapping[str, object]) -> bool:
     if name in _PORT_KEYED and "," in "".join(rows):
         return False
     fields: Iterable[dict[str, object]] = rows.values()  # type: ignore[assignment]
+    if _LIST_MARK in "".join(chain.from_iterable(fields)):
+        return False
     return _TEXT.issuperset(map(type, chain.from_iterable(map(dict.values, fields))))
 
 
