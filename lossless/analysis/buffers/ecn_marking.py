@@ -122,16 +122,17 @@ def trigger(switch: Switch, profile: BufferProfile) -> Trigger | MissingInput:
 def queue_limit_bytes(profile: BufferProfile) -> float | MissingInput | None:
     """Return the most one queue with this profile can hold, everything else being empty.
 
-    None: the profile sets no threshold, or not of the kind its pool has, or the smallest there is, as
-    zero-size profiles of unused ports do.
+    None: the profile sets no threshold, two, or not of the kind its pool has, or it is a zero profile.
     """
+    if profile.is_zero or (profile.dynamic_th is not None and profile.static_th_bytes is not None):
+        return None
     if profile.pool is not None and profile.pool.mode == (
         "static" if profile.dynamic_th is not None else "dynamic"
     ):
         return None
     if profile.static_th_bytes:
         return profile.reserved_bytes + profile.static_th_bytes
-    if profile.dynamic_th is None or profile.dynamic_th not in DYNAMIC_TH[1:]:
+    if profile.dynamic_th is None or profile.dynamic_th not in DYNAMIC_TH:
         return None
     if profile.pool is None or profile.pool.size_bytes is None:
         return MissingInput("the size of the pool of the lossless queue is unknown")

@@ -56,7 +56,7 @@ def check_device(document: Document, settings: Settings, reader: DeviceReader) -
     tables, problems, fabric = reader.read(document)
     if fabric is None:
         return DeviceResult(Report(errors=problems), file=document.file)
-    intended = settings.intended.get(name_in_intent(tables, fabric.switches[0].name))
+    intended = settings.intended_switch(name_in_intent(tables, fabric.switches[0].name))
     longest_m: dict[int, int] = {}
     if intended is not None:
         fabric = _as_declared(intended, fabric)
@@ -115,12 +115,13 @@ def _has_part(switch: Switch, qos: PortQos) -> bool:
 
 def _not_compared(device: Device, settings: Settings) -> Iterator[UncheckedRule]:
     """Yield why a device beside an intent is compared with no switch of it: nothing says which it is."""
-    if settings.intended and device.intended is None and "hostname" not in device.metadata:
+    if settings.intended and device.intended is None:
         why = (
-            "its file names no hostname (DEVICE_METADATA) and its folder no switch, so it is compared with no switch "
-            "of the intent"
+            "the intent has no switch of its hostname"
+            if "hostname" in device.metadata
+            else "its file names no hostname (DEVICE_METADATA) and its folder no switch"
         )
-        yield UncheckedRule("CFG004", f"{device.tables.shown}: {why}")
+        yield UncheckedRule("CFG004", f"{device.tables.shown}: {why}, so it is compared with no switch of the intent")
 
 
 def _as_declared(intended: Switch, fabric: Fabric) -> Fabric:

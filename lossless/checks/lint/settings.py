@@ -49,6 +49,15 @@ class Settings(NamedTuple):
     apart: bool = False
     progress: Progress | None = None
 
+    def intended_switch(self, name: str) -> Switch | None:
+        """Return the switch that a device of a name is compared with, with and without its domain."""
+        found = self.intended.get(name)
+        if found is None and self.intended:
+            from lossless.model.fabric.device_names import among
+
+            found = self.intended.get(among(tuple(self.intended)).find(name) or "")
+        return found
+
     def is_chosen(self, finding: Finding) -> bool:
         """Return whether the rule of a finding is chosen for the file that it is in."""
         codes = self.chosen(finding.origin.file)

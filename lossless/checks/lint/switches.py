@@ -40,7 +40,7 @@ def _check(document: Document, system: SwitchInput, settings: Settings) -> Itera
     from lossless.formats.inputs.switches import fabric_of_switches
 
     read = system.read
-    intended = settings.intended.get(read.switch.name)
+    intended = settings.intended_switch(read.switch.name)
     switch = read.switch if intended is None else read.switch._replace(classes=intended.classes)
     stated = settings.without_rdma(document.file, switch)
     fabric = fabric_of_switches((switch,), (document.name,))

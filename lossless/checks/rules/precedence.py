@@ -53,6 +53,15 @@ IN_ROW = {"PFC004": "CLS001"}
 """A rule that knows more of a row of a map, and whose warnings in that row it then replaces; an error of the same
 entry, or of the whole row, says all."""
 
+ROOTS = {
+    "CFG002": ("ECN001",),
+    "SWS001": ("CLS001",),
+    "SWS005": ("WD005",),
+    "SWS009": ("PFC001", "PFC005", "PFC018", "CLS012"),
+}
+"""A rule that reports a value no daemon takes as it is meant, and those that report what follows from it in its row, on
+its elements alone: their findings are left out, and the grave ones make the cause as grave."""
+
 PROGRAMMED = frozenset({"SWS018", "CLS016"})
 """Say that a row, or a command, makes a class lossy: nothing new where another rule has an error in that row, and more
 than what is milder there."""
@@ -84,7 +93,7 @@ def resolve(findings: Sequence[Finding], superseded: frozenset[Replaced]) -> lis
     }
     remaining = [
         finding
-        for finding in findings
+        for finding in _rooted(findings)
         if (finding.code, finding.origin) not in superseded
         and (finding.severity == "error" or (finding.code, _row(finding.origin.place)) not in spoken)
         and said.isdisjoint((IN_ROW.get(finding.code), place) for place in _within(finding.origin.place))
@@ -96,6 +105,30 @@ def resolve(findings: Sequence[Finding], superseded: frozenset[Replaced]) -> lis
     # Drift is of a whole row, what traffic suffers often of one field of it.
     in_row = {**at, **_worst((_row(finding.origin.place), finding.severity) for finding in others)}
     return [_lessened(finding, in_row if finding.code == "CFG004" else at) for finding in _once(remaining)]
+
+
+def _rooted(findings: Sequence[Finding]) -> Sequence[Finding]:
+    """Return findings without what follows from the cause in their row, which is then as grave as that."""
+    roots = [
+        (number, finding)
+        for number, finding in enumerate(findings)
+        if finding.code in ROOTS and finding.severity != "info"
+    ]
+    if not roots:
+        return findings
+    kept: list[Finding | None] = [*findings]
+    for number, root in roots:
+        row, elements, severity = _row(root.origin.place), {*root.elements}, root.severity
+        for other, finding in enumerate(findings):
+            if (
+                finding.code in ROOTS[root.code]
+                and row in _rows(finding)
+                and (not elements or elements.issuperset(finding.elements))
+            ):
+                kept[other] = None
+                severity = min(severity, finding.severity, key=SEVERITIES.index)
+        kept[number] = root._replace(severity=severity)
+    return [finding for finding in kept if finding is not None]
 
 
 def _within(place: Place) -> tuple[Place, Place]:

@@ -8,6 +8,7 @@ from lossless.ground.basics.errors import LosslessError
 from lossless.ground.basics.natural_order import natural_key
 from lossless.ground.basics.nearest import suggestion
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.device_names import DeviceNames
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -50,6 +51,7 @@ class TraceEnds:
             LosslessError: no such host, switch or port, or a switch without a port.
         """
         name, colon, port = self._parsed(spec)
+        name = DeviceNames((*self._switches, *self.hosts)).find(name) or name
         if name in self._switches:
             return (self._at_switch(name, port),)
         if name in self.hosts:

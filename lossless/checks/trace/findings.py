@@ -83,7 +83,7 @@ _NO_SUCH_PORT = ("TOP002", "TOP003")
 """Rules about ports that a switch does not have; what others say of capacity is about no class."""
 _OF_TUNNEL = "CLS010"
 """The rule of tunnels: it names the ports whose packets enter one, and those that leave by another of them do not."""
-UNSTATED = (_OF_TUNNEL, "CLS016")
+UNSTATED = (_OF_TUNNEL, "CLS016", "PFC016")
 """Rules that say which DSCP and class packets have at a hop: where they are not checked, nobody can follow them."""
 _OF_CLASS = ("CLS", "ECN", "SCH")
 """Families that point at the class they mean; others point at the first lossless one for all."""

@@ -17,7 +17,7 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.tier import Tier
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from lossless.model.fabric.hosts import HostQos
 
@@ -205,11 +205,34 @@ def _without_copies(same: Sequence[DeviceSummary]) -> tuple[DeviceSummary, ...]:
     return tuple(kept or same)
 
 
+def _by_own_names(summaries: Sequence[DeviceSummary]) -> tuple[DeviceSummary, ...]:
+    """Return summaries whose neighbors have the names that they have for themselves."""
+    known = {summary.name for summary in summaries}
+    if len(known) > 1:
+        named = {end.neighbor[0] for summary in summaries for end in summary.ends if end.neighbor}
+        if not named <= known:
+            from lossless.model.fabric.device_names import other_names
+
+            if others := other_names(known, named):
+                return tuple(_renamed(summary, others) for summary in summaries)
+    return tuple(summaries)
+
+
+def _renamed(summary: DeviceSummary, others: Mapping[str, str]) -> DeviceSummary:
+    ends = tuple(
+        end._replace(neighbor=(others[end.neighbor[0]], end.neighbor[1]))
+        if end.neighbor is not None and end.neighbor[0] in others
+        else end
+        for end in summary.ends
+    )
+    return summary._replace(ends=ends)
+
+
 class DeployedDevices:
     """All deployed devices and their indexes."""
 
     def __init__(self, summaries: Sequence[DeviceSummary]) -> None:
-        self.summaries = tuple(summaries)
+        self.summaries = _by_own_names(summaries)
 
     @cached_property
     def by_name(self) -> dict[str, DeviceSummary]:

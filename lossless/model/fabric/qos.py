@@ -216,6 +216,10 @@ def includes_headroom(size_bytes: int, shared_headroom_bytes: int, chip_bytes: i
     return size_bytes + shared_headroom_bytes > chip_bytes
 
 
+_SMALLEST_TH = -8
+"""The smallest exponent of a dynamic threshold."""
+
+
 class BufferProfile(NamedTuple):
     """A buffer profile. In SONiC ``xoff`` is headroom bytes, not the pause trigger; ``size`` is what is reserved.
 
@@ -243,6 +247,19 @@ class BufferProfile(NamedTuple):
     def xoff_bytes(self) -> int:
         """The headroom as bytes, 0 where it has none."""
         return self.headroom_bytes or 0
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether it holds nothing, as the profiles that SONiC gives ports out of use.
+
+        Nothing is reserved, and the pool is empty or the threshold the smallest, which NVIDIA's driver takes for 0.
+        Sources: sonic-net/SONiC doc/qos/reclaim-reserved-buffer.md @c85c585, Mellanox/SAI-Implementation
+        mlnx_sai/src/mlnx_sai_buffer.c @07a104b.
+        """
+        if self.reserved_bytes or self.headroom_bytes:
+            return False
+        smallest = self.dynamic_th is not None and self.dynamic_th <= _SMALLEST_TH
+        return smallest or (self.pool is not None and self.pool.size_bytes == 0)
 
 
 class TrimSettings(NamedTuple):

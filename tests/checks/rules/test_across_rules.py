@@ -103,6 +103,30 @@ class TestLinks:
         assert unchecked("PFC003", *documents) == []
         assert drawn("LNK005", *documents) == []
 
+    @pytest.mark.parametrize(
+        ("own", "named"),
+        [
+            ("spine1", "spine1.dc.example"),
+            ("spine1.dc.example", "spine1"),
+            ("spine1.dc.example", "spine1.dc"),
+            ("spine1", "SPINE1"),
+        ],
+    )
+    def test_a_name_with_and_without_its_domain_is_one_device(self, own: str, named: str) -> None:
+        neighbor = {"DEVICE_NEIGHBOR": {"Ethernet8": {"name": named}}}
+        documents = (leaf(neighbor), spine({"DEVICE_METADATA": {"localhost": {"hostname": own}}}))
+        assert [drawn(code, *documents) for code in (*LINKS, "PFC003")] == [[]] * (len(LINKS) + 1)
+        faster = (leaf(neighbor | uplink(speed="400000")), documents[1])
+        assert only("LNK001", *faster).elements == (f"leaf1:Ethernet8 - {own}:Ethernet8",)
+
+    def test_a_name_that_may_be_either_of_two_devices_is_neither(self) -> None:
+        twins = [
+            patched("wired-spine.json", {"DEVICE_METADATA": {"localhost": {"hostname": name}}}, f"{name}.json")
+            for name in ("spine1.east.example", "spine1.west.example")
+        ]
+        documents = (leaf(uplink(speed="400000")), *twins)
+        assert drawn("LNK001", *documents) == []
+
     def test_a_contradicted_link_is_said_once_and_compared_no_further(self) -> None:
         wrong = {"DEVICE_NEIGHBOR": {"Ethernet4": {"name": "spine1", "port": "Ethernet8"}}}
         found = [f.code for one in (*LINKS, "PFC003") for f in drawn(one, leaf(wrong), spine())]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.checks.rules.checking import corpus_findings, drawn, only, patched
+from tests.checks.rules.checking import corpus_findings, drawn, only, patched, unchecked
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,8 +31,21 @@ class TestMaps:
         assert (found.elements, found.severity) == (("leaf1:Ethernet4",), "warning")
 
     @pytest.mark.parametrize("ports", [PORTS, PORTS[:2]])
-    def test_a_map_that_most_ports_do_without_is_a_choice(self, ports: tuple[str, ...]) -> None:
-        assert drawn("PFC016", unbound("tc_to_pg_map", *ports)) == []
+    @pytest.mark.parametrize("field", ["tc_to_pg_map", "pfc_to_queue_map"])
+    def test_what_a_chip_does_where_most_ports_lack_a_map_is_not_checked(
+        self, field: str, ports: tuple[str, ...]
+    ) -> None:
+        assert drawn("PFC016", unbound(field, *ports)) == []
+        assert [rule.times for rule in unchecked("PFC016", unbound(field, *ports))] == [len(ports)]
+
+    @pytest.mark.parametrize("ports", [PORTS, PORTS[:2]])
+    def test_without_a_map_of_queues_all_packets_may_share_one(self, ports: tuple[str, ...]) -> None:
+        found = only("PFC016", unbound("tc_to_queue_map", *ports))
+        assert (found.severity, found.places) == ("warning", len(ports))
+
+    def test_a_fragment_without_ports_may_bind_its_maps_elsewhere(self) -> None:
+        rows = leaf(PORT=None, PORT_QOS_MAP={port: {"tc_to_queue_map": None} for port in PORTS})
+        assert drawn("PFC016", rows) == []
 
     def test_a_missing_dscp_map_is_said_by_another_rule(self) -> None:
         without = leaf(PORT_QOS_MAP={"global": None, "Ethernet4": {"dscp_to_tc_map": None}})
@@ -75,6 +88,18 @@ class TestProfileLists:
     def test_a_list_that_is_missing_or_never_set_is_left_alone(self, row: dict[str, str] | None) -> None:
         assert drawn("BUF023", leaf(BUFFER_PORT_EGRESS_PROFILE_LIST={"Ethernet0": row})) == []
 
+    @pytest.mark.parametrize("side", ["ingress", "egress"])
+    def test_a_zero_profile_gives_the_port_nothing(self, side: str) -> None:
+        zero = {"zero": {"pool": f"{side}_lossless_pool", "size": "0", "dynamic_th": "-8"}}
+        lists = {"Ethernet0": {"profile_list": f"zero,{side}_lossy_profile"}}
+        document = leaf(BUFFER_PROFILE=zero, **{f"BUFFER_PORT_{side.upper()}_PROFILE_LIST": lists})
+        assert only("BUF023", document).data == {"side": side, "pools": [f"{side}_lossless_pool"]}
+
+    def test_a_queue_that_holds_nothing_itself_is_said_by_another_rule(self) -> None:
+        document = leaf(BUFFER_PROFILE={"egress_lossless_profile": {"dynamic_th": "-8", "size": "0"}})
+        assert drawn("BUF023", document) == []
+        assert len(drawn("PFC005", document)) == 1
+
     def test_any_profile_of_the_pool_will_do(self) -> None:
         own = {"egress_own_profile": {"pool": "egress_lossless_pool", "size": "0", "dynamic_th": "7"}}
         lists = {"Ethernet0": {"profile_list": "egress_own_profile,egress_lossy_profile"}}
@@ -102,6 +127,11 @@ class TestGroupsThatTheSwitchWrites:
             assert found.severity == graver
             assert found.data["headroom_bytes"] == int(fields.get("xoff", 231424))
             assert found.origin.path == ("BUFFER_PG", "Ethernet0|3", "profile")
+
+    @pytest.mark.parametrize("headroom", [{"xoff": "0"}, {"xoff": "0", "size": "0", "dynamic_th": "-8"}])
+    def test_a_profile_with_headroom_0_is_replaced_too(self, headroom: dict[str, str]) -> None:
+        document = leaf(**named("ours", **headroom))
+        assert [len(drawn(code, document)) for code in ("BUF024", "BUF001", "BUF010")] == [1, 0, 0]
 
     def test_a_row_of_other_numbers_stays_beside_the_one_that_the_switch_writes(self) -> None:
         found = only("BUF024", leaf(**named("ours", "Ethernet0|3-4")))
@@ -149,6 +179,10 @@ class TestQueueBuffers:
     def test_a_part_of_a_configuration_without_egress_buffers_is_left_alone(self) -> None:
         assert drawn("BUF022", leaf(BUFFER_QUEUE=None, BUFFER_POOL=None)) == []
 
+    def test_a_queue_that_no_pause_stops_is_said_by_another_rule(self) -> None:
+        document = leaf(TC_TO_QUEUE_MAP={"AZURE": {"3": "5"}})
+        assert [len(drawn(code, document)) for code in ("PFC005", "BUF022")] == [1, 0]
+
     def test_a_profile_that_is_not_there_is_said_by_another_rule(self) -> None:
         document = leaf(BUFFER_QUEUE={"Ethernet4|3": {"profile": "nope"}})
         assert drawn("BUF022", document) == []
@@ -164,7 +198,8 @@ def test_configurations_of_the_field_draw_only_what_is_true(
     reference: Path, rdma_dscps: tuple[int, ...]
 ) -> None:
     found = corpus_findings(reference, ("PFC016", "BUF022"), rdma_dscps)
-    # Ethernet4 of one test fixture of upstream's has lossless QUEUE rows, and no BUFFER_QUEUE rows as Ethernet0 has.
+    # Ethernet4 of one test fixture of upstream's has lossless QUEUE rows, and neither maps nor BUFFER_QUEUE rows.
     assert [(f.code, f.elements, f.data) for f in found] == [
-        ("BUF022", ("sonic-switch:Ethernet4",), {"queues": [3, 4]})
+        ("BUF022", ("sonic-switch:Ethernet4",), {"queues": [3, 4]}),
+        ("PFC016", ("sonic-switch:Ethernet4",), {"field": "tc_to_queue_map"}),
     ]

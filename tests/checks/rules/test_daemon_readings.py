@@ -47,6 +47,9 @@ def said(reference: Path, name: str) -> set[tuple[str, Severity]]:
         pytest.param("wred-max-neg", {("SWS003", "warning")}, id="-1 is the largest threshold"),
         pytest.param("wred-max-neg-yellow", {("SWS003", "warning")}, id="-1 for yellow"),
         pytest.param("pfc-wrap", {("SWS009", "warning")}, id="259 is 3"),
+        # A list is stored as text with commas, and the mark of its field is taken off where daemons read it.
+        pytest.param("list-json", set(), id="profiles as a JSON list"),
+        pytest.param("pfc-list-json", {("PFC001", "warning")}, id="priorities as a JSON list"),
         pytest.param("pfc-plus-firstboot", {("SCM002", "warning")}, id="+3 is 3 for both daemons"),
         pytest.param(
             "qosmap-ref-missing-unused-port", {("CFG008", "warning"), ("SCM003", "warning")}, id="no port"
@@ -91,6 +94,25 @@ def test_timers_are_read_as_orchagent_reads_them(reference: Path, name: str, det
     found = {finding.code: finding for finding in lint_documents([document]).findings}
     assert found["WD004"].data["detection_ms"] == detection_ms
     assert "WD003" not in found
+
+
+@pytest.mark.parametrize("mask", ["0x3", "257", "8", "none"])
+def test_a_mask_that_is_not_read_as_it_is_meant_is_one_cause(mask: str) -> None:
+    report = device_named({"PORT_QOS_MAP": {"Ethernet0": {"pfc_enable": mask}}})
+    grave = [finding for finding in report.findings if finding.severity != "info"]
+    assert [(finding.code, finding.severity) for finding in grave] == [("SWS009", "error")]
+
+
+def test_null_is_stored_as_the_word_none() -> None:
+    """ConfigDBConnector writes every value but a list as Python shows it."""
+    report = device_named({"PORT_QOS_MAP": {"Ethernet0": {"pfc_enable": ["null"]}}})
+    assert "SWS009" in {finding.code for finding in report.findings}
+
+
+def test_the_models_read_a_leading_zero_otherwise_than_orchagent(reference: Path) -> None:
+    document = load_text(json.dumps(records(reference)["mut-wd-det-zero-lead"]), "config_db.json")
+    found = {finding.code: finding for finding in lint_documents([document]).findings}
+    assert "200 ms to the models" in found["SCM004"].message
 
 
 def device_named(patch: dict[str, Any]) -> Report:

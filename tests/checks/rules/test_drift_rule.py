@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings, strategies as st
 
 from lossless.api import Options, lint, lint_documents, render
 from lossless.ground.documents import load_text
-from tests.checks.rules.checking import Patch, corpus_findings, drawn, only, patched
+from tests.checks.rules.checking import Patch, corpus_findings, drawn, only, patched, unchecked
 from tests.checks.rules.snippets import BASES, merge
 from tests.output.render.test_render_laws import _other, _values, rendered
 from tests.paths import ROOT
@@ -245,6 +245,15 @@ class TestNoDrift:
     def test_a_device_the_intent_does_not_know(self) -> None:
         patch: Patch = {"DEVICE_METADATA": {"localhost": {"hostname": "leaf7"}}}
         assert drift({**patch, "WRED_PROFILE": {"AZURE_LOSSLESS": {"green_drop_probability": "30"}}}) == []
+
+    @pytest.mark.parametrize(("hostname", "times"), [("leaf1.dc.example", 1), ("LEAF1", 1), ("leaf9.dc", 0)])
+    def test_a_hostname_with_its_domain_is_that_of_the_intent(self, hostname: str, times: int) -> None:
+        patch: Patch = {
+            "DEVICE_METADATA": {"localhost": {"hostname": hostname}},
+            "SCHEDULER": {"scheduler.rdma": {"weight": "7"}},
+        }
+        assert len(drift(patch)) == times
+        assert len(unchecked("CFG004", leaf(patch), intent())) == 1 - times
 
     def test_a_device_without_an_intent(self) -> None:
         assert drawn("CFG004", leaf({"DSCP_TO_TC_MAP": {"AZURE": {"10": "6"}}})) == []

@@ -217,6 +217,9 @@ class TestQueueLimit:
         assert only(device(static | limit), "ECN012").data["limit_bytes"] == 3276799
         none_of(device(static | egress(dynamic_th=None, static_th="3276800")), "ECN012")
 
+    def test_a_profile_with_two_thresholds_is_refused_and_limits_nothing(self) -> None:
+        none_of(device(egress(dynamic_th="-6", static_th="1300000")), "ECN012")
+
     def test_a_queue_that_holds_just_kmin_never_marks(self) -> None:
         static = {"BUFFER_POOL": {"egress_lossless_pool": {"mode": "static"}}} | curve(1300000, 3276800)
         full = only(device(static | egress(dynamic_th=None, static_th="1300000")), "ECN012")

@@ -26,6 +26,10 @@ def qos(port: str, **fields: str | None) -> Patch:
     return {"PORT_QOS_MAP": {port: fields}}
 
 
+def zero(pool: str) -> Patch:
+    return {"pool": pool, "size": "0", "dynamic_th": "-8"}
+
+
 class TestPrioritiesMismatch:
     def test_one_port_without_pfc_among_others(self) -> None:
         finding = only("PFC001", patched(LEAF, qos("Ethernet4", pfc_enable="")))
@@ -275,18 +279,48 @@ class TestPathMisaligned:
         assert finding.data == {"priority": 3, "priorities": [3]}
         assert finding.elements == ("leaf1:Ethernet0",)
 
-    def test_zero_profiles_take_buffer_from_unused_ports(self) -> None:
-        zero: Patch = {
-            "BUFFER_PROFILE": {
-                "ingress_lossy_pg_zero_profile": {
-                    "pool": "ingress_lossy_pool",
-                    "size": "0",
-                    "dynamic_th": "-8",
-                }
-            },
-            "BUFFER_PG": {"Ethernet0|3": {"profile": "ingress_lossy_pg_zero_profile"}},
+    def test_a_zero_profile_takes_the_headroom_of_a_port_in_service(self) -> None:
+        rows: Patch = {
+            "BUFFER_PROFILE": {"ingress_lossless_zero_profile": zero("ingress_lossless_pool")},
+            "BUFFER_PG": {"Ethernet0|3": None, "Ethernet0|3-4": {"profile": "ingress_lossless_zero_profile"}},
         }
-        assert drawn("PFC005", patched(LEAF, zero)) == []
+        finding = only("PFC005", patched(LEAF, rows))
+        assert (finding.origin.path[0], finding.elements) == ("BUFFER_PG", ("leaf1:Ethernet0",))
+        unused: Patch = {"PORT": {"Ethernet0": {"admin_status": "down"}}}
+        assert drawn("PFC005", patched(LEAF, {**rows, **unused})) == []
+
+    def test_a_zero_profile_lets_a_queue_of_a_port_in_service_hold_nothing(self) -> None:
+        rows: Patch = {
+            "BUFFER_PROFILE": {"egress_lossless_zero_profile": zero("egress_lossless_pool")},
+            "BUFFER_QUEUE": {"Ethernet4|3": {"profile": "egress_lossless_zero_profile"}},
+        }
+        finding = only("PFC005", patched(LEAF, rows))
+        assert (finding.severity, finding.elements) == ("error", ("leaf1:Ethernet4",))
+        assert finding.origin.path == ("BUFFER_QUEUE", "Ethernet4|3", "profile")
+        for status in ("down", None):
+            unused: Patch = {"PORT": {"Ethernet4": {"admin_status": status}}}
+            assert drawn("PFC005", patched(LEAF, {**rows, **unused})) == []
+
+    @pytest.mark.parametrize(
+        ("profile", "pool", "field"),
+        [
+            ({"size": "0", "dynamic_th": "-8"}, {}, "dynamic_th"),
+            ({"size": "0", "dynamic_th": None, "static_th": "0"}, {"size": "0", "mode": "static"}, "pool"),
+        ],
+    )
+    def test_a_profile_that_became_zero_is_one_cause(
+        self, profile: Patch, pool: Patch, field: str
+    ) -> None:
+        own: Patch = {"egress_lossless_profile": profile}
+        document = patched(LEAF, {"BUFFER_PROFILE": own, "BUFFER_POOL": {"egress_lossless_pool": pool}})
+        finding = only("PFC005", document)
+        assert finding.origin.path == ("BUFFER_PROFILE", "egress_lossless_profile", field)
+        assert finding.places == len(PORTS)
+
+    @pytest.mark.parametrize("size", ["0", "9216"])
+    def test_a_low_threshold_is_not_a_zero_profile(self, size: str) -> None:
+        low: Patch = {"egress_lossless_profile": {"size": size, "dynamic_th": "-7"}}
+        assert drawn("PFC005", patched(LEAF, {"BUFFER_PROFILE": low})) == []
 
     def test_a_profile_that_is_not_in_the_file_is_not_checked(self) -> None:
         dangling = patched(LEAF, {"BUFFER_PG": {"Ethernet0|3": None, "Ethernet0|3-4": {"profile": "gone"}}})

@@ -180,6 +180,20 @@ class TestPrecedence:
         related = finding("BUF001")._replace(related=(RelatedPlace(THERE, "there"),))
         assert resolved(finding("BUF024", origin=THERE), related) == [("BUF001", "error")]
 
+    def test_what_follows_from_a_cause_in_its_row_is_left_out_and_makes_it_as_grave(self) -> None:
+        row = Origin("a.json", ("PORT_QOS_MAP", "Ethernet0", "pfc_enable"))
+        cause = finding("SWS009", "warning", origin=row)._replace(elements=("leaf1:Ethernet0",))
+        result = finding("PFC001", origin=row)._replace(elements=("leaf1:Ethernet0",))
+        assert resolved(cause, result) == [("SWS009", "error")]
+        assert resolved(result._replace(severity="info"), cause) == [("SWS009", "warning")]
+        wider = result._replace(elements=("leaf1:Ethernet0", "leaf1:Ethernet4"))
+        assert len(resolved(cause, wider)) == 2
+        elsewhere = Origin("a.json", ("PORT_QOS_MAP", "Ethernet4", "pfc_enable"))
+        assert len(resolved(cause, result._replace(origin=elsewhere))) == 2
+        assert len(resolved(cause._replace(severity="info"), result)) == 2
+        everywhere = finding("SWS001", origin=row)
+        assert resolved(everywhere, finding("CLS001", origin=row)) == [("SWS001", "error")]
+
     @pytest.mark.parametrize(
         ("other", "own", "left"),
         [

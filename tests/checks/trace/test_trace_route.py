@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -12,6 +12,9 @@ from lossless.ground.basics.errors import LosslessError
 from lossless.model.fabric.view import View
 from tests.checks.trace.tracing import device, intent, traced
 from tests.strategies import fabric_of
+
+if TYPE_CHECKING:
+    from lossless.ground.documents.document import Document
 
 Data = dict[str, Any]
 
@@ -123,6 +126,17 @@ def test_links_that_are_down_carry_nothing() -> None:
         ("Ethernet4", "Ethernet8"),
         ("Ethernet8", "Ethernet4"),
     ]
+
+
+def test_a_device_is_found_by_its_name_with_and_without_its_domain() -> None:
+    def member(own: str, peer: str) -> Document:
+        meta = {"localhost": {"hostname": own}}
+        neighbor = {"Ethernet8": {"name": peer, "port": "Ethernet8"}}
+        return device({"DEVICE_METADATA": meta, "DEVICE_NEIGHBOR": neighbor}, f"{own}.json")
+
+    documents = [member("a.dc.example", "b"), member("b.dc.example", "a")]
+    found = traced(documents, "a:Ethernet4", "b.dc.example:Ethernet4")
+    assert (switches(found), found.source) == ("a.dc.exampleb.dc.example", "a.dc.example:Ethernet4")
 
 
 def test_neighbors_without_a_file_are_ends_by_name() -> None:

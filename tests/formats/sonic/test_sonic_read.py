@@ -96,6 +96,11 @@ class TestSpelling:
         assert notes == []
         assert bare(switch) == bare(read(base())[0])
 
+    @pytest.mark.parametrize("value", ["3", ["3"]])
+    def test_the_mark_of_a_list_behind_a_field_is_not_seen(self, value: object) -> None:
+        marked = patched(base(), PORT_QOS_MAP={"Ethernet0": {"pfc_enable": None, "pfc_enable@": value}})
+        assert qos_of(marked).pfc.priorities == (3,)
+
     def test_a_joined_key_is_a_row_for_each_port(self) -> None:
         rows = base()["PORT_QOS_MAP"]
         joined = {"global": rows["global"], "Ethernet0,Ethernet4,Ethernet8": rows["Ethernet0"]}

@@ -48,10 +48,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Results, Violation, merged
+from lossless.checks.rules.base import Results, Violation, added_up
 from lossless.checks.rules.locations import row_of
 from lossless.checks.rules.pfc.priorities import in_service, used_classes
 from lossless.ground.basics.findings import Edit, Origin
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_bytes
 from lossless.ground.basics.wording import joined
 from lossless.model.fabric.qos import PRIORITIES
@@ -71,9 +72,10 @@ def check(device: Device) -> Results:
     paused |= {
         ports.qos.pausing_group(p) for ports in device.view.port_sets for p in ports.qos.pfc.priorities
     }
-    yield from merged(
-        violation for ports in device.view.port_sets for violation in _unpaused(device, ports, paused)
-    )
+    found = [violation for ports in device.view.port_sets for violation in _unpaused(device, ports, paused)]
+    # Where nothing is paused at all, that is the cause whatever profiles the groups have.
+    causes = (((v.severity, v.data["group"], v.data["profile"] if paused else None), v) for v in found)
+    yield from map(added_up, grouped(causes).values())
 
 
 def _unpaused(device: Device, ports: PortSet, paused: set[int]) -> Iterator[Violation]:

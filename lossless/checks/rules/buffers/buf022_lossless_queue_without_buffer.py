@@ -86,7 +86,9 @@ def _queues(qos: PortQos, *, buffered: bool) -> Iterator[int]:
     """Yield the queues of priorities with PFC that have a BUFFER_QUEUE row, or that have none."""
     for priority in qos.pfc.priorities:
         number = qos.queue_of(priority)
-        if number == UNREADABLE or counted_lossy(qos, priority):
+        stopped = qos.pfc_to_queue.targets[priority] if qos.pfc_to_queue else priority
+        # Where a pause stops another queue, traffic should not be in this one (PFC005).
+        if number == UNREADABLE or counted_lossy(qos, priority) or stopped not in (number, None):
             continue
         queue = qos.queues[number]
         if (queue is not None and queue.buffer_origin is not None) is buffered:

@@ -6,8 +6,8 @@ Subject: device
 ## What it does
 Looks at ports with PFC in service on a deployed switch that have a row in `BUFFER_PORT_EGRESS_PROFILE_LIST` or
 `BUFFER_PORT_INGRESS_PROFILE_LIST`. The pool of every lossless queue must be that of a profile in the egress list, the
-pool of every lossless group that of one in the ingress list. Where one is left out, that is an error on NVIDIA switches
-and a warning elsewhere. Ports without such a row, and lists that name a profile that is not in the file (CFG002), are
+pool of every lossless group that of one in the ingress list. Where one is left out, or has a zero profile, which SONiC
+gives ports out of use, that is an error on NVIDIA switches and a warning elsewhere. Ports without such a row, and lists that name a profile that is not in the file (CFG002), are
 left alone.
 
 ## Why it breaks a lossless fabric
@@ -80,7 +80,7 @@ def _violations(device: Device, ports: PortSet) -> Iterator[Violation]:
         named = set(names_in(row.fields.get("profile_list", ""))) if row else set()
         if row is None or not named or named != {profile.name for profile in listed}:
             continue
-        pools = {profile.pool.name for profile in listed if profile.pool is not None}
+        pools = {p.pool.name for p in listed if p.pool is not None and not p.is_zero}
         missing = sorted({*_pools(ports.qos, side)} - pools)
         if missing:
             yield _violation(ports, device.tables.origin(table, row, "profile_list"), side, missing)
@@ -105,7 +105,8 @@ def _queue_profile(qos: PortQos, priority: int) -> BufferProfile | None:
     profile = queue.buffer if queue is not None else None
     # One on an ingress pool is SWS014's.
     of_egress = profile is not None and profile.pool is not None and profile.pool.kind != "ingress"
-    return profile if of_egress and not is_lossy(profile) else None
+    # A queue that holds nothing is PFC005's.
+    return profile if of_egress and profile and not (is_lossy(profile) or profile.is_zero) else None
 
 
 def _violation(ports: PortSet, origin: Origin, side: str, pools: list[str]) -> Violation:
@@ -113,7 +114,8 @@ def _violation(ports: PortSet, origin: Origin, side: str, pools: list[str]) -> V
     nvidia = is_nvidia(ports.switch)
     return Violation(
         origin=origin,
-        message=f"the {side} profile list names no profile of {joined(pools)}, which its lossless {what}s are in",
+        message=f"the {side} profile list names no profile of {joined(pools)} that holds something, and its lossless "
+        f"{what}s are in that",
         note=f"an NVIDIA switch then lets all {what}s of the port together hold 0 B of the pool"
         if nvidia
         else f"it says how much all {what}s of the port may hold of each pool",

@@ -7,7 +7,8 @@ Subject: fabric
 ## What it does
 Follows each PFC priority through a port. In: its traffic class must be counted in the priority group whose
 filling pauses that priority, and that group must have headroom. Out: a received pause must stop the queue
-the traffic class leaves through, and that queue must not have a lossy buffer profile. A lossy traffic class
+the traffic class leaves through, and that queue must not have a lossy buffer profile, nor on a port in service a
+zero profile, which SONiC gives ports out of use. A lossy traffic class
 must not be counted in a group that pauses. Where one thing is out of line, that is the one to fix; where
 several are, or no DSCP uses the priority (and no name says that it should be lossless: PFC001), the mask is.
 A DSCP uses a priority where its traffic class, by the maps, has the number of the priority or is counted in the
@@ -80,8 +81,8 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation, merged
 from lossless.checks.rules.fixes import entries, port_rows
-from lossless.checks.rules.locations import entry_or_map
-from lossless.checks.rules.pfc.priorities import by_switch, is_lossy, sent_priority, used_classes
+from lossless.checks.rules.locations import entry_or_map, row_of
+from lossless.checks.rules.pfc.priorities import by_switch, in_service, is_lossy, sent_priority, used_classes
 from lossless.formats.sonic.read.numbers import priority_list
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
@@ -92,7 +93,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.ground.basics.findings import Edit, Origin
-    from lossless.model.fabric.qos import IndexMap, PortQos
+    from lossless.model.fabric.qos import BufferProfile, IndexMap, PortQos, Queue
     from lossless.model.fabric.view import PortSet, View
 
 _PER_PORT = (("PORT_QOS_MAP",), ("BUFFER_PG",), ("BUFFER_QUEUE",), ("QUEUE",))
@@ -210,7 +211,9 @@ def _group(view: View, ports: PortSet, number: int) -> Iterator[_Fault]:
         yield _Fault(
             problem, f"add BUFFER_PG|{ports.ports[0].name}|{number} with profile NULL", qos.pfc.origin
         )
-    if group is None or group.buffer is None or group.buffer.lossless or "_zero_" in group.buffer.name:
+    if group is None or group.buffer is None or group.buffer.lossless:
+        return
+    if group.buffer.is_zero and in_service(ports) is None:
         return
     problem = f"PG {number} has {group.buffer.name}, which has no headroom"
     origin = group.origin if view.fabric.declared else group.origin.at("profile")
@@ -246,6 +249,21 @@ def _outward(view: View, ports: PortSet, priority: int) -> Iterator[_Fault]:
         origin = queue.buffer_origin or queue.origin
         place = origin if view.fabric.declared else origin.at("profile")
         yield _Fault(problem, f"give queue {leaves} the egress profile of lossless queues", place)
+    elif queue is not None and queue.buffer is not None and queue.buffer.is_zero and in_service(ports):
+        yield _zero(view, queue, queue.buffer)
+
+
+def _zero(view: View, queue: Queue, profile: BufferProfile) -> _Fault:
+    """Return that a queue has a zero profile: one by name is misplaced, another has the wrong threshold."""
+    problem = f"queue {queue.number} has {profile.name}, which holds nothing"
+    row = row_of(profile)
+    if row is not None and not view.fabric.declared and "zero" not in profile.name:
+        # A profile whose pool is empty sets no threshold of that kind.
+        field = "pool" if profile.pool is not None and profile.pool.size_bytes == 0 else "dynamic_th"
+        return _Fault(problem, "set dynamic_th to 7, and a pool that holds something", row.at(field))
+    origin = queue.buffer_origin or queue.origin
+    place = origin if view.fabric.declared else origin.at("profile")
+    return _Fault(problem, f"give queue {queue.number} the egress profile of lossless queues", place)
 
 
 def _no_entry(table: str, index_map: IndexMap, priority: int) -> _Fault:

@@ -6,12 +6,14 @@ Subject: device
 
 ## What it does
 Looks at the maps that `PORT_QOS_MAP` binds on ports in service with PFC: TC to queue, TC to priority group, and PFC
-priority to queue. A port that binds none where at least half of the ports do is a warning. A DSCP map that is missing
-is CLS004's, a map that is named and not there CFG002's.
+priority to queue. A port that binds none where at least half of the ports do is a warning, and so is a port without
+a map of TC to queue, whatever the others have. Where most ports bind none of the two other maps, what the chip does is
+*not checked*. A DSCP map that is missing is CLS004's, a map that is named and not there CFG002's.
 
 ## Why it breaks a lossless fabric
 Without a map the chip's own default holds, which differs from chip to chip: all traffic classes in one priority group,
 or each in its own. RDMA then fills a group without headroom, or a pause stops another queue than the one that fills.
+Without a map of TC to queue SAI asks for queue 0 for all packets, which no pause of RDMA's priority stops.
 
 ## Bad
 ```json config_db base=leaf
@@ -39,14 +41,15 @@ Bind the map that the other ports bind.
 
 ## Sources
 - sonic-buildimage files/build_templates/qos_config.j2 @086b03b (every port in use binds the same maps)
-- opencomputeproject/SAI inc/saiport.h @6d8326b (maps of a port are none by default)
+- opencomputeproject/SAI inc/saiport.h @6d8326b (maps of a port are none by default; without one of TC to queue all
+  packets go to queue 0)
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Results, Violation, merged
+from lossless.checks.rules.base import MissingInput, Results, Violation, merged
 from lossless.checks.rules.fixes import port_rows
 from lossless.checks.rules.locations import places
 from lossless.checks.rules.pfc.priorities import in_service
@@ -58,7 +61,8 @@ if TYPE_CHECKING:
     from lossless.model.fabric.qos import PortQos
     from lossless.model.fabric.view import PortSet
 
-_FIELDS = ("tc_to_queue_map", "tc_to_pg_map", "pfc_to_queue_map")
+_TO_QUEUE = "tc_to_queue_map"
+_FIELDS = (_TO_QUEUE, "tc_to_pg_map", "pfc_to_queue_map")
 
 
 def check(device: Device) -> Results:
@@ -66,11 +70,16 @@ def check(device: Device) -> Results:
     sets = device.view.lossless_sets
     for field in _FIELDS:
         bare = [ports for ports in sets if not _bound(ports.qos, field)]
-        if bare and 2 * places(bare) <= places(sets):
-            serving = (in_service(ports) for ports in bare if not _named(device, ports, field))
+        named = (in_service(ports) for ports in bare if not _named(device, ports, field))
+        serving = [ports for ports in named if ports is not None]
+        usual = 2 * places(bare) <= places(sets)
+        if usual or (field == _TO_QUEUE and not device.switch.is_fragment):
             others = [ports for ports in sets if ports not in bare]
             name = _map_of(device, others, field)
-            yield from merged(_violation(ports, field, name) for ports in serving if ports is not None)
+            yield from merged(_violation(ports, field, name, usual=usual) for ports in serving)
+        elif serving:
+            reason = f"no {field} is bound, and what the chip does without one is not known"
+            yield MissingInput(reason, places(serving))
 
 
 def _bound(qos: PortQos, field: str) -> bool:
@@ -95,14 +104,18 @@ def _map_of(device: Device, sets: Sequence[PortSet], field: str) -> str:
     return min(names) if len(names) == 1 else ""
 
 
-def _violation(ports: PortSet, field: str, name: str) -> Violation:
+def _violation(ports: PortSet, field: str, name: str, *, usual: bool) -> Violation:
+    priorities = ", ".join(map(str, ports.qos.pfc.priorities))
     return Violation(
         origin=ports.qos.pfc.origin,
-        message=f"PFC is on and no {field} is bound, as other ports with PFC bind one",
-        note="the chip's own default holds, and that differs from chip to chip",
+        message=f"PFC is on and no {field} is bound{', as other ports with PFC bind one' if usual else ''}",
+        note=f"SAI then asks for queue 0 for all packets, where no pause of priority {priorities} stops them; "
+        "some chips give each traffic class a queue of its own"
+        if field == _TO_QUEUE
+        else "the chip's own default holds, and that differs from chip to chip",
         help=f'bind the map of the other ports: "{field}": "{name}"'
         if name
-        else f"bind {field} as other ports do",
+        else f"bind {field}, with an entry for each traffic class",
         fix=port_rows([ports], ports.qos.pfc.origin, field, name) if name else (),
         data={"field": field},
     ).on_ports(ports)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.formats.importing.cabling.cables import merge_cables
-from lossless.formats.importing.cabling.device_names import DeviceNames, claimed_twice
+from lossless.model.fabric.device_names import DeviceNames, claimed_twice
 from lossless.formats.importing.cabling.documents import line_path
 from lossless.formats.importing.cabling.files import read_files
 from lossless.formats.importing.cabling.port_names import OUT_OF_BAND, PortNames

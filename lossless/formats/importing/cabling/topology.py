@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from lossless.formats.importing.cabling.cables import PORT_NAME, merge_cables, sonic_spelling
-from lossless.formats.importing.cabling.device_names import canonical_names
+from lossless.model.fabric.device_names import canonical_names
 from lossless.formats.importing.cabling.files import read_files
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.natural_order import natural_key

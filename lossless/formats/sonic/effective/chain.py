@@ -117,6 +117,8 @@ def _cause(
     if dscp_map is None and traffic_class not in port.pfc:
         return Break("unmapped", ("PORT_QOS_MAP", name), "", None)
     if traffic_class not in port.pfc and dscp_map:
+        if _pauses_elsewhere(state, dscp_map, traffic_class):
+            return Break("pause", ("PORT_QOS_MAP", name), "pfc_enable", None)
         return Break("entry", ("DSCP_TO_TC_MAP", dscp_map), str(dscp), None)
     for field, table, wrong in (
         ("tc_to_pg_map", "TC_TO_PRIORITY_GROUP_MAP", not backed or not pausing),
@@ -136,6 +138,15 @@ def _cause(
             return Break("joined", ("PORT_QOS_MAP", joined), "", None)
         return Break("group", ("BUFFER_PG", f"{name}|{group}"), "", None)
     return Break("pause", ("PORT_QOS_MAP", name), "pfc_enable", None)
+
+
+def _pauses_elsewhere(state: Programmed, dscp_map: str, traffic_class: int) -> bool:
+    """Return whether ports with the same map pause a class: then the port at hand is the one that is wrong."""
+    ports = state.ports.values()
+    return any(
+        traffic_class in port.pfc and port.maps.get("dscp_to_tc_map", state.global_map) == dscp_map
+        for port in ports
+    )
 
 
 def _waiting_groups(state: Programmed, name: str, group: int) -> Iterator[Row]:

@@ -1,9 +1,10 @@
 """CONFIG_DB as found: rows with canonical values, their oddities collected and never fatal.
 
-JSON integers become text, leaf-lists become comma text, old bracket references (``[BUFFER_POOL|x]``, before
-202111) become plain names, and comma-joined port keys become one row a port; each row remembers the key it
-was written under, so that findings point at the text of the file. Other forms of a whole file are taken apart
-before, by :mod:`lossless.formats.sonic.read.forms`.
+JSON integers become text, lists become comma text: ConfigDBConnector stores one under its field with ``@`` behind it,
+and orchagent and buffermgrd read fields without that (sonic-swss-common common/configdb.h, table.cpp @85a39d8). Old
+bracket references (``[BUFFER_POOL|x]``, before 202111) become plain names, and comma-joined port keys become one row a
+port; each row remembers the key it was written under, so that findings point at the text of the file. Other forms of a
+whole file are taken apart before, by :mod:`lossless.formats.sonic.read.forms`.
 """
 
 from __future__ import annotations
@@ -46,6 +47,8 @@ PORT_MAPS = {
 
 _MOST_DIGITS = 20
 """Digits of 2 to the 64th; int() refuses texts that are very much longer with an error of its own."""
+_LIST_MARK = "@"
+"""Behind the field of a list in redis; daemons do not see it, nor what follows it."""
 _TEXT = frozenset({str})
 _ROW = frozenset({dict})
 _LISTS = frozenset({"BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST"})
@@ -151,7 +154,7 @@ class Tables:
         return {single: row for key, row in written.items() for single in single_keys(key)}
 
     def _fields(self, place: Path, fields: Mapping[str, object]) -> Mapping[str, str]:
-        if _is_text(fields) and "profile_list@" not in fields:
+        if _is_text(fields) and _LIST_MARK not in "".join(fields):
             return fields
         text_by_field = {}
         # In the midst of a configuration a row can be wrapped as redis-dump does.
@@ -160,7 +163,7 @@ class Tables:
             if isinstance(value, dict) or (isinstance(value, list) and not all(map(_is_plain, value))):
                 self.unread.append(f"{'|'.join(map(str, place))}|{key}: not a value")
             else:
-                text_by_field[key.removesuffix("@")] = _text(value)
+                text_by_field[key.partition(_LIST_MARK)[0] or key] = _text(value)
                 if value.__class__ is int or value.__class__ is float:
                     self.numbers.append((*place, key))
         return text_by_field
@@ -244,6 +247,8 @@ def _is_plain_table(name: str, rows: Mapping[str, object]) -> bool:
     if name in _PORT_KEYED and "," in "".join(rows):
         return False
     fields: Iterable[dict[str, object]] = rows.values()  # type: ignore[assignment]
+    if _LIST_MARK in "".join(chain.from_iterable(fields)):
+        return False
     return _TEXT.issuperset(map(type, chain.from_iterable(map(dict.values, fields))))
 
 
@@ -279,7 +284,7 @@ def _is_plain(value: object) -> bool:
 def _text(value: object) -> str:
     if isinstance(value, list):
         return ",".join(map(_text, value))
-    return "" if value is None else str(value)
+    return str(value)
 
 
 def _names_ports(key: str) -> bool:

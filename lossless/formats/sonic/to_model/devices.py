@@ -49,7 +49,8 @@ def read_fabric(
     inferred from what it does. Links are known where both ends are among the files and their hostnames are
     unique.
     """
-    switches = tuple(_DeviceReader(tables, find_hardware, rdma_dscps).switch() for tables in devices)
+    read = tuple(_DeviceReader(tables, find_hardware, rdma_dscps).switch() for tables in devices)
+    switches = _by_own_names(read) if len(read) > 1 else read
     return Fabric(
         name="",
         provenance="deployed",
@@ -62,6 +63,27 @@ def read_fabric(
         capacities=(),
         sources=tuple(tables.file for tables in devices),
         unread=tuple(f"{tables.shown}: {note}" for tables in devices for note in tables.unread),
+    )
+
+
+def _by_own_names(switches: tuple[Switch, ...]) -> tuple[Switch, ...]:
+    """Return switches whose neighbors have the names that they have for themselves."""
+    from lossless.model.fabric.device_names import other_names
+
+    named = {port.neighbor[0] for switch in switches for port in switch.ports if port.neighbor}
+    others = other_names({switch.name for switch in switches}, named)
+    if not others:
+        return switches
+    return tuple(
+        switch._replace(
+            ports=tuple(
+                port._replace(neighbor=(others[port.neighbor[0]], port.neighbor[1]))
+                if port.neighbor is not None and port.neighbor[0] in others
+                else port
+                for port in switch.ports
+            )
+        )
+        for switch in switches
     )
 
 

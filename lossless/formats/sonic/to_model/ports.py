@@ -274,7 +274,8 @@ class QosReader:
         row = rows.groups.get(number)
         if row is not None:
             written = self._written_group(number, row)
-            if written.lossless or self._dynamic or number not in rows.rewritten:
+            bare = written.buffer is not None and not written.buffer.xoff_bytes
+            if not bare or self._dynamic or number not in rows.rewritten:
                 return written
             made = self._generate(speed_bps, cable)
             if made is None or isinstance(made, Unknown) or made is written.buffer:

@@ -122,12 +122,17 @@ def _not_below_poll(row: Row, context: RowContext, *names: str) -> Iterator[Cons
             next(iter(times)), "timers are accepted only beside a POLL_INTERVAL in PFC_WD|GLOBAL"
         )
         return
-    below = {name: f"{name} {time} ms" for name, time in times.items() if time < poll}
+    below = {name: f"{name} {_shown(row[name], time)}" for name, time in times.items() if time < poll}
     if below:
         verb = "are" if len(below) > 1 else "is"
         yield ConstraintViolation(
             next(iter(below)), f"{' and '.join(below.values())} {verb} below {POLL} {poll} ms"
         )
+
+
+def _shown(text: str, time_ms: int) -> str:
+    """Return a timer as a message says it: the models read ``0200`` as decimal, orchagent as octal."""
+    return f"{time_ms} ms" if text == str(time_ms) else f"{text!r}, {time_ms} ms to the models,"
 
 
 def _not_with(row: Row, _: RowContext, name: str, other: str) -> Iterator[ConstraintViolation]:

@@ -5,6 +5,7 @@ LLDP tells the name a system gives itself, which is with its domain on most host
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -41,6 +42,12 @@ class DeviceNames:
         return None
 
 
+@lru_cache(maxsize=4)
+def among(known: tuple[str, ...]) -> DeviceNames:
+    """Return the names of known devices, made once for all that are looked for."""
+    return DeviceNames(known)
+
+
 def _without_domain(name: str) -> Iterator[str]:
     """Yield a name without the last word of its domain, without the last two, and so on."""
     while "." in name:
@@ -73,6 +80,14 @@ def _last(low: str, chosen: Mapping[str, str]) -> str:
     while chosen[low] != low:
         low = chosen[low]
     return low
+
+
+def other_names(known: Collection[str], named: Iterable[str]) -> dict[str, str]:
+    """Return the device that each name means which no device has for itself; none that two domains claim."""
+    names = DeviceNames(known)
+    meant = {name: device for name in {*named}.difference(known) if (device := names.find(name)) is not None}
+    doubtful = {device for device, *_ in claimed_twice(meant | {device: device for device in meant.values()})}
+    return {name: device for name, device in meant.items() if device not in doubtful}
 
 
 def claimed_twice(meant: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lossless.formats.importing.cabling.device_names import DeviceNames, canonical_names, claimed_twice
+from lossless.model.fabric.device_names import DeviceNames, canonical_names, claimed_twice, other_names
 
 KNOWN = ("leaf1", "Leaf2", "spine1.dc1.example.net", "core.a", "core.b")
 
@@ -46,3 +46,11 @@ def test_a_device_that_several_domains_claim_is_named_once_with_two_of_them() ->
         ("leaf1", "leaf1.dc1.example.net", "leaf1.dc2"),
         ("leaf2", "leaf2.dc2", "leaf2.dc30"),
     ]
+
+
+def test_names_of_two_domains_are_not_one_device() -> None:
+    assert other_names({"leaf1", "leaf2"}, ["leaf1.a", "leaf1.b", "leaf2.a", "LEAF2.a"]) == {
+        "leaf2.a": "leaf2",
+        "LEAF2.a": "leaf2",
+    }
+    assert other_names({"leaf1.a", "leaf1.b"}, ["leaf1", "spine1"]) == {}
