@@ -164,6 +164,22 @@ def test_a_port_that_pauses_one_priority_more_than_it_uses_is_no_part_of_the_oth
     assert only("CLS001", leaf(**own)).severity == "warning"
 
 
+@pytest.mark.parametrize(
+    "rows", [{}, {"BUFFER_PG": None}, {"BUFFER_PG": {f"{port}|3": None for port in PORTS}}]
+)
+def test_a_priority_that_no_dscp_leads_to_is_reported_whoever_writes_its_groups(rows: dict[str, Any]) -> None:
+    """buffermgrd makes the lossless groups that no row gives."""
+    found = only("CLS001", leaf(DSCP_TO_TC_MAP={"AZURE": {"26": "0"}}, **rows))
+    assert (found.severity, found.data, found.places) == ("warning", {"traffic_class": 3}, 3)
+    assert drawn("CLS001", leaf(**rows)) == []
+
+
+def test_a_mask_beside_the_group_with_headroom_is_not_said_of_the_map_too() -> None:
+    beside = leaf(PORT_QOS_MAP={port: {"pfc_enable": "4", "pfcwd_sw_enable": "4"} for port in PORTS})
+    assert drawn("BUF015", beside)
+    assert drawn("CLS001", beside) == []
+
+
 def test_a_port_without_the_map_of_the_others_is_counted() -> None:
     dangling = leaf(PORT_QOS_MAP={"Ethernet4": {"dscp_to_tc_map": "NOWHERE"}})
     assert drawn("CLS001", dangling) == []
