@@ -332,3 +332,17 @@ class TestNeighbors:
 
 def test_upstream_configurations_draw_none(reference: Path) -> None:
     assert corpus_findings(reference, ("CFG004", "CFG009"), ()) == []
+
+
+class TestTheMapOfTheSwitch:
+    """It serves ports that bind no map of their own."""
+
+    @pytest.mark.parametrize("row", [None, {"dscp_to_tc_map": "NOWHERE"}, {"dscp_to_tc_map": "OLD"}])
+    def test_where_all_ports_have_their_own_nothing_is_lost(self, row: Patch | None) -> None:
+        old = {"OLD": {str(dscp): "0" for dscp in range(64)}}
+        found = the_drift({"PORT_QOS_MAP": {"global": row}, "DSCP_TO_TC_MAP": old})
+        assert found.severity == "warning"
+
+    def test_a_port_without_its_own_loses_the_class_with_it(self) -> None:
+        rows = {"global": None, HOST_PORTS[0]: {"dscp_to_tc_map": None}}
+        assert {found.severity for found in drift({"PORT_QOS_MAP": rows})} == {"error"}

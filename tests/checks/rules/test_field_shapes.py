@@ -164,6 +164,38 @@ def test_a_port_that_pauses_one_priority_more_than_it_uses_is_no_part_of_the_oth
     assert only("CLS001", leaf(**own)).severity == "warning"
 
 
+@pytest.mark.parametrize("key", ["26", " 26", "26.0", "26 (RDMA)", "282"])
+@pytest.mark.parametrize("target", ["3", " 3", "3.0", "3 # lossless", "259", "-253"])
+def test_entries_lead_where_orchagent_reads_them_to(key: str, target: str) -> None:
+    """std::stoi stops behind the digits, and eight bits of the number count."""
+    entries = {"26": None, key: target}
+    found = lint_documents([leaf(DSCP_TO_TC_MAP={"AZURE": entries})], Options(rdma_dscps=(26,))).findings
+    assert [each.code for each in found if each.severity == "error"] == []
+
+
+@pytest.mark.parametrize(("key", "target"), [("0x1a", "3"), ("26", "0x3"), ("26", "3E"), ("27", "3")])
+def test_entries_that_are_read_otherwise_are_lossy_where_that_is(key: str, target: str) -> None:
+    lossy = target == "0x3" or key != "26"
+    found = drawn("CLS001", leaf(DSCP_TO_TC_MAP={"AZURE": {"26": None, key: target}}), rdma_dscps=(26,))
+    assert [each.severity for each in found] == ["error"] * lossy
+
+
+@pytest.mark.parametrize(
+    "rows", [{}, {"BUFFER_PG": None}, {"BUFFER_PG": {f"{port}|3": None for port in PORTS}}]
+)
+def test_a_priority_that_no_dscp_leads_to_is_reported_whoever_writes_its_groups(rows: dict[str, Any]) -> None:
+    """buffermgrd makes the lossless groups that no row gives."""
+    found = only("CLS001", leaf(DSCP_TO_TC_MAP={"AZURE": {"26": "0"}}, **rows))
+    assert (found.severity, found.data, found.places) == ("warning", {"traffic_class": 3}, 3)
+    assert drawn("CLS001", leaf(**rows)) == []
+
+
+def test_a_mask_beside_the_group_with_headroom_is_not_said_of_the_map_too() -> None:
+    beside = leaf(PORT_QOS_MAP={port: {"pfc_enable": "4", "pfcwd_sw_enable": "4"} for port in PORTS})
+    assert drawn("BUF015", beside)
+    assert drawn("CLS001", beside) == []
+
+
 def test_a_port_without_the_map_of_the_others_is_counted() -> None:
     dangling = leaf(PORT_QOS_MAP={"Ethernet4": {"dscp_to_tc_map": "NOWHERE"}})
     assert drawn("CLS001", dangling) == []

@@ -135,6 +135,69 @@ class TestPriorityOnTheWire:
         assert drawn("PFC004", *self.ends(leaf=other)) == []
 
 
+class TestADscpThatOneEndKeeps:
+    """PFC004, of three leaves and two spines without any option. DSCP 5 shares priority 4 with DSCP 4."""
+
+    SPARE: ClassVar[Patch] = {"DSCP_TO_TC_MAP": {"AZURE": {"5": "4"}}}
+    LEAVES: ClassVar[Patch] = dict.fromkeys(("leaf1", "leaf2", "leaf3"), SPARE)
+    SPINES: ClassVar[Patch] = dict.fromkeys(("spine1", "spine2"), SPARE)
+
+    @staticmethod
+    def fabric(patches: Patch) -> list[Document]:
+        """Return the files of a fabric; port 4n of a switch leads to its nth neighbor."""
+        documents = []
+        for names, neighbors, base in (
+            (["leaf1", "leaf2", "leaf3"], ["spine1", "spine2"], "wired-leaf34.json"),
+            (["spine1", "spine2"], ["leaf1", "leaf2", "leaf3"], "wired-spine34.json"),
+        ):
+            for number, name in enumerate(names):
+                links = {
+                    port: {"name": neighbors[n], "port": PORTS[number]} if n < len(neighbors) else None
+                    for n, port in enumerate(PORTS)
+                }
+                own: Patch = {
+                    "DEVICE_METADATA": {"localhost": {"hostname": name}},
+                    "DEVICE_NEIGHBOR": links,
+                    **patches.get(name, {}),
+                }
+                documents.append(patched(base, own, f"{name}.json"))
+        return documents
+
+    def severities(self, patches: Patch) -> list[tuple[str, str]]:
+        found = drawn("PFC004", *self.fabric(patches))
+        return sorted((finding.origin.file.rpartition("/")[2], finding.severity) for finding in found)
+
+    def test_one_port_of_a_switch_that_keeps_it_on_the_others_is_an_error(self) -> None:
+        odd: Patch = {
+            "DSCP_TO_TC_MAP": {"AZURE": {"5": "4"}, "OLD": {"3": "3", "4": "4", "5": "2"}},
+            **qos("Ethernet4", dscp_to_tc_map="OLD"),
+        }
+        fabric = {**self.LEAVES, **self.SPINES, "spine2": odd}
+        assert self.severities(fabric) == [("spine2.json", "error")]
+
+    def test_a_switch_between_the_neighbors_of_another_that_keeps_it_is_an_error(self) -> None:
+        assert self.severities({**self.LEAVES, "spine1": self.SPARE}) == [("spine2.json", "error")]
+
+    def test_a_dscp_that_the_whole_tier_between_lacks_may_be_a_spare_one(self) -> None:
+        expected = [("spine1.json", "warning"), ("spine2.json", "warning")]
+        assert self.severities(self.LEAVES) == expected
+
+    def test_a_dscp_that_stays_with_one_leaf_is_nobodys_fault(self) -> None:
+        """Storage that stays below the spines."""
+        assert self.severities({"leaf1": self.SPARE}) == []
+
+    def test_maps_of_ports_that_pair_up_over_the_link_may_differ_elsewhere(self) -> None:
+        apart: Patch = {
+            "DSCP_TO_TC_MAP": {"AZURE": {"5": "4"}, "UPLINK": {"3": "3", "4": "4", "5": "2"}},
+            **qos("Ethernet4", dscp_to_tc_map="UPLINK"),
+        }
+        fabric = {**self.LEAVES, **self.SPINES, "spine2": apart, "leaf2": apart}
+        assert self.severities(fabric) == []
+
+    def test_all_that_keep_it_are_healthy(self) -> None:
+        assert self.severities({**self.LEAVES, **self.SPINES}) == []
+
+
 class TestBeyondTheIntent:
     """PFC007."""
 

@@ -170,6 +170,33 @@ class TestMaps:
     def test_the_mark_of_an_empty_row_is_no_entry(self) -> None:
         assert drawn(device({"DOT1P_TO_TC_MAP": {"AZURE": {"NULL": "NULL"}}}), "SWS001") == []
 
+    @pytest.mark.parametrize("rows", [{}, {"NULL": "NULL"}])
+    @pytest.mark.parametrize(
+        ("table", "severity"),
+        [
+            ("DSCP_TO_TC_MAP", "error"),
+            ("MAP_PFC_PRIORITY_TO_QUEUE", "error"),
+            ("TC_TO_DOT1P_MAP", "error"),
+            ("MPLS_TC_TO_TC_MAP", "error"),
+            ("TC_TO_DSCP_MAP", "warning"),
+        ],
+    )
+    def test_a_map_without_entries_throws_wherever_it_is_bound(
+        self, table: str, severity: str, rows: dict[str, str]
+    ) -> None:
+        """``ZZZ`` stands behind all others, so that no row waits; up to 202511 orchagent ends all the same."""
+        for name in ("AAA", "ZZZ"):
+            (found,) = drawn(device({table: {name: rows}}), "SWS001")
+            assert (found.severity, found.data["map"]) == (severity, name)
+
+    def test_an_empty_map_of_802_1p_is_empty(self) -> None:
+        assert drawn(device({"DOT1P_TO_TC_MAP": {"AZURE": {}}}), "SWS001") == []
+
+    @pytest.mark.parametrize("table", ["TC_TO_DOT1P_MAP", "MPLS_TC_TO_TC_MAP"])
+    def test_maps_that_carry_no_rdma_throw_too(self, table: str) -> None:
+        assert drawn(device({table: {"AZURE": {"1": "1"}}}), "SWS001") == []
+        assert drawn(device({table: {"AZURE": {"1": "one"}}}), "SWS001")[0].severity == "error"
+
     @pytest.mark.parametrize(("dscp", "drawn_"), [("63", 0), ("64", 1), ("-1", 1)])
     def test_dscps_end_at_63(self, dscp: str, drawn_: int) -> None:
         assert len(drawn(device({"DSCP_TO_TC_MAP": {"AZURE": {dscp: "0"}}}), "SWS002")) == drawn_

@@ -260,9 +260,14 @@ def _targets(ports: PortSet) -> set[int]:
 
 
 def _has_headroom(ports: PortSet, priority: int) -> bool:
-    """Return whether a row gives the group of a priority headroom; where none does, PFC005 says so."""
-    group = ports.qos.groups[priority]
-    return group is not None and not group.generated and group.buffer is not None and group.buffer.lossless
+    """Return whether the group of a priority has headroom; where no row gives it any, PFC005 says so.
+
+    A group that buffermgrd makes counts where it makes all of them: beside a row with headroom the mask is wrong, and
+    BUF015 says so.
+    """
+    backed = [g for g in ports.qos.groups if g is not None and g.buffer is not None and g.buffer.lossless]
+    written = [group for group in backed if not group.generated]
+    return any(group.number == priority for group in written or backed)
 
 
 def _unreached_violation(ports: PortSet, priority: int) -> Violation:

@@ -169,8 +169,11 @@ def _whole_switch(device: Device, have: Switch, want: Switch) -> Iterator[Switch
         yield SwitchDifference(poll.origin, message, wanted.origin)
     if want.qos.global_dscp_map is not None:
         nowhere = device.tables.origin("PORT_QOS_MAP").key()
-        lossless = [cls.priority for cls in want.classes.lossless if cls.priority is not None]
-        yield from of_map(MAPS[0], have.qos.global_dscp_map, want.qos.global_dscp_map, nowhere, lossless)
+        own = have.qos.global_dscp_map
+        # Ports with a map of their own never use that of the switch.
+        led = [qos for ports in device.view.lossless_sets if (qos := ports.qos).dscp_to_tc in (None, own)]
+        lossless = [cls.priority for cls in want.classes.lossless if cls.priority is not None] if led else []
+        yield from of_map(MAPS[0], own, want.qos.global_dscp_map, nowhere, lossless)
     if want.qos.tunnel is not None and have.qos.tunnel is not None:
         yield from of_tunnel(have.qos.tunnel, want.qos.tunnel)
     yield from of_trimming(have.qos, want.qos, device.tables.origin(TRIM_TABLE).key())

@@ -9,9 +9,10 @@ and for which priority the other asks for a pause when it fills up. Both are num
 maps of either switch. Where both masks do not even agree, PFC003 says so.
 
 A DSCP that one end keeps and the other does not is reported too. Two ends of a link that pause the same priority must
-have a lossless DSCP of it in common. Where they have, a switch between two that keep one more DSCP may have forgotten
-it, which is a warning. Priorities that tunnel remapping adds are left out, and so are hosts, whose maps name more DSCPs
-than they send.
+have a lossless DSCP of it in common. Where they have, it is an error that a switch loses a DSCP on some links which it
+keeps on most others, or which another switch keeps between the same neighbors. Where no such switch does, one between
+two that keep one more DSCP may have forgotten it, which is a warning. Priorities that tunnel remapping adds are left
+out, and so are hosts, whose maps name more DSCPs than they send.
 
 ## Why it breaks a lossless fabric
 A pause names a priority and no DSCP. Where leaf and spine put one DSCP into two lossless classes, both are paused
@@ -78,10 +79,29 @@ def across(devices: DeployedDevices) -> Results:
     lost = grouped(
         ((end.switch, dscp, priority), (end, other)) for end, other, dscp, priority in _lost(devices)
     )
-    for (_, dscp, priority), ends in lost.items():
-        alone = any(_in_common(end, other, priority) == [] for end, other in ends)
-        if alone or len({other.switch for _, other in ends}) > 1:
-            yield _lost_violation(dscp, priority, ends).certain_if(alone)
+    kept = _kept(devices, {(dscp, priority) for _, dscp, priority in lost})
+    for (switch, dscp, priority), ends in lost.items():
+        senders = {other.switch for _, other in ends}
+        carrying = kept[dscp, priority]
+        certain = (
+            any(_in_common(end, other, priority) == [] for end, other in ends)
+            or len(carrying.get(switch, ())) > len(ends)
+            or any(len(senders.intersection(neighbors)) > 1 for neighbors in carrying.values())
+        )
+        if certain or len(senders) > 1:
+            yield _lost_violation(dscp, priority, ends).certain_if(certain)
+
+
+def _kept(
+    devices: DeployedDevices, lost: set[tuple[int, int]]
+) -> dict[tuple[int, int], dict[str, list[str]]]:
+    """Return of DSCPs, each with its priority, the switches that keep them, with the neighbor of each such link."""
+    kept: dict[tuple[int, int], dict[str, list[str]]] = {what: {} for what in lost}
+    for pair in devices.compared if lost else ():
+        for end, other in ((pair.near, pair.far), (pair.far, pair.near)):
+            for what in lost.intersection(end.paused, other.sent) if other.host is None else ():
+                kept[what].setdefault(end.switch, []).append(other.switch)
+    return kept
 
 
 def _lost(devices: DeployedDevices) -> Iterator[tuple[LinkEnd, LinkEnd, int, int]]:

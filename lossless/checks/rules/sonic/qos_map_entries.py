@@ -34,6 +34,8 @@ KINDS = {
     "MAP_PFC_PRIORITY_TO_QUEUE": MapKind("priority", 8, "queue", 8),
     "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP": MapKind("priority", 8, "PG", 8),
     "TC_TO_DSCP_MAP": MapKind("TC", 16, "DSCP", 64),
+    "TC_TO_DOT1P_MAP": MapKind("TC", 16, "802.1p", 8),
+    "MPLS_TC_TO_TC_MAP": MapKind("MPLS TC", 8, "TC", 16),
 }
 """TCs count 0 to 15 (sonic-buildimage src/sonic-yang-models, tc_type @086b03b); SONiC's own templates for dual ToR
 use TC 8 (files/build_templates/qos_config.j2 @086b03b)."""
@@ -58,7 +60,7 @@ class QosMapEntry(NamedTuple):
 def odd_entries(device: Device) -> Iterator[QosMapEntry]:
     """Yield the entries of all QoS maps that are not written as a number in range to a number in range."""
     for table, kind in KINDS.items():
-        for row in device.tables.table(table).values():
+        for row in device.tables.written(table).values():
             fields = row.fields
             if not _is_plain(fields, kind):
                 for source_text, target_text in fields.items():

@@ -35,14 +35,6 @@ port gets any QoS, and none comes up.
 }
 ```
 
-```json config_db base=leaf
-{
-  "DSCP_TO_TC_MAP": {
-    "AAA": {}   // <- here
-  }
-}
-```
-
 ## Good
 ```json config_db base=leaf rdma-dscp=26
 {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
-from lossless.formats.sonic.effective.objects import UINT64, to_uint
+from lossless.formats.sonic.effective.objects import UINT64, stoi, to_uint, unsigned8
 from lossless.formats.sonic.read.numbers import read_priorities
 from lossless.formats.sonic.read.tables import whole_number
 from lossless.formats.sonic.to_model.trimming import DISCARD_ACTION, TRIM
@@ -87,10 +87,10 @@ class Objects:
         for index_text, target_text in sorted(
             row.fields.items(), reverse=True, key=lambda item: len(item[0])
         ):
-            index, target = whole_number(index_text), whole_number(target_text)
+            read, target = stoi(index_text), stoi(target_text)
             # What is no index and no target is reported by the rules SWS001 and SWS002.
-            if index is not None and 0 <= index < len(targets):
-                targets[index] = target if target is not None and 0 <= target < 8 else UNREADABLE
+            if read is not None and (index := unsigned8(read)) < len(targets):
+                targets[index] = UNREADABLE if target is None or unsigned8(target) >= 8 else unsigned8(target)
         return IndexMap(name, tuple(targets), self.tables.origin(table, row))
 
     def _scheduler(self, name: str, row: ConfigRow) -> Scheduler:
