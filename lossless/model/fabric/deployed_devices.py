@@ -34,7 +34,7 @@ class LinkEnd(NamedTuple):
     remapping added, ``uncovered`` priorities in use without PFC here that other ports of the device pause.
     ``lossless`` is whether the device has any lossless class.
 
-    ``sent`` are the priorities with which lossless packets leave here, ``paused`` those with which it pauses their senders;
+    ``sent`` are the priorities with which lossless packets leave here, ``paused`` those with which it pauses senders;
     ``dscp_path`` is the place of the DSCP map; ``undecided``: an 802.1p map is bound beside it, and which of the two
     applies is unknown. ``detection_ms`` is its watchdog's, None without one; ``watched``: a
     watchdog is configured, with or without QoS rows of the port. ``macsec_pfc``

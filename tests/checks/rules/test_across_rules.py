@@ -121,7 +121,9 @@ class TestLinks:
 
     def test_a_name_that_may_be_either_of_two_devices_is_neither(self) -> None:
         twins = [
-            patched("wired-spine.json", {"DEVICE_METADATA": {"localhost": {"hostname": name}}}, f"{name}.json")
+            patched(
+                "wired-spine.json", {"DEVICE_METADATA": {"localhost": {"hostname": name}}}, f"{name}.json"
+            )
             for name in ("spine1.east.example", "spine1.west.example")
         ]
         documents = (leaf(uplink(speed="400000")), *twins)
