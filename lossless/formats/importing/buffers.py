@@ -65,13 +65,13 @@ def _by_tier(
 
 
 def _model(device: ImportDevice) -> str:
-    """Return ``dynamic`` where the device uses that model and SONiC has a formula for the chip, else ``traditional``."""
+    """Return ``dynamic`` if the device uses that model and SONiC has a formula for the chip, else ``traditional``."""
     dynamic = device.switch.qos.buffer_model == "dynamic" and device.profile.asic.formula is not None
     return "dynamic" if dynamic else "traditional"
 
 
 def _form(device: ImportDevice) -> str:
-    """Return the form of ingress pools where it differs from that of the HWSKU and the product ships it, else ``""``."""
+    """Return the form of ingress pools if it differs from that of the HWSKU and the product ships it, else ``""``."""
     pools = {pool.name for pool in device.switch.qos.pools}
     if not pools:
         return ""

@@ -134,7 +134,7 @@ class _Layers(Generic[_V]):
         return dict(by_speed.items())
 
     def _by_speed(self, by_speed: Mapping[int, _V], cells: Iterable[PortsOfSpeed]) -> dict[int | None, _V]:
-        """Return the value of most ports with exceptions by speed; by speed alone where an exception does not override."""
+        """Return the value of most ports, with exceptions by speed; by speed alone if an exception cannot override."""
         usual, _ = most(value for cell in cells for value in self._ports[cell])
         values = {*by_speed.values()}
         if usual in values and all(self._hides(value, usual) for value in values if usual is not None):

@@ -39,7 +39,7 @@ class SplitPorts:
         return port if port.speed_bps else port._replace(speed_bps=self._speed_of.get(port.name))
 
     def stated(self) -> dict[str, str]:
-        """Return the cages whose split must be declared: it is neither that of the HWSKU nor the one with most ports."""
+        """Return the cages whose split must be declared: neither that of the HWSKU nor the one with most ports."""
         cages = {cage.name: cage for cage in self._profile.cages}
         return {
             name: f"{split.count} x {format_rate(split.speed_bps)}"

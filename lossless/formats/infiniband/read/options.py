@@ -32,7 +32,7 @@ _TOO_LONG = (
 
 
 class OpensmConf(NamedTuple):
-    """The settings of an opensm.conf in their order; ``secrets`` are the keys that protect the subnet, without values."""
+    """The settings of an opensm.conf in order; ``secrets`` are the keys that protect the subnet, without values."""
 
     document: Document
     settings: tuple[ManagerSetting, ...]

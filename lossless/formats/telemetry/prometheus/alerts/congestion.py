@@ -190,7 +190,7 @@ def _no_marks(context: AlertContext, bench: PortBench, kmax_bytes: int) -> Alert
 
 
 def _peaks(context: AlertContext, bench: PortBench, kmax_bytes: int, *, marked: int) -> AlertCase:
-    """Return a case: a queue above Kmax with some or no marked packets, on a switch that has marked on another queue."""
+    """Return a case: a queue above Kmax with some or no marked packets, on a switch that marks on another queue."""
     queue = str(bench.lossless.queue)
     labels = {"queue": queue, "window": "periodic"}
     switch = next(item for item in context.intended.switches if item.place.name == bench.port.switch)
