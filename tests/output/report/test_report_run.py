@@ -7,10 +7,13 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
+from lossless.analysis.buffers.pfc_load import PfcLoad
 from lossless.analysis.buffers.verdict import BufferVerdict, FabricVerdict
 from lossless.analysis.simulation.study.result import SimulationResult
 from lossless.analysis.simulation.study.verdict import Occurrence, Range, RunVerdict
-from lossless.output.report.simulation.run_text import run_text
+from lossless.ground.basics.findings import MissingInput
+from lossless.output.report.simulation.data import load_data, run_data, verdict_data
+from lossless.output.report.simulation.run_text import load_text, run_text
 from lossless.output.report.simulation.verdict_text import verdict_text
 from lossless.output.report.text_style import TextStyle
 
@@ -358,3 +361,30 @@ def test_reasons_and_changes_come_before_the_runs() -> None:
     ]
     assert blocks[1:3] == ["why:\n  headroom\n  drops", "change:\n  raise xoff"]
     assert blocks[5] == "packet-level model: not run\n  the pool is unknown"
+
+
+def test_lossless_classes_that_were_not_run_are_not_checked() -> None:
+    result = SimulationResult(
+        closed("safe")._replace(not_checked=("speed",)), (run(),), other_classes=("storage",)
+    )
+    said = "the packet-level model did not run class storage; --class storage runs it"
+    assert verdict_text(result).endswith(f"not checked:\n  speed\n  {said}")
+    assert verdict_data(result)["not_checked"] == ["speed", said]
+
+
+def test_causes_repeat_reasons_and_are_not_in_the_data() -> None:
+    assert {*RunVerdict._fields} - run_data(run()).keys() == {"causes"}
+
+
+def test_what_pfc_carries_stands_beside_its_limits() -> None:
+    load = PfcLoad("permutation among 16 NICs", 3, 0.25, 1.0, 2.0, 0.1)
+    data = load_data(load)
+    assert (data["verdict"], data["nics_paused"]) == ("above limits", {"value": 0.25, "limit": 0.1})
+    assert load_text(load).splitlines()[2:] == [
+        "  NICs paused    25.0% (above the limit of 10%)",
+        "  longest pause  1.00 us (limit 2.00 us)",
+        "  time in pause  10.0% (limit 30%), of the worst NIC",
+    ]
+    unknown = MissingInput("no NIC is known")
+    assert load_data(unknown) == {"verdict": "not evaluated", "reason": "no NIC is known"}
+    assert load_text(unknown).endswith(": not evaluated\n  no NIC is known")
