@@ -305,6 +305,8 @@ def test_what_a_program_reads_of_a_workload(cli: Cli) -> None:
         "fabric_bytes": 1_750_000,
         "busiest_bytes": 1_750_000,
     }
+    # Domains and fabric one after the other take longer than the slower of both.
+    assert data["apart_ns"] > data["time_ns"] == round(max(part["time_ns"] for part in data["parts"]))
 
 
 def test_a_dead_host_as_a_person_sees_it(cli: Cli) -> None:
