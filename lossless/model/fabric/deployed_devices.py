@@ -43,7 +43,7 @@ class LinkEnd(NamedTuple):
     ``trimmed`` are the DSCPs with which trimmed packets leave, each with the place where it is written.
 
     ``host`` is the host that this is an interface of, where that was read; ``declared``: an intent says what it should
-    be, and so it is compared with that.
+    be, and so it is compared with that. ``without_rdma``: the user says that it carries none.
     """
 
     switch: str
@@ -75,6 +75,7 @@ class LinkEnd(NamedTuple):
     trimmed: tuple[tuple[int, Origin], ...] = ()
     host: HostQos | None = None
     declared: bool = False
+    without_rdma: bool = False
 
     @property
     def name(self) -> str:
