@@ -189,4 +189,5 @@ def _end(
         watched=device.tables.row("PFC_WD", port.name) is not None,
         # Without the field MACsec lets PFC frames pass in clear (sonic-net/SONiC doc/macsec/MACsec_hld.md @0969ba4).
         macsec_pfc=fields.get("pfc_encryption_mode", "bypass") if fields.get("macsec") else None,
+        without_rdma=port.name in device.without_rdma,
     )

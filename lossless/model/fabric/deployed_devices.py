@@ -43,7 +43,7 @@ class LinkEnd(NamedTuple):
     ``trimmed`` are the DSCPs with which trimmed packets leave, each with its origin.
 
     ``host`` is the host that this is an interface of, where that was read; ``declared``: an intent declares the
-    settings of this end, with which it is compared instead.
+    settings of this end, with which it is compared instead. ``without_rdma``: the user states that it carries none.
     """
 
     switch: str
@@ -75,6 +75,7 @@ class LinkEnd(NamedTuple):
     trimmed: tuple[tuple[int, Origin], ...] = ()
     host: HostQos | None = None
     declared: bool = False
+    without_rdma: bool = False
 
     @property
     def name(self) -> str:

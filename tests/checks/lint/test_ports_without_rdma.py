@@ -140,3 +140,16 @@ def test_a_mistake_is_said_and_leaves_nothing_out(says: str, message: str, tmp_p
     report = linted(tmp_path, NOWHERE, says)
     assert message in report.errors[0].message
     assert errors(report) == ["SWS018"]
+
+
+@pytest.mark.parametrize(("says", "found"), [("", 1), ('names = ["leaf1:Ethernet4", "spine1:Ethernet4"]', 0)])
+def test_a_link_without_pauses_may_be_said_to_carry_no_rdma(tmp_path: Path, says: str, found: int) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "lossless.toml").write_text(f"[[ports]]\n{says}\nrdma = false\n" if says else "")
+    for name, kind, peer in (("leaf1", "ToRRouter", "spine1"), ("spine1", "LeafRouter", "leaf1")):
+        cables = {port: {"name": peer, "port": port} for port in ("Ethernet0", "Ethernet4")}
+        own = {"DEVICE_METADATA": {"localhost": {"hostname": name, "type": kind}}, "DEVICE_NEIGHBOR": cables}
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config_db.json").write_text(json.dumps(merge(LEAF, {**BARE, **own})))
+    report = lint([tmp_path], Options(configured=True))
+    assert len([finding for finding in report.findings if finding.code == "PFC003"]) == found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
@@ -13,6 +13,8 @@ from tests.checks.rules.checking import Patch, corpus_findings, drawn, only, pat
 from tests.checks.rules.fabrics import listed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from lossless.ground.documents.document import Document
 
 INTENT = "leaf-spine.yaml"
@@ -184,6 +186,63 @@ class TestOneSided:
         assert [rule.reason for rule in unchecked("PFC003", leaf, spine)] == [
             "DEVICE_NEIGHBOR names a port that the neighbor's file does not have"
         ]
+
+
+class TestLinkWithoutPauses:
+    """A link that pauses nothing at either end, beside equal links that do."""
+
+    BARE: ClassVar[dict[str, Iterable[object] | None]] = {
+        "PORT_QOS_MAP": None,
+        "BUFFER_PG": ("0", "3"),
+        "BUFFER_QUEUE": range(8),
+        "QUEUE": range(8),
+        "PFC_WD": None,
+    }
+
+    def switch(self, name: str, kind: str, cables: dict[str, tuple[str, str]], *bare: str) -> Document:
+        """Return a switch with cables by port; ports that are bare have no rows of QoS."""
+        patch: Patch = {
+            "DEVICE_METADATA": {"localhost": {"hostname": name, "type": kind}},
+            "DEVICE_NEIGHBOR": {port: {"name": peer, "port": far} for port, (peer, far) in cables.items()},
+        }
+        for table, keys in self.BARE.items():
+            patch[table] = {
+                port if keys is None else f"{port}|{key}": None for port in bare for key in keys or ("",)
+            }
+        return patched(LEAF, patch, f"{name}.json")
+
+    def pair(
+        self, *bare: str, kind: str = "LeafRouter", ports: tuple[str, str] = PORTS[:2]
+    ) -> list[Document]:
+        """Return a leaf and a spine with two links between them."""
+        leaf = self.switch("leaf1", "ToRRouter", {port: ("spine1", port) for port in ports}, *bare)
+        return [leaf, self.switch("spine1", kind, {port: ("leaf1", port) for port in ports}, *bare)]
+
+    def test_beside_a_parallel_link_it_is_a_warning(self) -> None:
+        finding = only("PFC003", *self.pair("Ethernet4"))
+        assert (finding.severity, finding.elements) == ("warning", ("leaf1:Ethernet4 - spine1:Ethernet4",))
+        assert finding.related[0].origin.path == ("PORT_QOS_MAP", "Ethernet0", "pfc_enable")
+
+    def test_so_it_is_beside_links_to_other_switches_of_that_type(self) -> None:
+        def leaf(name: str, port: str, *bare: str) -> Document:
+            cables = {"Ethernet0": ("spine1", port), "Ethernet4": ("spine2", port)}
+            return self.switch(name, "ToRRouter", cables, *bare)
+
+        def spine(name: str, port: str, *bare: str) -> Document:
+            cables = {"Ethernet0": ("leaf1", port), "Ethernet4": ("leaf2", port)}
+            return self.switch(name, "LeafRouter", cables, *bare)
+
+        others = (leaf("leaf2", "Ethernet4"), spine("spine2", "Ethernet4"))
+        bare = (leaf("leaf1", "Ethernet0", "Ethernet0"), spine("spine1", "Ethernet0", "Ethernet0"))
+        assert only("PFC003", *bare, *others).elements == ("leaf1:Ethernet0 - spine1:Ethernet0",)
+        assert drawn("PFC003", leaf("leaf1", "Ethernet0"), spine("spine1", "Ethernet0"), *others) == []
+
+    def test_storage_below_the_spines_is_silent(self) -> None:
+        assert drawn("PFC003", *self.pair("Ethernet0", "Ethernet4")) == []
+
+    def test_a_link_of_another_speed_or_between_equals_is_silent(self) -> None:
+        assert drawn("PFC003", *self.pair("Ethernet8", ports=("Ethernet0", "Ethernet8"))) == []
+        assert drawn("PFC003", *self.pair("Ethernet4", kind="ToRRouter")) == []
 
 
 class TestPathMisaligned:

@@ -9,6 +9,9 @@ masks of two switches whose files name each other in DEVICE_NEIGHBOR. Priorities
 end do not count, and a switch without any QoS of the class is not compared, unless it has a watchdog on the link. Where
 both files name the link, this takes the place of what PFC001 says of the same port.
 
+A link that pauses nothing at either end is a warning where both switches have links of its speed to switches of the
+same type that do: equal paths take RDMA over it too. A switch without PFC on all its uplinks keeps RDMA below them.
+
 A host that was read is compared with the port that LLDP or DEVICE_NEIGHBOR joins it with, on a switch of any system.
 It is an error where a file of the host shows RDMA of the priority: the ToS byte of a job or of RDMA-CM, or DCQCN.
 Where none shows any RDMA and the switch alone pauses, it is information.
@@ -109,6 +112,50 @@ def across(devices: DeployedDevices) -> Results:
         elif _differing(pair):
             differing.append(pair)
     yield from map(_link_violation, grouped((_masks(pair), pair) for pair in differing).values())
+    yield from _bare_links(devices)
+
+
+def _bare_links(devices: DeployedDevices) -> Results:
+    """Yield a violation per two switches with a link that pauses nothing, beside equal ones that do."""
+    types = {name: summary.device_type for name, summary in devices.by_name.items()}
+    between = [
+        pair
+        for pair in devices.compared
+        if pair.mutual
+        and _host_end(pair) is None
+        and None not in (own := (types[pair.near.switch], types[pair.far.switch]))
+        and own[0] != own[1]
+    ]
+    paused = {
+        (end.switch, types[other.switch], end.speed_bps): end
+        for pair in between
+        for end, other in ((pair.near, pair.far), (pair.far, pair.near))
+        if pair.near.pfc and pair.near.pfc == pair.far.pfc
+    }
+    bare: dict[tuple[str, str], list[CabledPair]] = {}
+    for pair in between:
+        near, far = pair.near, pair.far
+        equal = (
+            (near.switch, types[far.switch], near.speed_bps),
+            (far.switch, types[near.switch], far.speed_bps),
+        )
+        stated = near.without_rdma or far.without_rdma
+        if not (near.pfc or far.pfc or stated) and all(key in paused for key in equal):
+            bare.setdefault((near.switch, far.switch), []).append(pair)
+    for (switch, peer), pairs in bare.items():
+        near = pairs[0].near
+        like = paused[switch, types[peer], near.speed_bps]
+        yield Violation(
+            origin=near.pfc_origin,
+            message=f"the link pauses nothing at either end, and others of {switch} and {peer} pause "
+            f"{spell(like.pfc or ())}",
+            note="equal paths take RDMA over it too, and what congests there is dropped",
+            help="give its ports the QoS of the other links, or say in lossless.toml that they carry no RDMA",
+            elements=tuple(pair.name for pair in pairs),
+            data={"one_end": [], "other_end": []},
+            related=(RelatedPlace(like.pfc_origin, f"a link with {spell(like.pfc or ())}"),),
+            severity="warning",
+        )
 
 
 def _host_end(pair: CabledPair) -> LinkEnd | None:
