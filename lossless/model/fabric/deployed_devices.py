@@ -28,7 +28,8 @@ Priorities = tuple[tuple[int, int], ...]
 class LinkEnd(NamedTuple):
     """One port as its own device describes it; ``neighbor`` is whoever it believes to be at the other end.
 
-    ``alias`` is its other name, by which neighbors may know it. ``up`` is None without ``admin_status``.
+    ``alias`` is its other name, by which neighbors may know it. ``mtu_path`` is the place of its MTU where that is not
+    its own row: its LAG or VLAN. ``up`` is None without ``admin_status``.
     ``cable_m`` is the configured length, None without one, 0 for ``0m``. ``pfc`` are the priorities it pauses,
     None without QoS rows; ports that are configured identical share ``pfc_path``. ``remapped`` are those of them
     that tunnel remapping added, ``uncovered`` priorities without PFC that its own device contradicts.
@@ -75,6 +76,7 @@ class LinkEnd(NamedTuple):
     trimmed: tuple[tuple[int, Origin], ...] = ()
     host: HostQos | None = None
     declared: bool = False
+    mtu_path: Path = ()
 
     @property
     def name(self) -> str:
@@ -91,6 +93,11 @@ class LinkEnd(NamedTuple):
         if self.host is None:
             return self.origin.at(field)
         return self.host.at({"speed": "rate"}.get(field, field))
+
+    @property
+    def mtu_origin(self) -> Origin:
+        """Where its MTU is written."""
+        return Origin(self.file, self.mtu_path) if self.mtu_path else self.at("mtu")
 
     @property
     def neighbor_origin(self) -> Origin:
