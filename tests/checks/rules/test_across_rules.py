@@ -202,6 +202,32 @@ def member(number: int, patch: dict[str, Any] | None = None) -> Document:
     return patched(name, patch or {}, f"leaf{number}.json")
 
 
+NO_QUEUES = {
+    "BUFFER_QUEUE": None,
+    "BUFFER_PORT_EGRESS_PROFILE_LIST": None,
+    "BUFFER_POOL": {"egress_lossless_pool": None, "egress_lossy_pool": None},
+    "BUFFER_PROFILE": {"egress_lossless_profile": None, "egress_lossy_profile": None, "q_lossy_profile": None},
+}
+"""A switch without anything of its egress buffers: by its file alone they may be in another one."""
+
+
+class TestQueueBuffers:
+    def test_a_switch_without_them_beside_one_of_its_role(self) -> None:
+        found = [f for f in drawn("CFG011", member(1, NO_QUEUES), member(2)) if "peers" in f.data]
+        assert [(f.elements, f.severity) for f in found] == [(("leaf1",), "warning")]
+
+    def test_a_switch_without_them_beside_one_that_it_is_linked_with(self) -> None:
+        found = drawn("CFG011", leaf(), spine(NO_QUEUES))
+        assert [f.data for f in found] == [{"peers": ["leaf1"]}]
+
+    def test_where_no_switch_has_them_they_may_be_elsewhere(self) -> None:
+        assert drawn("CFG011", leaf(NO_QUEUES), spine(NO_QUEUES)) == []
+
+    def test_a_switch_that_shows_by_itself_that_they_are_missing(self) -> None:
+        documents = (leaf(), spine({"BUFFER_QUEUE": None}))
+        assert [len(drawn(code, *documents)) for code in ("CFG011", "BUF022")] == [0, 1]
+
+
 class TestRoles:
     def test_the_odd_one_out_is_named_whatever_its_name(self) -> None:
         other = {"DSCP_TO_TC_MAP": {"AZURE": {"30": "6"}}}
