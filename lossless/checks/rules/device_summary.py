@@ -11,15 +11,18 @@ from lossless.checks.rules.trimming.trimmed_dscps import trimmed_by_port
 from lossless.checks.rules.watchdog.watchdog_rows import dead_ms
 from lossless.formats.sonic.read.tables import whole_number
 from lossless.formats.sonic.to_model.device_types import neighbor_types
+from lossless.formats.sonic.to_model.lags import lag_mtus, vlan_mtus
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.deployed_devices import DeviceSummary, LinkEnd, Priorities
 from lossless.model.fabric.qos import DSCPS, PRIORITIES, UNREADABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from lossless.checks.rules.subjects import Device
-    from lossless.ground.basics.findings import Origin
+    from lossless.formats.sonic.to_model.lags import Limit
+    from lossless.ground.basics.findings import Origin, Path
+    from lossless.ground.basics.known import Maybe
     from lossless.model.fabric.model import Port, Switch
     from lossless.model.fabric.qos import PortQos
     from lossless.model.fabric.view import PortSet
@@ -46,6 +49,7 @@ def summary_of(device: Device) -> DeviceSummary:
     switch, wire = device.switch, _on_the_wire(device)
     lossless, tunnel = bool(switch.classes.lossless), tunnel_to_peer(device)
     trimmed = trimmed_by_port(device)
+    limits = lag_mtus(device.tables), vlan_mtus(device.tables)
     return DeviceSummary(
         name=switch.name,
         device_type=_type(device),
@@ -53,7 +57,7 @@ def summary_of(device: Device) -> DeviceSummary:
         hwsku=switch.hwsku_name if isinstance(switch.hwsku_name, str) else None,
         file=device.tables.file,
         ends=tuple(
-            _end(device, port, wire.get(id(port.qos), _SILENT), lossless, trimmed.get(port.name, ()))
+            _end(device, port, wire.get(id(port.qos), _SILENT), lossless, trimmed.get(port.name, ()), limits)
             for port in switch.ports
         ),
         settings=settings_of(device),
@@ -155,11 +159,26 @@ def _priorities(qos: PortQos, targets: Targets, of: Callable[[PortQos, int], int
     return tuple([(dscp, wanted[tc]) for dscp, tc in enumerate(targets) if tc in wanted])
 
 
+def _smallest_mtu(port: Port, lags: Mapping[str, Limit], vlans: Mapping[str, Limit]) -> tuple[Maybe[int], Path]:
+    """Return the MTU that counts for a port, and where it is written, nowhere where that is its own row."""
+    own, path = port.mtu_bytes, lags[port.name][1] if port.name in lags else ()
+    of_vlan = vlans.get(port.name, (None, ()))
+    if of_vlan[0] is not None and isinstance(own, int) and of_vlan[0] < own:
+        return of_vlan[0], of_vlan[1]
+    return own, path
+
+
 def _end(
-    device: Device, port: Port, wire: _WireBehavior, lossless: bool, trimmed: tuple[tuple[int, Origin], ...]
+    device: Device,
+    port: Port,
+    wire: _WireBehavior,
+    lossless: bool,
+    trimmed: tuple[tuple[int, Origin], ...],
+    limits: tuple[Mapping[str, Limit], Mapping[str, Limit]],
 ) -> LinkEnd:
     row = device.tables.row("PORT", port.name)
     fields = row.fields if row else {}
+    mtu_bytes, mtu_path = _smallest_mtu(port, *limits)
     return LinkEnd(
         switch=device.switch.name,
         port=port.name,
@@ -168,7 +187,8 @@ def _end(
         neighbor=port.neighbor,
         up=port.admin_up,
         speed_bps=port.speed_bps,
-        mtu_bytes=port.mtu_bytes,
+        mtu_bytes=mtu_bytes,
+        mtu_path=mtu_path,
         fec=fields.get("fec"),
         autoneg=fields.get("autoneg") in ("on", "1"),
         cable_m=port.cable.configured_m,

@@ -33,6 +33,7 @@ def _all(device: Device) -> Iterator[SharedSetting]:
     yield from _maps(device)
     yield from _policies(device)
     yield from _pools(device)
+    yield from _queue_buffers(device)
     for ports in device.view.lossless_sets:
         yield from _schedulers(ports)
         yield from _curves(ports)
@@ -81,6 +82,23 @@ def _pools(device: Device) -> Iterator[SharedSetting]:
             if amount:
                 origin = pool.origin.at(field)
                 yield SharedSetting("pool", f"{what} of {pool.name}", amount, format_bytes(amount), origin)
+
+
+def _queue_buffers(device: Device) -> Iterator[SharedSetting]:
+    """Yield whether BUFFER_QUEUE has rows, unless BUF022 says by the file alone that they are missing."""
+    tables = device.tables
+    if not device.view.lossless_sets or device.switch.is_fragment or device.switch.qos.voq:
+        return
+    if tables.table("BUFFER_QUEUE"):
+        yield SharedSetting("queues", "queues", True, "", tables.origin("BUFFER_QUEUE"))
+    elif not has_egress_profiles(device):
+        yield SharedSetting("queues", "queues", False, "", tables.origin("PORT_QOS_MAP"))
+
+
+def has_egress_profiles(device: Device) -> bool:
+    """Return whether some profile is of an egress pool: then queues without rows are no matter of another file."""
+    egress = {pool.name for pool in device.switch.qos.pools if pool.kind == "egress"}
+    return any(row.reference("pool") in egress for row in device.tables.table("BUFFER_PROFILE").values())
 
 
 def _schedulers(ports: PortSet) -> Iterator[SharedSetting]:

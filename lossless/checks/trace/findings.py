@@ -33,6 +33,8 @@ _FAMILIES: dict[str, StageName] = {
 """Where a family of rules speaks, whatever row it points at."""
 _TABLES: dict[str, StageName] = {
     "PORT": "ports",
+    "PORTCHANNEL": "ports",
+    "VLAN": "ports",
     "DEVICE_NEIGHBOR": "ports",
     "DSCP_TO_TC_MAP": "classification",
     "DOT1P_TO_TC_MAP": "classification",

@@ -104,6 +104,42 @@ class TestLinks:
         assert drawn("LNK005", *documents) == []
 
     @pytest.mark.parametrize(
+        ("own", "lag", "severity"),
+        [
+            ("9100", {"mtu": "1500"}, "error"),
+            ("1500", {"mtu": "9100"}, None),
+            ("1500", {}, None),
+            ("9100", {"mtu": "9216"}, "warning"),
+        ],
+    )
+    def test_a_member_of_a_lag_has_the_mtu_of_the_lag(
+        self, own: str, lag: dict[str, str], severity: str | None
+    ) -> None:
+        patch = {
+            **uplink(mtu=own),
+            "PORTCHANNEL": {"PortChannel1": {"admin_status": "up", **lag}},
+            "PORTCHANNEL_MEMBER": {"PortChannel1|Ethernet8": {}},
+        }
+        found = drawn("LNK002", leaf(patch), spine())
+        assert [one.severity for one in found] == ([severity] if severity else [])
+        if severity == "error":
+            assert found[0].origin.path == ("PORTCHANNEL", "PortChannel1", "mtu")
+
+    @pytest.mark.parametrize(("addresses", "hits"), [({"Vlan10": {}, "Vlan10|10.0.0.1/24": {}}, 1), ({}, 0)])
+    def test_what_is_routed_into_a_vlan_has_its_mtu(self, addresses: dict[str, Any], hits: int) -> None:
+        patch = {
+            "VLAN": {"Vlan10": {"vlanid": "10", "mtu": "1500"}, "Vlan20": {"vlanid": "20"}},
+            "VLAN_MEMBER": {f"{vlan}|Ethernet8": {"tagging_mode": "tagged"} for vlan in ("Vlan10", "Vlan20")},
+            "VLAN_INTERFACE": addresses,
+        }
+        found = drawn("LNK002", leaf(patch), spine())
+        assert [one.origin.path for one in found] == [("VLAN", "Vlan10", "mtu")] * hits
+
+    def test_a_lag_that_does_not_exist_sets_no_mtu(self) -> None:
+        member = {"PORTCHANNEL_MEMBER": {"PortChannel1|Ethernet8": {}}}
+        assert drawn("LNK002", leaf(member), spine()) == []
+
+    @pytest.mark.parametrize(
         ("own", "named"),
         [
             ("spine1", "spine1.dc.example"),
@@ -166,6 +202,32 @@ class TestLinks:
 def member(number: int, patch: dict[str, Any] | None = None) -> Document:
     name = "wired-leaf.json" if number == 1 else f"wired-leaf{number}.json"
     return patched(name, patch or {}, f"leaf{number}.json")
+
+
+NO_QUEUES = {
+    "BUFFER_QUEUE": None,
+    "BUFFER_PORT_EGRESS_PROFILE_LIST": None,
+    "BUFFER_POOL": {"egress_lossless_pool": None, "egress_lossy_pool": None},
+    "BUFFER_PROFILE": {"egress_lossless_profile": None, "egress_lossy_profile": None, "q_lossy_profile": None},
+}
+"""A switch without anything of its egress buffers: by its file alone they may be in another one."""
+
+
+class TestQueueBuffers:
+    def test_a_switch_without_them_beside_one_of_its_role(self) -> None:
+        found = [f for f in drawn("CFG011", member(1, NO_QUEUES), member(2)) if "peers" in f.data]
+        assert [(f.elements, f.severity) for f in found] == [(("leaf1",), "warning")]
+
+    def test_a_switch_without_them_beside_one_that_it_is_linked_with(self) -> None:
+        found = drawn("CFG011", leaf(), spine(NO_QUEUES))
+        assert [f.data for f in found] == [{"peers": ["leaf1"]}]
+
+    def test_where_no_switch_has_them_they_may_be_elsewhere(self) -> None:
+        assert drawn("CFG011", leaf(NO_QUEUES), spine(NO_QUEUES)) == []
+
+    def test_a_switch_that_shows_by_itself_that_they_are_missing(self) -> None:
+        documents = (leaf(), spine({"BUFFER_QUEUE": None}))
+        assert [len(drawn(code, *documents)) for code in ("CFG011", "BUF022")] == [0, 1]
 
 
 class TestRoles:

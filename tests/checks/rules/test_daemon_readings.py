@@ -125,3 +125,50 @@ def test_a_port_of_another_word_than_up_is_never_made(status: str, errors: set[s
     """The record of UP says so: the port is missing, and the switch has nothing on it."""
     report = device_named({"PORT": {"Ethernet0": {"admin_status": status}}})
     assert {finding.code for finding in report.findings if finding.severity == "error"} == errors
+
+
+@pytest.mark.parametrize(
+    ("field", "text"),
+    [
+        ("speed", "400000 "),
+        ("speed", None),
+        ("lanes", "a,b"),
+        ("lanes", None),
+        ("lanes", "0,1,2,08"),
+        ("fec", "foo"),
+        ("mtu", "abc"),
+        ("mtu", "09100"),
+        ("index", "x"),
+    ],
+)
+def test_a_port_whose_row_cannot_be_read_is_never_made(field: str, text: str | None) -> None:
+    report = device_named({"PORT": {"Ethernet0": {field: text}}})
+    errors = [finding for finding in report.findings if finding.severity == "error"]
+    assert [(finding.code, finding.elements) for finding in errors] == [("SWS018", ("leaf1:Ethernet0",))]
+
+
+@pytest.mark.parametrize(("field", "text", "number"), [("speed", "0400000", 131072), ("mtu", "010000", 4096)])
+def test_a_leading_zero_makes_a_speed_or_an_mtu_octal(field: str, text: str, number: int) -> None:
+    report = device_named({"PORT": {"Ethernet0": {field: text}}})
+    (found,) = (finding for finding in report.findings if finding.code == "CFG001")
+    assert (found.severity, found.data["number"], found.fix) == ("warning", number, ())
+
+
+@pytest.mark.parametrize(
+    ("hwsku", "codes"),
+    [
+        ("Arista-7060X6-64PE-P64", {"BUF003"}),
+        ("Arista-7060X6-64PE-B-P64", {"BUF003"}),
+        ("Arista-7060X6-64PE-P32O64", set()),
+    ],
+)
+def test_rows_of_every_hwsku_of_a_product_are_known(hwsku: str, codes: set[str]) -> None:
+    report = device_named(
+        {
+            "DEVICE_METADATA": {"localhost": {"hwsku": hwsku, "platform": "x86_64-arista_7060x6_64pe_b"}},
+            "BUFFER_PG": {f"Ethernet{n}|3": None for n in (0, 4, 8)},
+            "BUFFER_PROFILE": {"pg_lossless_400000_5m_profile": None, "pg_lossless_800000_40m_profile": None},
+        }
+    )
+    assert {finding.code for finding in report.findings if finding.severity == "error"} == codes
+    assert "BUF003" not in {rule.code for rule in report.not_checked}

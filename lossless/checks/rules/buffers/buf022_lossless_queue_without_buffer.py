@@ -44,6 +44,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Results, Violation, merged
 from lossless.checks.rules.locations import counted_lossy
 from lossless.checks.rules.pfc.priorities import in_service
+from lossless.checks.rules.role_settings import has_egress_profiles
 from lossless.model.fabric.qos import UNREADABLE
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def check(device: Device) -> Results:
     """Yield a violation per queue without a buffer profile that other ports give the same queue."""
     sets = device.view.lossless_sets
     usual = {number for ports in sets for number in _queues(ports.qos, buffered=True)}
-    unused = not device.tables.table("BUFFER_QUEUE") and _has_egress_profiles(device)
+    unused = not device.tables.table("BUFFER_QUEUE") and has_egress_profiles(device)
     violations = []
     for ports in sets:
         bare = {*_queues(ports.qos, buffered=False)}
@@ -74,12 +75,6 @@ def check(device: Device) -> Results:
 def _gives_queues_buffers(qos: PortQos) -> bool:
     """Return whether some queue of a port has a BUFFER_QUEUE row: then one without is no matter of another file."""
     return any(queue is not None and queue.buffer_origin is not None for queue in qos.queues)
-
-
-def _has_egress_profiles(device: Device) -> bool:
-    """Return whether some profile is of an egress pool: then queues without rows are no matter of another file."""
-    egress = {pool.name for pool in device.switch.qos.pools if pool.kind == "egress"}
-    return any(row.reference("pool") in egress for row in device.tables.table("BUFFER_PROFILE").values())
 
 
 def _queues(qos: PortQos, *, buffered: bool) -> Iterator[int]:

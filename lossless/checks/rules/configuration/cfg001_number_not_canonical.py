@@ -12,7 +12,7 @@ SWS001 and its neighbors.
 
 ## Why it breaks a lossless fabric
 The same text means different things to the programs of one switch. orchagent reads `12 MB` as 12 and `0x100` as 0,
-the watchdog reads `0400` as octal, 256 ms, and `ecnconfig` refuses to touch a threshold with a blank in it. A DSCP
+the watchdog reads `0400` as octal, 256 ms, a port its speed and MTU likewise, and `ecnconfig` refuses to touch a threshold with a blank in it. A DSCP
 map with `8` and `08` names one DSCP twice, and the chip's driver keeps one of the two or refuses the map.
 
 ## Bad
@@ -70,6 +70,9 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Severity
 
 
+_BASED = {"PFC_WD": TIMERS, "PORT": ("speed", "mtu")}
+
+
 def check(device: Device) -> Results:
     """Yield a violation per number that is written in an odd way."""
     for table, fields in NUMBERS.items():
@@ -80,7 +83,7 @@ def check(device: Device) -> Results:
                     yield from _number(device, table, row, field)
     for entry in odd_entries(device):
         yield from _entry(device, entry)
-    yield from merged(_timers(device))
+    yield from merged(_based(device))
 
 
 def _number(device: Device, table: str, row: ConfigRow, field: str) -> Iterator[Violation]:
@@ -115,18 +118,21 @@ def _index(device: Device, entry: QosMapEntry, index: int) -> Violation:
     )
 
 
-def _timers(device: Device) -> Iterator[Violation]:
-    for key, row in device.tables.table("PFC_WD").items():
-        for field in TIMERS:
-            text = row.fields.get(field)
-            if text is None or is_canonical(text):
-                continue
-            number = read_timer(text)
-            if number is not None:
-                violation = _violation(device, "PFC_WD", row, field, text, number)
+def _based(device: Device) -> Iterator[Violation]:
+    """Yield numbers whose base orchagent takes from the text: with a leading zero they are octal."""
+    for table, fields in _BASED.items():
+        for key, row in device.tables.table(table).items():
+            for field in fields:
+                text = row.fields.get(field)
+                number = None if text is None or is_canonical(text) else read_timer(text)
+                if text is None or number is None:
+                    continue
+                violation = _violation(device, table, row, field, text, number)
                 yield violation._replace(
                     message=f"{field} is written {text!r}, which is read as {number}",
                     elements=(element(device, key),),
+                    # A speed or an MTU that nobody meant is not to be kept.
+                    fix=violation.fix if table == "PFC_WD" or violation.severity == "info" else (),
                 )
 
 

@@ -5,7 +5,8 @@ Fix: unsafe
 Subject: devices
 
 ## What it does
-Compares the MTU of the two ports of a link between two devices, both up. A port without one has SONiC's default. It is
+Compares the MTU of the two ports of a link between two devices, both up: that of its LAG where a port is in one, and of
+a VLAN with addresses where that is smaller. Where none is written it is SONiC's default. It is
 an error where RDMA's largest packet does not fit the smaller of the two and both ports pause a priority: 4,156 bytes
 with an RDMA MTU of 4096, or less where hosts that are checked too state a smaller one. A difference above that, 9100
 against 9216, is a warning. A link of which both ends are too small is an error where other paused ports of these
@@ -43,7 +44,8 @@ whose buffers never overflow. RDMA sends them again, as large as before, and the
 Give both ports the larger of the two.
 
 ## Sources
-- sonic-swss cfgmgr/portmgr.h @e1abf76 (DEFAULT_MTU_STR, 9100)
+- sonic-swss cfgmgr/portmgr.h @e1abf76 (DEFAULT_MTU_STR, 9100), cfgmgr/teammgr.cpp @e6b0c5b (a member has the MTU of
+  its LAG), orchagent/portsorch.cpp @e6b0c5b (the MTU of a VLAN is that of its router interface)
 - InfiniBand Architecture, supplement to volume 1 release 1.2.1, annex A17 (RoCEv2: IP and UDP headers, BTH, RETH and
   ICRC around a payload of the RDMA MTU)
 - iancaragol/AzureLocal-Supportability
@@ -108,27 +110,29 @@ def _violation(links: Disagreement, packet_bytes: int) -> Violation:
     loses_rdma = bool(low.pfc) and bool(high.pfc) and small < packet_bytes
     lost = f"; packets of RDMA have up to {packet_bytes} B" if loses_rdma else ""
     return Violation(
-        origin=low.origin.at("mtu"),
+        origin=low.mtu_origin,
         message=f"{low.name} has an MTU of {small} B, its neighbor {high.name} {large} B{lost}",
         note=f"frames above {small} B that {high.switch} sends are dropped here: {large - small} B too large at most",
-        help=f"set the MTU of both ports to {large}",
+        help=f"set mtu of {' '.join(map(str, low.mtu_path[:2]))} to {large}"
+        if low.mtu_path
+        else f"set the MTU of both ports to {large}",
         severity=None if loses_rdma else "warning",
-        fix=links.lower_to_higher("mtu", str(large)),
+        fix=() if low.mtu_path else links.lower_to_higher("mtu", str(large)),
         elements=links.elements,
         data={"mtu_bytes": [small, large]},
-        related=(RelatedPlace(high.origin.at("mtu"), f"the end with {large} B"),),
+        related=(RelatedPlace(high.mtu_origin, f"the end with {large} B"),),
     )
 
 
 def _both_small(pairs: Sequence[CabledPair], packet_bytes: int) -> Violation:
     near, far = pairs[0].near, pairs[0].far
     return Violation(
-        origin=near.origin.at("mtu"),
+        origin=near.mtu_origin,
         message=f"{near.name} and its neighbor {far.name} have an MTU of {near.mtu_bytes} B, and packets "
         f"of RDMA have up to {packet_bytes} B",
         note="other paused ports of these switches take such packets, and those that must cross this link are dropped",
         help="give these ports the MTU of the other ports",
         elements=tuple(pair.name for pair in pairs),
         data={"mtu_bytes": [_mtu(near), _mtu(far)]},
-        related=(RelatedPlace(far.origin.at("mtu"), "the other end"),),
+        related=(RelatedPlace(far.mtu_origin, "the other end"),),
     )

@@ -90,7 +90,7 @@ def attached(devices: DeployedDevices) -> Results:
         if isinstance(host_mtu, int) and isinstance(switch_mtu, int) and host_mtu > switch_mtu:
             violation = _too_large(link.host, host_mtu, switch_mtu, (link.name,))
             yield violation._replace(
-                related=(RelatedPlace(link.switch.at("mtu"), f"{link.switch.name} takes {switch_mtu:,} B"),)
+                related=(RelatedPlace(link.switch.mtu_origin, f"{link.switch.name} takes {switch_mtu:,} B"),)
             )
 
 

@@ -6,7 +6,8 @@ Subject: devices
 ## What it does
 Compares, over all switches of a role, the buffer model, the watchdog's timers and action, whether packets are trimmed
 and with which DSCP, and whether paths are chosen by load (the tables of SWS016); on switches of one model also whether
-a pool, or the headroom that it shares, is half of the usual size or less, or twice of it. As information it compares
+a pool, or the headroom that it shares, is half of the usual size or less, or twice of it. A switch without
+`BUFFER_QUEUE` rows is compared with those of its role and those that it has links with. As information it compares
 the schedulers of queues and the version of the configuration database. Switches whose ports differ among themselves
 are left out.
 
@@ -45,10 +46,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.roles.outliers import outlier_violation, outliers, outliers_by_model
+from lossless.ground.basics.findings import RelatedPlace
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from lossless.model.fabric.deployed_devices import DeployedDevices
 
 _TIMES = 2
@@ -64,9 +68,35 @@ def across(devices: DeployedDevices) -> Results:
         sizes = outlier.these[0].setting.value, outlier.usual[0].setting.value
         if outlier.same_model and max(sizes) >= _TIMES * min(sizes):
             yield outlier_violation(outlier)._replace(help="give both switches the pool of their model")
+    yield from _without_queue_buffers(devices)
     # What a class is worth may be meant to differ.
     for outlier in outliers(devices, "scheduler"):
         yield outlier_violation(outlier)._replace(help=_HELP, severity="info")
     # An upgrade goes from switch to switch, so two releases at a time are nothing wrong.
     for outlier in outliers(devices, "release"):
         yield outlier_violation(outlier)._replace(help=_HELP, severity="info")
+
+
+def _without_queue_buffers(devices: DeployedDevices) -> Iterator[Violation]:
+    """Yield a violation per switch whose lossless queues have no buffer profile, where a peer gives them one."""
+    stated = {
+        summary.name: setting
+        for summary in devices.by_name.values()
+        for setting in summary.settings
+        if setting.kind == "queues" and not summary.intended
+    }
+    peers = [{member.name for member in members} for _, members in devices.roles]
+    peers += [{pair.near.switch, pair.far.switch} for pair in devices.compared]
+    for name, setting in stated.items():
+        near = {peer for group in peers if name in group for peer in group}
+        sound = sorted(peer for peer in near if peer in stated and stated[peer].value)
+        if sound and not setting.value:
+            yield Violation(
+                origin=setting.origin,
+                message=f"no BUFFER_QUEUE row gives lossless queues a buffer profile here, unlike on {sound[0]}",
+                note="such a queue has whatever the chip gives one that nobody configured",
+                help="add BUFFER_QUEUE|PORT|QUEUE with an egress profile of lossless queues",
+                elements=(name,),
+                data={"peers": [*sound]},
+                related=(RelatedPlace(stated[sound[0]].origin, f"the rows of {sound[0]}"),),
+            )

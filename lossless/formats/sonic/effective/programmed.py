@@ -37,6 +37,7 @@ from lossless.formats.sonic.effective.objects import (
     rewritten_dscps,
     scheduler_settings,
     stoi,
+    stol,
     to_uint,
     tokens,
     unresolved,
@@ -370,13 +371,17 @@ class _Daemons:
         Source: sonic-swss cfgmgr/buffermgrdyn.cpp @e6b0c5b (refreshPgsForPort, updateBufferProfileToDb).
         """
         profiles, groups = self.rows["BUFFER_PROFILE"], self.rows["BUFFER_PG"]
-        thresholds = {
-            name: fields.get("dynamic_th", "")
-            for name, fields in profiles.items()
-            if fields.get("headroom_type") == "dynamic"
-        }
-        for name in thresholds:
-            del profiles[name]
+        thresholds: dict[str, str] = {}
+        for name, fields in [*profiles.items()]:
+            if fields.get("headroom_type") == "dynamic":
+                threshold = fields.get("dynamic_th", "")
+                if stol(threshold) is not None:
+                    thresholds[name] = threshold
+                    del profiles[name]
+                else:
+                    # The profiles that are made of it have its threshold, and orchagent throws over that.
+                    computed = {"pool": INGRESS_LOSSLESS_POOL, "size": "0"}
+                    profiles[name] = {**computed, **fields, "dynamic_th": threshold}
         down = {
             port
             for port, created in self.ports.items()
@@ -387,9 +392,15 @@ class _Daemons:
                 del self.rows[table][key]
                 self.ready[_appl_key(key)] = True
         cables = {port: text for row in self.rows["CABLE_LENGTH"].values() for port, text in row.items()}
-        steered = bool(
-            self.rows["DEFAULT_LOSSLESS_BUFFER_PARAMETER"] and self.rows["LOSSLESS_TRAFFIC_PATTERN"]
-        )
+        defaults = [
+            fields.get("default_dynamic_th", "")
+            for fields in self.rows["DEFAULT_LOSSLESS_BUFFER_PARAMETER"].values()
+        ]
+        default, patterns = next(iter(defaults), ""), self.rows["LOSSLESS_TRAFFIC_PATTERN"]
+        steered = bool(default and patterns)
+        # Where the script of the vendor fails, nothing has a size; orchagent throws over it, as over the threshold.
+        fails = not all(_is_pattern(fields) for fields in patterns.values())
+        broken: dict[str, Fields] = {}
         named: dict[str, Fields] = {}
         unmade: list[str] = []
         for key, fields in groups.items():
@@ -403,6 +414,9 @@ class _Daemons:
                 threshold = f"_th{thresholds[profile]}" if profile in thresholds else ""
                 name = f"pg_lossless_{link.get('speed')}_{cable}{lanes}{threshold}_profile"
                 named[key] = {**fields, "profile": name}
+                if fails or (profile == "NULL" and stol(default) is None):
+                    size = {} if fails else {"size": "0"}
+                    broken[name] = {"size": "", "pool": INGRESS_LOSSLESS_POOL, "dynamic_th": default, **size}
         if not steered:
             # Seen on the daemons: the queues with the keys of such groups wait with them.
             for key in [key for key, fields in groups.items() if fields.get("profile", "NULL") == "NULL"]:
@@ -417,7 +431,9 @@ class _Daemons:
                 profiles[name] = {**_written_empty(fields), **fields}
         unsized = {name: {**fields, "size": "0"} for name, fields in pools.items() if "size" not in fields}
         pools.update(unsized)
-        self.computed = frozenset({*(fields["profile"] for fields in named.values()), *unsized})
+        profiles.update(broken)
+        made = {fields["profile"] for fields in named.values()}
+        self.computed = frozenset({*made.difference(broken), *unsized})
 
     def _headroom_profile(self, name: str, row: HeadroomRow) -> bool:
         """Write the profile of a speed and a cable where there is none; False where no pool says in which mode."""
@@ -685,6 +701,14 @@ def _written_empty(fields: Fields) -> Fields:
     wanted = ("xon", "size") if "xoff" in fields else ("size",)
     empty = dict.fromkeys((field for field in wanted if field not in fields), "")
     return empty if "dynamic_th" in fields or "static_th" in fields else {**empty, "dynamic_th": ""}
+
+
+def _is_pattern(fields: Fields) -> bool:
+    """Return whether a traffic pattern has the two numbers that scripts of headroom calculate with.
+
+    Source: sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b.
+    """
+    return all(stoi(fields.get(field, "")) is not None for field in ("mtu", "small_packet_percentage"))
 
 
 def _appl_key(key: str) -> str:

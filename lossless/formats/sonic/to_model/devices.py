@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from lossless.formats.sonic.read.tables import Tables
+    from lossless.formats.sonic.to_model.lags import Limit
     from lossless.ground.basics.findings import Origin
     from lossless.ground.basics.known import Maybe
     from lossless.model.hardware.load import FindHardware
@@ -119,6 +120,11 @@ class _DeviceReader:
         self.hwsku: Hwsku | None = hardware[1] if hardware else None
         self.dynamic = self.meta.get("buffer_model") == "dynamic"
         self.cables = self._cables()
+        self.lag_mtus: Mapping[str, Limit] = {}
+        if "PORTCHANNEL_MEMBER" in tables.data:
+            from lossless.formats.sonic.to_model.lags import lag_mtus
+
+            self.lag_mtus = lag_mtus(tables)
 
     def switch(self) -> Switch:
         """Return the device as a switch of the model."""
@@ -162,7 +168,7 @@ class _DeviceReader:
             name=name,
             speed_bps=speed_bps,
             lanes=len(fields["lanes"].split(",")) if "lanes" in fields else None,
-            mtu_bytes=self._mtu(row),
+            mtu_bytes=self._mtu(name, row),
             admin_up=self._admin_up(row),
             leads_to=None,
             cable=cable,
@@ -174,8 +180,11 @@ class _DeviceReader:
             offered_bps=_offered(fields),
         )
 
-    def _mtu(self, row: ConfigRow | None) -> Maybe[int]:
+    def _mtu(self, name: str, row: ConfigRow | None) -> Maybe[int]:
         """Return the MTU; the default counts where none is written, not where it cannot be read."""
+        if name in self.lag_mtus:
+            mtu = self.lag_mtus[name][0]
+            return UNKNOWN if mtu is None else mtu
         if row is not None and "mtu" not in row.fields:
             return DEFAULT_SWITCH_MTU_BYTES
         mtu = self._positive(row, "mtu")

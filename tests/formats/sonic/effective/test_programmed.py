@@ -426,6 +426,32 @@ def test_the_dynamic_model_writes_empty_what_a_profile_lacks_and_orchagent_throw
 
 
 @pytest.mark.parametrize(
+    ("rows", "lossless"),
+    [
+        ({}, True),
+        ({"LOSSLESS_TRAFFIC_PATTERN": {"AZURE": {"mtu": None}}}, False),
+        ({"LOSSLESS_TRAFFIC_PATTERN": {"AZURE": {"small_packet_percentage": "many"}}}, False),
+        ({"DEFAULT_LOSSLESS_BUFFER_PARAMETER": {"AZURE": {"default_dynamic_th": "abc"}}}, False),
+    ],
+)
+def test_what_headroom_is_computed_from_must_be_numbers(rows: dict[str, Any], lossless: bool) -> None:
+    group = {"Ethernet0|3": {"profile": "NULL"}}
+    state = state_of(merge(copy.deepcopy(LEAF), {**COMPUTED, "BUFFER_PG": group}), **rows)
+    assert (break_of(state, "Ethernet0", 26) is None) is lossless
+
+
+@pytest.mark.parametrize(("threshold", "whole"), [("0", True), ("-3", True), (None, False), ("abc", False)])
+def test_a_threshold_alone_makes_a_profile_where_it_can_be_read(threshold: str | None, whole: bool) -> None:
+    own = {"headroom_type": "dynamic", "dynamic_th": threshold}
+    group = {"Ethernet0|3": {"profile": "own"}}
+    state = state_of(LEAF, **COMPUTED, BUFFER_PROFILE={"own": own}, BUFFER_PG=group)
+    cause = break_of(state, "Ethernet0", 26)
+    assert (cause is None) is whole
+    if cause is not None:
+        assert (cause.row, cause.field) == (("BUFFER_PROFILE", "own"), "dynamic_th")
+
+
+@pytest.mark.parametrize(
     "row",
     [
         {"pool": "ingress_lossless_pool", "size": "0", "dynamic_th": "0"},
