@@ -28,17 +28,12 @@ Priorities = tuple[tuple[int, int], ...]
 class LinkEnd(NamedTuple):
     """One port as its own device describes it; ``neighbor`` is the device and port that it reports at the other end.
 
-    ``alias`` is its other name, by which neighbors may refer to it. ``up`` is None without ``admin_status``.
+    ``alias`` is its other name, by which neighbors may refer to it. ``mtu_path`` is the place of its MTU where that is
+    not its own row: its LAG or VLAN. ``up`` is None without ``admin_status``.
     ``cable_m`` is the configured length, None without one, 0 for ``0m``. ``pfc`` are the priorities with PFC, None
     without QoS rows; ports with identical configuration share ``pfc_path``. ``remapped`` are those of them that tunnel
     remapping added, ``uncovered`` priorities in use without PFC here that other ports of the device pause.
     ``lossless`` is whether the device has any lossless class.
-    ``alias`` is its other name, by which neighbors may know it. ``mtu_path`` is the place of its MTU where that is not
-    its own row: its LAG or VLAN. ``up`` is None without ``admin_status``.
-    ``cable_m`` is the configured length, None without one, 0 for ``0m``. ``pfc`` are the priorities it pauses,
-    None without QoS rows; ports that are configured identical share ``pfc_path``. ``remapped`` are those of them
-    that tunnel remapping added, ``uncovered`` priorities without PFC that its own device contradicts.
-    ``lossless`` says whether the device has lossless classes at all.
 
     ``sent`` are the priorities with which lossless packets leave here, ``paused`` those with which it pauses senders;
     ``dscp_path`` is the place of the DSCP map; ``undecided``: an 802.1p map is bound beside it, and which of the two

@@ -208,7 +208,11 @@ NO_QUEUES = {
     "BUFFER_QUEUE": None,
     "BUFFER_PORT_EGRESS_PROFILE_LIST": None,
     "BUFFER_POOL": {"egress_lossless_pool": None, "egress_lossy_pool": None},
-    "BUFFER_PROFILE": {"egress_lossless_profile": None, "egress_lossy_profile": None, "q_lossy_profile": None},
+    "BUFFER_PROFILE": {
+        "egress_lossless_profile": None,
+        "egress_lossy_profile": None,
+        "q_lossy_profile": None,
+    },
 }
 """A switch without anything of its egress buffers: by its file alone they may be in another one."""
 
