@@ -72,7 +72,7 @@ class _Walked:
         return up and self._carried[move] & self._here.get(self._moves.tails[move], 0) != 0
 
     def before(self, move: int) -> int:
-        """Return the destinations of packets that came down to the start of a move and may take it (no turning back)."""
+        """Return the destinations of packets that came down to the start of a move and may take it, not back."""
         return reduce(or_, (self._came[other] for other in self._followed_by(move)), 0)
 
     def far(self, move: int) -> int:
