@@ -179,7 +179,8 @@ def finished(
     if report.layouts:
         from lossless.ground.documents.layout import as_written
 
-        report = report._replace(findings=as_written(report.findings, report.layouts), layouts={})
+        findings, superseded = as_written((report.findings, tuple(report.superseded)), report.layouts)
+        report = report._replace(findings=findings, superseded=frozenset(superseded), layouts={})
     if lookup is None and not any(map(_may_suppress, report.documents.values())):
         return report
     from lossless.checks.lint.configuration.lookup import ConfigurationLookup
