@@ -123,7 +123,9 @@ def _not_compared(device: Device, settings: Settings) -> Iterator[UncheckedRule]
             if "hostname" in device.metadata
             else "its file names no hostname (DEVICE_METADATA) and its folder no switch"
         )
-        yield UncheckedRule("CFG004", f"{device.tables.shown}: {why}, so it is compared with no switch of the intent")
+        yield UncheckedRule(
+            "CFG004", f"{device.tables.shown}: {why}, so it is compared with no switch of the intent"
+        )
 
 
 def _as_declared(intended: Switch, fabric: Fabric) -> Fabric:

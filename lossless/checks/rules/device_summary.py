@@ -159,7 +159,9 @@ def _priorities(qos: PortQos, targets: Targets, of: Callable[[PortQos, int], int
     return tuple([(dscp, wanted[tc]) for dscp, tc in enumerate(targets) if tc in wanted])
 
 
-def _smallest_mtu(port: Port, lags: Mapping[str, Limit], vlans: Mapping[str, Limit]) -> tuple[Maybe[int], Path]:
+def _smallest_mtu(
+    port: Port, lags: Mapping[str, Limit], vlans: Mapping[str, Limit]
+) -> tuple[Maybe[int], Path]:
     """Return the MTU that counts for a port, and where it is written, nowhere where that is its own row."""
     own, path = port.mtu_bytes, lags[port.name][1] if port.name in lags else ()
     of_vlan = vlans.get(port.name, (None, ()))

@@ -157,7 +157,9 @@ class TestLinks:
 
     def test_a_name_that_may_be_either_of_two_devices_is_neither(self) -> None:
         twins = [
-            patched("wired-spine.json", {"DEVICE_METADATA": {"localhost": {"hostname": name}}}, f"{name}.json")
+            patched(
+                "wired-spine.json", {"DEVICE_METADATA": {"localhost": {"hostname": name}}}, f"{name}.json"
+            )
             for name in ("spine1.east.example", "spine1.west.example")
         ]
         documents = (leaf(uplink(speed="400000")), *twins)
@@ -206,7 +208,11 @@ NO_QUEUES = {
     "BUFFER_QUEUE": None,
     "BUFFER_PORT_EGRESS_PROFILE_LIST": None,
     "BUFFER_POOL": {"egress_lossless_pool": None, "egress_lossy_pool": None},
-    "BUFFER_PROFILE": {"egress_lossless_profile": None, "egress_lossy_profile": None, "q_lossy_profile": None},
+    "BUFFER_PROFILE": {
+        "egress_lossless_profile": None,
+        "egress_lossy_profile": None,
+        "q_lossy_profile": None,
+    },
 }
 """A switch without anything of its egress buffers: by its file alone they may be in another one."""
 

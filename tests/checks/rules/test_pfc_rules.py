@@ -308,9 +308,7 @@ class TestPathMisaligned:
             ({"size": "0", "dynamic_th": None, "static_th": "0"}, {"size": "0", "mode": "static"}, "pool"),
         ],
     )
-    def test_a_profile_that_became_zero_is_one_cause(
-        self, profile: Patch, pool: Patch, field: str
-    ) -> None:
+    def test_a_profile_that_became_zero_is_one_cause(self, profile: Patch, pool: Patch, field: str) -> None:
         own: Patch = {"egress_lossless_profile": profile}
         document = patched(LEAF, {"BUFFER_PROFILE": own, "BUFFER_POOL": {"egress_lossless_pool": pool}})
         finding = only("PFC005", document)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def lag_mtus(tables: Tables) -> Mapping[str, Limit]:
     """Return the MTU of the LAG that each port is in, of those that exist."""
-    return {port: limit for port, limit in _members(tables, "PORTCHANNEL", "PORTCHANNEL_MEMBER")}
+    return dict(_members(tables, "PORTCHANNEL", "PORTCHANNEL_MEMBER"))
 
 
 def vlan_mtus(tables: Tables) -> Mapping[str, Limit]:
