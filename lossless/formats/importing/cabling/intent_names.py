@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.formats.importing.cabling.cables import merge_cables
-from lossless.model.fabric.device_names import DeviceNames, claimed_twice
 from lossless.formats.importing.cabling.documents import line_path
 from lossless.formats.importing.cabling.files import read_files
 from lossless.formats.importing.cabling.port_names import OUT_OF_BAND, PortNames
@@ -15,6 +14,7 @@ from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.wording import listed
 from lossless.model.fabric.cabling import CableEnd, CableReport, ReportedCable
+from lossless.model.fabric.device_names import DeviceNames, claimed_twice
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -7,7 +7,6 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from lossless.formats.importing.cabling.cables import PORT_NAME, merge_cables, sonic_spelling
-from lossless.model.fabric.device_names import canonical_names
 from lossless.formats.importing.cabling.files import read_files
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.natural_order import natural_key
@@ -16,6 +15,7 @@ from lossless.ground.basics.units import format_rate
 from lossless.ground.basics.wording import listed
 from lossless.ground.documents.yaml.scalars import text_scalar
 from lossless.model.fabric.cabling import CableEnd
+from lossless.model.fabric.device_names import canonical_names
 from lossless.model.fabric.tier import ROLES, link_tier
 
 if TYPE_CHECKING:
