@@ -7,8 +7,8 @@ Subject: device
 Looks at ports with PFC in service on a deployed switch that have a row in `BUFFER_PORT_EGRESS_PROFILE_LIST` or
 `BUFFER_PORT_INGRESS_PROFILE_LIST`. The pool of every lossless queue must be that of a profile in the egress list, the
 pool of every lossless group that of one in the ingress list. Where one is left out, or has a zero profile, which SONiC
-gives ports out of use, that is an error on NVIDIA switches and a warning elsewhere. Ports without such a row, and lists that name a profile that is not in the file (CFG002), are
-left alone.
+gives ports out of use, that is an error on NVIDIA switches and a warning elsewhere. Ports without such a row, and lists
+that name a profile that is not in the file (CFG002), are left alone.
 
 ## Why it breaks a lossless fabric
 A list says, pool by pool, how much all queues or groups of the port may hold together. NVIDIA's driver gives the port

@@ -12,8 +12,9 @@ SWS001 and its neighbors.
 
 ## Why it breaks a lossless fabric
 The same text means different things to the programs of one switch. orchagent reads `12 MB` as 12 and `0x100` as 0,
-the watchdog reads `0400` as octal, 256 ms, a port its speed and MTU likewise, and `ecnconfig` refuses to touch a threshold with a blank in it. A DSCP
-map with `8` and `08` names one DSCP twice, and the chip's driver keeps one of the two or refuses the map.
+the watchdog reads `0400` as octal, 256 ms, a port its speed and MTU likewise, and `ecnconfig` refuses to touch a
+threshold with a blank in it. A DSCP map with `8` and `08` names one DSCP twice, and the chip's driver keeps one of the
+two or refuses the map.
 
 ## Bad
 ```json config_db base=leaf
