@@ -63,11 +63,14 @@ class _Filter:
         self._accounts: dict[str, BaselineAccount] = {}
         self._stale: dict[str, Mapping[BaselineKey, Mapping[str, int]]] = {}
         self._suppressed = self._baselined = 0
+        self._accepted: list[Finding] = []
 
     def filtered(self) -> Report:
         report = self._report
         # A baseline records the severity that was shown.
-        chosen = map(self._graded, filter(self._is_chosen, report.findings))
+        chosen = [*map(self._graded, filter(self._is_chosen, report.findings))]
+        # What an intent accepts is accepted in the files of its switches too, so intents come first.
+        chosen.sort(key=lambda finding: finding.object_form != "intent")
         left = [part for part in map(self._left_of, chosen) if part is not None]
         for code, origin in report.superseded:
             self._saw(code, origin)
@@ -110,13 +113,26 @@ class _Filter:
 
     def _left_of(self, finding: Finding) -> Finding | None:
         """Return a finding where nothing accepts it: all of it, or the part that no baseline knows."""
-        suppressed = self._ledger.accepts(finding)
+        suppressed = self._ledger.accepts(finding) or self._is_accepted_by_intent(finding)
+        if suppressed and finding.object_form == "intent":
+            self._accepted.append(finding)
         account = self._account(finding.origin.file)
         # What is suppressed is still there: its entry in a baseline is not stale.
         left = finding if account is None else account.unknown_part(finding)
         self._suppressed += suppressed
         self._baselined += left is None and not suppressed
         return None if suppressed else left
+
+    def _is_accepted_by_intent(self, finding: Finding) -> bool:
+        """Return whether an intent accepts the same of the switch that a finding is about: it was rendered so."""
+        if finding.object_form == "intent" or not self._accepted:
+            return False
+        switches = {element.partition(":")[0] for element in finding.elements}
+        return (
+            bool(switches)
+            and switches <= self._report.declared
+            and any((known.code, known.data) == (finding.code, finding.data) for known in self._accepted)
+        )
 
     def _saw(self, code: str, origin: Origin) -> None:
         """Count a finding whose place another one has taken: it is neither shown nor gone."""

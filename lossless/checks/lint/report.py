@@ -36,7 +36,7 @@ class Report(NamedTuple):
     are only those that a change adds, ``patch`` where a configuration was checked as a patch leaves it. ``stale`` are
     the entries of each baseline that nothing is found of any more, and on how many elements.
 
-    ``superseded`` are findings that others replace. Until a report is finished, origins name documents; ``layouts`` say
+    ``declared`` are the switches that intents declare. ``superseded`` are findings that others replace. Until a report is finished, origins name documents; ``layouts`` say
     where those that are parts of files have things, by their names.
     """
 
@@ -54,6 +54,7 @@ class Report(NamedTuple):
     patch: tuple[PatchedDevice, ...] = ()
     ports_without_rdma: int = 0
     stale: Mapping[str, Mapping[BaselineKey, Mapping[str, int]]] = {}
+    declared: frozenset[str] = frozenset()
     superseded: frozenset[Replaced] = frozenset()
     layouts: Mapping[str, PartLayout] = {}
 

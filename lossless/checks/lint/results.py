@@ -88,7 +88,8 @@ def joined(
         summaries += hosts.summaries
         documents = {**documents, **{facts.document.file: facts.document for facts in inputs.facts}}
     reports.append(compare(summaries, settings))
-    return together(reports)._replace(documents=documents)
+    declared = frozenset(switch.name for fabric in intents.fabrics for switch in fabric.switches)
+    return together(reports)._replace(documents=documents, declared=declared)
 
 
 def of_intents(intents: Declarations, settings: Settings) -> list[Report]:

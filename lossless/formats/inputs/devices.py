@@ -40,13 +40,30 @@ class DeviceReader:
 
     def read(self, document: Document) -> DeviceInput:
         """Return the rows and the fabric of one device."""
-        tables = Tables.of(document)
+        tables = tables_of(document)
         problems = _problems(document, tables)
         try:
             fabric = read_fabric([tables], self._find_hardware, self._rdma_dscps)
         except ProfileError as error:
             return DeviceInput(tables, (*problems, Problem(document.file, None, None, str(error))), None)
         return DeviceInput(tables, problems, fabric._replace(repeated_keys=_repeated_keys(document)))
+
+
+_PARTIAL = "qos.json"
+"""What render calls the file of a switch where it has no base: the tables that it owns, without a hostname."""
+
+
+def tables_of(document: Document) -> Tables:
+    """Return the rows of a document; a part that was rendered is of the switch that its folder is called."""
+    tables = Tables.of(document)
+    if document.file.endswith(_PARTIAL) and not tables.device and not tables.table("DEVICE_METADATA"):
+        folder, name = os.path.split(document.file)
+        if name == _PARTIAL and os.path.basename(folder):
+            from lossless.formats.inputs.skipped import is_in_rendered_tree
+
+            if is_in_rendered_tree(document.file):
+                tables.device = os.path.basename(folder)
+    return tables
 
 
 def deployed_fabric(
@@ -64,7 +81,7 @@ def deployed_fabric(
     """
     from lossless.formats.sonic.effective.applied import applied_fabric
 
-    devices = [Tables.of(document) for document in documents]
+    devices = [tables_of(document) for document in documents]
     for document, tables in zip(documents, devices, strict=True):
         errors.extend(_problems(document, tables))
     repeated_keys = tuple(key for document in documents for key in _repeated_keys(document))

@@ -6,10 +6,10 @@ Subject: devices
 
 ## What it does
 Compares the MTU of the two ports of a link between two devices, both up: that of its LAG where a port is in one, and of
-a VLAN with addresses where that is smaller. Where none is written it is SONiC's default. It is
-an error where RDMA's largest packet does not fit the smaller of the two and both ports pause a priority: 4,156 bytes
-with an RDMA MTU of 4096, or less where hosts that are checked too state a smaller one. A difference above that, 9100
-against 9216, is a warning. A link of which both ends are too small is an error where other paused ports of these
+a VLAN with addresses where that is smaller. Where none is written it is SONiC's default. It is an error where RDMA's
+largest packet does not fit the smaller of the two and both ports pause a priority: 4,156 bytes with an RDMA MTU of
+4096, or less where hosts that are checked too state a smaller one. A difference above that, 9100 against 9216, is a
+warning. A link of which both ends are too small is an error where other paused ports of these
 switches take what it does not.
 
 ## Why it breaks a lossless fabric

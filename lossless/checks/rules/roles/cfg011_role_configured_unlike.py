@@ -93,7 +93,7 @@ def _without_queue_buffers(devices: DeployedDevices) -> Iterator[Violation]:
         if sound and not setting.value:
             yield Violation(
                 origin=setting.origin,
-                message=f"no BUFFER_QUEUE row gives lossless queues a buffer profile here, unlike on {sound[0]}",
+                message=f"no BUFFER_QUEUE row gives lossless queues a buffer profile here, {sound[0]} has such rows",
                 note="such a queue has whatever the chip gives one that nobody configured",
                 help="add BUFFER_QUEUE|PORT|QUEUE with an egress profile of lossless queues",
                 elements=(name,),
