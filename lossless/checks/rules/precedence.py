@@ -20,6 +20,7 @@ SUPERSEDES: dict[str, tuple[str, ...]] = {
     "BUF001": ("BUF024",),
     "BUF002": ("BUF024",),
     "BUF010": ("BUF024",),
+    "CFG002": ("PFC005", "SWS014"),
     "CLS001": ("BUF015", "PFC018"),
     "CLS016": ("CLS001",),
     "CTR004": ("CTR003",),

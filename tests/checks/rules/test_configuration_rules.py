@@ -105,6 +105,41 @@ class TestReferences:
         found = only(device(patch), "CFG002")
         assert (found.severity, found.places, found.data) == (severity, 1, {"references": 2})
 
+    @pytest.mark.parametrize(
+        ("version", "codes"), [("version_3_0_2", {"PFC005"}), ("version_202411_01", {"CFG002"})]
+    )
+    def test_a_name_in_brackets_that_nothing_is_found_by_is_all_that_is_wrong(
+        self, version: str, codes: set[str]
+    ) -> None:
+        """Where a migration removes the brackets the queue does get the lossy profile."""
+        patch = {
+            "VERSIONS": {"DATABASE": {"VERSION": version}},
+            "BUFFER_QUEUE": {"Ethernet0|3": {"profile": "[BUFFER_PROFILE|ingress_lossy_profile]"}},
+        }
+        found = device(patch).findings
+        assert {
+            each.code for each in found if each.code in ("CFG002", "PFC005") and each.severity != "info"
+        } == codes
+
+    @pytest.mark.parametrize(
+        ("table", "key"),
+        [
+            ("SCHEDULER", "scheduler.1"),
+            ("WRED_PROFILE", "AZURE_LOSSLESS"),
+            ("DSCP_TO_TC_MAP", "AZURE"),
+            ("BUFFER_PROFILE", "ingress_lossy_profile"),
+            ("BUFFER_POOL", "ingress_lossless_pool"),
+        ],
+    )
+    @pytest.mark.parametrize("key_of", ["{} ", " {}", "{}\t"])
+    def test_a_blank_in_the_key_of_a_row_is_part_of_its_name(self, table: str, key: str, key_of: str) -> None:
+        """SONiC's models strip it, and find nothing wrong."""
+        row = json.loads((BASES / "leaf.json").read_text())[table][key]
+        found = drawn(device({table: {key: None, key_of.format(key): row}}), "CFG002")
+        assert found
+        assert all("take the blank out of the key" in each.help for each in found)
+        assert drawn(device({table: {key_of.format(key): row}}), "CFG002") == []
+
     def test_a_file_without_a_version_whose_names_are_all_in_brackets_is_of_an_old_release(self) -> None:
         data = merge(json.loads((BASES / "leaf.json").read_text()), {"VERSIONS": None})
         text = json.dumps(bracketed(data))

@@ -6,7 +6,7 @@ import json
 import re
 from copy import deepcopy
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 from hypothesis import assume, given, settings, strategies as st
@@ -346,3 +346,47 @@ class TestTheMapOfTheSwitch:
     def test_a_port_without_its_own_loses_the_class_with_it(self) -> None:
         rows = {"global": None, HOST_PORTS[0]: {"dscp_to_tc_map": None}}
         assert {found.severity for found in drift({"PORT_QOS_MAP": rows})} == {"error"}
+
+
+class TestOtherNumbersInside:
+    """The class of the intent has traffic class, priority, group and queue 3."""
+
+    SWAPPED: ClassVar[Patch] = {str(number): str({3: 4, 4: 3}.get(number, number)) for number in range(8)}
+
+    @staticmethod
+    def bound(**names: str) -> Patch:
+        return dict.fromkeys((*HOST_PORTS, *UPLINKS), names)
+
+    def severities(self, patch: Patch) -> set[str]:
+        return {found.severity for found in drift(patch)}
+
+    def test_a_class_that_another_queue_keeps_lossless_is_a_warning(self) -> None:
+        queues: Patch = {
+            "TC_TO_QUEUE_MAP": {"SWAP": self.SWAPPED},
+            "MAP_PFC_PRIORITY_TO_QUEUE": {"SWAP": self.SWAPPED},
+        }
+        both = self.bound(tc_to_queue_map="SWAP", pfc_to_queue_map="SWAP")
+        assert self.severities({**queues, "PORT_QOS_MAP": both}) == {"warning"}
+        one: Patch = {**queues, "PORT_QOS_MAP": self.bound(tc_to_queue_map="SWAP")}
+        assert drawn("PFC005", leaf(one), intent())[0].severity == "error"
+
+    @pytest.mark.parametrize(("profile", "severity"), [("3", "warning"), ("0", "error")])
+    def test_a_class_that_another_group_keeps_lossless_is_a_warning(
+        self, profile: str, severity: str
+    ) -> None:
+        groups = json.loads((BASES / "rendered-leaf.json").read_text())["BUFFER_PG"]
+        patch: Patch = {
+            "TC_TO_PRIORITY_GROUP_MAP": {"SWAP": {"3": "4"}},
+            "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP": {"SWAP": {"3": "4"}},
+            "PORT_QOS_MAP": self.bound(tc_to_pg_map="SWAP", pfc_to_pg_map="SWAP"),
+            "BUFFER_PG": {f"{port}|4": groups[f"{port}|{profile}"] for port in (*HOST_PORTS, *UPLINKS)},
+        }
+        assert severity in self.severities(patch)
+        assert ("error" in self.severities(patch)) == (severity == "error")
+
+    def test_a_class_that_another_priority_keeps_lossless_is_lost_on_the_wire(self) -> None:
+        four: Patch = {
+            "DSCP_TO_TC_MAP": {"AZURE": {"26": "4"}},
+            "PORT_QOS_MAP": self.bound(pfc_enable="4", pfcwd_sw_enable="4"),
+        }
+        assert "error" in self.severities(four)

@@ -164,6 +164,20 @@ def test_a_port_that_pauses_one_priority_more_than_it_uses_is_no_part_of_the_oth
     assert only("CLS001", leaf(**own)).severity == "warning"
 
 
+@pytest.mark.parametrize(
+    ("written", "lossy"), [("2-3", False), ("0-7", False), ("3-4", True), ("3-7", True), ("03", False)]
+)
+@pytest.mark.parametrize("own", [True, False])
+def test_of_rows_that_overlap_the_last_key_counts_that_of_buffermgrd_among_them(
+    written: str, lossy: bool, own: bool
+) -> None:
+    """The row of group 3 stands in the file, or buffermgrd writes it."""
+    rows: dict[str, Any] = {f"Ethernet0|{written}": {"profile": "ingress_lossy_profile"}}
+    rows |= {} if own else {"Ethernet0|3": None}
+    found = lint_documents([leaf(BUFFER_PG=rows)], Options(rdma_dscps=(26,))).findings
+    assert {each.code for each in found if each.severity == "error"} == ({"PFC005"} if lossy else set())
+
+
 @pytest.mark.parametrize("key", ["26", " 26", "26.0", "26 (RDMA)", "282"])
 @pytest.mark.parametrize("target", ["3", " 3", "3.0", "3 # lossless", "259", "-253"])
 def test_entries_lead_where_orchagent_reads_them_to(key: str, target: str) -> None:

@@ -151,11 +151,17 @@ def check(device: Device) -> Results:
 def _not_yet_followed(device: Device) -> tuple[Reference, ...]:
     """Return the references to follow: in a whole file that conforms, all but lists lead somewhere.
 
-    SONiC's models strip the blanks in a list, which orchagent does not.
+    SONiC's models strip the blanks in a list and at the ends of a key, which orchagent does not.
     """
-    if device.metadata and not device.conformity.problems:
+    if device.metadata and not device.conformity.problems and not _has_blanks(device):
         return tuple(reference for reference in _REFERENCES if reference.field == "profile_list")
     return _REFERENCES
+
+
+def _has_blanks(device: Device) -> bool:
+    """Return whether a row that others may name has blanks at the ends of its key."""
+    targets = {reference.target for reference in _REFERENCES}
+    return any(key.strip() != key for table in targets for key in _names(device, table))
 
 
 def _odd_name(device: Device, reference: Reference, text: str) -> str | None:
@@ -260,13 +266,19 @@ def _dangling(
 ) -> Violation:
     from lossless.checks.rules.sonic.lossless_rows import severity_of
 
-    blank = name.strip() != name and name.strip() in _names(device, reference.target)
+    there = _names(device, reference.target)
+    blank = name.strip() != name and name.strip() in there
+    padded = next((key for key in sorted(there) if key.strip() == name.strip()), "")
     problem = "names nothing" if not name else f"names {name!r}, which is not in {reference.target}"
     return Violation(
         origin=device.tables.origin(reference.table, rows[0][1], reference.field),
         message=f"{reference.field} {problem}: {reference.lost}",
-        note="orchagent takes the blank for part of the name" if blank else "",
-        help="remove the blank" if blank else f"add the row to {reference.target}, or name one that is there",
+        note="orchagent takes the blank for part of the name" if padded else "",
+        help="remove the blank"
+        if blank
+        else f"take the blank out of the key {padded!r} of {reference.target}"
+        if padded
+        else f"add the row to {reference.target}, or name one that is there",
         elements=_elements(device, reference, rows),
         data={"name": name, "table": reference.target, "rows": len(rows)},
         severity="warning"
@@ -298,6 +310,7 @@ def _old_form(device: Device, old: list[_OldReference]) -> Violation:
         for _, other in rows
         for name in map(_without_brackets, other.fields[used.field].split(","))
     )
+    version = device.switch.qos.database_version
     severity, note = _of_release(device, old)
     tables = list(dict.fromkeys(other.table for other, _ in old[1:] if other.table != reference.table))
     also = f", as in {', '.join(tables)}" if tables else ""
@@ -314,6 +327,8 @@ def _old_form(device: Device, old: list[_OldReference]) -> Violation:
         elements=tuple(dict.fromkeys(name for used, rows in old for name in _elements(device, used, rows))),
         data={"references": sum(len(rows) for _, rows in old)},
         severity=severity,
+        # What a migration takes the brackets from is applied as it is written.
+        conclusive=not (has_old_references(version) if version else is_of_old_form(device.tables)),
         # A release that reads brackets may know no other form.
         fix=()
         if severity == "info" or not whole

@@ -16,7 +16,8 @@ file that names no hostname, such as `leaf1/qos.json`, is of the switch that its
 
 Drift that leaves a lossless class without protection is an error: a DSCP, traffic class or priority that is mapped to
 a lossy one, a priority without PFC or watchdog, a lossless queue or priority group without its row or headroom, a port
-without QoS rows that pauses by the intent. Rows that the intent has no use for are information; all else is a warning.
+without QoS rows that pauses by the intent. Other numbers of queues and groups are none where a port keeps each class
+lossless by them, and by its priority. Rows that the intent has no use for are information; all else is a warning.
 
 ## Why it breaks a lossless fabric
 The intent was checked, and found sound. What runs is something else, from a change by hand in some night or from a
@@ -76,6 +77,7 @@ from lossless.checks.rules.configuration.drift import (
     of_tunnel,
 )
 from lossless.checks.rules.locations import element
+from lossless.formats.sonic.effective.chain import is_lossless
 from lossless.formats.sonic.from_model.switch_tables import dynamic_values
 from lossless.formats.sonic.from_model.tables import OWNED
 from lossless.formats.sonic.to_model.dynamic import FIELDS, RATIO
@@ -151,7 +153,13 @@ def _ports(device: Device, pairs: list[tuple[Port, Port]]) -> Iterator[Violation
     if have.qos is not None and want.qos is not None:
         elements = tuple(element(device, port.name) for port, _ in pairs)
         links = [(port.speed_bps, port.cable.configured_m) for port in (have, want)]
-        differences = of_port(have.name, have.qos, want.qos, same_link=links[0] == links[1])
+        kept = all(
+            is_lossless(device.programmed, have.name, dscp, cls.priority)
+            for cls in device.switch.classes.lossless
+            if cls.priority is not None
+            for dscp in cls.dscps
+        )
+        differences = of_port(have.name, have.qos, want.qos, same_link=links[0] == links[1], kept=kept)
         yield from (_violation(difference, elements) for difference in dict.fromkeys(differences))
 
 

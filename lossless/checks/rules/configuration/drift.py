@@ -88,10 +88,13 @@ def of_tunnel(have: TunnelMaps, want: TunnelMaps) -> Iterator[SwitchDifference]:
         yield from of_map(field, getattr(have, field.attribute), getattr(want, field.attribute), have.origin)
 
 
-def of_port(name: str, have: PortQos, want: PortQos, *, same_link: bool) -> Iterator[SwitchDifference]:
+def of_port(
+    name: str, have: PortQos, want: PortQos, *, same_link: bool, kept: bool
+) -> Iterator[SwitchDifference]:
     """Yield what differs between the QoS of a port and its declared one.
 
-    Unless speed and cable are the declared ones, groups that the switch makes from them are not compared.
+    Unless speed and cable are the declared ones, groups that the switch makes from them are not compared. ``kept``: the
+    port keeps each lossless class so by its priority, whatever the numbers inside.
     """
     if have.trust_dot1p and not want.trust_dot1p:
         message = "dot1p_to_tc_map is bound: the intent trusts DSCP"
@@ -99,7 +102,8 @@ def of_port(name: str, have: PortQos, want: PortQos, *, same_link: bool) -> Iter
     lossless = want.pfc.priorities
     for field in MAPS:
         maps = getattr(have, field.attribute), getattr(want, field.attribute)
-        yield from of_map(field, *maps, have.origin, lossless)
+        inside = kept and field.attribute != "dscp_to_tc"
+        yield from of_map(field, *maps, have.origin, () if inside else lossless)
     yield from _mask("pfc_enable", have.pfc, want.pfc)
     # Where the watchdog has no row, or watches nothing, its own rules say so.
     if have.watchdog_mask is not None and have.watchdog_mask.priorities and want.watchdog_mask is not None:
@@ -108,7 +112,7 @@ def of_port(name: str, have: PortQos, want: PortQos, *, same_link: bool) -> Iter
         fields = _differing(_watchdog(have.watchdog), _watchdog(want.watchdog))
         yield from _row("the watchdog", fields, have.watchdog.origin, want.watchdog.origin)
     yield from _queues(have, want)
-    yield from _groups(have, want, same_link=same_link)
+    yield from _groups(have, want, same_link=same_link, kept=kept)
     yield from _lists(name, have, want)
 
 
@@ -199,12 +203,12 @@ def _queue(have: Queue | None, want: Queue, nowhere: Origin, *, lossless: bool) 
     yield from _bound(f"{prefix}: buffer profile", have.buffer, want.buffer, at, profile_fields)
 
 
-def _groups(have: PortQos, want: PortQos, *, same_link: bool) -> Iterator[SwitchDifference]:
+def _groups(have: PortQos, want: PortQos, *, same_link: bool, kept: bool) -> Iterator[SwitchDifference]:
     extra = []
     for number, (group, declared) in enumerate(zip(have.groups, want.groups, strict=True)):
         if declared is not None:
             if same_link or group is None or not group.generated:
-                yield from _group(number, group, declared, have.origin)
+                yield from _group(number, group, declared, have.origin, kept=kept)
         elif group is not None and not group.generated:
             extra.append(group)
     if extra:
@@ -215,15 +219,15 @@ def _groups(have: PortQos, want: PortQos, *, same_link: bool) -> Iterator[Switch
 
 
 def _group(
-    number: int, have: PriorityGroup | None, want: PriorityGroup, nowhere: Origin
+    number: int, have: PriorityGroup | None, want: PriorityGroup, nowhere: Origin, *, kept: bool
 ) -> Iterator[SwitchDifference]:
     if have is None:
         origin = nowhere._replace(path=("BUFFER_PG",), mark="key")
         message = f"PG {number} has no row, the intent has buffers for it"
-        yield SwitchDifference(origin, message, want.origin, "error" if want.lossless else None)
+        yield SwitchDifference(origin, message, want.origin, "error" if want.lossless and not kept else None)
     elif have.named is not None or not have.generated or want.override is not None:
         differences = _bound(f"PG {number}: profile", have.named, want.named, have.origin, profile_fields)
-        lost = want.lossless and not have.lossless
+        lost = want.lossless and not have.lossless and not kept
         yield from (
             difference._replace(severity="error") if lost else difference for difference in differences
         )

@@ -59,15 +59,30 @@ def break_of(state: Programmed, name: str, dscp: int) -> Break | None:
     if "dot1p_to_tc_map" in port.maps:
         return None
     numbers = numbers_of(state, port, dscp)
-    profile = port.groups.get(numbers.group, "")
-    settings = state.profiles.get(profile)
-    backed = profile in state.computed or bool(settings and settings.xoff_bytes)
-    pausing = [p for p in port.pfc if _paused_group(state, port, p) == numbers.group]
-    if not profile and name in state.undecided:
+    backed, pausing = _pausing(state, port, numbers)
+    if numbers.group not in port.groups and name in state.undecided:
         return None
     if backed and any(_paused_queue(state, port, p) == numbers.queue for p in pausing):
         return None
     return _cause(state, name, port, dscp, numbers, backed=backed, pausing=bool(pausing))
+
+
+def is_lossless(state: Programmed, name: str, dscp: int, priority: int) -> bool:
+    """Return whether a port is known to keep a DSCP lossless, and by this priority."""
+    if break_of(state, name, dscp) or name in state.undecided or "dot1p_to_tc_map" in state.ports[name].maps:
+        return False
+    port = state.ports[name]
+    numbers = numbers_of(state, port, dscp)
+    _, pausing = _pausing(state, port, numbers)
+    return priority in pausing and _paused_queue(state, port, priority) == numbers.queue
+
+
+def _pausing(state: Programmed, port: ProgrammedPort, numbers: ChainNumbers) -> tuple[bool, list[int]]:
+    """Return whether the group of a DSCP has headroom, and the priorities that it pauses."""
+    profile = port.groups.get(numbers.group, "")
+    settings = state.profiles.get(profile)
+    backed = profile in state.computed or bool(settings and settings.xoff_bytes)
+    return backed, [p for p in port.pfc if _paused_group(state, port, p) == numbers.group]
 
 
 def _before_maps(state: Programmed, name: str) -> Break | None:

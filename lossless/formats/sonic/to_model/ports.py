@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from operator import attrgetter, methodcaller
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,7 @@ from lossless.model.fabric.qos import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from lossless.formats.sonic.read.tables import Tables
     from lossless.formats.sonic.to_model.objects import Objects
@@ -59,15 +60,27 @@ class PortRows(NamedTuple):
 
     @property
     def rewritten(self) -> tuple[int, ...]:
-        """The groups whose rows buffermgrd writes again, with the profile that it makes for speed and cable.
+        """The groups that buffermgrd gives the profile that it makes for speed and cable, whatever their rows say.
 
-        It does so for rows of exactly the numbers that are side by side in ``pfc_enable``, of ports that have a row of
-        their own there. Source: sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b, doSpeedUpdateTask.
+        It writes a row of exactly the numbers that are side by side in ``pfc_enable``, of ports that have a row of
+        their own there, in place of one of that key and beside others; of these the last in the order of keys counts.
+        Source: sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b, doSpeedUpdateTask.
         """
         if self.qos is None or self.unmade or "," in self.qos.key:
             return ()
-        ranges = lossless_ranges(self.qos.fields.get("pfc_enable", ""))
-        return tuple(n for n, row in self.groups.items() if row.key.rpartition("|")[2] in ranges)
+        made = _made_by(self.qos.fields.get("pfc_enable", ""))
+        port = self.qos.key
+        return tuple(
+            n
+            for n, row in self.groups.items()
+            if (text := made.get(n)) is not None and row.key.replace("|", ":") <= f"{port}:{text}"
+        )
+
+
+@lru_cache(maxsize=256)
+def _made_by(pfc_enable: str) -> Mapping[int, str]:
+    """Return the numbers in the key of the row that gives a group its lossless profile, by group."""
+    return {n: text for text in lossless_ranges(pfc_enable) for n in index_range(text) or ()}
 
 
 class RowIndex:
