@@ -22,7 +22,7 @@ MOST_WORK = 20_000_000
 
 
 class TrafficShares(NamedTuple):
-    """The shares of each channel's traffic by the channel it leaves by; and the number of switch pairs without a path."""
+    """The shares of each channel's traffic by the channel it leaves by, and the number of switch pairs without path."""
 
     shares: dict[int, dict[int, float]]
     lost: int

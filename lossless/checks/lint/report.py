@@ -36,8 +36,8 @@ class Report(NamedTuple):
     are only those that a change adds, ``patch`` where a configuration was checked as a patch leaves it. ``stale`` are
     the entries of each baseline that nothing is found of any more, and on how many elements.
 
-    ``declared`` are the switches that intents declare. ``superseded`` are findings that others replace. Until a report is finished, origins name documents; ``layouts`` say
-    where those that are parts of files have things, by their names.
+    ``declared`` are the switches that intents declare. ``superseded`` are findings that others replace. Until a report
+    is finished, origins name documents; ``layouts`` has the places of those that are parts of files, by their names.
     """
 
     findings: tuple[Finding, ...] = ()
