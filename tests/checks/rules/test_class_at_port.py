@@ -18,9 +18,9 @@ from tests.checks.rules.snippets import BASES
 
 if TYPE_CHECKING:
     from lossless.api import Report
+    from lossless.ground.documents.document import Document
     from lossless.model.fabric.configured_switch import ReadSwitch
     from lossless.model.fabric.model import Switch
-    from lossless.ground.documents.document import Document
 
 LEAF = (BASES / "switch-leaf.txt").read_text()
 PORT = "interface Ethernet1\n   mtu 9214\n   no switchport\n   qos trust dscp\n   service-profile ROCE\n"
