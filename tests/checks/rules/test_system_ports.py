@@ -18,6 +18,14 @@ if TYPE_CHECKING:
 
 Data = dict[str, Any]
 OTHERS = tuple(f"card2|Asic1|Ethernet{n}" for n in (0, 8, 16))
+WORDS = (
+    "have no profile",
+    "have no wred_profile",
+    "of lossy queues",
+    "is no system",
+    "are no system",
+    " more ",
+)
 OWN = ("leaf1|Asic0|Ethernet0", "leaf1|Asic0|Ethernet8")
 
 
@@ -37,6 +45,7 @@ def found(change: Callable[[Data], object]) -> list[dict[str, Any]]:
             "on": one.elements,
             "at": one.origin.path[1:],
             "help": one.help,
+            "words": [word for word in WORDS if word in one.message],
         }
         for one in report.findings
         if one.code == "SWS019"
@@ -49,7 +58,8 @@ def without(table: str, *ports: str, number: str = "3") -> Callable[[Data], obje
 
 def unset(table: str, *ports: str, at: tuple[str, ...] = ()) -> dict[str, Any]:
     help_ = f"give {table}|{ports[0]}|3 what the card's own ports have"
-    return {"table": table, "queues": [3], "on": ports, "at": at, "help": help_}
+    words = ["have no wred_profile" if table == "QUEUE" else "have no profile"]
+    return {"table": table, "queues": [3], "on": ports, "at": at, "help": help_, "words": words}
 
 
 @pytest.mark.parametrize("table", ["QUEUE", "BUFFER_QUEUE"])
@@ -93,7 +103,8 @@ def test_a_profile_of_lossy_queues_is_none(where: str) -> None:
         tables["BUFFER_PROFILE"]["own"] = {"pool": "egress_lossy_pool", "size": "0", "dynamic_th": "3"}
         tables["BUFFER_QUEUE"][f"{OTHERS[1]}|3"] = {"profile": profile}
 
-    assert found(lossy) == [unset("BUFFER_QUEUE", OTHERS[1], at=(f"{OTHERS[1]}|3",))]
+    expected = unset("BUFFER_QUEUE", OTHERS[1], at=(f"{OTHERS[1]}|3",))
+    assert found(lossy) == [{**expected, "words": ["of lossy queues"]}]
 
 
 def test_another_profile_with_room_is_one() -> None:
@@ -103,10 +114,18 @@ def test_another_profile_with_room_is_one() -> None:
 
     assert found(roomy) == []
 
+    def nameless(tables: Data) -> None:
+        roomy(tables)
+        del tables["BUFFER_PROFILE"]["own"]["pool"]
+
+    assert found(nameless) == []
+
 
 def unknown(table: str, *names: str) -> dict[str, Any]:
     help_ = "write the names of SYSTEM_PORT, or remove the rows"
-    return {"table": table, "rows": len(names), "on": names, "at": (f"{names[0]}|3",), "help": help_}
+    words = ["is no system" if len(names) == 1 else "are no system", *([" more "] if len(names) > 3 else [])]
+    place = {"on": names, "at": (f"{names[0]}|3",), "help": help_, "words": words}
+    return {"table": table, "rows": len(names), **place}
 
 
 @pytest.mark.parametrize("table", ["QUEUE", "BUFFER_QUEUE"])
