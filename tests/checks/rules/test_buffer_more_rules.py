@@ -457,6 +457,83 @@ def test_lossy_traffic_in_a_lossless_profile_is_a_warning_for_all_its_ports_at_o
     assert found.origin.path == ("BUFFER_PG", "Ethernet0|0", "profile")
 
 
+LOSSY = "ingress_lossy_profile"
+NOWHERE = {"PORT_QOS_MAP": {port: {"pfc_enable": ""} for port in ("Ethernet0", "Ethernet4", "Ethernet8")}}
+WHERE_NOBODY_PAUSES: dict[str, tuple[dict[str, Any], tuple[str, ...], str, tuple[str, ...]]] = {
+    "a spare group": (
+        {"BUFFER_PG": {"Ethernet0|5": {"profile": SHORT}}},
+        ("Ethernet0|5",),
+        f"give PG 5 the lossy profile {LOSSY}",
+        ("no DSCP uses it", "on for priority 5 on no port"),
+    ),
+    "the same of two ports": (
+        {"BUFFER_PG": {"Ethernet0|5": {"profile": SHORT}, "Ethernet4|5": {"profile": SHORT}}},
+        ("Ethernet0|5", "Ethernet4|5"),
+        f"give PG 5 the lossy profile {LOSSY}",
+        ("no DSCP uses it",),
+    ),
+    "a port without a lossy group": (
+        {"BUFFER_PG": {"Ethernet0|0": None, "Ethernet0|5": {"profile": SHORT}}},
+        (),
+        "give PG 5 a lossy profile",
+        ("no DSCP uses it",),
+    ),
+    "a row of several ports": (
+        {"BUFFER_PG": {"Ethernet0,Ethernet4|5": {"profile": SHORT}}},
+        (),
+        f"give PG 5 the lossy profile {LOSSY}",
+        ("no DSCP uses it",),
+    ),
+    "a group that traffic fills": (
+        {"BUFFER_PG": {"Ethernet0|0": {"profile": SHORT}}},
+        (),
+        "pause priority 0, with its maps and watchdog, or give PG 0 a lossy profile",
+        ("TC 0 and 6 fill it", "on for priority 0 on no port"),
+    ),
+    "a group that one class fills, and a lossy one besides": (
+        {
+            "BUFFER_PG": {"Ethernet0|6": {"profile": SHORT}},
+            "TC_TO_PRIORITY_GROUP_MAP": {"AZURE": {"6": "6"}},
+        },
+        (),
+        "pause priority 6, with its maps and watchdog, or give PG 6 a lossy profile",
+        ("TC 6 fills it",),
+    ),
+    "PFC off everywhere": (
+        NOWHERE,
+        (),
+        "pause priority 3, with its maps and watchdog, or give PG 3 a lossy profile",
+        ("TC 3 fills it", "off on every port"),
+    ),
+    "PFC off everywhere, and no DSCP": (
+        {**NOWHERE, "DSCP_TO_TC_MAP": {"AZURE": {"26": "0"}}},
+        (),
+        "pause priority 3, with its maps and watchdog, or give PG 3 a lossy profile",
+        ("no DSCP uses it", "off on every port"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WHERE_NOBODY_PAUSES)
+def test_a_group_that_nobody_pauses_for_gets_a_lossy_profile_or_a_pause(name: str) -> None:
+    tables, edited, help_, words = WHERE_NOBODY_PAUSES[name]
+    found = only("BUF015", leaf(**tables))
+    assert found.help == help_
+    assert [part for part in words if part not in found.message] == []
+    assert [(edit.origin.path, edit.value) for edit in found.fix] == [
+        (("BUFFER_PG", key, "profile"), LOSSY) for key in edited
+    ]
+
+
+def test_a_port_without_a_row_of_its_own_is_left_to_others() -> None:
+    spare = {"Ethernet0|5": {"profile": SHORT}}
+    assert drawn("BUF015", leaf(PORT_QOS_MAP={"Ethernet0": None}, BUFFER_PG=spare)) == []
+    assert (
+        only("BUF015", leaf(PORT_QOS_MAP={"Ethernet0": {"pfc_enable": ""}}, BUFFER_PG=spare)).data["group"]
+        == 5
+    )
+
+
 def test_pfc_off_on_the_whole_switch_is_one_finding_at_the_mask() -> None:
     off = {f"Ethernet{n}": {"pfc_enable": ""} for n in (0, 4, 8)}
     found = only("BUF015", leaf(PORT_QOS_MAP=off))

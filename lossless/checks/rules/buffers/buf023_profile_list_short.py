@@ -83,7 +83,10 @@ def _violations(device: Device, ports: PortSet) -> Iterator[Violation]:
         pools = {p.pool.name for p in listed if p.pool is not None and not p.is_zero}
         missing = sorted({*_pools(ports.qos, side)} - pools)
         if missing:
-            yield _violation(ports, device.tables.origin(table, row, "profile_list"), side, missing)
+            zero = any(profile.is_zero for profile in listed)
+            yield _violation(
+                ports, device.tables.origin(table, row, "profile_list"), side, missing, zero=zero
+            )
 
 
 def _pools(qos: PortQos, side: str) -> Iterator[str]:
@@ -109,13 +112,13 @@ def _queue_profile(qos: PortQos, priority: int) -> BufferProfile | None:
     return profile if of_egress and profile and not (is_lossy(profile) or profile.is_zero) else None
 
 
-def _violation(ports: PortSet, origin: Origin, side: str, pools: list[str]) -> Violation:
+def _violation(ports: PortSet, origin: Origin, side: str, pools: list[str], *, zero: bool) -> Violation:
     what = "group" if side == "ingress" else "queue"
     nvidia = is_nvidia(ports.switch)
     return Violation(
         origin=origin,
-        message=f"the {side} profile list names no profile of {joined(pools)} that holds something, and its lossless "
-        f"{what}s are in that",
+        message=f"the {side} profile list names {'a zero' if zero else 'no'} profile of {joined(pools)}, "
+        f"which its lossless {what}s are in",
         note=f"an NVIDIA switch then lets all {what}s of the port together hold 0 B of the pool"
         if nvidia
         else f"it says how much all {what}s of the port may hold of each pool",

@@ -287,8 +287,8 @@ class QosReader:
         row = rows.groups.get(number)
         if row is not None:
             written = self._written_group(number, row)
-            bare = written.buffer is not None and not written.buffer.xoff_bytes
-            if not bare or self._dynamic or number not in rows.rewritten:
+            backed = written.lossless and (written.buffer is None or written.buffer.xoff_bytes > 0)
+            if backed or self._dynamic or number not in rows.rewritten:
                 return written
             made = self._generate(speed_bps, cable)
             if made is None or isinstance(made, Unknown) or made is written.buffer:
