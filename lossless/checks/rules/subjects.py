@@ -81,6 +81,14 @@ class Device:
         return programmed(self.tables, self.switch, whole=False)
 
     @cached_property
+    def bound_to_queues(self) -> Mapping[str, Mapping[int, Mapping[str, str]]]:
+        """The names of what is bound to the queues of ports, by port, number and kind, once all rows are applied."""
+        from lossless.formats.sonic.effective.programmed import programmed
+
+        ports = programmed(self.tables, self.switch).ports
+        return {name: port.queues for name, port in ports.items()}
+
+    @cached_property
     def conformity(self) -> ValidationResult:
         """What SONiC's models refuse in the file, checked once for all rules of the schema."""
         from lossless.formats.sonic.validate.conformity import validate

@@ -140,6 +140,23 @@ class TestReferences:
         assert all("take the blank out of the key" in each.help for each in found)
         assert drawn(device({table: {key_of.format(key): row}}), "CFG002") == []
 
+    @pytest.mark.parametrize(
+        ("rows", "severity"),
+        [
+            ({"Ethernet0|0-7": {"wred_profile": "gone"}}, "warning"),
+            ({"Ethernet0|3-7": {"scheduler": "gone"}}, "warning"),
+            ({"Ethernet0|3": {"wred_profile": "gone"}}, "error"),
+            (
+                {"Ethernet0|3": {"wred_profile": None}, "Ethernet0|3-7": {"wred_profile": "gone"}},
+                "error",
+            ),
+        ],
+    )
+    def test_a_row_that_waits_beside_one_that_serves_the_queue_harms_nothing(
+        self, rows: dict[str, Any], severity: str
+    ) -> None:
+        assert only(device({"QUEUE": {**LOSSLESS_QUEUE, **rows}}), "CFG002").severity == severity
+
     def test_a_file_without_a_version_whose_names_are_all_in_brackets_is_of_an_old_release(self) -> None:
         data = merge(json.loads((BASES / "leaf.json").read_text()), {"VERSIONS": None})
         text = json.dumps(bracketed(data))
@@ -155,6 +172,7 @@ class TestReferences:
         }
 
 
+LOSSLESS_QUEUE = {"Ethernet0|3": {"scheduler": "scheduler.1", "wred_profile": "AZURE_LOSSLESS"}}
 PARAMETERS = {
     "DEFAULT_LOSSLESS_BUFFER_PARAMETER": {"AZURE": {"default_dynamic_th": "0"}},
     "LOSSLESS_TRAFFIC_PATTERN": {"AZURE": {"mtu": "1024", "small_packet_percentage": "100"}},

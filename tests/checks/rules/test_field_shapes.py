@@ -226,6 +226,29 @@ def test_maps_that_differ_for_cnps_or_for_bounced_packets_are_no_contradiction()
     assert drawn("CLS001", leaf(DSCP_TO_TC_MAP=maps, PORT_QOS_MAP=masks)) == []
 
 
+@pytest.mark.parametrize("xoff", ["393216B", " 393216", "393216.0", "+393216"])
+def test_headroom_is_the_number_that_a_text_begins_with(xoff: str) -> None:
+    rows = {"pg_lossless_400000_5m_profile": {"xoff": xoff}}
+    found = lint_documents([leaf(BUFFER_PROFILE=rows)], Options(rdma_dscps=(26,))).findings
+    assert [each.code for each in found if each.severity == "error"] == []
+    rows = {"pg_lossless_400000_5m_profile": {"xoff": "0x60000"}}
+    assert [each.severity for each in drawn("BUF001", leaf(BUFFER_PROFILE=rows))] == ["error"]
+
+
+def test_a_group_that_nobody_makes_is_lossy_whatever_tags_say() -> None:
+    """Priority 3 pauses for group 4, in which its traffic is counted, and which has no row."""
+    four = {
+        "TC_TO_PRIORITY_GROUP_MAP": {"AZURE": {"3": "4"}},
+        "DOT1P_TO_TC_MAP": {"TAGS": {"3": "3", "0": "0"}},
+    }
+    pauses = {"PFC_PRIORITY_TO_PRIORITY_GROUP_MAP": {"FOUR": {"3": "4"}}}
+    bound = {"dscp_to_tc_map": None, "dot1p_to_tc_map": "TAGS", "pfc_to_pg_map": "FOUR"}
+    ports = {"PORT_QOS_MAP": dict.fromkeys(PORTS, bound)}
+    assert only("PFC005", leaf(**four, **pauses, **ports)).severity == "error"
+    made = {"BUFFER_PG": {f"{port}|4": {"profile": "pg_lossless_400000_5m_profile"} for port in PORTS}}
+    assert drawn("PFC005", leaf(**four, **pauses, **ports, **made)) == []
+
+
 def test_headroom_that_the_size_of_the_profile_does_not_hold_is_none() -> None:
     """NVIDIA, no shared headroom pool: 20,000 B less an XON of 19,456 B."""
     small = {"pg_lossless_400000_5m_profile": {"size": "20000"}}

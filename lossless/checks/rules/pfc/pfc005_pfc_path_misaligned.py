@@ -206,10 +206,14 @@ def _group(view: View, ports: PortSet, number: int) -> Iterator[_Fault]:
     qos, group = ports.qos, ports.qos.groups[number]
     dynamic = ports.switch.qos.buffer_model == "dynamic"
     whole = any(qos.groups) or not ports.switch.is_fragment
-    if group is None and dynamic and whole:
-        problem = f"the port has no BUFFER_PG row for PG {number}, and the dynamic buffer model writes none"
+    # Where DSCPs decide, SWS018 follows them to a group that nobody makes.
+    nobody = dynamic or (qos.trust_dot1p and number not in qos.pfc.priorities)
+    if group is None and nobody and whole:
+        maker = "the dynamic buffer model writes none" if dynamic else "buffermgrd makes none without its PFC"
+        problem = f"the port has no BUFFER_PG row for PG {number}, and {maker}"
+        profile = "profile NULL" if dynamic else "a lossless profile"
         yield _Fault(
-            problem, f"add BUFFER_PG|{ports.ports[0].name}|{number} with profile NULL", qos.pfc.origin
+            problem, f"add BUFFER_PG|{ports.ports[0].name}|{number} with {profile}", qos.pfc.origin
         )
     if group is None or group.buffer is None or group.buffer.lossless:
         return

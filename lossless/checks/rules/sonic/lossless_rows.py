@@ -102,12 +102,23 @@ def _port_needs(device: Device, table: str, key: str, name: str) -> bool:
     if table in ("PORT_QOS_MAP", "PFC_WD"):
         return bool(port.qos.pfc.priorities)
     if table == "QUEUE":
-        return not {*map(port.qos.queue_of, port.qos.pfc.priorities)}.isdisjoint(_numbers(key))
+        used = {*map(port.qos.queue_of, port.qos.pfc.priorities)}.intersection(_numbers(key))
+        return any(_lacks_what_a_row_binds(device, key, name, number) for number in used)
     if table == "BUFFER_PG":
         paused = {*map(port.qos.pausing_group, port.qos.pfc.priorities)}
         return any(lacks_headroom(device, name, group) for group in paused.intersection(_numbers(key)))
     # The chip gives a queue without BUFFER_QUEUE, and a port without lists, something of its own (BUF022).
     return False
+
+
+_BOUND = {"scheduler": "scheduler", "wred_profile": "wred"}
+
+
+def _lacks_what_a_row_binds(device: Device, key: str, name: str, number: int) -> bool:
+    """Return whether a queue of a port has nothing of a kind that a row binds, and that another row may bind too."""
+    row = device.tables.written("QUEUE").get(key)
+    bound = device.bound_to_queues.get(name, {}).get(number, {})
+    return row is None or any(_BOUND[field] not in bound for field in row.fields.keys() & _BOUND)
 
 
 def lacks_headroom(device: Device, name: str, group: int) -> bool:

@@ -51,6 +51,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
+from lossless.formats.sonic.read.numbers import read_number
 from lossless.formats.sonic.read.tables import whole_number
 
 if TYPE_CHECKING:
@@ -106,9 +107,11 @@ def _poll(device: Device) -> Iterator[Violation]:
     row = device.tables.row("PFC_WD", "GLOBAL")
     text = row.fields.get("POLL_INTERVAL", "0") if row else "0"
     if row and whole_number(text) is None:
+        read = read_number(text)
+        reading = "orchagent throws on it" if read is None else f"orchagent reads {read}"
         yield Violation(
             origin=device.tables.origin("PFC_WD", row, "POLL_INTERVAL"),
-            message=f"POLL_INTERVAL {text!r} is no number of milliseconds, and the watchdog polls by it",
+            message=f"POLL_INTERVAL {text!r} is no number of milliseconds, and the watchdog polls by it: {reading}",
             help="write whole milliseconds, such as 200",
-            severity="error",
+            severity="error" if read is None else "warning",
         )

@@ -13,6 +13,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from lossless.formats.sonic.read.numbers import UINT64_MAX, read_number
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
 
@@ -229,15 +230,19 @@ class Tables:
     def number(self, table: str, row: ConfigRow, field: str) -> int | None:
         """Return a field as a number, None where it is absent or cannot be read.
 
-        What cannot be read is noted, but for the tables of :data:`CHECKED_TABLES`: there a rule reports it.
+        What cannot be read is noted, but for the tables of :data:`CHECKED_TABLES`: there a rule reports it, and the
+        number is the one that a text begins with, as orchagent takes it.
         """
         text = row.fields.get(field, "").strip()
         if not text:
             return None
         value = whole_number(text)
-        if value is None and table not in CHECKED_TABLES:
-            self.unread.append(f"{table}|{row.key}|{field}: {text!r} is not a number")
-        return value
+        if value is not None:
+            return value
+        if table in CHECKED_TABLES:
+            return read_number(text, UINT64_MAX)
+        self.unread.append(f"{table}|{row.key}|{field}: {text!r} is not a number")
+        return None
 
 
 def _is_plain_table(name: str, rows: Mapping[str, object]) -> bool:
