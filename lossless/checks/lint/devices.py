@@ -46,7 +46,7 @@ def check_devices(documents: Sequence[Document], settings: Settings) -> list[Dev
         return []
     from lossless.formats.inputs.devices import DeviceReader
 
-    reader = DeviceReader(settings.profile_dirs, settings.rdma_dscps)
+    reader = DeviceReader(settings.profile_dirs)
     return [check_device(document, settings, reader) for document in reported(documents, settings.progress)]
 
 
@@ -57,7 +57,7 @@ def check_device(document: Document, settings: Settings, reader: DeviceReader) -
     from lossless.formats.inputs.devices import name_in_intent
     from lossless.model.fabric.view import View
 
-    tables, problems, fabric = reader.read(document)
+    tables, problems, fabric = reader.read(document, settings.dscps_of(document.file))
     if fabric is None:
         return DeviceResult(document.file, Verdicts(), problems, None)
     intended = settings.intended.get(name_in_intent(tables, fabric.switches[0].name))
@@ -68,7 +68,9 @@ def check_device(document: Document, settings: Settings, reader: DeviceReader) -
     switch = fabric.switches[0]
     stated = settings.without_rdma(document.file, switch)
     if stated:
-        fabric = without_ports(fabric, stated)
+        from lossless.formats.inputs.fabrics import without_class
+
+        fabric = fabric._replace(switches=(without_class(switch, stated),))
     view = View(_with_cables(fabric, longest_m) if longest_m else fabric)
     device = Device(tables, view, intended, stated)
     chosen = settings.chosen(document.file)
@@ -81,19 +83,13 @@ def check_device(document: Document, settings: Settings, reader: DeviceReader) -
         run(device, _rules_for(device, chosen), "config_db"),
         Verdicts(not_checked=tuple(UncheckedRule("", note) for note in fabric.unread)),
         Verdicts(
-            not_checked=tuple(_not_compared(device, settings)), ports_outside=ports_outside(switch, stated)
+            not_checked=tuple(_not_compared(device, settings)),
+            ports_outside=ports_outside(switch, stated),
         ),
     )
     summary = _summary(device) if settings.compared else None
     layout = document.part.layout if document.part else None
     return DeviceResult(document.file, _joined(verdicts), problems, summary, document.name, layout)
-
-
-def without_ports(fabric: Fabric, names: Collection[str]) -> Fabric:
-    """Return the fabric of one device in which some ports have no part of a class."""
-    (switch,) = fabric.switches
-    ports = tuple(port._replace(qos=None) if port.name in names else port for port in switch.ports)
-    return fabric._replace(switches=(switch._replace(ports=ports),))
 
 
 def ports_outside(switch: Switch, stated: Collection[str]) -> int:

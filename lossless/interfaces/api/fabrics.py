@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.inputs.fabrics import Fabrics as Fabrics, documents_at, fabrics_of, intent_at
+from lossless.formats.inputs.fabrics import Fabrics as Fabrics, documents_at, fabrics_of, inside, intent_at
 from lossless.formats.inputs.intents import intent_fabric, require_own_switches
 from lossless.ground.basics.errors import InputError, Problem
+from lossless.interfaces.api.discovery import configurations_of, exclusions_of
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 
 if TYPE_CHECKING:
@@ -18,8 +19,14 @@ if TYPE_CHECKING:
 
 
 def load_fabrics(documents: Sequence[Document], options: Options = DEFAULT_OPTIONS) -> Fabrics:
-    """Return the fabric of each intent, and one of all deployed devices together."""
-    return fabrics_of(documents, options.profile_dirs, options.rdma_dscps)
+    """Return the fabric of each intent, and of deployed devices one of all, or as configurations tell them apart.
+
+    Ports that a configuration says to carry no RDMA have no part of a class.
+    """
+    lookup = configurations_of(options)
+    fabrics, errors = fabrics_of(documents, options.profile_dirs, options.rdma_dscps, lookup)
+    problems = lookup.problems() if lookup else []
+    return Fabrics(inside(fabrics, lookup), (*errors, *problems))
 
 
 def only_sonic(documents: Sequence[Document]) -> str:
@@ -37,7 +44,7 @@ def fabrics_at(path: str | PathLike[str], options: Options, purpose: str) -> tup
     Raises:
         InputError: something there cannot be read, or there is nothing to ``purpose``.
     """
-    documents, errors = documents_at(path)
+    documents, errors = documents_at(path, exclusions_of(options))
     fabrics, unread = load_fabrics(documents, options)
     if errors or unread or not fabrics:
         nothing = Problem(str(path), None, None, f"nothing here to {purpose}{only_sonic(documents)}")

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
 
+    from lossless.checks.lint.configuration.lookup import ConfigurationLookup
     from lossless.checks.lint.results import LintResult
     from lossless.checks.trace.model import Trace
     from lossless.checks.trace.running import RunningTrace
@@ -59,6 +60,8 @@ def trace(
         LosslessError: no such host, switch or port, no DSCP, or no path.
     """
     from lossless.analysis.buffers.dynamic_model import with_computed_buffers
+    from lossless.checks.lint.files import check_inputs
+    from lossless.checks.lint.settings import every_rule
     from lossless.checks.trace import follow
     from lossless.checks.trace.findings import UNSTATED
     from lossless.formats.inputs.collect import Inputs
@@ -70,15 +73,20 @@ def trace(
         with_other_systems,
     )
     from lossless.formats.inputs.intents import require_own_switches
-    from lossless.interfaces.api.lint import check
+    from lossless.interfaces.api.discovery import configurations_of, exclusions_of
+    from lossless.interfaces.api.lint import settings_of
     from lossless.model.fabric.view import View
 
-    documents, errors = documents_at(path)
-    result = check(Inputs(tuple(documents)), options)
+    documents, errors = documents_at(path, exclusions_of(options))
+    lookup = configurations_of(options)
+    # Which rules a report is of has no say in what happens to a packet.
+    result = check_inputs(Inputs(tuple(documents)), settings_of(options, lookup)._replace(chosen=every_rule))
     fabrics, unread = _resolved(documents, result) or fabrics_of(
-        documents, options.profile_dirs, options.rdma_dscps
+        documents, options.profile_dirs, options.rdma_dscps, lookup
     )
-    fabrics = with_other_systems(fabrics, documents, options.rdma_dscps)
+    fabrics = with_other_systems(fabrics, documents, options.rdma_dscps, lookup)
+    fabrics = follow.fabrics_of_ends(fabrics, source, target)
+    errors += lookup.problems() if lookup else []
     if errors or unread or len(fabrics) != 1:
         raise InputError([*errors, *unread] or [Problem(str(path), None, None, follow.not_one(fabrics))])
     require_own_switches(fabrics)
@@ -97,6 +105,8 @@ def trace(
     )
     unstated = tuple(one for one in result.verdicts.not_checked if one.code in UNSTATED)
     path_trace = path_trace._replace(not_checked=unstated)
+    if lookup is not None:
+        path_trace = follow.with_ports_outside(path_trace, _outside(fabrics[0], lookup))
     if result.layouts:
         from lossless.ground.documents.layout import as_written
 
@@ -105,6 +115,14 @@ def trace(
     if captured is None:
         return TraceResult(path_trace, result.documents, beside)
     return TraceResult(path_trace, {**captured.documents, **result.documents}, beside, captured.problems)
+
+
+def _outside(fabric: Fabric, lookup: ConfigurationLookup) -> dict[str, frozenset[str]]:
+    """Return the ports that are said to carry no RDMA, by switch."""
+    from lossless.formats.inputs.fabrics import ports_outside
+
+    by_file = ports_outside(fabric, lookup)
+    return {switch.name: by_file.get(switch.origin.file, frozenset()) for switch in fabric.switches}
 
 
 def _running(captured: CapturedState, fabrics: Sequence[Fabric], options: Options) -> RunningTrace:
