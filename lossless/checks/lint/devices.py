@@ -84,7 +84,7 @@ def check_device(document: Document, settings: Settings, reader: DeviceReader) -
         Verdicts(not_checked=tuple(UncheckedRule("", note) for note in fabric.unread)),
         Verdicts(
             not_checked=tuple(_not_compared(device, settings)),
-            ports_outside=ports_outside(switch, stated),
+            ports_outside=ports_outside(switch, stated, tables.table("PFC_WD")),
         ),
     )
     summary = _summary(device) if settings.compared else None
@@ -92,16 +92,20 @@ def check_device(document: Document, settings: Settings, reader: DeviceReader) -
     return DeviceResult(document.file, _joined(verdicts), problems, summary, document.name, layout)
 
 
-def ports_outside(switch: Switch, stated: Collection[str]) -> int:
+def ports_outside(switch: Switch, stated: Collection[str], watched: Collection[str] = ()) -> int:
     """Return how many ports in service are outside; ``stated`` are those that are said to be.
 
     A port is outside where its map, its PFC and its lossless group are all absent; one that has a part is inside, and
-    what it lacks is a fault. Where no port is inside, there is no domain that the others could be outside of.
+    what it lacks is a fault. So is one of those that are ``watched``: SONiC starts a watchdog on ports with PFC alone
+    (sonic-utilities pfcwd/main.py @a7c6cb4). Where no port is inside, there is no domain that the others could be
+    outside of.
     """
     distinct = {id(port.qos): port.qos for port in switch.ports}
     has_part = {key: qos is not None and _has_part(switch, qos) for key, qos in distinct.items()}
     up = [port for port in switch.ports if port.admin_up is True]
-    outside = [port for port in up if port.name in stated or not has_part[id(port.qos)]]
+    outside = [
+        port for port in up if port.name in stated or not (has_part[id(port.qos)] or port.name in watched)
+    ]
     return len(outside) if len(outside) < len(up) else sum(port.name in stated for port in up)
 
 

@@ -68,17 +68,17 @@ def trace(
     from lossless.formats.inputs.devices import rewrites_of
     from lossless.formats.inputs.fabrics import (
         configurations_beside,
-        documents_at,
         fabrics_of,
         with_other_systems,
     )
-    from lossless.formats.inputs.intents import require_own_switches
-    from lossless.interfaces.api.discovery import configurations_of, exclusions_of
+    from lossless.formats.inputs.intents import is_intent, require_own_switches
+    from lossless.interfaces.api.discovery import configurations_of
+    from lossless.interfaces.api.fabrics import documents_at
     from lossless.interfaces.api.lint import settings_of
     from lossless.model.fabric.view import View
 
-    documents, errors = documents_at(path, exclusions_of(options))
-    lookup = configurations_of(options)
+    documents, errors = documents_at(path, options)
+    lookup = None if all(map(is_intent, documents)) else configurations_of(options)
     # Which rules a report is of has no say in what happens to a packet.
     result = check_inputs(Inputs(tuple(documents)), settings_of(options, lookup)._replace(chosen=every_rule))
     fabrics, unread = _resolved(documents, result) or fabrics_of(

@@ -140,3 +140,17 @@ def test_a_mistake_is_said_and_leaves_nothing_out(says: str, message: str, tmp_p
     report = linted(tmp_path, NOWHERE, says)
     assert message in report.errors[0].message
     assert errors(report) == ["SWS018"]
+
+
+def test_a_watchdog_on_a_port_is_half_a_chain(tmp_path: Path) -> None:
+    watched = {**BARE, "PFC_WD": {}}
+    report = linted(tmp_path, watched)
+    assert (errors(report), report.ports_without_rdma) == (["SWS018"], 0)
+    assert [finding.elements for finding in report.findings if finding.code == "SWS018"] == [
+        ("leaf1:Ethernet4",)
+    ]
+
+
+def test_a_watchdog_on_a_port_says_nothing_where_no_dscp_is_named(tmp_path: Path) -> None:
+    report = linted(tmp_path, {**BARE, "PFC_WD": {}}, rdma_dscps=())
+    assert errors(report) == []
