@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lossless.analysis.buffers.headroom.comparison import NO_PFC, ConfiguredHeadroom, NoHeadroom
+from lossless.analysis.buffers.headroom.comparison import ConfiguredHeadroom
 from lossless.api import Options, headroom_of_ports, lint, simulate, trace
 from lossless.ground.basics.errors import LosslessError
 from lossless.ground.basics.findings import MissingInput
 from lossless.ground.documents import load_text
 from tests.all_cases import some
-from tests.chain import BUFFERS, counts_on, of_chain
+from tests.chain import disagreements, is_of_buffers, of_chain, unsafe
 from tests.checks.rules.snippets import BASES, merge
 from tests.checks.test_programmed_records import UNKNOWN, records
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from lossless.api import Report
 
 Data = dict[str, Any]
 Lost = tuple[str, ...]
@@ -58,38 +57,6 @@ def written(data: Data, folder: Path) -> Path:
     path = folder / "config_db.json"
     path.write_text(json.dumps(data))
     return path
-
-
-def disagreements(path: Path, report: Report, source: str, target: str, options: Options) -> list[str]:
-    """Return how lint and trace contradict each other on one path; a port that is down carries nothing."""
-    hops = trace(path, source, target, options.rdma_dscps[0], options=options).trace
-    if any(hop.ingress.up is False or hop.egress.up is False for hop in hops.hops):
-        return []
-    number = hops.hops[0].stages.priority_group.lookup.target or 0
-    errors = of_chain(report.findings)
-    on_path = [finding.code for finding in errors if counts_on(finding, source, target, number)]
-    if hops.broken:
-        return [] if errors else [f"{source} to {target} is broken, and lint reports no error of the chain"]
-    return [f"{source} to {target} is unbroken, and lint reports {code}" for code in on_path]
-
-
-def unsafe(path: Path, options: Options) -> list[str]:
-    """Return what headroom and closed forms call unsafe."""
-    (result,) = simulate(path, options)
-    reasons = [*result.closed.reasons] if result.closed.overall == "unsafe" else []
-    for kind in headroom_of_ports(path, options=options).comparisons:
-        if isinstance(kind.configured, NoHeadroom) and kind.configured != NO_PFC:
-            reasons.append(kind.configured.reason)
-        if isinstance(kind.configured, ConfiguredHeadroom) and kind.configured.headroom_bytes < (
-            kind.least_bytes or 0
-        ):
-            reasons.append(f"{kind.configured.headroom_bytes} B")
-    return reasons
-
-
-def is_of_buffers(report: Report) -> bool:
-    """Return whether lint has an error or a warning of the family of what closed forms compute."""
-    return any(f.code.startswith(BUFFERS) and f.severity != "info" for f in report.findings)
 
 
 def faulty_ports(data: Data, folder: Path) -> frozenset[str]:

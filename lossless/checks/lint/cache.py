@@ -144,7 +144,7 @@ def _checked(
     if len(candidates) >= FEWEST_FOR_WORKERS and usable():
         yield from _checked_in_processes(candidates, settings, source)
         return
-    reader = DeviceReader(settings.profile_dirs, settings.rdma_dscps)
+    reader = DeviceReader(settings.profile_dirs)
     for candidate in candidates:
         file = check_file(source.read(candidate), candidate, settings, reader)
         excerpts = Excerpts(candidate.file, file.shown, source.load) if file.results else None

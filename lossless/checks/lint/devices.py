@@ -42,7 +42,7 @@ def check_devices(documents: Sequence[Document], settings: Settings) -> list[Dev
         return []
     from lossless.formats.inputs.devices import DeviceReader
 
-    reader = DeviceReader(settings.profile_dirs, settings.rdma_dscps)
+    reader = DeviceReader(settings.profile_dirs)
     return [check_device(document, settings, reader) for document in reported(documents, settings.progress)]
 
 
@@ -53,7 +53,7 @@ def check_device(document: Document, settings: Settings, reader: DeviceReader) -
     from lossless.formats.inputs.devices import name_in_intent
     from lossless.model.fabric.view import View
 
-    tables, problems, fabric = reader.read(document)
+    tables, problems, fabric = reader.read(document, settings.dscps_of(document.file))
     if fabric is None:
         return DeviceResult(Report(errors=problems), file=document.file)
     intended = settings.intended_switch(name_in_intent(tables, fabric.switches[0].name))
@@ -64,7 +64,9 @@ def check_device(document: Document, settings: Settings, reader: DeviceReader) -
     switch = fabric.switches[0]
     stated = settings.without_rdma(document.file, switch)
     if stated:
-        fabric = without_ports(fabric, stated)
+        from lossless.formats.inputs.fabrics import without_class
+
+        fabric = fabric._replace(switches=(without_class(switch, stated),))
     view = View(_with_cables(fabric, longest_m) if longest_m else fabric)
     device = Device(tables, view, intended, stated)
     chosen = settings.chosen(document.file)
@@ -79,7 +81,7 @@ def check_device(document: Document, settings: Settings, reader: DeviceReader) -
         Report(
             errors=problems,
             not_checked=(*unread, *_not_compared(device, settings)),
-            ports_without_rdma=ports_outside(switch, stated),
+            ports_without_rdma=ports_outside(switch, stated, tables.table("PFC_WD")),
             layouts={document.name: document.part.layout} if document.part else {},
         ),
     )
@@ -87,23 +89,20 @@ def check_device(document: Document, settings: Settings, reader: DeviceReader) -
     return DeviceResult(gathered(reports), summaries, document.file)
 
 
-def without_ports(fabric: Fabric, names: Collection[str]) -> Fabric:
-    """Return the fabric of one device in which some ports have no part of a class."""
-    (switch,) = fabric.switches
-    ports = tuple(port._replace(qos=None) if port.name in names else port for port in switch.ports)
-    return fabric._replace(switches=(switch._replace(ports=ports),))
-
-
-def ports_outside(switch: Switch, stated: Collection[str]) -> int:
+def ports_outside(switch: Switch, stated: Collection[str], watched: Collection[str] = ()) -> int:
     """Return how many ports in service are outside; ``stated`` are those that are said to be.
 
     A port is outside where its map, its PFC and its lossless group are all absent; one that has a part is inside, and
-    what it lacks is a fault. Where no port is inside, there is no domain that the others could be outside of.
+    what it lacks is a fault. So is one of those that are ``watched``: SONiC starts a watchdog on ports with PFC alone
+    (sonic-utilities pfcwd/main.py @a7c6cb4). Where no port is inside, there is no domain that the others could be
+    outside of.
     """
     distinct = {id(port.qos): port.qos for port in switch.ports}
     has_part = {key: qos is not None and _has_part(switch, qos) for key, qos in distinct.items()}
     up = [port for port in switch.ports if port.admin_up is True]
-    outside = [port for port in up if port.name in stated or not has_part[id(port.qos)]]
+    outside = [
+        port for port in up if port.name in stated or not (has_part[id(port.qos)] or port.name in watched)
+    ]
     return len(outside) if len(outside) < len(up) else sum(port.name in stated for port in up)
 
 

@@ -12,7 +12,6 @@ from lossless.checks.rules.counting import unknown_value
 from lossless.checks.rules.registry import rules_for
 from lossless.checks.rules.running_subjects import RunningDevice, RunningFabric
 from lossless.checks.rules.subjects import Device
-from lossless.formats.inputs.devices import DeviceReader
 from lossless.ground.basics.findings import UncheckedRule
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.state.device_state import DeviceState
@@ -21,13 +20,16 @@ from lossless.model.fabric.state.port_aliases import by_name, names_by_alias
 from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from lossless.checks.rules.registry import Codes
     from lossless.formats.inputs.captures import CapturedDevice
+    from lossless.formats.inputs.devices import DeviceInput
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.model import Link, Switch
+
+    ReadDevice = Callable[[Document], DeviceInput]
 
 
 class Intended(NamedTuple):
@@ -65,15 +67,15 @@ def running_devices(
     captured: Sequence[CapturedDevice],
     earlier: Sequence[CapturedDevice],
     intended: Intended,
-    reader: DeviceReader,
+    read: ReadDevice,
 ) -> tuple[RunningDevice, ...]:
     """Return devices as rules see them; ``earlier`` are captures of the same devices at an earlier time."""
     before = {device.name: DeviceState(device.name, device.captures) for device in earlier}
-    return tuple(_running(device, before.get(device.name), intended, reader) for device in captured)
+    return tuple(_running(device, before.get(device.name), intended, read) for device in captured)
 
 
 def _running(
-    device: CapturedDevice, before: DeviceState | None, intended: Intended, reader: DeviceReader
+    device: CapturedDevice, before: DeviceState | None, intended: Intended, read: ReadDevice
 ) -> RunningDevice:
     state, switch = DeviceState(device.name, device.captures), intended.switches.get(device.name)
     names = names_by_alias(state, switch)
@@ -81,7 +83,7 @@ def _running(
     configured = {
         namespace: made
         for namespace, document in device.configurations.items()
-        if (made := _configured(document, switch, reader)) is not None
+        if (made := _configured(document, switch, read)) is not None
     }
     asics = asics_of(state, before, configured, switch) if len(namespaces_of(state)) > 1 else ()
     # Of a switch with one ASIC, the configuration of the ASIC has the ports.
@@ -89,12 +91,12 @@ def _running(
     return RunningDevice(state, own, switch, intended.hosts.get(device.name), before, asics)
 
 
-def _configured(document: Document, intended: Switch | None, reader: DeviceReader) -> Device | None:
+def _configured(document: Document, intended: Switch | None, read: ReadDevice) -> Device | None:
     """Return the device that a configuration makes; None where its hardware profile is unreadable, or it has no port.
 
     A few rows of CONFIG_DB, as that of a counter group or the host of several ASICs, say nothing of what is lossless.
     """
-    tables, _, fabric = reader.read(document)
+    tables, _, fabric = read(document)
     if fabric is None or not any(switch.ports for switch in fabric.switches):
         return None
     return Device(tables, View(fabric), intended)

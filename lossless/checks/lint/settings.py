@@ -25,18 +25,24 @@ def no_fabric(_file: str) -> str:
     return ""
 
 
+def none_named(_file: str) -> tuple[int, ...]:
+    """Name no DSCP that must be lossless in a file."""
+    return ()
+
+
 def all_carry(_file: str, _switch: Switch) -> frozenset[str]:
     """Say of no port that it carries no RDMA."""
     return frozenset()
 
 
 class Settings(NamedTuple):
-    """What a run depends on; ``rdma_dscps`` must be lossless on devices without an intent.
+    """What a run depends on; ``rdma_dscps`` must be lossless on devices without an intent, in place of ``named_in``.
 
     ``intended`` are switches of intents by name, with which devices are compared; ``compared``: devices are
     compared with each other. ``chosen`` returns the rules to run on a file, ``fabric_of`` the fabric that it is
-    said to be of, ``without_rdma`` the ports of a switch in a file that are said to carry no RDMA. ``apart``: no file
-    is checked by what another one states. ``progress`` is told how many files are done, of how many.
+    said to be of, ``named_in`` the DSCPs that must be lossless in it, ``without_rdma`` the ports of a switch in it that
+    are said to carry no RDMA. ``apart``: no file is checked by what another one states. ``progress`` is told how many
+    files are done, of how many.
     """
 
     rdma_dscps: tuple[int, ...] = ()
@@ -45,6 +51,7 @@ class Settings(NamedTuple):
     compared: bool = False
     chosen: Callable[[str], Codes | None] = every_rule
     fabric_of: Callable[[str], str] = no_fabric
+    named_in: Callable[[str], tuple[int, ...]] = none_named
     without_rdma: Callable[[str, Switch], frozenset[str]] = all_carry
     apart: bool = False
     progress: Progress | None = None
@@ -57,6 +64,10 @@ class Settings(NamedTuple):
 
             found = self.intended.get(among(tuple(self.intended)).find(name) or "")
         return found
+
+    def dscps_of(self, file: str) -> tuple[int, ...]:
+        """Return the DSCPs that must be lossless on the devices of a file."""
+        return self.rdma_dscps or self.named_in(file)
 
     def is_chosen(self, finding: Finding) -> bool:
         """Return whether the rule of a finding is chosen for the file that it is in."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.lint.devices import DeviceResult, without_ports
+from lossless.checks.lint.devices import DeviceResult
 from lossless.checks.lint.report import Report
 from lossless.checks.lint.run import gathered, run
 from lossless.ground.basics.findings import Finding, UncheckedRule
@@ -27,7 +27,7 @@ def check_switches(documents: Sequence[Document], settings: Settings) -> DeviceR
     from lossless.checks.rules.device_summary import summary_of_switch
     from lossless.formats.inputs.switches import read_switch
 
-    systems = [(document, read_switch(document, settings.rdma_dscps)) for document in documents]
+    systems = [(document, read_switch(document, settings.dscps_of(document.file))) for document in documents]
     return DeviceResult(
         gathered(report for each in systems for report in _check(*each, settings)),
         tuple(summary_of_switch(system.read.switch, document.name) for document, system in systems),
@@ -37,14 +37,14 @@ def check_switches(documents: Sequence[Document], settings: Settings) -> DeviceR
 def _check(document: Document, system: SwitchInput, settings: Settings) -> Iterator[Report]:
     from lossless.checks.rules.registry import rules_for
     from lossless.checks.rules.subjects import SwitchConfiguration
+    from lossless.formats.inputs.fabrics import without_class
     from lossless.formats.inputs.switches import fabric_of_switches
 
     read = system.read
     intended = settings.intended_switch(read.switch.name)
     switch = read.switch if intended is None else read.switch._replace(classes=intended.classes)
     stated = settings.without_rdma(document.file, switch)
-    fabric = fabric_of_switches((switch,), (document.name,))
-    view = View(without_ports(fabric, stated) if stated else fabric)
+    view = View(fabric_of_switches((without_class(switch, stated),), (document.name,)))
     chosen = settings.chosen(document.file)
     for report in (
         run(view, _applicable(rules_for("fabric", "buffers", chosen=chosen), system), "commands"),

@@ -63,7 +63,7 @@ def check_in_processes(
     # Read once here, and shared by every copy.
     for chosen in {settings.chosen(candidate.file) for candidate in candidates}:
         rules_for("fabric", "buffers", "device", chosen=chosen)
-    reader = DeviceReader(settings.profile_dirs, settings.rdma_dscps)
+    reader = DeviceReader(settings.profile_dirs)
 
     def check(candidate: Candidate) -> DeviceFile:
         return check_file(read_file(candidate), candidate, settings, reader)

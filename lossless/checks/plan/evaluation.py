@@ -98,7 +98,7 @@ class Evaluator:
         tables = Tables(f"{name}/config_db.json", config, shown=name)
         named = tuple(sorted(dscps))
         written, applied = (
-            _view(read([tables], self.find_hardware, named), name, cables_m)
+            _view(read([tables], self.find_hardware, [named]), name, cables_m)
             for read in (read_fabric, applied_fabric)
         )
         dangers = (

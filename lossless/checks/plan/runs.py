@@ -41,6 +41,6 @@ def _shown(search: Search, position: Position, find_hardware: FindHardware) -> S
         )
         for number, (kind, done) in enumerate(zip(search.change.kinds, position.done, strict=True))
     ]
-    fabric = applied_fabric(tables, find_hardware, dscps)
+    fabric = applied_fabric(tables, find_hardware, [dscps] * len(tables))
     findings = with_runs(Report(), [fabric]).findings
     return {(each.code, each.origin.file.partition("/")[0]): each.message for each in findings}

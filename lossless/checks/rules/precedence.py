@@ -64,8 +64,7 @@ ROOTS = {
 its elements alone: their findings are left out, and the grave ones make the cause as grave."""
 
 PROGRAMMED = frozenset({"SWS018", "CLS016"})
-"""Say that a row, or a command, makes a class lossy: nothing new where another rule has an error in that row, and more
-than what is milder there."""
+"""Say that a row, or a command, makes a class lossy (:mod:`lossless.checks.rules.programmed_causes`)."""
 
 Replaced = tuple[str, "Origin"]
 """A code, and the place at which findings of it are replaced."""
@@ -100,7 +99,9 @@ def resolve(findings: Sequence[Finding], superseded: frozenset[Replaced]) -> lis
         and said.isdisjoint((IN_ROW.get(finding.code), place) for place in _within(finding.origin.place))
     ]
     if any(finding.code in PROGRAMMED for finding in remaining):
-        remaining = list(_one_cause(remaining))
+        from lossless.checks.rules.programmed_causes import one_cause
+
+        remaining = list(one_cause(remaining, PROGRAMMED, RESTATES))
     others = [finding for finding in remaining if not finding.code.startswith(RESTATES)]
     at = _worst((finding.origin.place, finding.severity) for finding in others)
     # Drift is of a whole row, what traffic suffers often of one field of it.
@@ -123,7 +124,7 @@ def _rooted(findings: Sequence[Finding]) -> Sequence[Finding]:
         for other, finding in enumerate(findings):
             if (
                 finding.code in ROOTS[root.code]
-                and row in _rows(finding)
+                and any(row == _row(origin.place) for origin in finding.origins)
                 and (not elements or elements.issuperset(finding.elements))
             ):
                 kept[other] = None
@@ -159,32 +160,6 @@ def _once(findings: Sequence[Finding]) -> Iterator[Finding]:
         milder = doubles if finding.severity == "info" else ()
         if finding.origin.place not in (reported if finding.code == DOUBLES else milder):
             yield finding
-
-
-def _one_cause(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Yield findings without those of :data:`PROGRAMMED` in rows with an error, and what is milder where they stand."""
-    others = [finding for finding in findings if finding.code not in PROGRAMMED]
-    grave = {row for finding in others if finding.severity == "error" for row in _rows(finding)}
-    programmed = {
-        _row(finding.origin.place)
-        for finding in findings
-        if finding.code in PROGRAMMED and _row(finding.origin.place) not in grave
-    }
-    for finding in findings:
-        if finding.code in PROGRAMMED:
-            if _row(finding.origin.place) not in grave:
-                yield finding
-        elif (
-            finding.severity == "error"
-            or finding.code.startswith(RESTATES)
-            or _row(finding.origin.place) not in programmed
-        ):
-            yield finding
-
-
-def _rows(finding: Finding) -> frozenset[Place]:
-    """Return the rows that a finding is about."""
-    return frozenset(_row(origin.place) for origin in finding.origins)
 
 
 def _lessened(finding: Finding, worst: Mapping[Place, Severity]) -> Finding:

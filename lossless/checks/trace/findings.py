@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from lossless.checks.rules.sonic.lossless_rows import THROWS
 from lossless.checks.trace.model import StageName, TraceFinding
 from lossless.ground.basics.records import NamedTuple
 
@@ -66,6 +67,13 @@ _FIELDS: dict[str, StageName] = {
 """Fields of PORT_QOS_MAP that belong elsewhere than their row."""
 _INGRESS: tuple[StageName, ...] = ("classification", "priority_group")
 _EGRESS: tuple[StageName, ...] = ("watchdog", "queue", "ecn", "egress_buffer", "egress_dscp")
+_DIRECTED: dict[str, StageName] = {
+    **{table: stage for table, stage in _TABLES.items() if stage in _EGRESS},
+    **{table: stage for table, stage in _TABLES.items() if stage in _INGRESS and table != "PORT_QOS_MAP"},
+    "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP": "priority_group",
+    "MAP_PFC_PRIORITY_TO_QUEUE": "queue",
+}
+"""Rows that count in one direction, whatever family speaks of them: at the port of entry, or at the other."""
 _LOSSLESS: tuple[StageName, ...] = ("priority_group", "pfc", "watchdog", "ecn")
 """What rules say of these stages is about lossless traffic unless its numbers say otherwise."""
 _OWN_ROWS = (
@@ -147,6 +155,8 @@ def findings_on_host(host: str, packet: TracePacket, findings: Sequence[Finding]
 
 def _concerning(place: HopReference, packet: TracePacket, finding: Finding) -> TraceFinding | None:
     stage = _stage(place, finding)
+    if THROWS in finding.note and finding.severity == "error" and finding.origin.file == place.file:
+        return TraceFinding(stage or "classification", finding) if packet.lossless else None
     if stage is None or not _is_here(place, finding, stage):
         return None
     if finding.code == _OF_TUNNEL and f"{place.hop.switch}:{place.hop.egress.port}" in finding.elements:
@@ -222,7 +232,8 @@ def _is_here(place: HopReference, finding: Finding, stage: StageName) -> bool:
     named = [part for element in finding.elements for part in element.split(" - ")]
     ports = {_split(name) for name in named if ":" in name}
     if ports:
-        here = {(switch, port) for switch in place.switches for port in _ports(place.hop, stage)}
+        met = _DIRECTED.get(str(finding.origin.path[0]) if finding.origin.path else "", stage)
+        here = {(switch, port) for switch in place.switches for port in _ports(place.hop, met)}
         return bool(ports & here) and _of_file(place, finding, named)
     if named:
         return bool(place.switches.intersection(named))

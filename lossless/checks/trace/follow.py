@@ -14,10 +14,10 @@ from lossless.ground.basics.errors import LosslessError
 from lossless.ground.basics.known import certain
 from lossless.ground.basics.natural_order import natural_key
 from lossless.model.fabric.qos import DSCPS
-from lossless.model.fabric.view import bare
+from lossless.model.fabric.view import View, bare
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from lossless.checks.trace.ends import TraceEnd
     from lossless.checks.trace.model import TraceHop
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Finding
     from lossless.model.fabric.model import Fabric
     from lossless.model.fabric.qos import DscpRewrites
-    from lossless.model.fabric.view import View
 
 _MOST_DIFFERENCES = 16
 """Other paths that are named; a fabric can have thousands."""
@@ -86,6 +85,33 @@ def not_one(fabrics: Sequence[Fabric]) -> str:
         return "nothing here to trace: no intent (YAML with lossless: v1) and no config_db.json"
     names = ", ".join(f"{f.name} ({f.sources[0]})" if f.declared else "the deployed devices" for f in fabrics)
     return f"{len(fabrics)} fabrics here: {names}; a packet stays in one: name its file or folder"
+
+
+def fabrics_of_ends(fabrics: Sequence[Fabric], source: str, target: str) -> tuple[Fabric, ...]:
+    """Return the only one of several fabrics that has both ends; all of them where no one alone has."""
+    if len(fabrics) == 1:
+        return tuple(fabrics)
+    having = tuple(fabric for fabric in fabrics if _has(fabric, source) and _has(fabric, target))
+    return having if len(having) == 1 else tuple(fabrics)
+
+
+def _has(fabric: Fabric, end: str) -> bool:
+    try:
+        return bool(TraceEnds(View(fabric)).find(end))
+    except LosslessError:
+        return False
+
+
+def with_ports_outside(traced: Trace, outside: Mapping[str, Collection[str]]) -> Trace:
+    """Return a trace that says which of its ports carry no RDMA; ``outside`` has them by switch."""
+    hops = (
+        hop._replace(
+            ingress=hop.ingress._replace(outside=hop.ingress.port in outside.get(hop.switch, ())),
+            egress=hop.egress._replace(outside=hop.egress.port in outside.get(hop.switch, ())),
+        )
+        for hop in traced.hops
+    )
+    return traced._replace(hops=tuple(hops))
 
 
 def _spoken(end: TraceEnd) -> str:

@@ -86,7 +86,8 @@ class TraceLookup(NamedTuple):
 class TracePort(NamedTuple):
     """One port of a hop as it is configured. ``peer`` is what is at its other end, ``host17:port1``.
 
-    ``cable_m`` is the real length, else the configured one; ``up`` None: the file does not say.
+    ``cable_m`` is the real length, else the configured one; ``up`` None: the file does not say. ``outside``: the port
+    is said to carry no RDMA.
     """
 
     port: str
@@ -97,6 +98,7 @@ class TracePort(NamedTuple):
     up: bool | None
     placed: bool
     peer: str | None
+    outside: bool = False
 
 
 class TraceClassification(NamedTuple):

@@ -15,7 +15,7 @@ from lossless.model.fabric.model import RepeatedKey
 from lossless.model.hardware.load import hardware_finder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.model import Fabric
@@ -34,16 +34,15 @@ class DeviceInput(NamedTuple):
 class DeviceReader:
     """Reads devices one by one, and looks the hardware of each kind of device up once."""
 
-    def __init__(self, profile_dirs: Sequence[Folder], rdma_dscps: tuple[int, ...]) -> None:
+    def __init__(self, profile_dirs: Sequence[Folder]) -> None:
         self._find_hardware = hardware_finder(profile_dirs)
-        self._rdma_dscps = rdma_dscps
 
-    def read(self, document: Document) -> DeviceInput:
-        """Return the rows and the fabric of one device."""
+    def read(self, document: Document, rdma_dscps: tuple[int, ...] = ()) -> DeviceInput:
+        """Return the rows and the fabric of one device, on which some DSCPs must be lossless."""
         tables = tables_of(document)
         problems = _problems(document, tables)
         try:
-            fabric = read_fabric([tables], self._find_hardware, self._rdma_dscps)
+            fabric = read_fabric([tables], self._find_hardware, [rdma_dscps])
         except ProfileError as error:
             return DeviceInput(tables, (*problems, Problem(document.file, None, None, str(error))), None)
         return DeviceInput(tables, problems, fabric._replace(repeated_keys=_repeated_keys(document)))
@@ -69,12 +68,13 @@ def tables_of(document: Document) -> Tables:
 def deployed_fabric(
     documents: Sequence[Document],
     profile_dirs: Sequence[Folder],
-    rdma_dscps: tuple[int, ...],
+    named_in: Callable[[str], tuple[int, ...]],
     errors: list[Problem],
 ) -> Fabric:
     """Return one fabric of all devices together, as the daemons of each apply its rows.
 
-    What cannot be read of them is added to ``errors``.
+    ``named_in`` returns the DSCPs that must be lossless on the devices of a file. What cannot be read of them is added
+    to ``errors``.
 
     Raises:
         ProfileError: a hardware profile cannot be read.
@@ -86,8 +86,9 @@ def deployed_fabric(
         errors.extend(_problems(document, tables))
     repeated_keys = tuple(key for document in documents for key in _repeated_keys(document))
     find_hardware = hardware_finder(profile_dirs)
-    fabric = applied_fabric(devices, find_hardware, rdma_dscps)
-    return fabric._replace(repeated_keys=repeated_keys)
+    fabric = applied_fabric(devices, find_hardware, [named_in(document.file) for document in documents])
+    sources = tuple(document.file for document in documents)
+    return fabric._replace(repeated_keys=repeated_keys, sources=sources)
 
 
 def rewrites_of(fabric: Fabric, documents: Iterable[Document]) -> DscpRewrites:

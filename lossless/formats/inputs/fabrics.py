@@ -9,14 +9,17 @@ from lossless.formats.inputs.collect import collect, is_device, is_json, search,
 from lossless.formats.inputs.discover import seems_ours
 from lossless.formats.inputs.intents import intent_fabric, is_intent
 from lossless.ground.basics.errors import InputError, Problem, ProfileError
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from os import PathLike
 
+    from lossless.formats.inputs.collect import Excludes
+    from lossless.formats.inputs.stated import Stated
     from lossless.ground.documents.document import Document
-    from lossless.model.fabric.model import Fabric
+    from lossless.model.fabric.model import Fabric, Switch
     from lossless.model.hardware.load import Folder
 
 
@@ -31,10 +34,12 @@ def fabrics_of(
     documents: Sequence[Document],
     profile_dirs: Sequence[Folder] = (),
     rdma_dscps: tuple[int, ...] = (),
+    stated: Stated | None = None,
 ) -> Fabrics:
     """Return the fabric of each intent, and one of all deployed devices together, as their daemons apply their rows.
 
-    ``rdma_dscps`` names the DSCPs that must be lossless on deployed devices.
+    ``rdma_dscps`` names the DSCPs that must be lossless on deployed devices. ``stated`` says of which fabric each of
+    these is, and names DSCPs where ``rdma_dscps`` does not.
     """
     errors: list[Problem] = []
     intents = [document for document in documents if is_intent(document)]
@@ -43,37 +48,95 @@ def fabrics_of(
     if deployed:
         from lossless.formats.inputs.devices import deployed_fabric
 
+        named_in = _naming(rdma_dscps, stated)
         try:
-            every = split(deployed)
-            fabrics.append(deployed_fabric(every, profile_dirs, rdma_dscps, errors))
+            fabrics += [
+                deployed_fabric(devices, profile_dirs, named_in, errors)
+                for devices in _by_fabric(split(deployed), stated)
+            ]
         except ProfileError as error:
             errors.append(Problem(deployed[0].file, None, None, str(error)))
     return Fabrics(tuple(fabrics), tuple(errors))
 
 
 def with_other_systems(
-    fabrics: Sequence[Fabric], documents: Sequence[Document], rdma_dscps: tuple[int, ...] = ()
+    fabrics: Sequence[Fabric],
+    documents: Sequence[Document],
+    rdma_dscps: tuple[int, ...] = (),
+    stated: Stated | None = None,
 ) -> tuple[Fabric, ...]:
-    """Return fabrics with the deployed switches that run other systems, among those that run SONiC."""
+    """Return fabrics with the deployed switches that run other systems, among those of the same that run SONiC."""
     configured = [document for document in documents if document.dialect]
     if not configured:
         return tuple(fabrics)
     from lossless.formats.inputs.switches import fabric_of_switches, read_switch
 
-    switches = tuple(read_switch(document, rdma_dscps).read.switch for document in configured)
-    files = tuple(document.file for document in configured)
-    declared = [fabric for fabric in fabrics if fabric.declared]
-    deployed = next((fabric for fabric in fabrics if not fabric.declared), None)
-    if deployed is None:
-        return (*declared, fabric_of_switches(switches, files))
-    every = (*deployed.switches, *switches)
-    return (*declared, deployed._replace(switches=every, sources=(*deployed.sources, *files)))
+    named_in = _naming(rdma_dscps, stated)
+    together = list(fabrics)
+    for of_fabric in _by_fabric(configured, stated):
+        switches = tuple(read_switch(each, named_in(each.file)).read.switch for each in of_fabric)
+        files = tuple(document.file for document in of_fabric)
+        same = [fabric for fabric in together if not fabric.declared and _are_one(fabric, files[0], stated)]
+        for deployed in same[:1]:
+            every = (*deployed.switches, *switches)
+            joined = deployed._replace(switches=every, sources=(*deployed.sources, *files))
+            together = [joined if fabric is deployed else fabric for fabric in together]
+        together += [] if same else [fabric_of_switches(switches, files)]
+    return tuple(together)
 
 
-def documents_at(path: str | PathLike[str]) -> tuple[list[Document], list[Problem]]:
+def inside(fabrics: Sequence[Fabric], stated: Stated | None) -> tuple[Fabric, ...]:
+    """Return fabrics in which deployed ports that are said to carry no RDMA have no part of a class."""
+    if stated is None:
+        return tuple(fabrics)
+    return tuple(_inside(fabric, ports_outside(fabric, stated)) for fabric in fabrics)
+
+
+def _inside(fabric: Fabric, outside: Mapping[str, Collection[str]]) -> Fabric:
+    if not any(outside.values()):
+        return fabric
+    switches = (without_class(switch, outside[switch.origin.file]) for switch in fabric.switches)
+    return fabric._replace(switches=tuple(switches))
+
+
+def ports_outside(fabric: Fabric, stated: Stated) -> dict[str, frozenset[str]]:
+    """Return the ports that are said to carry no RDMA, by the place that their deployed switch is written in."""
+    if fabric.declared:
+        return {}
+    pairs = zip(fabric.switches, fabric.sources, strict=True)
+    return {switch.origin.file: stated.without_rdma(file, switch) for switch, file in pairs}
+
+
+def without_class(switch: Switch, names: Collection[str]) -> Switch:
+    """Return a switch of which some ports have no part of a class."""
+    if not names:
+        return switch
+    ports = (port._replace(qos=None) if port.name in names else port for port in switch.ports)
+    return switch._replace(ports=tuple(ports))
+
+
+def _naming(rdma_dscps: tuple[int, ...], stated: Stated | None) -> Callable[[str], tuple[int, ...]]:
+    """Return what says which DSCPs must be lossless on the devices of a file."""
+    return (lambda _file: rdma_dscps) if rdma_dscps or stated is None else stated.rdma_dscps
+
+
+def _by_fabric(documents: Sequence[Document], stated: Stated | None) -> list[list[Document]]:
+    """Return documents by the fabric that they are said to be of."""
+    if stated is None:
+        return [[*documents]]
+    return [*grouped((stated.fabric(document.file), document) for document in documents).values()]
+
+
+def _are_one(fabric: Fabric, file: str, stated: Stated | None) -> bool:
+    return stated is None or stated.fabric(fabric.sources[0]) == stated.fabric(file)
+
+
+def documents_at(
+    path: str | PathLike[str], excludes: Excludes | None = None
+) -> tuple[list[Document], list[Problem]]:
     """Return what a path stands for; a folder with a fabric.yaml stands for that intent."""
-    inside = os.path.join(path, "fabric.yaml")
-    return collect([inside if os.path.isfile(inside) else path])
+    intent = os.path.join(path, "fabric.yaml")
+    return collect([intent if os.path.isfile(intent) else path], excludes=excludes)
 
 
 def configurations_beside(path: str | PathLike[str]) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from lossless.formats.inputs.collect import Candidate, device_in, gather, is_jso
 from lossless.formats.inputs.fabrics import intent_at
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.documents import load
+from lossless.interfaces.api.discovery import exclusions_of
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 from lossless.interfaces.api.render import sound_fabric
 
@@ -74,7 +75,7 @@ def diff_fabric(
     except InputError:
         _require_order(str(configs[0]), str(intent))
         raise
-    inputs = gather(configs)
+    inputs = gather(configs, excludes=exclusions_of(options))
     running = [config for config in inputs.documents if config.dialect or is_json(config.file)]
     report, fabric = sound_fabric(document, options)
     if fabric is None:

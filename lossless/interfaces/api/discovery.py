@@ -23,6 +23,21 @@ def found_at(
     return search(paths, lenient=options.per_file, excludes=exclusions_of(options, lookup))
 
 
+def configurations_of(options: Options) -> ConfigurationLookup | None:
+    """Return the configurations that a run may have, None where it has none."""
+    asked = bool(options.select or options.ignore)
+    if not (options.configured or options.configuration or options.baseline or asked):
+        return None
+    from lossless.checks.lint.configuration.lookup import ConfigurationLookup
+
+    choice = None
+    if asked:
+        from lossless.checks.rules.selectors import RuleChoice
+
+        choice = RuleChoice(options.select, options.ignore)
+    return ConfigurationLookup(searching=options.configured, only=options.configuration, asked=choice)
+
+
 def documents_below(paths: Sequence[str | PathLike[str]], options: Options) -> tuple[Document, ...]:
     """Return the documents of the files at some paths."""
     from lossless.formats.inputs.collect import gather

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from os.path import isdir
 from typing import TYPE_CHECKING
 
-from lossless.formats.inputs.fabrics import Fabrics as Fabrics, documents_at, fabrics_of, intent_at
-from lossless.formats.inputs.intents import intent_fabric, require_own_switches
+from lossless.formats.inputs.fabrics import (
+    Fabrics as Fabrics,
+    documents_at as found_documents,
+    fabrics_of,
+    inside,
+    intent_at,
+)
+from lossless.formats.inputs.intents import intent_fabric, is_intent, require_own_switches
 from lossless.ground.basics.errors import InputError, Problem
+from lossless.interfaces.api.discovery import configurations_of, exclusions_of
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 
 if TYPE_CHECKING:
@@ -18,8 +26,14 @@ if TYPE_CHECKING:
 
 
 def load_fabrics(documents: Sequence[Document], options: Options = DEFAULT_OPTIONS) -> Fabrics:
-    """Return the fabric of each intent, and one of all deployed devices together."""
-    return fabrics_of(documents, options.profile_dirs, options.rdma_dscps)
+    """Return the fabric of each intent, and of deployed devices one of all, or as configurations tell them apart.
+
+    Ports that a configuration says to carry no RDMA have no part of a class.
+    """
+    lookup = None if all(map(is_intent, documents)) else configurations_of(options)
+    fabrics, errors = fabrics_of(documents, options.profile_dirs, options.rdma_dscps, lookup)
+    problems = lookup.problems() if lookup else []
+    return Fabrics(inside(fabrics, lookup), (*errors, *problems))
 
 
 def only_sonic(documents: Sequence[Document]) -> str:
@@ -31,13 +45,18 @@ def only_sonic(documents: Sequence[Document]) -> str:
     return f": configurations of {systems_of(documents)}, and this is known of SONiC and of intents alone"
 
 
+def documents_at(path: str | PathLike[str], options: Options) -> tuple[list[Document], list[Problem]]:
+    """Return what a path stands for, without what is excluded below a folder, and what could not be read."""
+    return found_documents(path, exclusions_of(options) if isdir(path) else None)
+
+
 def fabrics_at(path: str | PathLike[str], options: Options, purpose: str) -> tuple[Fabric, ...]:
     """Return the fabrics at a path.
 
     Raises:
         InputError: something there cannot be read, or there is nothing to ``purpose``.
     """
-    documents, errors = documents_at(path)
+    documents, errors = documents_at(path, options)
     fabrics, unread = load_fabrics(documents, options)
     if errors or unread or not fabrics:
         nothing = Problem(str(path), None, None, f"nothing here to {purpose}{only_sonic(documents)}")

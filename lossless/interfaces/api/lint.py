@@ -35,9 +35,9 @@ def lint_at(
     import os
 
     from lossless.checks.lint.files import check_files
-    from lossless.interfaces.api.discovery import documents_below, found_at
+    from lossless.interfaces.api.discovery import configurations_of, documents_below, found_at
 
-    every = _every_lookup(options)
+    every = configurations_of(options)
     found = found_at(paths, options, every)
     lookup = _needed(every, options, [candidate.file for candidate in found.candidates])
     report = (check or check_files)(found.candidates, settings_of(options, lookup))
@@ -100,22 +100,9 @@ def check(
 
 def lookup_of(options: Options, files: Sequence[str]) -> ConfigurationLookup | None:
     """Return the configurations of a run, None where none chooses rules or accepts findings."""
-    return _needed(_every_lookup(options), options, files)
+    from lossless.interfaces.api.discovery import configurations_of
 
-
-def _every_lookup(options: Options) -> ConfigurationLookup | None:
-    """Return the configurations that a run may have, None where it has none."""
-    asked = bool(options.select or options.ignore)
-    if not (options.configured or options.configuration or options.baseline or asked):
-        return None
-    from lossless.checks.lint.configuration.lookup import ConfigurationLookup
-
-    choice = None
-    if asked:
-        from lossless.checks.rules.selectors import RuleChoice
-
-        choice = RuleChoice(options.select, options.ignore)
-    return ConfigurationLookup(searching=options.configured, only=options.configuration, asked=choice)
+    return _needed(configurations_of(options), options, files)
 
 
 def _needed(
@@ -137,7 +124,12 @@ def settings_of(options: Options, lookup: ConfigurationLookup | None) -> Setting
     settings = Settings(options.rdma_dscps, folders, apart=options.per_file, progress=options.tell)
     if lookup is None:
         return settings
-    return settings._replace(chosen=lookup.chosen, fabric_of=lookup.fabric, without_rdma=lookup.without_rdma)
+    return settings._replace(
+        chosen=lookup.chosen,
+        fabric_of=lookup.fabric,
+        named_in=lookup.rdma_dscps,
+        without_rdma=lookup.without_rdma,
+    )
 
 
 def _with_runs(
@@ -150,11 +142,11 @@ def _with_runs(
     if all(chosen is not None and chosen.isdisjoint(codes_for("runs")) for chosen in choices):
         return report
     from lossless.checks.lint.simulation import with_runs
-    from lossless.formats.inputs.fabrics import fabrics_of
+    from lossless.formats.inputs.fabrics import fabrics_of, inside
     from lossless.formats.inputs.intents import declares_subnet
 
-    fabrics = fabrics_of(documents, options.profile_dirs, options.rdma_dscps).fabrics
-    report = with_runs(report, fabrics)
+    fabrics = fabrics_of(documents, options.profile_dirs, options.rdma_dscps, lookup).fabrics
+    report = with_runs(report, inside(fabrics, lookup))
     for where, times in (
         ("on an InfiniBand subnet", sum(map(declares_subnet, documents))),
         (

@@ -48,12 +48,24 @@ def plan(
     if subnets is not None:
         return plan_of_subnet(*subnets, limits or PlanLimits(), options)
     running = _running(current, options)
-    change = change_of(running, _fabric(target, options), options.rdma_dscps, options.profile_dirs)
+    named = options.rdma_dscps or _named_dscps(options, running)
+    change = change_of(running, _fabric(target, options), named, options.profile_dirs)
     if limits is not None and limits.simulated and any(kind.system is not None for kind in change.kinds):
         says = "runs of traffic between steps know SONiC alone: leave --simulate out"
         raise InputError([Problem(running.source, None, None, says)])
     evaluator = Evaluator(hardware_finder(options.profile_dirs))
     return plan_of(change, evaluator, limits or PlanLimits(), (running.source, document.file))
+
+
+def _named_dscps(options: Options, running: InService) -> tuple[int, ...]:
+    """Return the DSCPs that configurations above the files of switches name."""
+    from lossless.interfaces.api.discovery import configurations_of
+
+    lookup = configurations_of(options)
+    if running.fabric is not None or lookup is None:
+        return ()
+    named = {dscp for each in running.documents.values() for dscp in lookup.rdma_dscps(each.file)}
+    return tuple(sorted(named))
 
 
 def _fabric(intent: str | PathLike[str], options: Options) -> Fabric:
@@ -97,8 +109,9 @@ def _deployed(current: Sequence[str | PathLike[str]], options: Options) -> InSer
     from lossless.formats.inputs.hosts import hosts_of
     from lossless.formats.inputs.switches import read_switch
     from lossless.formats.sonic.read.tables import Tables
+    from lossless.interfaces.api.discovery import exclusions_of
 
-    inputs = gather(current)
+    inputs = gather(current, excludes=exclusions_of(options))
     problems = list(inputs.problems)
     devices: dict[str, Document] = {}
     others = [document for document in inputs.documents if document.dialect]

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from lossless.checks.lint.running import Intended
     from lossless.checks.rules.running_subjects import RunningDevice
     from lossless.formats.inputs.captures import CaptureDocument, CaptureInputs
+    from lossless.formats.inputs.devices import DeviceInput
+    from lossless.ground.documents.document import Document
     from lossless.interfaces.api.options import Options
     from lossless.model.fabric.model import Fabric
 
@@ -39,8 +41,12 @@ class CapturedState(NamedTuple):
         from lossless.checks.lint.running import running_devices
         from lossless.formats.inputs.devices import DeviceReader
 
-        reader = DeviceReader(options.profile_dirs, options.rdma_dscps)
-        return running_devices(self.now.devices, self.before.devices, intended, reader)
+        reader = DeviceReader(options.profile_dirs)
+
+        def read(document: Document) -> DeviceInput:
+            return reader.read(document, options.rdma_dscps)
+
+        return running_devices(self.now.devices, self.before.devices, intended, read)
 
 
 def captured_state(paths: Paths, since: Paths, purpose: str) -> CapturedState:

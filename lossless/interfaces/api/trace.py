@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
 
+    from lossless.checks.lint.configuration.lookup import ConfigurationLookup
     from lossless.checks.trace.model import Trace
     from lossless.checks.trace.running import RunningTrace
     from lossless.formats.inputs.fabrics import Fabrics
@@ -59,26 +60,35 @@ def trace(
         LosslessError: no such host, switch or port, no DSCP, or no path.
     """
     from lossless.analysis.buffers.dynamic_model import with_computed_buffers
+    from lossless.checks.lint.files import check_inputs
+    from lossless.checks.lint.settings import every_rule
     from lossless.checks.trace import follow
     from lossless.checks.trace.findings import UNSTATED
     from lossless.formats.inputs.collect import Inputs
     from lossless.formats.inputs.devices import rewrites_of
     from lossless.formats.inputs.fabrics import (
         configurations_beside,
-        documents_at,
         fabrics_of,
         with_other_systems,
     )
-    from lossless.formats.inputs.intents import require_own_switches
-    from lossless.interfaces.api.lint import check
+    from lossless.formats.inputs.intents import is_intent, require_own_switches
+    from lossless.interfaces.api.discovery import configurations_of
+    from lossless.interfaces.api.fabrics import documents_at
+    from lossless.interfaces.api.lint import settings_of
     from lossless.model.fabric.view import View
 
-    documents, errors = documents_at(path)
-    report, declared = check(Inputs(tuple(documents)), options)
-    fabrics, unread = _resolved(documents, declared) or fabrics_of(
-        documents, options.profile_dirs, options.rdma_dscps
+    documents, errors = documents_at(path, options)
+    lookup = None if all(map(is_intent, documents)) else configurations_of(options)
+    # Which rules a report is of has no say in what happens to a packet.
+    report, declared = check_inputs(
+        Inputs(tuple(documents)), settings_of(options, lookup)._replace(chosen=every_rule)
     )
-    fabrics = with_other_systems(fabrics, documents, options.rdma_dscps)
+    fabrics, unread = _resolved(documents, declared) or fabrics_of(
+        documents, options.profile_dirs, options.rdma_dscps, lookup
+    )
+    fabrics = with_other_systems(fabrics, documents, options.rdma_dscps, lookup)
+    fabrics = follow.fabrics_of_ends(fabrics, source, target)
+    errors += lookup.problems() if lookup else []
     if errors or unread or len(fabrics) != 1:
         raise InputError([*errors, *unread] or [Problem(str(path), None, None, follow.not_one(fabrics))])
     require_own_switches(fabrics)
@@ -97,6 +107,8 @@ def trace(
     )
     unstated = tuple(one for one in report.not_checked if one.code in UNSTATED)
     path_trace = path_trace._replace(not_checked=unstated)
+    if lookup is not None:
+        path_trace = follow.with_ports_outside(path_trace, _outside(fabrics[0], lookup))
     if report.layouts:
         from lossless.ground.documents.layout import as_written
 
@@ -105,6 +117,14 @@ def trace(
     if captured is None:
         return TraceResult(path_trace, report.documents, beside)
     return TraceResult(path_trace, {**captured.documents, **report.documents}, beside, captured.problems)
+
+
+def _outside(fabric: Fabric, lookup: ConfigurationLookup) -> dict[str, frozenset[str]]:
+    """Return the ports that are said to carry no RDMA, by switch."""
+    from lossless.formats.inputs.fabrics import ports_outside
+
+    by_file = ports_outside(fabric, lookup)
+    return {switch.name: by_file.get(switch.origin.file, frozenset()) for switch in fabric.switches}
 
 
 def _running(captured: CapturedState, fabrics: Sequence[Fabric], options: Options) -> RunningTrace:

@@ -12,11 +12,13 @@ from lossless.ground.basics.foreign_text import visible
 from lossless.interfaces.cli.app import COMMANDS, FAILED, FINDINGS, OK
 from lossless.interfaces.cli.next_steps import render_onto, then
 from lossless.interfaces.cli.options import api_options, how_much, profiles, written_as
+from lossless.interfaces.cli.options.rules import configuration_options
 from lossless.interfaces.cli.reports import nothing_to_compare
 from lossless.interfaces.cli.terminal import next_step, notice, out, problem, problem_lines, style_for
 
 if TYPE_CHECKING:
     from lossless.api import Drift, Options
+    from lossless.interfaces.cli.options.rules import LintSelection
 
 
 @click.command("diff", short_help=COMMANDS["diff"])
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 @written_as("the drift is", ("text", "json", "patch"), more="; patch prints the patch alone")
 @how_much("every cause of a long drift")
 @profiles
+@configuration_options
 def command(
     configs: tuple[str, ...],
     intent: str,
@@ -41,6 +44,7 @@ def command(
     verbose: bool,
     quiet: bool,
     profile_dirs: tuple[str, ...],
+    selection: LintSelection,
 ) -> int:
     """Say how running switches have drifted from their intent.
 
@@ -49,7 +53,7 @@ def command(
     render sets is compared by meaning. A patch is written only where the switch's own updater accepts all of it. Exit
     codes: 0 no drift, 1 drift, 2 not compared, or no patch where one was asked for.
     """
-    options = api_options((), profile_dirs)
+    options = selection.added_to(api_options((), profile_dirs))
     # pathlib costs a tenth of an interpreter's start.
     if len(configs) > 1 or os.path.isdir(configs[0]):  # noqa: PTH112
         if device is not None or output_format == "patch":

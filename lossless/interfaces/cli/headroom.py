@@ -9,7 +9,7 @@ import click
 
 from lossless.interfaces.cli.app import COMMANDS, OK
 from lossless.interfaces.cli.next_steps import then
-from lossless.interfaces.cli.options import api_options, how_much, profiles, written_as
+from lossless.interfaces.cli.options import api_options, how_much, profiles, rdma_dscp, written_as
 from lossless.interfaces.cli.options.quantities import (
     CABLE,
     DELAY,
@@ -18,12 +18,14 @@ from lossless.interfaces.cli.options.quantities import (
     PORT_MTU,
     RATE,
 )
+from lossless.interfaces.cli.options.rules import configuration_options
 from lossless.interfaces.cli.terminal import notice, out, out_json, style_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.api import HeadroomInputs, Headrooms
+    from lossless.api import HeadroomInputs, Headrooms, Options
+    from lossless.interfaces.cli.options.rules import LintSelection
 
 _VERSION = 1
 """Of the names in the JSON object."""
@@ -60,14 +62,18 @@ _OF_A_LINK = {
 @click.option(
     "--peer-response", "peer_response_ns", type=DELAY, help="How long the peer takes to stop sending."
 )
+@rdma_dscp
 @profiles
+@configuration_options
 @written_as("the headroom is")
 @how_much("the sources of the methods, and every kind of port")
 def command(
     path: str | None,
     ports: tuple[str, ...],
     profile: str | None,
+    rdma_dscps: tuple[int, ...],
     profile_dirs: tuple[str, ...],
+    selection: LintSelection,
     output_format: str,
     verbose: bool,
     quiet: bool,
@@ -82,7 +88,8 @@ def command(
     """
     _check_question(path, ports, profile, given)
     if profile is None:
-        kinds = _of_ports(path or "", ports, profile_dirs, given).kinds()
+        options = selection.added_to(api_options(rdma_dscps, profile_dirs))
+        kinds = _of_ports(path or "", ports, options, given).kinds()
     else:
         kinds = _of_link(profile, profile_dirs, given).kinds()
     sums = profile is not None or bool(ports)
@@ -131,12 +138,10 @@ def _field(option: str) -> str:
     return next(name for name, known in _OF_A_LINK.items() if known == option)
 
 
-def _of_ports(
-    path: str, ports: Sequence[str], profile_dirs: Sequence[str], given: dict[str, Any]
-) -> Headrooms:
+def _of_ports(path: str, ports: Sequence[str], options: Options, given: dict[str, Any]) -> Headrooms:
     from lossless import api
 
-    return api.headroom_of_ports(path, ports, stated=_stated(given), options=api_options((), profile_dirs))
+    return api.headroom_of_ports(path, ports, stated=_stated(given), options=options)
 
 
 def _of_link(profile: str, profile_dirs: Sequence[str], given: dict[str, Any]) -> Headrooms:

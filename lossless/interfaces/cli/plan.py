@@ -11,10 +11,12 @@ from lossless.interfaces.cli.app import COMMANDS, OK
 from lossless.interfaces.cli.next_steps import then
 from lossless.interfaces.cli.options import api_options, how_much, profiles, rdma_dscp, written_as
 from lossless.interfaces.cli.options.quantities import WORK_TIME
+from lossless.interfaces.cli.options.rules import configuration_options
 from lossless.interfaces.cli.terminal import notice, out, out_json, style_for
 
 if TYPE_CHECKING:
     from lossless.api import Plan
+    from lossless.interfaces.cli.options.rules import LintSelection
 
 
 @click.command("plan", short_help=COMMANDS["plan"])
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 @click.option("--simulate", is_flag=True, help="Also run traffic through the switches between any two steps.")
 @rdma_dscp
 @profiles
+@configuration_options
 @written_as("the plan is")
 @how_much("all that a step changes")
 def command(
@@ -48,6 +51,7 @@ def command(
     simulate: bool,
     rdma_dscps: tuple[int, ...],
     profile_dirs: tuple[str, ...],
+    selection: LintSelection,
     output_format: str,
     verbose: bool,
     quiet: bool,
@@ -63,7 +67,8 @@ def command(
     from lossless import api
 
     limits = api.PlanLimits(max_ports_down, per_step, drain_time or 0, link_up_time or 0, simulate)
-    plan = api.plan(current, target, limits=limits, options=api_options(rdma_dscps, profile_dirs))
+    options = selection.added_to(api_options(rdma_dscps, profile_dirs))
+    plan = api.plan(current, target, limits=limits, options=options)
     if output_format == "json":
         out_json(plan.to_data())
     else:

@@ -17,6 +17,7 @@ from lossless.interfaces.cli.options import (
     rdma_dscp,
     written_as,
 )
+from lossless.interfaces.cli.options.rules import configuration_options
 from lossless.interfaces.cli.options.scenario import ask_of, question_of, scenario_options
 from lossless.interfaces.cli.progress import ProgressBar
 from lossless.interfaces.cli.terminal import out, out_json, problem, style_for
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lossless.api import SimulationResult
+    from lossless.interfaces.cli.options.rules import LintSelection
 
 _VERSION = 1
 """Of the names in the JSON object."""
@@ -34,6 +36,7 @@ _VERSION = 1
 @click.argument("path", metavar="PATH", type=click.Path())
 @rdma_dscp
 @profiles
+@configuration_options
 @written_as("the verdict is")
 @click.option("--closed-form", is_flag=True, help="By closed forms alone, without running traffic.")
 @click.option("--plots", metavar="DIR", help="Draw the first seed into this folder, as PNG and SVG.")
@@ -44,6 +47,7 @@ def command(
     path: str,
     rdma_dscps: tuple[int, ...],
     profile_dirs: tuple[str, ...],
+    selection: LintSelection,
     output_format: str,
     closed_form: bool,
     plots: str | None,
@@ -68,7 +72,7 @@ def command(
         ask = None if closed_form else ask_of(*question_of(given, profile_dirs), bar)
         if ask is not None:
             ask = ask._replace(record=plots is not None)
-        options = api_options(rdma_dscps, profile_dirs)
+        options = selection.added_to(api_options(rdma_dscps, profile_dirs))
         results = api.simulate(path, options, ask, captures=captures)
     finally:
         bar.stop()

@@ -13,6 +13,7 @@ from lossless.interfaces.cli.next_steps import then
 from lossless.interfaces.cli.options import api_options, how_much, profiles, rdma_dscp, written_as
 from lossless.interfaces.cli.options.cluster import cluster_option, waiting
 from lossless.interfaces.cli.options.quantities import Quantity
+from lossless.interfaces.cli.options.rules import configuration_options
 from lossless.interfaces.cli.options.scenario import ask_of, question_of, scenario_options
 from lossless.interfaces.cli.progress import ProgressBar
 from lossless.interfaces.cli.terminal import next_step, out, out_json, problem, style_for
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lossless.api import Grid, Options, Sweep
+    from lossless.interfaces.cli.options.rules import LintSelection
 
 _VERSION = 1
 """Of the names in the JSON object."""
@@ -49,6 +51,7 @@ def _grid(_context: click.Context, _option: click.Parameter, texts: Sequence[str
 )
 @rdma_dscp
 @profiles
+@configuration_options
 @click.option(
     "--horizon",
     "horizon_ns",
@@ -79,6 +82,7 @@ def command(
     grid: Grid,
     rdma_dscps: tuple[int, ...],
     profile_dirs: tuple[str, ...],
+    selection: LintSelection,
     horizon_ns: int | None,
     output_format: str,
     limit: int | None,
@@ -102,7 +106,7 @@ def command(
     bar = _SettingsBar("settings", quiet=quiet)
     try:
         ask = ask_of(*question_of(given, profile_dirs), bar)
-        options = api_options(rdma_dscps, profile_dirs)
+        options = selection.added_to(api_options(rdma_dscps, profile_dirs))
         sweeps = api.sweep(path, grid, options, ask, horizon_ns=horizon_ns, cluster=cluster, waiting=waiting)
     except KeyboardInterrupt:
         bar.stop()

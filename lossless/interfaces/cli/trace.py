@@ -20,10 +20,13 @@ from lossless.interfaces.cli.options import (
     rdma_dscp,
     written_as,
 )
+from lossless.interfaces.cli.options.rules import configuration_options
 from lossless.interfaces.cli.terminal import notice, out, problem, style_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from lossless.interfaces.cli.options.rules import LintSelection
 
 
 @click.command("trace", short_help=COMMANDS["trace"])
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
 @earlier_captures
 @rdma_dscp
 @profiles
+@configuration_options
 @written_as("the trace is")
 @how_much("every stage of each hop, and what the hosts send")
 def command(
@@ -48,6 +52,7 @@ def command(
     earlier: tuple[str, ...],
     rdma_dscps: tuple[int, ...],
     profile_dirs: tuple[str, ...],
+    selection: LintSelection,
     output_format: str,
     verbose: bool,
     quiet: bool,
@@ -63,7 +68,7 @@ def command(
 
     if earlier and not captures:
         raise click.UsageError("--since needs --captures: counters of now to count to")
-    options = api_options(rdma_dscps, profile_dirs)
+    options = selection.added_to(api_options(rdma_dscps, profile_dirs))
     result = api.trace(path, source, target, dscp, via=via, captures=captures, since=earlier, options=options)
     if result.configurations_beside:
         notice(_not_followed(path, result.configurations_beside))

@@ -153,3 +153,17 @@ def test_a_link_without_pauses_may_be_said_to_carry_no_rdma(tmp_path: Path, says
         (tmp_path / name / "config_db.json").write_text(json.dumps(merge(LEAF, {**BARE, **own})))
     report = lint([tmp_path], Options(configured=True))
     assert len([finding for finding in report.findings if finding.code == "PFC003"]) == found
+
+
+def test_a_watchdog_on_a_port_is_half_a_chain(tmp_path: Path) -> None:
+    watched = {**BARE, "PFC_WD": {}}
+    report = linted(tmp_path, watched)
+    assert (errors(report), report.ports_without_rdma) == (["SWS018"], 0)
+    assert [finding.elements for finding in report.findings if finding.code == "SWS018"] == [
+        ("leaf1:Ethernet4",)
+    ]
+
+
+def test_a_watchdog_on_a_port_says_nothing_where_no_dscp_is_named(tmp_path: Path) -> None:
+    report = linted(tmp_path, {**BARE, "PFC_WD": {}}, rdma_dscps=())
+    assert errors(report) == []

@@ -71,7 +71,7 @@ def test_a_row_is_left_over_only_where_speed_and_length_are_known(
     tables: dict[str, Any], path: tuple[str, ...]
 ) -> None:
     document = leaf(BUFFER_PG={"Ethernet0|3": {"profile": LONG}}, **tables)
-    fabric = DeviceReader((), ()).read(document).fabric
+    fabric = DeviceReader(()).read(document).fabric
     assert fabric is not None
     sets = View(fabric).lossless_sets
     ports = next(ports for ports in sets if ports.ports[0].name == "Ethernet0")

@@ -448,7 +448,7 @@ def test_the_corpus_draws_only_what_is_true(reference: Path, folder: str) -> Non
     found = set()
     for path in sorted((reference / "corpus" / folder).glob("*.json")):
         for document in split([load(str(path))]):
-            fabric = DeviceReader((), ()).read(document).fabric
+            fabric = DeviceReader(()).read(document).fabric
             assert fabric is not None
             findings = run(View(fabric), rules, "config_db").findings
             found |= {(path.name, f.code, str(f.severity), f.places) for f in findings}

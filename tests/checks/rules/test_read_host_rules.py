@@ -48,7 +48,7 @@ def switch(**tables: Any) -> Fabric:
     """Return a leaf as its file alone shows it, changed by a merge patch: no intent says what it should be."""
     data = merge(json.loads((BASES / "rendered-leaf.json").read_text()), tables)
     document = load_text(json.dumps(data), "leaf1/config_db.json")
-    return deployed_fabric([document], (), (), [])
+    return deployed_fabric([document], (), lambda _file: (), [])
 
 
 def beside_intent(have: HostQos) -> list[tuple[str, str]]:

@@ -189,7 +189,7 @@ def test_pauses_are_followed_from_one_asic_of_a_switch_to_the_other(tmp_path: Pa
 def test_the_switch_as_a_whole_has_the_ports_of_all_its_asics(tmp_path: Path) -> None:
     report_on(tmp_path, sections(ASICS, COUNTERS))
     inputs = gather_captures([tmp_path / "now"])
-    (switch,) = running_devices(inputs.devices, (), Intended({}, {}), DeviceReader((), ()))
+    (switch,) = running_devices(inputs.devices, (), Intended({}, {}), DeviceReader(()).read)
     assert switch.ports.keys() == {*_PORTS, *_PORTS.values()}
     assert [asic.name for asic in switch.asics] == ["leaf1", "leaf1:asic0", "leaf1:asic1"]
 

@@ -89,7 +89,7 @@ def test_a_subnet_is_no_fabric_and_a_cloud_runs_its_own_switches() -> None:
 
 
 def test_a_profile_that_cannot_be_read_is_an_error_of_the_file_that_needs_it(broken_profiles: Path) -> None:
-    device = DeviceReader((broken_profiles,), ()).read(LEAF)
+    device = DeviceReader((broken_profiles,)).read(LEAF)
     assert device.fabric is None
     assert [problem.file for problem in device.problems] == ["leaf.json"]
     fabrics, errors = fabrics_of([LEAF], (broken_profiles,))
@@ -106,7 +106,7 @@ def test_problems_of_facts_come_with_the_hosts() -> None:
 
 def test_a_repeated_key_and_a_table_that_is_none_are_kept_with_the_device() -> None:
     text = (BASES / "leaf.json").read_text().rstrip().removesuffix("}") + ', "PFC_WD": [], "PORT": {}}'
-    device = DeviceReader((), ()).read(load_text(text, "leaf.json"))
+    device = DeviceReader(()).read(load_text(text, "leaf.json"))
     assert device.fabric is not None
     assert [key.origin.path for key in device.fabric.repeated_keys] == [("PFC_WD",), ("PORT",)]
     assert [problem.file for problem in device.problems] == ["leaf.json"]

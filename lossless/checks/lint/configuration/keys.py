@@ -10,6 +10,7 @@ from typing import Any
 from lossless.checks.lint.configuration.values import (
     BOOLEAN,
     DATE,
+    NAMED_DSCPS,
     PATTERNS,
     SELECTORS,
     TEXT,
@@ -42,6 +43,10 @@ TOP: dict[str, ConfigurationKey] = {
     ),
     "baseline": ConfigurationKey(
         TEXT, "File of findings that are known already, as `lossless baseline` writes it; from this folder."
+    ),
+    "rdma-dscp": ConfigurationKey(
+        NAMED_DSCPS,
+        "The DSCPs that must be lossless on devices without an intent, as [26]; --rdma-dscp takes its place.",
     ),
     "exclude": ConfigurationKey(
         PATTERNS,

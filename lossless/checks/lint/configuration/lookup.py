@@ -69,6 +69,11 @@ class ConfigurationLookup:
                 return f"{configuration.folder} {number}"
         return ""
 
+    def rdma_dscps(self, file: str) -> tuple[int, ...]:
+        """Return the DSCPs that a configuration names as those that must be lossless."""
+        configuration = self.of(file)
+        return () if configuration is None else configuration.rdma_dscps
+
     def without_rdma(self, file: str, switch: Switch) -> frozenset[str]:
         """Return the ports of a switch of which a configuration says that they carry no RDMA."""
         configuration = self.of(file)

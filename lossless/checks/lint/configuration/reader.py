@@ -18,6 +18,7 @@ from lossless.ground.basics.nearest import key_suggestion
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.text import read_text
 from lossless.ground.documents.toml_document import load_toml
+from lossless.model.fabric.qos import DSCPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -64,6 +65,7 @@ class Configuration(NamedTuple):
     force_exclude: bool = False
     fabrics: tuple[tuple[str, ...], ...] = ()
     ports: tuple[PortsEntry, ...] = ()
+    rdma_dscps: tuple[int, ...] = ()
 
 
 def has_table(text: str, file: str) -> bool:
@@ -126,6 +128,7 @@ class _ConfigurationReader:
             top.get("force-exclude", False),
             fabrics,
             ports,
+            self._dscps(top.get("rdma-dscp", [])),
         )
 
     def _members(
@@ -203,6 +206,9 @@ class _ConfigurationReader:
                 yield PortsEntry(
                     texts(members.get("names", [])), texts(members.get("paths", [])), members["rdma"]
                 )
+
+    def _dscps(self, values: list[object]) -> tuple[int, ...]:
+        return tuple(sorted({value for value in values if type(value) is int and value in DSCPS}))
 
     def _tables(self, name: str, data: object) -> Iterator[tuple[int, dict[str, Any]]]:
         if isinstance(data, list) and all(isinstance(item, dict) for item in data):

@@ -10,6 +10,7 @@ from lossless.checks.rules.selectors import EVERY, codes_of, families, unknown
 from lossless.ground.basics.limits import GLOB_CHARACTERS
 from lossless.ground.basics.nearest import nearest
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.qos import DSCPS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -108,6 +109,15 @@ def _date(value: object) -> Faults:
         yield (), f"{shown(value)} is no date; expected one such as 2026-12-31"
 
 
+def _dscps(value: object) -> Faults:
+    if not isinstance(value, list) or not value:
+        yield (), f"{shown(value)} is no list of DSCPs; expected one such as [26]"
+        return
+    for number, item in enumerate(value):
+        if isinstance(item, bool) or not isinstance(item, int) or item not in DSCPS:
+            yield (number,), f"{shown(item)} is not a DSCP; expected a number from 0 to 63"
+
+
 def _boolean(value: object) -> Faults:
     if not isinstance(value, bool):
         yield (), f"{shown(value)} is neither true nor false"
@@ -130,8 +140,14 @@ def _text_schema() -> dict[str, Any]:
     return {"type": "string", "pattern": r"\S"}
 
 
+def _dscps_schema() -> dict[str, Any]:
+    item = {"type": "integer", "minimum": DSCPS[0], "maximum": DSCPS[-1]}
+    return {"type": "array", "items": item, "minItems": 1}
+
+
 BOOLEAN = ValueKind(_boolean, lambda: {"type": "boolean"})
 TEXT = ValueKind(_text, _text_schema)
 PATTERNS = ValueKind(_patterns, _patterns_schema)
 SELECTORS = ValueKind(_selectors, _selector_schema)
+NAMED_DSCPS = ValueKind(_dscps, _dscps_schema)
 DATE = ValueKind(_date, lambda: {"type": "string", "format": "date", "pattern": f"^{_DATE.pattern}$"})

@@ -49,6 +49,7 @@ Correct or remove the row that is named. Where it waits, give it what it waits f
 
 ## Sources
 - sonic-swss orchagent/orch.cpp, qosorch.cpp, bufferorch.cpp, portsorch.cpp, cfgmgr/buffermgr.cpp @e6b0c5b
+- sonic-utilities pfcwd/main.py @a7c6cb4 (a watchdog is started on ports with PFC alone)
 - opencomputeproject/SAI inc/saiqosmap.h @c67f115 (what a map has no entry for gets 0)
 """
 
@@ -114,6 +115,14 @@ def _wanted(device: Device) -> Iterator[tuple[str, int]]:
     for ports in device.view.port_sets:
         for dscp in _dscps(device.switch, ports.qos):
             yield from ((port.name, dscp) for port in ports.ports)
+    if device.switch.classes.knowledge == "named":
+        # SONiC starts a watchdog on ports with PFC alone: all else that such a port had is gone.
+        bare = (
+            port for port in device.switch.ports if port.qos is None and port.name not in device.without_rdma
+        )
+        watched = [port.name for port in bare if port.name in device.tables.table("PFC_WD")]
+        named = sorted({dscp for cls in device.switch.classes.lossless for dscp in cls.dscps})
+        yield from ((name, dscp) for name in watched for dscp in named)
 
 
 def _dscps(switch: Switch, qos: PortQos) -> list[int]:
@@ -169,6 +178,9 @@ def _is_known_to_lack_headroom(device: Device, cause: Break) -> bool:
         return False
     name, _, number = (key if table == "BUFFER_PG" else cause.where).partition("|")
     port = device.view.port(device.switch.name, name)
+    # They speak of ports that pause something.
+    if port is not None and port.qos is not None and not port.qos.pfc.priorities:
+        return False
     group = port.qos.groups[int(number)] if port and port.qos else None
     if table != "BUFFER_PG":
         return group is not None and group.buffer is not None and not group.buffer.lossless
@@ -236,9 +248,9 @@ def _outcome(cause: Break) -> str:
 
 def _note(fate: Fate | None) -> str:
     """Return what a throwing row does in which release."""
-    if fate is None or fate.kind != "throws":
-        return ""
-    return "up to release 202511 the exception ends orchagent and takes the whole switch down; later it is caught"
+    from lossless.checks.rules.sonic.lossless_rows import THROWS
+
+    return THROWS if fate is not None and fate.kind == "throws" else ""
 
 
 _APPLIED = {

@@ -24,9 +24,9 @@ _QOS_TABLES = (*MAP_TABLES, "PORT_QOS_MAP", "QUEUE", "SCHEDULER", "WRED_PROFILE"
 
 
 def applied_fabric(
-    devices: Sequence[Tables], find_hardware: FindHardware, rdma_dscps: tuple[int, ...] = ()
+    devices: Sequence[Tables], find_hardware: FindHardware, rdma_dscps: Sequence[tuple[int, ...]] = ()
 ) -> Fabric:
-    """Return the fabric of what devices do; which classes are lossless, their files say."""
+    """Return the fabric of what devices do; which classes are lossless, their files say, or DSCPs of each."""
     written = read_fabric(devices, find_hardware, rdma_dscps)
     pairs = list(zip(devices, written.switches, strict=True))
     rows = [applied_tables(tables, programmed(tables, switch)) for tables, switch in pairs]

@@ -42,15 +42,17 @@ if TYPE_CHECKING:
 
 
 def read_fabric(
-    devices: Sequence[Tables], find_hardware: FindHardware, rdma_dscps: tuple[int, ...] = ()
+    devices: Sequence[Tables], find_hardware: FindHardware, rdma_dscps: Sequence[tuple[int, ...]] = ()
 ) -> Fabric:
     """Return the fabric that deployed files describe.
 
-    ``rdma_dscps`` names the DSCPs that must be lossless; without them, the classes of each device are
-    inferred from what it does. Links are known where both ends are among the files and their hostnames are
+    ``rdma_dscps`` names the DSCPs that must be lossless, of each device; without them, its classes are inferred
+    from what it does. Links are known where both ends are among the files and their hostnames are
     unique.
     """
-    read = tuple(_DeviceReader(tables, find_hardware, rdma_dscps).switch() for tables in devices)
+    named = rdma_dscps or [()] * len(devices)
+    pairs = zip(devices, named, strict=True)
+    read = tuple(_DeviceReader(tables, find_hardware, dscps).switch() for tables, dscps in pairs)
     switches = _by_own_names(read) if len(read) > 1 else read
     return Fabric(
         name="",

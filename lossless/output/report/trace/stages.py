@@ -45,6 +45,7 @@ def end_text(end: TracePort, word: str) -> str:
     cable = "cable unknown" if end.cable_m is None else f"{end.cable_m} m"
     parts = [end.port, f"{speed} over {cable}", f"{word} {end.peer}" if end.peer else ""]
     parts.append("admin down" if end.up is False else "")
+    parts.append("said to carry no RDMA" if end.outside else "")
     return ", ".join(filter(None, parts))
 
 

@@ -1,0 +1,73 @@
+"""Findings on rows and commands that make a class lossy, beside what other rules say of the same cause.
+
+They are nothing new of ports that another error in the row is about, and say more than what is milder there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from lossless.ground.basics.findings import Finding, Origin, Path
+
+    Row = tuple[str, Path]
+
+
+def one_cause(
+    findings: Sequence[Finding], codes: Collection[str], restates: tuple[str, ...]
+) -> Iterator[Finding]:
+    """Yield findings without what those of some codes repeat of errors in a row, and what is milder there.
+
+    ``restates`` are codes and families that say the same of a value in other words.
+    """
+    others = [finding for finding in findings if finding.code not in codes]
+    said: dict[Row, list[Finding]] = {}
+    for finding in others:
+        for row in _rows(finding) if finding.severity == "error" else ():
+            said.setdefault(row, []).append(finding)
+    new = {
+        id(finding): left
+        for finding in findings
+        if finding.code in codes
+        for left in [_of_others(finding, said.get(_row(finding.origin), ()))]
+        if left is not None
+    }
+    programmed = {_row(finding.origin) for finding in new.values()}
+    for finding in findings:
+        if finding.code in codes:
+            if id(finding) in new:
+                yield new[id(finding)]
+        elif (
+            finding.severity == "error"
+            or finding.code.startswith(restates)
+            or _row(finding.origin) not in programmed
+        ):
+            yield finding
+
+
+def _of_others(finding: Finding, said: Sequence[Finding]) -> Finding | None:
+    """Return what a finding says of ports that errors in its row are not about, None where that is nothing.
+
+    Where the row is there, it is the cause of both; a table stands for rows that ports lack, each its own.
+    """
+    if not said:
+        return finding
+    if len(finding.origin.path) > 1:
+        return None
+    about = {part for error in said for element in error.elements for part in element.split(" - ")}
+    left = tuple(element for element in finding.elements if element not in about)
+    # An error that names no port is about all.
+    if not left or not all(":" in part for part in about) or not all(error.elements for error in said):
+        return None
+    return finding._replace(elements=left)
+
+
+def _rows(finding: Finding) -> frozenset[Row]:
+    """Return the rows that a finding is about."""
+    return frozenset(_row(origin) for origin in finding.origins)
+
+
+def _row(origin: Origin) -> Row:
+    return origin.file, origin.path[:2]

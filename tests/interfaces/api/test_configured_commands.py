@@ -1,0 +1,178 @@
+"""One ``lossless.toml`` holds for every command that reads deployed files: ports without RDMA, DSCPs, exclusions."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lossless.api import (
+    Options,
+    diff_fabric,
+    headroom_of_ports,
+    lint,
+    load_fabrics,
+    plan,
+    simulate,
+    trace,
+)
+from lossless.ground.basics.errors import InputError
+from lossless.ground.documents import load_text
+from tests.checks.rules.snippets import BASES, merge
+
+LEAF: dict[str, Any] = load_text((BASES / "leaf.json").read_text(), "leaf.json").data
+EXAMPLE = Path(__file__).parents[3] / "examples" / "roce-256"
+CONFIGURED = Options(configured=True)
+LOSSY_PORT = {
+    "PORT_QOS_MAP": {"Ethernet4": {"pfc_enable": ""}},
+    "BUFFER_PG": {"Ethernet4|3": None},
+    "CABLE_LENGTH": {"AZURE": {"Ethernet4": "0m"}},
+    "PFC_WD": {"Ethernet4": None},
+}
+"""A port with half a chain."""
+UNWATCHED = {"PFC_WD": {"Ethernet4": None}}
+"""A port that pauses, and of which nothing ends a storm."""
+WITHOUT = '[[ports]]\nnames = "Ethernet4"\nrdma = false\n'
+
+
+def written(folder: Path, patch: dict[str, Any], says: str = "", name: str = "leaf1") -> Path:
+    """Return the folder of a switch, with a configuration above it."""
+    (folder / ".git").mkdir(exist_ok=True)
+    (folder / "lossless.toml").write_text(says)
+    (folder / name).mkdir(parents=True)
+    (folder / name / "config_db.json").write_text(json.dumps(merge(LEAF, patch)))
+    return folder / name
+
+
+def errors(path: Path, options: Options) -> set[str]:
+    return {finding.code for finding in lint([path], options).findings if finding.severity == "error"}
+
+
+# --- ports without RDMA ---
+
+
+def test_a_port_without_rdma_makes_no_verdict_in_any_command(tmp_path: Path) -> None:
+    path = written(tmp_path, UNWATCHED, WITHOUT)
+    plain, said = Options(rdma_dscps=(26,)), Options(rdma_dscps=(26,), configured=True)
+    assert errors(path, plain) == {"WD001"}
+    assert errors(path, said) == set()
+    assert simulate(path, plain)[0].closed.overall == "unsafe"
+    assert simulate(path, said)[0].closed.overall == "safe"
+    ports = [
+        {element for kind in headroom_of_ports(path, options=each).comparisons for element in kind.elements}
+        for each in (plain, said)
+    ]
+    assert ports[0] - ports[1] == {"leaf1:Ethernet4"}
+
+
+def test_a_trace_follows_the_packet_through_a_port_without_rdma_and_says_what_it_is(tmp_path: Path) -> None:
+    path = written(tmp_path, LOSSY_PORT, WITHOUT)
+    told = trace(path, "Ethernet4", "Ethernet8", 26, options=CONFIGURED).trace
+    assert (told.hops[0].ingress.outside, told.hops[0].egress.outside) == (True, False)
+    assert told.broken
+    assert [mark.finding.code for _, mark in told.marks if mark.finding.severity == "error"] == []
+    assert not trace(path, "Ethernet0", "Ethernet8", 26, options=CONFIGURED).trace.broken
+
+
+# --- the DSCP that must be lossless ---
+
+TO_ZERO = {"DSCP_TO_TC_MAP": {"AZURE": {"26": "0"}}}
+
+
+@pytest.mark.parametrize("dscps", ["26", "0, 26"])
+def test_a_configured_dscp_is_named_in_every_command(dscps: str, tmp_path: Path) -> None:
+    path = written(tmp_path, TO_ZERO, f"rdma-dscp = [{dscps}]\n")
+    assert errors(path, CONFIGURED) >= {"CLS001"}
+    assert trace(path, "Ethernet0", "Ethernet8", 26, options=CONFIGURED).trace.broken
+    closed = simulate(path, CONFIGURED)[0].closed
+    assert "DSCP 26 is lossy on 3 ports with PFC; lint says why" in closed.not_checked
+    documents = [load_text((path / "config_db.json").read_text(), str(path / "config_db.json"))]
+    (fabric,) = load_fabrics(documents, CONFIGURED).fabrics
+    assert fabric.switches[0].classes.knowledge == "named"
+
+
+def test_a_dscp_on_the_command_line_takes_the_place_of_the_configured_one(tmp_path: Path) -> None:
+    path = written(tmp_path, TO_ZERO, "rdma-dscp = [26]\n")
+    options = Options(rdma_dscps=(3,), configured=True)
+    assert "CLS001" not in {
+        f.code for f in lint([path], options).findings if f.severity == "error" and "26" in f.message
+    }
+
+
+def test_without_a_configuration_nothing_is_named(tmp_path: Path) -> None:
+    path = written(tmp_path, {}, "rdma-dscp = [26]\n")
+    documents = [load_text((path / "config_db.json").read_text(), str(path / "config_db.json"))]
+    assert load_fabrics(documents).fabrics[0].switches[0].classes.knowledge == "inferred"
+
+
+@pytest.mark.parametrize(
+    ("says", "message"),
+    [
+        ("rdma-dscp = 26\n", "26 is no list of DSCPs"),
+        ("rdma-dscp = [64]\n", "64 is not a DSCP"),
+        ("rdma-dscp = [true]\n", "true is not a DSCP"),
+        ("rdma-dscps = [26]\n", "did you mean rdma-dscp?"),
+    ],
+)
+def test_a_mistake_in_a_configuration_is_said_by_every_command(
+    says: str, message: str, tmp_path: Path
+) -> None:
+    path = written(tmp_path, {}, says)
+    (problem,) = lint([path], CONFIGURED).errors
+    assert message in problem.message
+    for run in (
+        lambda: trace(path, "Ethernet0", "Ethernet8", 26, options=CONFIGURED),
+        lambda: simulate(path, CONFIGURED),
+        lambda: headroom_of_ports(path, options=CONFIGURED),
+    ):
+        with pytest.raises(InputError, match=re.escape(message)):
+            run()
+
+
+# --- which files ---
+
+
+def test_excluded_files_are_read_by_no_command(tmp_path: Path) -> None:
+    written(tmp_path, {"PFC_WD": None}, "exclude = ['old']\n", "old")
+    path = written(tmp_path, {}, "exclude = ['old']\n").parent
+    assert simulate(path, CONFIGURED)[0].closed.overall == "safe"
+    assert not trace(path, "leaf1:Ethernet0", "leaf1:Ethernet8", 26, options=CONFIGURED).trace.broken
+    assert {e for kind in headroom_of_ports(path, options=CONFIGURED).comparisons for e in kind.elements} >= {
+        "leaf1:Ethernet0"
+    }
+    assert simulate(path)[0].closed.overall == "unsafe"
+
+
+def test_diff_and_plan_read_no_excluded_files(tmp_path: Path) -> None:
+    shutil.copytree(EXAMPLE / "base", tmp_path / "sites" / "now")
+    shutil.copytree(EXAMPLE / "base" / "leaf1", tmp_path / "sites" / "old" / "leaf1")
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "lossless.toml").write_text("exclude = ['old']\n")
+    intent, sites = EXAMPLE / "fabric.yaml", [tmp_path / "sites"]
+    for options, twice in ((Options(), ["leaf1"]), (CONFIGURED, [])):
+        found = diff_fabric(sites, intent, options=options)
+        assert [p.message.split("'")[1] for p in found.errors if "and so is" in p.message] == twice
+    with pytest.raises(InputError, match=r"and so is"):
+        plan(sites, intent)
+    assert plan(sites, intent, options=CONFIGURED).steps
+
+
+# --- which fabric ---
+
+
+def test_switches_of_two_sites_may_have_one_name(tmp_path: Path) -> None:
+    says = '[[fabric]]\npaths = "east"\n[[fabric]]\npaths = "west"\n'
+    other = {"DEVICE_METADATA": {"localhost": {"hostname": "leaf2"}}}
+    written(tmp_path, {}, says, "east/leaf1")
+    written(tmp_path, {}, says, "west/leaf1")
+    written(tmp_path, other, says, "west/leaf2")
+    assert len(simulate(tmp_path, CONFIGURED)) == 2
+    assert len(simulate(tmp_path)) == 1
+    told = trace(tmp_path, "leaf2:Ethernet0", "leaf2:Ethernet8", 26, options=CONFIGURED).trace
+    assert not told.broken
+    with pytest.raises(InputError, match="2 fabrics here"):
+        trace(tmp_path, "leaf1:Ethernet0", "leaf1:Ethernet8", 26, options=CONFIGURED)
