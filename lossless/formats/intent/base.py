@@ -1,4 +1,4 @@
-"""What all intent models share: unknown keys are refused, quantities carry units."""
+"""Base of the intent models, which refuses unknown keys, and types of quantities that are written with units."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ MAX_BUNDLE = 1024
 """Most links in one bundle: more than any switch has ports, and few enough to lay out and report."""
 LEAST_MTU = 68
 MOST_MTU = 65_535
-"""What every IPv4 link must carry, and the largest length an IP header can state (RFC 791, section 3.1)."""
+"""Largest MTU in bytes: the largest length that an IP header can state (RFC 791, section 3.1)."""
 
 
 def _section_title(model: type) -> str:
-    """Return the title of a section: its model without the suffix that sets it apart from the fabric's own."""
+    """Return the title of a section in a schema: the class name of its model without the suffix Intent."""
     return model.__name__.removesuffix("Intent")
 
 
@@ -45,7 +45,7 @@ class Model(BaseModel):
     def __get_pydantic_json_schema__(
         cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        """Return its schema, in which each key has the documentation below its field; pydantic asks by this name."""
+        """Return the JSON Schema of the model, each key with the documentation below its field (hook of pydantic)."""
         from lossless.formats.intent.key_docs import documented  # only a schema needs the words
 
         schema = handler(core_schema)
@@ -55,21 +55,22 @@ class Model(BaseModel):
 
 
 class LazyJsonSchema:
-    """The JSON Schema of an annotated value, made when it is asked for, which most runs never do."""
+    """The JSON Schema of an annotated value, built only when a schema is requested; most runs never do."""
 
     def __init__(self, make: Callable[[], dict[str, Any]]) -> None:
-        """Keep what makes it."""
+        """Store the function that builds the schema."""
         self._make = make
 
     def __get_pydantic_json_schema__(self, _core: object, _handler: object) -> dict[str, Any]:
-        """Return it; pydantic asks by this name."""
+        """Return the schema (hook of pydantic)."""
         return self._make()
 
 
 def refused(message: str, *within: str | int, at_key: bool = False) -> PydanticCustomError:
-    """Return an error whose message is shown as it is.
+    """Return an error whose message is shown unchanged.
 
-    ``within`` leads on to what is to blame inside; ``at_key`` points at its key, and the message names it.
+    ``within`` is the path from the value to the part at fault; ``at_key`` locates the error at its key instead of its
+    value, and the message then names the key.
     """
     context = {"message": message, "within": within, "at_key": at_key}
     return PydanticCustomError("lossless", "{message}", context)
@@ -86,7 +87,7 @@ def shown(value: object) -> str:
 
 
 def not_one_of(value: object, choices: Sequence[str]) -> str:
-    """Return that a value is none of some words, with the nearest of them."""
+    """Return the message that a value is none of the accepted words, with the nearest of them."""
     close = nearest(str(value), choices)
     return f"{shown(value)} is not one of {one_of(choices)}" + (f"; did you mean {close}?" if close else "")
 
@@ -111,19 +112,19 @@ def _quantity(parse: Callable[[str], Any], what: str) -> BeforeValidator:
 
 
 def rate(value: object) -> int:
-    """Return a rate, written with its unit, in bits per second.
+    """Return a rate that is written with its unit, in bits per second.
 
     Raises:
-        PydanticCustomError: it is none.
+        PydanticCustomError: the value is not a rate.
     """
     return int(_reader(units.parse_rate, "rate")(value))
 
 
 def whole_milliseconds(value: object, who: str) -> int:
-    """Return a duration, written with its unit, in milliseconds.
+    """Return a duration that is written with its unit, in milliseconds.
 
     Raises:
-        PydanticCustomError: it is none, or finer than ``who`` (``switches``, ``NICs``) can count.
+        PydanticCustomError: the value is not a duration, or finer than ``who`` (``switches``, ``NICs``) can count.
     """
     duration_ms, rest = divmod(_reader(units.parse_duration, "duration")(value), 10**6)
     if rest:
@@ -165,7 +166,7 @@ _SIZE = rf"{_NUMBER}\s*(B|kB|KB|MB|GB|KiB|MiB|GiB)"
 _RATE = rf"{_NUMBER}\s*[MGT]\s*(b/s|bps|bit/s|bit)?"
 RATE_PATTERN = rf"^\s*{_RATE}\s*$"
 DURATION_PATTERN = rf"^\s*{_NUMBER}\s*(ns|us|µs|ms|s)\s*$"
-"""What a schema can say of a quantity, as units.py reads it."""
+"""The pattern of a duration in a JSON Schema: the same notation that units.py reads."""
 Size = Annotated[
     int, _quantity(units.parse_size, "size"), _schema("bytes: 800 KiB, 150 kB", rf"^\s*{_SIZE}\s*$")
 ]
@@ -204,7 +205,7 @@ FrameSize = Annotated[
 
 
 def small_number(low: int, high: int, what: str) -> BeforeValidator:
-    """Return a check that a value, ``a DSCP`` say, is a whole number in the range its field holds."""
+    """Return a validator that accepts a whole number from ``low`` to ``high``; ``what`` names it, as in ``a DSCP``."""
 
     def read(value: object) -> object:
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
@@ -215,7 +216,7 @@ def small_number(low: int, high: int, what: str) -> BeforeValidator:
 
 
 def whole_number(low: int, high: int, what: str) -> tuple[BeforeValidator, WithJsonSchema]:
-    """Return how a whole number in a range is read, and its schema."""
+    """Return the validator and the schema of a whole number from ``low`` to ``high``."""
     schema = {"type": "integer", "minimum": low, "maximum": high}
     return small_number(low, high, what), WithJsonSchema(schema)
 
@@ -239,11 +240,15 @@ OnOff = Annotated[
     BeforeValidator(_on_or_off),
     WithJsonSchema({"anyOf": [{"type": "boolean"}, {"enum": ["on", "off"]}]}),
 ]
-"""A switch that is on or off: YAML 1.2 reads those words as text."""
+"""A boolean that may also be written as on or off, which YAML 1.2 reads as text."""
 
 
 def off_or_mapping(value: object) -> object:
-    """Return None for ``off`` (or false, as YAML 1.1 reads it), and a mapping as it is."""
+    """Return None for ``off`` (or false, as YAML 1.1 reads it), and a mapping unchanged.
+
+    Raises:
+        PydanticCustomError: the value is neither, or an empty mapping.
+    """
     if value == "off" or value is False:
         return None
     if not isinstance(value, dict) or not value:
@@ -252,10 +257,10 @@ def off_or_mapping(value: object) -> object:
 
 
 def identifier(value: str, what: str, longest: int) -> str:
-    """Return a name that may stand in paths and shell words.
+    """Return a name that is safe in file paths and shell words.
 
     Raises:
-        PydanticCustomError: it may not.
+        PydanticCustomError: the name is too long or has other characters than letters, digits, ``.``, ``_`` and ``-``.
     """
     if re.fullmatch(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{longest - 1}}}", value) is None:
         wanted = f"at most {longest} letters, digits, '.', '_' and '-', beginning with a letter or digit"
@@ -264,14 +269,14 @@ def identifier(value: str, what: str, longest: int) -> str:
 
 
 PORT_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,30}(/[0-9]{1,4}){0,3}"
-"""Names of ports as all systems have them: ``Ethernet8``, ``swp1s0``, ``Ethernet1/1``."""
+"""The pattern of port names on all systems: ``Ethernet8``, ``swp1s0``, ``Ethernet1/1``."""
 
 
 def port_name(value: str) -> str:
     """Return the name of a port.
 
     Raises:
-        PydanticCustomError: it is none.
+        PydanticCustomError: the text is not a port name.
     """
     if re.fullmatch(PORT_NAME, value) is None:
         raise refused(
@@ -281,5 +286,5 @@ def port_name(value: str) -> str:
 
 
 def listed(value: object) -> object:
-    """Return a YAML list as the tuple the models hold; what is no list is left for them to refuse."""
+    """Return a YAML list as a tuple, the type of the models, and any other value unchanged, for the model to refuse."""
     return tuple(value) if isinstance(value, list) else value

@@ -1,4 +1,4 @@
-"""Buffers of switches: which model sizes them, and what is stated of pools and shared headroom."""
+"""Buffer policy of switches: the buffer model, pool sizes and shared headroom."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lossless.formats.intent.wiring import Name
 from lossless.model.fabric.model import BufferModel
 
 MOST_LOSSLESS_MTU = 9216
-"""The most that LOSSLESS_TRAFFIC_PATTERN|mtu can be (sonic-lossless-traffic-pattern.yang @086b03b)."""
+"""The largest value of LOSSLESS_TRAFFIC_PATTERN|mtu (sonic-lossless-traffic-pattern.yang @086b03b)."""
 ModelByRole = Annotated[dict[str, str], *by_role("buffer model", get_args(BufferModel), "The buffer model")]
 PoolForm = Annotated[
     dict[str, str], *by_role("form of ingress pools", ("single", "split"), "The form of the pools")
@@ -26,14 +26,14 @@ UnusedPorts = Annotated[
 
 
 class WholePool(Model):
-    """A pool of which the size alone can be stated."""
+    """A pool with a size and no other setting."""
 
     size: Size | None = None
     """Size of the pool in bytes. Has a unit. Left out: it is computed. Example: `40 MiB`"""
 
 
 class SharedPool(WholePool):
-    """A pool: its size, or in the dynamic buffer model the part that it takes of what is left to share."""
+    """A pool: its size, or in the dynamic buffer model its percentage of the buffer that is left to share."""
 
     percentage: Percent | None = None
     """In the dynamic buffer model: the part of the pool, in whole percent, of what headroom and reserved buffer leave
@@ -66,7 +66,7 @@ class LosslessPool(SharedPool):
 
 
 class PoolSizes(Model):
-    """Sizes of pools by their names in CONFIG_DB. What is left out is computed."""
+    """Sizes of pools by their names in CONFIG_DB. A pool that is left out is computed."""
 
     ingress_lossless_pool: LosslessPool | None = None
     """The pool that groups of lossless classes take from. Left out: what is left once all ports have their own.
@@ -84,7 +84,7 @@ class PoolSizes(Model):
 
 
 class SwitchBuffers(Model):
-    """What some switches have of pools and shared headroom. What is left out is as another rank states it."""
+    """Pools and shared headroom of some switches. A key that is left out takes its value from a lower rank."""
 
     headroom_oversubscription: Ratio | None = None
     """How much more headroom all groups may ask for than the shared headroom pool holds: 1.5 means 1.5:1. Left out: 1,
@@ -106,26 +106,26 @@ class SwitchBuffers(Model):
 
     @property
     def values(self) -> SwitchBuffers:
-        """What holds for all speeds."""
+        """The values for ports of all speeds."""
         return self
 
     @property
     def by_speed(self) -> Mapping[int, SwitchBuffers]:
-        """Pools are those of a switch, whatever the speed of its ports."""
+        """No exceptions by speed: pools belong to a switch, not to ports of one speed."""
         return {}
 
 
 class Buffers(SwitchBuffers):
-    """Buffer policy. Without a stated ratio the shared headroom pool holds the headroom of all groups
-    at once, unless that took more than half of the chip; then it is no larger than the vendor ships it.
+    """Buffer policy. Without a declared ratio the shared headroom pool holds the headroom of all groups at once. If
+    that exceeds half of the chip, the pool has the size that the vendor ships.
 
-    ``model`` is SONiC's: in the ``traditional`` one, which counts where nothing is said, headroom comes from the
-    HWSKU's rows and pools are computed here; in the ``dynamic`` one the switch computes both, for packets of up to
-    ``lossless_mtu`` bytes of which ``small_packets`` have 64. ``pools`` is one ingress pool for all traffic or one
-    for lossless and one for lossy, where HWSKUs of a product ship both; left out, the HWSKU's own.
-    ``unused_ports: reclaim`` says that ports without a link are down and give their buffer back. All three may
-    differ by role: ``{leaf: dynamic, spine: traditional}``. Sizes and the ratio may differ by role and device: the
-    highest rank counts that states one.
+    ``model`` is SONiC's buffer model. In the ``traditional`` model, the default, headroom comes from the rows of the
+    HWSKU and pools are computed here. In the ``dynamic`` model the switch computes both, for packets of up to
+    ``lossless_mtu`` bytes of which ``small_packets`` percent have 64 bytes. ``pools`` is one ingress pool for all
+    traffic or one for lossless and one for lossy traffic, where HWSKUs of a product ship both; left out, the form of
+    the HWSKU. ``unused_ports: reclaim`` shuts ports without a link down and reclaims their buffer. All three may differ
+    by role: ``{leaf: dynamic, spine: traditional}``. Sizes and the ratio may differ by role and device: the highest
+    rank that declares one applies.
     """
 
     model: ModelByRole = Field(default_factory=dict)
@@ -145,8 +145,8 @@ class Buffers(SwitchBuffers):
     Example: `single`
     """
     unused_ports: UnusedPorts = Field(default_factory=dict)
-    """`reclaim` says that ports without a link are down, and gives their buffer back. Left out: keep, and pools leave
-    room for what such ports take while they are up.
+    """`reclaim` shuts ports without a link down and reclaims their buffer. Left out: keep, and pools leave room for the
+    buffer that such ports reserve while they are up.
     Example: `reclaim`
     """
     by_tier: dict[TierName, SwitchBuffers] = Field(default_factory=dict, min_length=1)

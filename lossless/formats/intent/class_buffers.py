@@ -1,4 +1,4 @@
-"""Buffers of a class: what is stated for all switches, and what differs by speed, by tier and on single devices."""
+"""Buffers of a class: values for all switches, with exceptions by speed, by tier and by device."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Exponent = Annotated[int, *whole_number(-8, 7, "a dynamic_th")]
 
 
 class Threshold(Model):
-    """How much a group or queue takes at some place. What is left out is as another rank states it, else computed."""
+    """The threshold of a group or queue. A key that is left out comes from a lower rank, else it is computed."""
 
     if TYPE_CHECKING:
         dynamic_th: int | None
@@ -30,12 +30,12 @@ class Threshold(Model):
 
     @property
     def values(self) -> Self:
-        """What holds for all speeds."""
+        """The values for ports of all speeds."""
         return self
 
 
 class BufferValues(Threshold):
-    """Buffers of a class at some place."""
+    """Buffers of a class on some switches and links."""
 
     dynamic_th: Exponent | None = None
     """Exponent of alpha: a group takes 2^n times the free shared buffer before it pauses, from -8 to 7. Left out: that
@@ -50,12 +50,12 @@ class BufferValues(Threshold):
     Example: `150 kB`
     """
     xoff: Size | None = None
-    """Headroom in bytes: what a group holds after it has paused. Has a unit. Left out: that of the HWSKU's row, in the
-    dynamic buffer model what the switch computes.
+    """Headroom in bytes: buffer of a group for packets that arrive after it has paused its peer. Has a unit. Left out:
+    that of the HWSKU's row; in the dynamic buffer model the switch computes it.
     Example: `400 KiB`
     """
     xon: Size | None = None
-    """What a group must have drained to before it lets its peer send again, in bytes. Has a unit. Left out: as for
+    """Occupancy in bytes to which a group must drain before it lets its peer send again. Has a unit. Left out: as for
     `xoff`; in the dynamic buffer model both are stated or neither.
     Example: `19 KiB`
     """
@@ -74,8 +74,8 @@ class BuffersBySpeed(BufferValues):
 
 
 class ClassBuffers(BuffersBySpeed):
-    """Buffers of a class. Of each key the highest rank counts that states it: a device in ``by_device``, then its role
-    in ``by_tier``, then its speed in ``by_speed``, then the values beside them.
+    """Buffers of a class. For each key the highest rank that declares it applies: a device in ``by_device``, then its
+    role in ``by_tier``, then its speed in ``by_speed``, then the values beside them.
     """
 
     by_tier: dict[TierName, BuffersBySpeed] = Field(default_factory=dict, min_length=1)
@@ -89,8 +89,8 @@ class ClassBuffers(BuffersBySpeed):
 
 
 class QueueValues(Threshold):
-    """Limits of the queues of a class at some place, and what is reserved for each. What is left out is as another rank
-    states it, else that of the HWSKU.
+    """Limits of the queues of a class on some switches and links, and the buffer reserved for each queue. A key that is
+    left out takes its value from a lower rank, else from the HWSKU.
     """
 
     dynamic_th: Exponent | None = None
@@ -119,7 +119,7 @@ class QueuesBySpeed(QueueValues):
 
 
 class ClassQueues(QueuesBySpeed):
-    """Limits of the queues of a class, ranked as its buffers are."""
+    """Limits of the queues of a class, with the same ranks as its buffers."""
 
     by_tier: dict[TierName, QueuesBySpeed] = Field(default_factory=dict, min_length=1)
     """Exceptions for the switches of one role; they come before those of `by_speed`. Left out: none.

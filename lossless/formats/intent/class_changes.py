@@ -1,6 +1,6 @@
-"""The changes by which an intent states thresholds of a class for all its switches and links.
+"""Changes to an intent that set thresholds of a class for all its switches and links.
 
-Where it has exceptions, they are changed too: what is stated for a device or a speed would count before it.
+Existing exceptions are changed too, because a value for a device or a speed takes precedence.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _RIVALS = {"dynamic_th": "static_th", "static_th": "dynamic_th"}
 def class_changes(
     loaded: LoadedIntent, class_name: str, values: Mapping[str, int]
 ) -> tuple[ValueChange, ...]:
-    """Return the changes that give a class some values everywhere.
+    """Return the changes that set values of a class on all switches and links.
 
-    ``values`` are in bytes and percent, by their keys under ``ecn`` and ``buffer``, and those under ``queue`` with that
-    before a dot. In the traditional buffer model all lossless classes share a profile, so all of them state the values
-    under ``buffer``.
+    ``values`` are in bytes and percent. Their keys are those under ``ecn`` and ``buffer``; keys under ``queue`` have
+    the prefix ``queue.``. In the traditional buffer model all lossless classes share a profile, so the values under
+    ``buffer`` are set for each of them.
     """
     curve = {key: value for key, value in values.items() if key in _CURVE_KEYS}
     queue = {key.removeprefix(_QUEUE): value for key, value in values.items() if key.startswith(_QUEUE)}
@@ -58,11 +58,11 @@ def placed_changes(
     values: Mapping[Place, Mapping[str, int]],
     role_of: Mapping[str, str],
 ) -> tuple[ValueChange, ...]:
-    """Return the changes that give a class values that differ by the role of a switch and the speed of a port.
+    """Return the changes that set values of a class by the role of the switch and the speed of the port.
 
-    The values of the first place are stated for all, as :func:`class_changes` does; others become exceptions: by speed,
-    or by tier and speed where roles differ at one speed. ``role_of`` has the role of each switch, which says what
-    counts where the intent has exceptions for single switches.
+    The values of the first place become the values for all, as :func:`class_changes` sets them; others become
+    exceptions: by speed, or by tier and speed where roles differ at one speed. ``role_of`` maps each switch to its
+    role, to find the values that apply to switches with exceptions of their own.
     """
     first = next(iter(values.values()))
     changes = {change.path: change for change in class_changes(loaded, class_name, first)}
@@ -84,7 +84,7 @@ def _exceptions(
     values: Mapping[Place, Mapping[str, int]],
     role_of: Mapping[str, str],
 ) -> Iterator[tuple[Path, dict[str, Json]]]:
-    """Yield the values of places that differ from the first, with their path below the section."""
+    """Yield the values of places that differ from those of the first place, each with its path below the section."""
     first = next(iter(values.values()))
     by_speed = all(values[one] == values[other] for one in values for other in values if one[1] == other[1])
     policy = getattr(declared, section)
@@ -100,7 +100,7 @@ def _exceptions(
 
 
 def _named_speeds(path: Path) -> Path:
-    """Return a path in which speeds that are not written yet have the name that people give them."""
+    """Return a path in which each speed that is not yet a key of the file is written with its unit, as ``400G``."""
     return tuple(
         format_rate(key) if at and path[at - 1] == "by_speed" and isinstance(key, int) else key
         for at, key in enumerate(path)
@@ -127,7 +127,7 @@ def _curve_changes(loaded: LoadedIntent, class_name: str, curve: Mapping[str, in
 def _threshold_changes(
     loaded: LoadedIntent, section: tuple[str, str], values: Mapping[str, int]
 ) -> Iterator[ValueChange]:
-    """Yield the changes that state some values in a section of a class, ``buffer`` or ``queue``."""
+    """Yield the changes that set values in one section of a class, ``buffer`` or ``queue``."""
     policy = getattr(loaded.intent.classes[section[0]], section[1])
     path = ("classes", *section)
     for key, value in values.items():
@@ -152,7 +152,7 @@ def _text(key: str, value: int) -> Json:
 
 
 def intent_line(changes: tuple[ValueChange, ...]) -> str:
-    """Return what changes state as one line of YAML: ``classes: {rdma: {buffer: {dynamic_th: 1}}}``."""
+    """Return the values that changes add as one line of YAML: ``classes: {rdma: {buffer: {dynamic_th: 1}}}``."""
     from lossless.formats.intent.schema_values import written
     from lossless.ground.documents.changes import changed
 

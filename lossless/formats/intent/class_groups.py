@@ -1,6 +1,6 @@
-"""Priority groups of a class: one for all switches, or others by speed, by tier and on single devices.
+"""Priority groups of a class: one for all switches, with exceptions by speed, by tier and by device.
 
-Read by hand: models of pydantic for so few numbers would slow down the start of every lint of an intent.
+Parsed by hand: pydantic models for so few numbers would slow down every lint of an intent.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class GroupBySpeed(NamedTuple):
 
 
 class GroupPolicy(NamedTuple):
-    """The priority group of a class. The highest rank counts that states it: a device in ``by_device``, then its role
-    in ``by_tier``, then its speed in ``by_speed``, then ``number``.
+    """The priority group of a class. The highest rank that declares one applies: a device in ``by_device``, then its
+    role in ``by_tier``, then its speed in ``by_speed``, then ``number``.
     """
 
     number: int | None
@@ -72,7 +72,7 @@ class GroupPolicy(NamedTuple):
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: object, handler: object) -> core_schema.CoreSchema:
-        """Return how pydantic reads it."""
+        """Return the validator of the policy (hook of pydantic)."""
         return core_schema.no_info_plain_validator_function(_policy)
 
 
@@ -109,7 +109,11 @@ def _exceptions(stated: dict[str, Any], rank: str, known: Callable[[str], str]) 
 
 
 def _mapping_of(value: object, keys: tuple[str, ...], within: Path) -> dict[str, Any]:
-    """Return what is stated as a mapping; a number alone is short for one."""
+    """Return a declared group policy as a mapping; a number alone becomes ``{"number": NUMBER}``.
+
+    Raises:
+        PydanticCustomError: the value is neither, or has an unknown key.
+    """
     if isinstance(value, int) and not isinstance(value, bool):
         return {"number": _read(_number, value, within)}
     if not isinstance(value, dict) or not value:
@@ -131,7 +135,7 @@ def _entries(stated: dict[str, Any], key: str, within: Path) -> dict[Any, Any]:
 
 
 def _read(read: Callable[[Any], Any], value: object, within: Path) -> Any:
-    """Return a value as it is read, and what is refused at its place."""
+    """Return a value converted by ``read``; an error is located at the path ``within``."""
     try:
         return read(value)
     except PydanticCustomError as error:

@@ -1,4 +1,4 @@
-"""Traffic classes: which DSCPs, which priority, lossless or not, how they are served, where ECN marks."""
+"""Traffic classes: their DSCPs, priority, lossless or lossy, scheduling, and the thresholds of ECN marking."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ from lossless.model.fabric.dscp_names import dscp_of_name
 
 CLASS_NAME = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,23}$"
 ClassName = Annotated[str, Field(pattern=CLASS_NAME)]
-"""Short enough to name a WRED profile with a speed behind it.
+"""The name of a class, short enough that a WRED profile can be named after it and a speed.
 
 Such names have at most 32 characters (sonic-wred-profile.yang @086b03b).
 """
 
 LARGEST_THRESHOLD = 2**31 - 1
-"""Largest WRED threshold in bytes: it is read as an int (sonic-swss orchagent/qosorch.cpp @e6b0c5b)."""
+"""Largest WRED threshold in bytes: sonic-swss parses it as an int (orchagent/qosorch.cpp @e6b0c5b)."""
 
 
 class CurveIntent(Model):
@@ -93,8 +93,8 @@ Colour = Annotated[CurveIntent | None, BeforeValidator(_curve_or_off), LazyJsonS
 class EcnIntent(CurveIntent):
     """A WRED curve that marks: from ``min`` on, with ``probability`` at ``max``, always above.
 
-    ``yellow`` and ``red`` are those of packets that something on the way has colored so, or ``off``; left out, all
-    colors have the same.
+    ``yellow`` and ``red`` are the curves of packets that a device on the path has colored so, or ``off``; left out, all
+    colors have the same curve.
     """
 
     yellow: Colour = None
@@ -112,7 +112,7 @@ class EcnIntent(CurveIntent):
 
 
 class NoCurve(EcnIntent):
-    """What a queue has that marks nothing, or packets of a color that are not marked."""
+    """The curve ``off``: no packet of the queue, or of the color, is marked."""
 
 
 _NO_CURVE = NoCurve.model_construct(min=0, max=0, probability=0)
@@ -137,7 +137,7 @@ class EcnBySpeed(Model):
 
 
 def _layer(value: object) -> object:
-    """Return a curve, or ``off``, and its exceptions as the models keep them: the curve apart."""
+    """Return a layer as its model expects it: the curve, or ``off``, under ``all_speeds``, the exceptions beside it."""
     mapping = off_or_mapping(value)
     return _parts(mapping) if isinstance(mapping, dict) else {"all_speeds": _NO_CURVE}
 
@@ -172,18 +172,18 @@ class EcnPolicy(EcnBySpeed):
         return self
 
     def speeds(self) -> set[int]:
-        """Return every speed that has a curve of its own somewhere."""
+        """Return the speeds that have their own curve on any switch."""
         layers = (self, *self.by_tier.values(), *self.by_device.values())
         curves = (entry for layer in layers for entry in layer.by_speed.items())
         return {speed_bps for speed_bps, curve in curves if not isinstance(curve, NoCurve)}
 
 
 _EXCEPTIONS = EcnPolicy.model_fields.keys() - {"all_speeds"}
-"""Keys beside those of the curve, which the models keep apart."""
+"""Keys beside those of the curve: the exceptions."""
 
 
 def _number(value: object) -> object:
-    """Return the DSCP of a name; what is no name as it is."""
+    """Return the DSCP that a name stands for, and any other value unchanged."""
     number = dscp_of_name(value) if isinstance(value, str) else None
     return value if number is None else number
 
@@ -272,7 +272,7 @@ def _coloured_schema() -> dict[str, Any]:
 
 
 def _layer_schema(declared_by: type, left_out: str, **exceptions: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a curve of which others may supply a part, and of its exceptions."""
+    """Return the schema of a curve whose keys may come from a lower rank or a preset, and of its exceptions."""
     from lossless.formats.intent.key_docs import documented, lengthened
 
     curve = _coloured_schema()
@@ -301,10 +301,10 @@ def _ecn_schema() -> dict[str, Any]:
 class TrafficClassIntent(Model):
     """One traffic class. Priority, TC and queue are the same number.
 
-    A lossless class has the priority group of its priority; lossy ones share group 0, or the first that no
-    lossless class has, unless ``pg`` says otherwise. ``bandwidth`` is a DWRR share; ``scheduling: strict``
-    serves the queue before all others. ``dscp: off`` is for traffic that no DSCP leads to its class, as what a
-    switch sends itself, or what 802.1p tags lead there.
+    A lossless class has the priority group of its priority. Lossy classes share group 0, or the first group that no
+    lossless class has; ``pg`` overrides both. ``bandwidth`` is a DWRR share; ``scheduling: strict`` serves the queue
+    before all others. ``dscp: off`` declares traffic that is not classified by DSCP: packets that a switch itself
+    sends, or packets that are classified by 802.1p tags.
     """
 
     dscp: Annotated[
@@ -345,7 +345,7 @@ class TrafficClassIntent(Model):
     """
     ecn: Annotated[EcnPolicy | None, BeforeValidator(_ecn), LazyJsonSchema(_ecn_schema)] = None
     """The WRED curve that marks packets, with exceptions where links or switches differ; `off` marks nothing. Left out:
-    nothing is marked, unless the preset says so.
+    that of the preset, else nothing is marked.
     Example: `{min: 800 KiB, max: 3200 KiB, probability: 20%}`
     """
     buffer: ClassBuffers | None = None
@@ -354,8 +354,8 @@ class TrafficClassIntent(Model):
     Example: `{dynamic_th: 1, by_tier: {spine: {dynamic_th: 0}}}`
     """
     queue: ClassQueues | None = None
-    """How much the queues of the class take before they drop, with exceptions where links or switches differ. Left out:
-    as the HWSKU's profiles say.
+    """Buffer that the queues of the class take before they drop, with exceptions where links or switches differ. Left
+    out: that of the HWSKU's profiles.
     Example: `{dynamic_th: 3, by_tier: {spine: {dynamic_th: 1}}}`
     """
 
@@ -379,10 +379,10 @@ class TrafficClassIntent(Model):
 
     @property
     def dscps(self) -> tuple[int, ...]:
-        """The DSCPs the class names; none for ``rest`` and ``off``."""
+        """The DSCPs that the class declares; none for ``rest`` and ``off``."""
         return () if self.dscp == "rest" else self.dscp
 
     @property
     def rest(self) -> bool:
-        """Whether the class takes every DSCP that no other names."""
+        """Whether the class takes every DSCP that no other class declares."""
         return self.dscp == "rest"

@@ -1,4 +1,4 @@
-"""The GPUs behind the hosts, and the failures that a fabric must bear."""
+"""The GPUs of the hosts, and the failures that a fabric must tolerate."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from lossless.formats.intent.base import Count, Model, Rate, listed, refused, sh
 from lossless.formats.intent.policy import Ratio
 
 _MOST_IN_HOST = 256
-"""GPUs or NICs of one host: many more than any has, and few enough to count one by one."""
+"""The largest accepted number of GPUs or NICs of one host: above any real host, and small enough to count one by one.
+"""
 
 
 def _some(rate_bps: int) -> int:
@@ -32,16 +33,16 @@ class NvLink(Model):
 
 
 class UaLink(Model):
-    """GPUs joined by UALink: what each sends, one way, and how many of them are one pod."""
+    """GPUs joined by UALink: the rate of each GPU, one way, and the number of GPUs in one pod."""
 
     rate: SomeRate
-    """What each GPU sends into its pod, one way, with its unit. Example: `3.2T`"""
+    """Rate at which each GPU sends into its pod, one way, with its unit. Example: `3.2T`"""
     domain: Count
     """How many GPUs are one pod. Example: `64`"""
 
 
 class ClusterIntent(Model):
-    """The GPUs of every host: they are counted where bandwidth is given per GPU, or hosts stall."""
+    """The GPUs of every host, counted by rules about bandwidth per GPU and about stalled hosts."""
 
     gpus_per_host: Annotated[int, *whole_number(1, _MOST_IN_HOST, "a number of GPUs in one host")]
     """How many GPUs every host has. Example: `8`"""
@@ -50,11 +51,11 @@ class ClusterIntent(Model):
     )
     """How many RDMA NICs every host has on this fabric. Left out: as many as it has links. Example: `8`"""
     gpus: Count | None = None
-    """How many GPUs there are in all, to be checked. Left out: what hosts have is counted. Example: `256`"""
+    """Number of GPUs in all, to be checked. Left out: the GPUs of all hosts are counted. Example: `256`"""
     rails: Count | None = None
-    """How many rails the NICs of a host are spread over. Left out: none are meant. Example: `8`"""
+    """Number of rails that the NICs of a host are spread over. Left out: no rails are declared. Example: `8`"""
     bandwidth_per_gpu: SomeRate | None = None
-    """What each GPU must have on the fabric, one way, with its unit: checked. Left out: what links carry.
+    """Bandwidth that each GPU must have on the fabric, one way, with its unit: checked. Left out: that of the links.
     Example: `400G`
     """
     nvlink: NvLink | None = None
@@ -70,11 +71,15 @@ class ClusterIntent(Model):
 
 
 _MOST_FAILED = 1024
-"""As many links as one bundle can have."""
+"""The largest accepted number of failed links or switches: the most links of one bundle."""
 
 
 def _out_of_service(value: object) -> object:
-    """Return a switch, or the two ends of links, as the models hold them."""
+    """Return a failed switch as a tuple of one name, failed links as a tuple of their two ends.
+
+    Raises:
+        PydanticCustomError: the value is neither.
+    """
     if isinstance(value, str):
         return (value,)
     if isinstance(value, list) and len(value) == 2 and all(isinstance(end, str) for end in value):
@@ -91,9 +96,9 @@ OutOfService = Annotated[
 
 
 class FailuresIntent(Model):
-    """What must be tolerated: any so many links at once, or any so many switches, besides what is out of service.
+    """Failures to tolerate: any ``links`` links at once, or any ``switches`` switches, besides those out of service.
 
-    Rules about capacity and about routing read the same numbers; an intent that says nothing means one of each.
+    Rules about capacity and about routing read the same numbers; both are 1 where the intent has none.
     """
 
     links: Annotated[int, *whole_number(0, _MOST_FAILED, "a number of links")] = 1
@@ -101,8 +106,10 @@ class FailuresIntent(Model):
     switches: Annotated[int, *whole_number(0, _MOST_FAILED, "a number of switches")] = 1
     """How many switches may fail at once, while all other links work. Example: `1`"""
     oversubscription: Ratio | None = None
-    """Accepted ratio of bandwidth below a switch to what such failures leave above it. Left out: any. Example: `2`"""
+    """Accepted ratio of bandwidth below a switch to the bandwidth above it that such failures leave. Left out: any.
+    Example: `2`
+    """
     out_of_service: Annotated[tuple[OutOfService, ...], BeforeValidator(listed)] = ()
-    """What has failed already, or is under repair: switches, and links by their two ends. Left out: nothing.
+    """Switches that have failed already or are under repair, and links by their two ends. Left out: none.
     Example: `[spine2, [leaf1, spine1]]`
     """

@@ -1,4 +1,4 @@
-"""What each value of an intent alone allows, but all together give no meaning."""
+"""Contradictions of an intent: values that are each valid alone and exclude each other."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def contradictions(document: Document, intent: Intent) -> Iterator[Problem]:
-    """Yield each contradiction, located where the operator can fix it."""
+    """Yield each contradiction, located at the value that the operator can change."""
     yield from _shared_priorities(document, intent)
     yield from _shared_dscps(document, intent)
     yield from _bandwidth(document, intent)
@@ -37,7 +37,7 @@ def contradictions(document: Document, intent: Intent) -> Iterator[Problem]:
 
 
 def _transport(document: Document, intent: Intent) -> Iterator[Problem]:
-    """Yield a congestion control that no sender of the transport has."""
+    """Yield congestion controls and NIC settings that the transport does not have."""
     kind = intent.congestion_control.kind
     if intent.transport == "rocev2" and kind in UEC_CONTROLS:
         message = f"congestion_control: {kind} is that of transport uec; RoCEv2 has dcqcn"
@@ -77,7 +77,7 @@ def _shared_dscps(document: Document, intent: Intent) -> Iterator[Problem]:
 
 
 def _written_first(document: Document, second: str, first: str, key: str) -> tuple[str, str]:
-    """Return the class to blame and the other: the second, unless only the first is in the file itself."""
+    """Return the class to report and the other one: the second class, unless only the first is in the file itself."""
     only_first = document.exists(("classes", first, key)) and not document.exists(("classes", second, key))
     return (first, second) if only_first else (second, first)
 
@@ -111,7 +111,7 @@ def _rest(document: Document, intent: Intent) -> Iterator[Problem]:
 
 
 def _speeds(document: Document, intent: Intent) -> Iterator[Problem]:
-    """Yield speeds written twice, as 400G and 400 Gb/s, and profile names that two classes would get."""
+    """Yield speeds that are written twice, as 400G and 400 Gb/s, and WRED profile names that two classes share."""
     for name, cls in intent.classes.items():
         for path in speed_mappings(document, name):
             written: dict[int, str] = {}
@@ -145,14 +145,14 @@ def _networks(document: Document, intent: Intent) -> Iterator[Problem]:
 
 
 REMAP = {3: 2, 4: 6}
-"""The second priority that a lossless class has between dual ToRs, and the DSCP of its tunnel.
+"""The second priority of a lossless class between dual ToRs, which is also the DSCP of its tunnel, by its priority.
 
 Source: sonic-buildimage files/build_templates/qos_config.j2 @0791705 and the maps of Arista's 7260CX3 there.
 """
 
 
 def _dual_tor(document: Document, intent: Intent) -> Iterator[Problem]:
-    """Yield what tunnels between dual ToRs leave no room for: their priorities and DSCPs are SONiC's."""
+    """Yield priorities and DSCPs that conflict with those of tunnels between dual ToRs, which SONiC prescribes."""
     where = _dual_tor_path(intent)
     if where is None:
         return
@@ -184,7 +184,7 @@ def _dual_tor_pauses(document: Document, intent: Intent, where: Path) -> Iterato
 
 
 def _dual_tor_path(intent: Intent) -> Path | None:
-    """Return where dual ToRs are declared, None where they are not."""
+    """Return the path at which dual ToRs are declared, None where they are not."""
     topology = intent.topology
     for name, shape in (("leaf_spine", topology.leaf_spine), ("three_tier", topology.three_tier)):
         if shape is not None and shape.dual_tor:
@@ -195,7 +195,7 @@ def _dual_tor_path(intent: Intent) -> Path | None:
 
 
 def _kubernetes(document: Document, intent: Intent) -> Iterator[Problem]:
-    """Yield what NVIDIA's NIC configuration operator cannot be told.
+    """Yield settings that NVIDIA's NIC configuration operator does not support.
 
     Sources: Mellanox/nic-configuration-operator pkg/consts/consts.go @0044138 (trust), README.md @0082142 (ToS).
     """
@@ -209,7 +209,7 @@ def _kubernetes(document: Document, intent: Intent) -> Iterator[Problem]:
 
 
 def _environment(document: Document, intent: Intent) -> Iterator[Problem]:
-    """Yield variables of the environment that have a key of their own."""
+    """Yield variables of the environment that have a key of their own in the intent."""
     for name in intent.hosts.environment:
         if name in VARIABLE_KEYS:
             message = f"hosts.environment: {name} is set by {VARIABLE_KEYS[name]}"

@@ -25,13 +25,13 @@ from lossless.model.fabric.model import DEFAULT_SWITCH_MTU_BYTES, EthernetTransp
 
 Preset = Literal["azure", "nvidia", "pfc-only"]
 PRESETS: tuple[Preset, ...] = get_args(Preset)
-"""Vendor starting points; each is a file in ``profiles/presets/`` that names its sources."""
+"""Names of the vendors' presets; each is a file in ``profiles/presets/`` that names its sources."""
 
 
 class Intent(Model, title="Intent"):
-    """What an Ethernet fabric for RDMA must be. Everything a preset gives can be overridden by naming it.
+    """The intent of an Ethernet fabric for RDMA. Every key that a preset gives can be overridden by naming it.
 
-    ``pfc: off`` states that no class is lossless, ``telemetry: off`` that nobody watches.
+    ``pfc: off`` declares that no class is lossless, ``telemetry: off`` that pauses are not monitored.
     """
 
     lossless: Annotated[
@@ -71,11 +71,11 @@ class Intent(Model, title="Intent"):
     topology: TopologyIntent
     """A shape (`leaf_spine`), or `devices` and `links` by name."""
     hosts: HostsIntent = HostsIntent.model_construct()
-    """What the NICs of every host are set to, and what jobs set themselves. Left out: the defaults below it."""
+    """Settings of the NICs of every host, and the environment of jobs. Left out: the defaults below it."""
     buffers: Buffers = Buffers.model_construct()
     """Buffer policy. Left out: headroom is not oversubscribed, unless the vendor ships it so."""
     sonic: Sonic = Sonic.model_construct()
-    """Which release of SONiC the switches run. Left out: what the base of a switch says, else 202411.
+    """Which release of SONiC the switches run. Left out: that of the switch's base, else 202411.
     Example: `{release: "202405"}`
     """
     mtu: FrameSize = DEFAULT_SWITCH_MTU_BYTES
@@ -89,7 +89,7 @@ class Intent(Model, title="Intent"):
     telemetry: Annotated[TelemetryIntent | None, BeforeValidator(off_or_section)] = (
         TelemetryIntent.model_construct()
     )
-    """How pauses are monitored; `off` states that nobody does. Left out: nothing is stated."""
+    """How pauses are monitored; `off` declares that they are not. Left out: nothing is declared."""
     cluster: ClusterIntent | None = None
     """The GPUs behind the hosts. Left out: bandwidth is given per host alone.
     Example: `{gpus_per_host: 8, nvlink: {generation: 5, domain: 72}}`
@@ -106,9 +106,9 @@ class Intent(Model, title="Intent"):
 
 
 def json_schema() -> dict[str, Any]:
-    """Return the JSON Schema of such an intent as people write it; ``intent/schema.py`` has that of all intents.
+    """Return the JSON Schema of an Ethernet intent as people write it; ``intent/schema.py`` has that of all intents.
 
-    What a preset may supply is not required here, because a schema cannot see presets.
+    Keys that a preset may supply are not required here, because a schema cannot see presets.
     """
     schema = Intent.model_json_schema(by_alias=True)
     schema["required"] = [key for key in schema["required"] if key not in ("classes", "congestion_control")]
@@ -121,7 +121,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def finished_schema(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema that pydantic made of a document as editors need it: without references, with words."""
+    """Return a schema of pydantic in the form for editors: references resolved, keys with descriptions and examples."""
     from lossless.formats.intent.key_docs import describe
 
     _close(schema)
@@ -131,7 +131,7 @@ def finished_schema(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _resolved(schema: Any, parts: dict[str, Any]) -> Any:
-    """Return a schema with the parts that it refers to in their places, each a copy; no model contains itself."""
+    """Return a schema with a copy of each referenced part in place of the reference; no model contains itself."""
     if isinstance(schema, list):
         return [_resolved(part, parts) for part in schema]
     if not isinstance(schema, dict):
@@ -143,7 +143,7 @@ def _resolved(schema: Any, parts: dict[str, Any]) -> Any:
 
 
 def _close(schema: Any) -> None:
-    """Refuse names that do not match their pattern: pydantic describes those that do, and stops there."""
+    """Refuse names that do not match their pattern, in place: pydantic's schemas leave other names open."""
     if isinstance(schema, dict):
         if "patternProperties" in schema:
             schema["additionalProperties"] = False

@@ -1,4 +1,4 @@
-"""Variables of a job's environment that an intent states by name."""
+"""Environment variables of jobs that an intent declares by name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lossless.formats.intent.base import refused, shown
 
 NAME = r"^[A-Z][A-Z0-9_]{0,63}$"
 VALUE = r"^[A-Za-z0-9_./:,=^+%@-]{1,255}$"
-"""What means the same to NCCL's own file, to a shell, to Docker and to systemd: none of them unquotes it."""
+"""The pattern of values that NCCL's own file, a shell, Docker and systemd read identically, without quotes."""
 
 VARIABLE_KEYS = {
     "NCCL_IB_TC": "hosts.nccl.ib_tc",
@@ -28,7 +28,7 @@ VARIABLE_KEYS = {
     "UCX_NET_DEVICES": "hosts.rdma_devices",
     "MORI_RDMA_TC": "hosts.mori.traffic_class",
 }
-"""Variables that follow from a key of their own, and that key."""
+"""Variables that are derived from a key of the intent, and that key."""
 
 
 def _environment(value: Any) -> Any:

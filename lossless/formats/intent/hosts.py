@@ -1,4 +1,4 @@
-"""Hosts: what their NICs are set to, and what the jobs on them set themselves."""
+"""Hosts: settings of their NICs, and the environment of the jobs that run on them."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ def _interface_names(value: Any) -> Any:
 
 
 SocketInterfaces = Annotated[tuple[Interface, ...] | None, BeforeValidator(_interface_names)]
-"""The interfaces that jobs meet over, by their exact names."""
+"""The interfaces of the job's bootstrap network, by their exact names."""
 GidIndex = Annotated[int, *whole_number(0, 255, "an index of the GID table")]
-"""An address vector has eight bits for it (linux-rdma/rdma-core libibverbs/verbs.h, ibv_global_route)."""
+"""Index of the GID table; an address vector has eight bits for it (rdma-core libibverbs/verbs.h, ibv_global_route)."""
 
 
 class Nccl(Model):
-    """What the job environment sets. Defaults are NCCL's own (NVIDIA/nccl src/transport/net_ib @5067397).
+    """NCCL's variables in the job environment. Defaults are NCCL's own (NVIDIA/nccl src/transport/net_ib @5067397).
 
-    ``gin`` says that jobs use GPU-initiated networking, whose queue pairs the kernel's traffic class misses.
-    ``socket_interfaces`` are those that jobs meet over before RDMA begins.
+    ``gin`` declares that jobs use GPU-initiated networking, whose queue pairs do not get the kernel's traffic class.
+    ``socket_interfaces`` are the interfaces over which jobs meet before RDMA begins.
     """
 
     ib_tc: Byte | None = None
@@ -62,13 +62,13 @@ class Nccl(Model):
     ib_qps_per_connection: (
         Annotated[int, *whole_number(1, 128, "a value of NCCL_IB_QPS_PER_CONNECTION")] | None
     ) = None
-    """Queue pairs of a connection, 1 to 128 (NCCL_IB_QPS_PER_CONNECTION). Left out: nothing is said. Example: `4`"""
+    """Queue pairs of a connection, 1 to 128 (NCCL_IB_QPS_PER_CONNECTION). Left out: not set. Example: `4`"""
     gin: OnOff = False
     """Whether jobs use GPU-initiated networking, which the hosts' `traffic_class` does not reach."""
     gin_ib_tc: Byte | None = None
     """ToS byte of GPU-initiated networking, 0 to 255 (NCCL_GIN_IB_TC). Left out: `ib_tc`. Example: `106`"""
     ib_gid_index: GidIndex | None = None
-    """Index of the GID to send from, 0 to 255 (NCCL_IB_GID_INDEX). Left out: it takes that of RoCEv2 by itself.
+    """Index of the GID to send from, 0 to 255 (NCCL_IB_GID_INDEX). Left out: NCCL chooses a GID of RoCEv2.
     Example: `3`
     """
     socket_interfaces: SocketInterfaces = None
@@ -79,19 +79,19 @@ class Nccl(Model):
 
 
 class LibraryIntent(Model):
-    """Another library that jobs move data with, and the ToS byte it is told to use; ``{}`` tells it none."""
+    """Another communication library of the jobs, and the ToS byte that it is set to; ``{}`` sets none."""
 
     traffic_class: Byte | None = None
-    """ToS byte the library is told, 0 to 255. Left out: it is told none. Example: `106`"""
+    """ToS byte that the library is set to, 0 to 255. Left out: none is set. Example: `106`"""
 
 
 class Ucx(LibraryIntent):
-    """UCX, which takes 106 for the ToS byte of RoCEv2 by itself (openucx/ucx src/uct/ib/base/ib_iface.c @a9aeeea)."""
+    """UCX, whose default ToS byte for RoCEv2 is 106 (openucx/ucx src/uct/ib/base/ib_iface.c @a9aeeea)."""
 
     traffic_class: Byte | None = None
-    """ToS byte it is told to use, 0 to 255 (UCX_IB_TRAFFIC_CLASS). Left out: the hosts' own. Example: `106`"""
+    """ToS byte that UCX is set to, 0 to 255 (UCX_IB_TRAFFIC_CLASS). Left out: the hosts' own. Example: `106`"""
     gid_index: GidIndex | None = None
-    """Index of the GID to send from, 0 to 255 (UCX_IB_GID_INDEX). Left out: it takes that of RoCEv2 by itself.
+    """Index of the GID to send from, 0 to 255 (UCX_IB_GID_INDEX). Left out: UCX chooses a GID of RoCEv2.
     Example: `3`
     """
 
@@ -130,23 +130,25 @@ Reorder = Annotated[
         {"anyOf": [{"type": "integer", "minimum": 1, "maximum": FRAMES_AHEAD}, {"enum": ["any", "none"]}]}
     ),
 ]
-"""How many frames a NIC takes ahead of the one that is due."""
+"""How many frames a NIC accepts ahead of the next one in order."""
 _DEVICE_NAME = ("an RDMA device name", 63)
-"""IFNAMSIZ is 16 and IB_DEVICE_NAME_MAX 64, both with the final zero (Linux include/uapi)."""
+"""The noun of an RDMA device name in messages, and its most characters.
+
+IFNAMSIZ is 16 and IB_DEVICE_NAME_MAX 64, both with the final zero (Linux include/uapi).
+"""
 RdmaDevice = Annotated[
     str, WithJsonSchema({"type": "string", "pattern": r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$"})
 ]
 
 
 class HostsIntent(Model):
-    """What holds on every host.
+    """Settings of every host.
 
     ``traffic_class`` is the ToS byte of all RDMA traffic: derived from the RDMA class's DSCP, a number, or
-    unset where the jobs set it themselves. ``pfc`` names priorities only where they differ from the classes.
-    ``pfc_prevention`` is when a NIC with a stuck receiver stops pausing its switch, in milliseconds inside,
-    0 for off. ``tool`` is what sets trust, DSCP map and PFC; auto is the one of the NIC's own driver.
-    ``applied_by`` says who sets the NICs after a reboot: the rendered unit, something else, or a
-    hand.
+    unset where the jobs set it themselves. ``pfc`` lists priorities only where they differ from the lossless classes.
+    ``pfc_prevention`` is the time after which a NIC with a stuck receiver stops pausing its switch, in milliseconds,
+    0 for off. ``tool`` is the program that sets trust, DSCP map and PFC; auto is that of the NIC's own driver.
+    ``applied_by`` declares who sets the NICs after a reboot: the rendered unit, something else, or a hand.
     """
 
     mtu: FrameSize = DEFAULT_HOST_MTU_BYTES
@@ -174,7 +176,7 @@ class HostsIntent(Model):
         ),
     ] = "auto"
     """When a NIC with a stuck receiver stops pausing its switch, in whole milliseconds, with its unit. `auto`: as the
-    NIC profile says; `off`: never.
+    NIC profile has it; `off`: never.
     Example: `100ms`
     """
     dcbx: DcbxSpeaker = "os"
@@ -182,37 +184,37 @@ class HostsIntent(Model):
     global_pause: OnOff = False
     """Whether IEEE 802.3x global pause is on beside PFC."""
     reorder: Reorder = None
-    """How many frames NICs take ahead of the one that is due, `any` or `none`; set on NVIDIA NICs (`mlxreg`). Left out:
-    not known.
+    """How many frames NICs accept ahead of the next one in order, `any` or `none`; set on NVIDIA NICs (`mlxreg`). Left
+    out: unknown.
     Example: `any`
     Example: `64`
     """
     retransmission: Literal["go-back-n", "selective"] | None = None
-    """What RoCE NICs send again where a packet is lost: all from it on (`go-back-n`) or it alone (`selective`); set on
-    NVIDIA NICs (`mlxreg`). Left out: go-back-n is simulated.
+    """Packets that RoCE NICs send again where one is lost: all from it on (`go-back-n`) or it alone (`selective`); set
+    on NVIDIA NICs (`mlxreg`). Left out: go-back-n is simulated.
     """
     applied_by: NicSetter = "unit"
     """Who sets the NICs after a reboot: the rendered `unit`, something `other`, or a `hand`."""
     tool: Literal["auto", "mlnx_qos", "dcb", "niccli"] = "auto"
-    """What sets trust, DSCP map and PFC of the NICs: `mlnx_qos` (NVIDIA), `niccli` (Broadcom), or Linux's `dcb` for any
-    NIC. `auto`: mlnx_qos for NVIDIA, else dcb.
+    """The tool that sets trust, DSCP map and PFC of the NICs: `mlnx_qos` (NVIDIA), `niccli` (Broadcom), or Linux's
+    `dcb` for any NIC. `auto`: mlnx_qos for NVIDIA, else dcb.
     """
     interfaces: Annotated[tuple[Interface, ...] | None, BeforeValidator(listed)] = None
     """Network interfaces that carry RDMA. Left out: every Ethernet port of such a NIC. Example: `[eth0, eth1]`"""
     rdma_devices: Annotated[tuple[RdmaDevice, ...] | None, BeforeValidator(listed)] = None
     """Their RDMA devices. Left out: those that belong to the interfaces. Example: `[mlx5_0]`"""
     nccl: Nccl = Nccl.model_construct()
-    """What the job environment tells NCCL. Left out: NCCL's own defaults."""
+    """NCCL's settings in the job environment. Left out: NCCL's own defaults."""
     ucx: Ucx | None = None
-    """Given where jobs use UCX; `{}` where it is told nothing. Left out: they do not.
+    """Given where jobs use UCX; `{}` where it has no settings. Left out: they do not.
     Example: `{traffic_class: 106}`
     """
     mori: LibraryIntent | None = None
-    """Given where jobs use MORI; `{}` where it is told nothing. Left out: they do not.
+    """Given where jobs use MORI; `{}` where it has no settings. Left out: they do not.
     Example: `{traffic_class: 104}`
     """
     job_timeout: Duration | None = None
-    """After how long a job that hangs ends itself, with its unit. Left out: nothing is said. Example: `600s`"""
+    """Time after which a job that hangs ends itself, with its unit. Left out: not declared. Example: `600s`"""
     loopback_rdma: OnOff = False
     """Whether processes of one host talk over its NIC."""
     environment: Environment = Field(default_factory=dict)

@@ -1,8 +1,8 @@
-"""Documentation of the keys of an intent, for people who write one in an editor.
+"""Documentation of the keys of an intent, shown by editors.
 
-It is the string below a field: what the key means, with its unit, then each example as ``Example: `800 KiB``` with the
-value as YAML has it. Such strings cost nothing when models are loaded; they are read from the source when a schema is
-made. Schemas made by hand have the same text under the word ``documentation``.
+It is the string below a field: the meaning of the key with its unit, then each example as ``Example: `800 KiB``` in
+YAML. Such strings cost nothing when models are loaded; they are read from the source when a schema is built. Schemas
+built by hand have the same text under the word ``documentation``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class KeyDoc(NamedTuple):
-    """What a key means, and values to write there as YAML reads them."""
+    """The meaning of a key, and example values as YAML parses them."""
 
     description: str
     examples: tuple[Any, ...]
@@ -31,10 +31,10 @@ class KeyDoc(NamedTuple):
 
 @cache
 def key_doc(text: str) -> KeyDoc:
-    """Return a documentation read from its text.
+    """Return the documentation of a key, parsed from its text.
 
     Raises:
-        InputError: an example is no YAML.
+        InputError: an example is not valid YAML.
     """
     description, *examples = re.split(r"\s+Example: ", " ".join(text.split()))
     return KeyDoc(description, tuple(_value(example.strip("`")) for example in examples))
@@ -45,7 +45,7 @@ def _value(text: str) -> Any:
 
 
 def documented(properties: Mapping[str, Schema], declared_by: type) -> dict[str, Schema]:
-    """Return the keys of an unfinished schema with the documentation of the fields that declare them."""
+    """Return the properties of an unfinished schema with the documentation of the fields of ``declared_by``."""
     texts = documentation(declared_by)
     return {
         key: {**part, "documentation": texts[key]} if key in texts else part
@@ -60,7 +60,7 @@ def lengthened(text: str, sentence: str) -> str:
 
 
 def documentation(model: type) -> dict[str, str]:
-    """Return the documentation of a class' fields by key; what it writes itself replaces what it inherits."""
+    """Return the documentation of a class's fields by key; its own texts override those of its base classes."""
     texts: dict[str, str] = {}
     for base in reversed(model.__mro__):
         if base.__module__.startswith(f"{__package__}."):
@@ -89,9 +89,9 @@ def _below_fields(node: ast.ClassDef) -> list[tuple[str, str]]:
 
 
 def describe(schema: Any) -> None:
-    """Give every key of a JSON Schema its description and examples, and leave out what no person would write.
+    """Add description and examples to every key of a JSON Schema, and remove parts of no use to an editor, in place.
 
-    That is the titles of single keys, and defaults that are null or whole sections: an editor would insert them.
+    These are the titles of single keys, and defaults that are null or whole sections, which an editor would insert.
     """
     if isinstance(schema, list):
         for part in schema:

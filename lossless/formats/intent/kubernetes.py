@@ -1,8 +1,7 @@
-"""What NVIDIA's NIC configuration operator is told, where hosts are the nodes of a Kubernetes cluster.
+"""Settings of NVIDIA's NIC configuration operator, where hosts are the nodes of a Kubernetes cluster.
 
-Its resource is NicConfigurationTemplate (Mellanox/nic-configuration-operator). What it does with a template is
-stated at README.md @0082142 and pkg/configuration/configvalidation.go @01eed1d; the fields it has, by the resource
-definition @4096d0c.
+Its resource is NicConfigurationTemplate (Mellanox/nic-configuration-operator). Sources of its behavior: README.md
+@0082142 and pkg/configuration/configvalidation.go @01eed1d; of its fields: the resource definition @4096d0c.
 """
 
 from __future__ import annotations
@@ -15,17 +14,17 @@ from pydantic import BeforeValidator, WithJsonSchema, model_validator
 from lossless.formats.intent.base import Model, OnOff, listed, refused, shown, whole_number
 
 LABEL = r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"
-"""A DNS label (RFC 1123), as names of namespaces are (Kubernetes, object names and IDs)."""
+"""The pattern of a DNS label (RFC 1123), the form of namespace names (Kubernetes, object names and IDs)."""
 _PART = r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?"
 LABEL_KEY = rf"^([a-z0-9]([a-z0-9.-]{{0,251}}[a-z0-9])?/)?{_PART}$"
 LABEL_VALUE = rf"^({_PART})?$"
-"""Label keys and values (Kubernetes, labels and selectors: syntax and character set)."""
+"""The pattern of label values, and of the parts of label keys (Kubernetes, labels and selectors)."""
 PCI_ADDRESS = r"^0000:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]$"
 """The operator's own pattern (api/v1alpha1/nicconfigurationtemplate_types.go @0744b8d)."""
 PARAMETER = r"^[A-Z][A-Z0-9_]{0,63}$"
 PARAMETER_VALUE = r"^[A-Za-z0-9_.-]{1,128}$"
 MOST_VFS = 65_535
-"""TotalVFs has 16 bits (PCI Express, SR-IOV extended capability); what a card takes, its firmware says."""
+"""TotalVFs has 16 bits (PCI Express, SR-IOV extended capability); the limit of a card depends on its firmware."""
 DERIVED = (
     "ROCE_CC_PRIO_MASK",
     "CNP_DSCP",
@@ -35,11 +34,11 @@ DERIVED = (
     "NUM_OF_VFS",
     "ATS_ENABLED",
 )
-"""Firmware settings that the operator, or the rest of the intent, already decides; of each port with its suffix."""
+"""Firmware settings that the operator sets, or that are derived from the rest of the intent, without port suffix."""
 
 
 MOST_PARAMETERS = 48
-"""The resource has room for 128, of which the fabric's own take 20 for each of at most 4 ports."""
+"""The most firmware settings: the resource holds 128, and the fabric's own take 20 for each of at most 4 ports."""
 
 
 def _matching(pattern: str, what: str, wanted: str) -> BeforeValidator:
@@ -128,11 +127,11 @@ _PCI_SCHEMA = {
 
 
 class Kubernetes(Model):
-    """Where NICs are set by NVIDIA's NIC configuration operator, and what it is told beyond the fabric.
+    """Settings of NVIDIA's NIC configuration operator beyond those derived from the fabric.
 
-    ``num_vfs`` has no default: 0 switches SR-IOV off. ``pci_addresses`` are the NICs of the fabric, where others of
-    the same type serve other networks. ``ports`` is how many ports a NIC has: settings of ports it does not have are
-    left out by the operator. ``firmware`` are further settings of mlxconfig.
+    ``num_vfs`` has no default: 0 switches SR-IOV off. ``pci_addresses`` are the NICs of the fabric, where others of the
+    same type serve other networks. ``ports`` is how many ports a NIC has: the operator ignores settings of ports that
+    do not exist. ``firmware`` are further settings of mlxconfig.
     """
 
     namespace: Annotated[str, _NAMESPACE, WithJsonSchema({"type": "string", "pattern": LABEL})]
@@ -162,7 +161,7 @@ class Kubernetes(Model):
     Example: `["0000:1a:00.0"]`
     """
     ports: Annotated[int, *whole_number(1, 4, "a number of ports")] = 2
-    """Ports of each NIC, 1 to 4; what is said of ports that it does not have is ignored. Example: `1`"""
+    """Ports of each NIC, 1 to 4; settings of ports that it does not have are ignored. Example: `1`"""
     pci_performance: Annotated[
         Literal["on"] | ReadRequest | None,
         BeforeValidator(_max_read_request),

@@ -1,4 +1,4 @@
-"""An intent document to a checked :class:`Intent`, every mistake located in the file."""
+"""Turns an intent document into a checked :class:`Intent`; every mistake is located in the file."""
 
 from __future__ import annotations
 
@@ -41,22 +41,22 @@ TRANSPORTS = {
     "infiniband": "lossless.formats.intent.infiniband.document",
     **dict.fromkeys(CLOUDS, "lossless.formats.intent.managed.document"),
 }
-"""The module of the document model of each transport; it has the ``json_schema`` of such an intent."""
+"""The module with the document model of each transport; its ``json_schema`` returns the schema of such an intent."""
 
 
 class LoadedIntent(NamedTuple):
-    """An intent, the document it was written in, and what its preset gave."""
+    """An intent, the document that it was loaded from, and the values of its preset."""
 
     intent: Intent
     document: Document
     preset: Mapping[str, Any]
 
     def problem(self, origin: Origin, message: str) -> Problem:
-        """Return a located problem at an origin of this document."""
+        """Return a problem located at an origin of this document."""
         return located(self.document, origin.path, message, at_key=origin.mark == "key")
 
     def origin(self, *path: str | int) -> Origin:
-        """Return where a value was written: its own key, the preset that gave it, or the key above."""
+        """Return the origin of a value: its own key, the preset that gives it, or the nearest key above."""
         if self.document.exists(path):
             return Origin(self.document.file, path)
         if reaches(self.preset, path):
@@ -70,7 +70,7 @@ def load_intent(document: Document) -> LoadedIntent:
     """Return the intent of a document.
 
     Raises:
-        InputError: everything in it that has no meaning, each located, in the order of the file.
+        InputError: every invalid value of the document, each located, in the order of the file.
     """
     transport_of(document)
     preset = _preset(document)
@@ -83,10 +83,10 @@ def load_intent(document: Document) -> LoadedIntent:
 
 
 def transport_of(document: Document) -> str:
-    """Return which transport an intent is for, a key of :data:`TRANSPORTS`; where none is given, the first.
+    """Return the transport of an intent, a key of :data:`TRANSPORTS`; the first one where the key is missing.
 
     Raises:
-        InputError: the document cannot be read, is no intent of this version, or names a transport that is none.
+        InputError: the document cannot be read, is not an intent of this version, or names an unknown transport.
     """
     if document.problems:
         raise InputError(document.problems)
@@ -99,10 +99,10 @@ def transport_of(document: Document) -> str:
 
 
 def checked(written: IntentSource, model: type[_Model], data: Any) -> tuple[_Model, list[Problem]]:
-    """Return what a document's data are by a model, and problems that its model does not see.
+    """Return the data of a document as an instance of a model, and problems that the model itself does not find.
 
     Raises:
-        InputError: everything that the model refuses, each located, in the order of the file.
+        InputError: every value that the model refuses, each located, in the order of the file.
     """
     problems = list(not_text(written.document, written.document.data))
     try:
@@ -136,13 +136,13 @@ def _preset(document: Document) -> dict[str, Any]:
 
 
 def preset_values(name: str) -> dict[str, Any]:
-    """Return the keys of an intent that a preset gives, as they would be written."""
+    """Return the keys that a preset gives, in the form in which an intent has them."""
     with open(os.path.join(data_dir("profiles"), "presets", f"{name}.toml"), "rb") as file:
         return tomllib.load(file)["intent"]  # type: ignore[no-any-return]
 
 
 def _merged(base: Any, over: Any) -> Any:
-    """Return ``over`` laid on ``base``: mappings merge key by key, anything else replaces."""
+    """Return ``over`` merged into ``base``: mappings key by key, any other value replaces the one of ``base``."""
     if not isinstance(base, dict) or not isinstance(over, dict):
         return over
     return {key: _merged(base.get(key), over[key]) if key in over else base[key] for key in {**base, **over}}

@@ -1,4 +1,4 @@
-"""PFC, its watchdog, congestion control and buffers: the policies that keep a lossless fabric alive."""
+"""Policies of a lossless fabric: PFC, the PFC watchdog, telemetry and congestion control."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from lossless.model.fabric.tier import LinkTier
 
 
 class WatchdogPolicy(Model):
-    """The PFC watchdog: how often queues are looked at, how long a storm lasts, when a queue is restored.
+    """The PFC watchdog: its polling interval, the detection time of a storm, and the restoration time of a queue.
 
     ``restoration`` left out means that a stormed queue stays broken until an operator acts.
     """
 
     poll: Duration
-    """How often queues are looked at, in whole milliseconds, with its unit. Required, unless the preset gives it.
+    """Polling interval of queues, in whole milliseconds, with its unit. Required, unless the preset gives it.
     Example: `600ms`
     """
     detection: Duration
@@ -46,7 +46,7 @@ class WatchdogPolicy(Model):
     Example: `1200ms`
     """
     action: WatchdogAction = "drop"
-    """What is done with packets of a stormed queue: `drop` or `forward` them, or only `alert` somebody."""
+    """Action on packets of a stormed queue: `drop` or `forward` them, or only raise an `alert`."""
 
     @model_validator(mode="after")
     def _whole_milliseconds(self) -> WatchdogPolicy:
@@ -58,7 +58,7 @@ class WatchdogPolicy(Model):
 
 
 def _watchdog_schema() -> dict[str, Any]:
-    """Return the schema of ``off``, or of a watchdog of which a preset may supply a part."""
+    """Return the schema of ``off``, or of a watchdog some keys of which may come from a preset."""
     schema = WatchdogPolicy.model_json_schema()
     del schema["required"]
     return {"anyOf": [{"enum": ["off", False]}, schema]}
@@ -76,14 +76,14 @@ def _some_tiers(value: tuple[str, ...]) -> tuple[str, ...]:
 class PfcIntent(Model):
     """Priority flow control. It is on for the lossless classes and for nothing else.
 
-    ``tiers`` names the links with PFC; left out, all have it. On the others neither end pauses: what arrives
-    there for a lossless class is counted in groups without headroom, and no watchdog is needed. What leaves
-    there keeps its lossless queue, because it may have come in where PFC is on. PFC at super-spines wants to be
-    stated (rule PFC008).
+    ``tiers`` lists the tiers of links with PFC; left out, all. On other links neither end pauses: packets of a lossless
+    class that arrive there are counted in groups without headroom, and no watchdog is needed. Packets that leave there
+    keep their lossless queue, because they may have come in where PFC is on. PFC at super-spines must be declared
+    (rule PFC008).
 
     ``asymmetric`` makes ports obey pauses of all eight priorities, while they send them for lossless classes
-    alone (PORT|pfc_asym; sonic-swss orchagent/portsorch.cpp @e6b0c5b). Nothing else sets it, and a base that
-    does is refused.
+    alone (PORT|pfc_asym; sonic-swss orchagent/portsorch.cpp @e6b0c5b). Only this key sets it: a base that sets it is
+    refused.
     """
 
     tiers: Annotated[
@@ -107,26 +107,26 @@ class PfcIntent(Model):
 
 
 class TelemetryIntent(Model):
-    """How pauses are watched: how often counters are collected, and what somebody is told of.
+    """Monitoring of pauses: how often counters are collected, and which events raise an alert.
 
-    ``alerts`` left out says nothing about alerts; stated, it names all of them.
+    ``alerts`` left out declares nothing about alerts; otherwise it lists all of them.
     """
 
     interval: Duration | None = None
-    """How often counters are collected, with its unit. Left out: nothing is stated. Example: `5s`"""
+    """How often counters are collected, with its unit. Left out: not declared. Example: `5s`"""
     alerts: Annotated[tuple[Literal["watchdog", "pauses"], ...] | None, BeforeValidator(listed)] = None
-    """Events that raise an alert: `watchdog` (storms), `pauses`. Left out: nothing is stated.
+    """Events that raise an alert: `watchdog` (storms), `pauses`. Left out: not declared.
     Example: `[watchdog, pauses]`
     """
 
 
 def off_or_section(value: object) -> object:
-    """Return None for ``off``, a mapping as it is, an empty one included."""
+    """Return None for ``off``, and a mapping unchanged, also an empty one."""
     return value if value == {} else off_or_mapping(value)
 
 
 class DcqcnIntent(Model):
-    """DCQCN, by the names ConnectX firmware uses. What is left out comes from the NIC profile.
+    """DCQCN parameters by the names of ConnectX firmware. A parameter that is left out comes from the NIC profile.
 
     ``priorities`` are those it runs on (ROCE_CC_PRIO_MASK); left out, those with PFC.
     Source of names and units: NVIDIA DOCA documentation, DCQCN CC parameters.
@@ -186,7 +186,7 @@ class DcqcnIntent(Model):
     rpg_threshold: int | None = Field(default=None, ge=1, le=31)
     """Increases after which a flow recovers faster, from 1 to 31. Left out: that of the NIC profile. Example: `1`"""
     rpg_max_rate: Rate | None = None
-    """Most that a flow may send, in whole Mb/s, with its unit; 0M is line rate. Left out: that of the NIC profile.
+    """Largest rate of a flow, in whole Mb/s, with its unit; 0M is line rate. Left out: that of the NIC profile.
     Example: `0M`
     """
     rpg_ai_rate: Rate | None = None
@@ -196,11 +196,11 @@ class DcqcnIntent(Model):
 
 
 class CongestionControlIntent(Model):
-    """How senders slow down: ``dcqcn``, ``pfc-only`` as a stated policy; with transport uec a window or credit."""
+    """Congestion control: ``dcqcn``, or ``pfc-only`` as a stated policy; with transport uec a window or credit."""
 
     kind: CongestionKind
     dcqcn: DcqcnIntent = DcqcnIntent.model_construct()
-    """DCQCN parameters by the names of ConnectX firmware; what is not named comes from the NIC profile."""
+    """DCQCN parameters by the names of ConnectX firmware; a parameter that is left out comes from the NIC profile."""
 
 
 _CONTROLS: tuple[CongestionKind, ...] = get_args(CongestionKind)
@@ -252,11 +252,11 @@ _RATIO_SCHEMA = {"type": "number", "minimum": 1, "description": "1.5 means 1.5:1
 Ratio = Annotated[float, BeforeValidator(_ratio), WithJsonSchema(_RATIO_SCHEMA)]
 
 RATIO_TIERS = ("leaf", "spine")
-"""The tiers with links that go up."""
+"""The tiers whose switches have uplinks."""
 
 
 def _ratios(value: Any) -> Any:
-    """Return the ratio of each tier: one number is that of all."""
+    """Return the ratio of each tier; a single number applies to all tiers."""
     if not isinstance(value, dict):
         return dict.fromkeys(RATIO_TIERS, _ratio(value))
     if not value:

@@ -1,4 +1,4 @@
-"""What pydantic refuses, in an operator's words and at the place in the file: one mistake, one problem."""
+"""Turns pydantic's errors into problems for operators, located in the file: one mistake, one problem."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ _EXPECTED = {
 
 
 class IntentSource(NamedTuple):
-    """A document, what its preset adds, and the model it is read by: what a place in the intent is traced back to."""
+    """The sources of an intent, to locate a path in: the document, the values of its preset, and the model of both."""
 
     document: Document
     preset: Mapping[str, Any]
     model: type[BaseModel] = Intent
 
     def path(self, path: Path) -> Path:
-        """Return the part of a path that is in the file; segments of the models' own are skipped."""
+        """Return the part of a path that is in the file, without the segments that only the models have."""
         written_path: Path = ()
         for segment in path:
             if self.document.exists((*written_path, segment)):
@@ -50,12 +50,12 @@ class IntentSource(NamedTuple):
         return written_path
 
     def comes_from_preset(self, path: Path) -> bool:
-        """Return whether only the preset gives what is at a path."""
+        """Return whether the preset alone supplies the value at a path."""
         return not self.document.exists(path) and reaches(self.preset, path)
 
 
 def reaches(data: Any, path: Path) -> bool:
-    """Return whether a path leads to something; the empty one leads nowhere."""
+    """Return whether a path exists in the data; False for the empty path."""
     for key in path:
         if not isinstance(data, dict) or key not in data:
             return False
@@ -64,18 +64,18 @@ def reaches(data: Any, path: Path) -> bool:
 
 
 def located(document: Document, path: Path, message: str, *, at_key: bool = False) -> Problem:
-    """Return a problem with the place of a path, or of the deepest part of it that is written."""
+    """Return a problem located at a path of a document, or at the deepest part of it that is written."""
     span = document.locate(path, "key" if at_key else "value")
     return Problem(document.file, span.line, span.column, message)
 
 
 def in_file_order(problems: Sequence[Problem]) -> list[Problem]:
-    """Return problems by place, each once."""
+    """Return problems ordered by their position in the file, without duplicates."""
     return sorted(set(problems), key=lambda p: (p.line or 0, p.column or 0, p.message))
 
 
 def refusals(written: IntentSource, details: Sequence[ErrorDetails]) -> Iterator[Problem]:
-    """Yield the problems behind pydantic's errors. A misspelled key is not also a missing one."""
+    """Yield the problems that pydantic's errors stand for. A misspelled key is not also reported as a missing one."""
     missing: dict[Path, list[str]] = {}
     unknown = Counter(_own_words(detail["loc"])[:-1] for detail in details if detail["type"] == _UNKNOWN)
     for detail in details:
@@ -98,7 +98,7 @@ def refusals(written: IntentSource, details: Sequence[ErrorDetails]) -> Iterator
 
 
 def not_text(document: Document, data: Any, path: Path = ()) -> Iterator[Problem]:
-    """Yield keys that are no text, as ``5:``; a link speed without a unit has a message of its own."""
+    """Yield a problem for each key that is not text, such as ``5:``; link speeds without a unit have their own one."""
     items = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
     for key, value in items:
         if isinstance(data, dict) and not isinstance(key, str) and path[-1:] != ("by_speed",):
@@ -109,14 +109,14 @@ def not_text(document: Document, data: Any, path: Path = ()) -> Iterator[Problem
 
 
 def _about_type_of_key(detail: ErrorDetails) -> bool:
-    """Such keys are found by :func:`not_text`, which can say where they stand."""
+    """Return whether an error is about a key that is not text, which :func:`not_text` reports with its position."""
     return detail["type"] == "invalid_key" or (
         detail["type"] == "string_type" and detail["loc"][-1] == "[key]"
     )
 
 
 def _own_words(loc: tuple[str | int, ...]) -> Path:
-    """Return a pydantic location without the segment that only :class:`EcnBySpeed` has."""
+    """Return pydantic's location of an error without the segment that only :class:`EcnBySpeed` has."""
     for at in (3, 5):
         if loc[:1] == ("classes",) and loc[2:3] == ("ecn",) and loc[at : at + 1] == ("all_speeds",):
             return (*loc[:at], *loc[at + 1 :])
@@ -175,7 +175,7 @@ def _name_rule(pattern: str) -> str:
 
 
 def _keys_at(model_of_document: type[BaseModel], loc: Path) -> list[str]:
-    """Return the keys that are known where ``loc`` points."""
+    """Return the valid keys of the mapping at ``loc``."""
     annotation: Any = model_of_document
     for segment in loc:
         annotation = _inner(annotation, segment)
@@ -192,7 +192,7 @@ def _fields(model: type[BaseModel]) -> dict[str, Any]:
 
 
 def _inner(annotation: Any, segment: str | int) -> Any:
-    """Return the type of a field of a model, of the values of a mapping, of the items of a list."""
+    """Return the type of a segment of a path: of a field of a model, the values of a mapping, the items of a list."""
     model = _model_in(annotation) if not _is_collection(annotation) else None
     if model is not None:
         return _fields(model).get(str(segment))
@@ -205,7 +205,7 @@ def _inner(annotation: Any, segment: str | int) -> Any:
 
 
 def _is_collection(annotation: Any) -> bool:
-    """Return whether a mapping or list stands in an annotation before any model does."""
+    """Return whether an annotation has a mapping or list outside of any model."""
     if get_origin(annotation) in (dict, tuple):
         return True
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):

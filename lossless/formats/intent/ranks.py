@@ -1,8 +1,8 @@
-"""Which of several statements about a class counts at a place: device over tier over speed over fabric.
+"""Ranks of values of a class: device before tier before speed before fabric.
 
-What is declared of a class in this form (``pg``, ``ecn``, ``buffer``, ``queue``) is declared for all switches, with
-exceptions: ``by_speed`` for links of one speed, ``by_tier`` for the switches of one role, ``by_device`` for single
-switches. Within a tier or a device ``by_speed`` makes exceptions too.
+The sections of this form (``pg``, ``ecn``, ``buffer``, ``queue``) have values for all switches, with exceptions:
+``by_speed`` for links of one speed, ``by_tier`` for the switches of one role, ``by_device`` for single switches.
+Within a tier or a device ``by_speed`` makes exceptions too.
 """
 
 from __future__ import annotations
@@ -25,37 +25,37 @@ if TYPE_CHECKING:
 
 _Values = TypeVar("_Values", covariant=True)
 CLASS_SECTIONS = ("pg", "ecn", "buffer", "queue")
-"""The sections of a class that are declared in this form."""
+"""The sections of a class that have this form."""
 
 
 class BySpeed(Protocol[_Values]):
-    """What is stated for all links, None where nothing is, and for those of one speed."""
+    """Values for ports of all speeds, None where there are none, and exceptions for ports of one speed."""
 
     @property
     def values(self) -> _Values | None:
-        """What holds for all speeds."""
+        """The values for ports of all speeds."""
 
     @property
     def by_speed(self) -> Mapping[int, _Values]:
-        """What holds for links of a speed, in b/s."""
+        """The values for ports of one speed, by the speed in b/s."""
 
 
 class Ranked(BySpeed[_Values], Protocol[_Values]):
-    """What is stated for all switches, and for some of them."""
+    """Values for all switches, with exceptions for some of them."""
 
     @property
     def by_tier(self) -> Mapping[str, BySpeed[_Values]]:
-        """What holds for switches of a role."""
+        """The values for switches of one role, by role."""
 
     @property
     def by_device(self) -> Mapping[str, BySpeed[_Values]]:
-        """What holds for a switch."""
+        """The values for single switches, by name."""
 
 
 class ClassPlace(NamedTuple):
-    """A place at which a class has queues and groups: ports of one speed of a switch with a role.
+    """A place at which a class has queues and groups: the ports of one speed of one switch.
 
-    ``device`` is empty where nothing is stated for the switch by its name.
+    ``device`` is empty where no exception names the switch; ``role`` is the role of the switch.
     """
 
     device: str
@@ -64,7 +64,7 @@ class ClassPlace(NamedTuple):
 
 
 def statements(policy: Ranked[_Values], place: ClassPlace) -> Iterator[tuple[_Values, Path]]:
-    """Yield what counts at a place, the highest rank first, with its path below the policy; speeds are in b/s."""
+    """Yield the values that apply at a place, the highest rank first, each with its path below the policy."""
     for key, layers, name in (
         ("by_device", policy.by_device, place.device),
         ("by_tier", policy.by_tier, place.role),
@@ -82,7 +82,7 @@ def _by_speed(layer: BySpeed[_Values], path: Path, speed_bps: int) -> Iterator[t
 
 
 def everywhere(policy: Ranked[_Values]) -> Iterator[tuple[_Values, Path]]:
-    """Yield all that is stated, with its path below the policy; speeds are in b/s."""
+    """Yield all values of a policy, for any place, each with its path below the policy; speeds are in b/s."""
     layers: list[tuple[BySpeed[_Values], Path]] = [(policy, ())]
     layers += [(layer, ("by_tier", name)) for name, layer in policy.by_tier.items()]
     layers += [(layer, ("by_device", name)) for name, layer in policy.by_device.items()]
@@ -93,7 +93,7 @@ def everywhere(policy: Ranked[_Values]) -> Iterator[tuple[_Values, Path]]:
 
 
 def as_written(document: Document, path: Path) -> Path:
-    """Return a path with the keys of speeds as the operator wrote them: 400G and 400 Gb/s mean the same."""
+    """Return a path with its speeds as the file spells them, since 400G and 400 Gb/s are the same key."""
     written_path: Path = ()
     for at, key in enumerate(path):
         if at and path[at - 1] == "by_speed":
@@ -104,7 +104,7 @@ def as_written(document: Document, path: Path) -> Path:
 
 
 def speed_mappings(document: Document, class_name: str) -> Iterator[Path]:
-    """Yield the paths of a class at which speeds may be written."""
+    """Yield the paths of a class at which the keys of a mapping are speeds."""
     for section in CLASS_SECTIONS:
         path: Path = ("classes", class_name, section)
         layers = [
@@ -116,7 +116,7 @@ def speed_mappings(document: Document, class_name: str) -> Iterator[Path]:
 
 
 def mapping_keys(document: Document, path: Path) -> list[str]:
-    """Return the keys of a mapping as they are written, none where there is no mapping."""
+    """Return the keys of the mapping at a path as they are written; empty where there is no mapping."""
     value: object = document.data
     for key in path:
         value = value.get(key) if isinstance(value, dict) else None
@@ -127,7 +127,7 @@ def tier_name(name: str) -> str:
     """Return the role of a switch.
 
     Raises:
-        PydanticCustomError: it is none.
+        PydanticCustomError: the name is not a role.
     """
     if name not in SWITCH_ROLES:
         hint = suggestion(name, [*SWITCH_ROLES], most=None)
@@ -136,7 +136,7 @@ def tier_name(name: str) -> str:
 
 
 def exceptions_schema(pattern: str, entry: dict[str, Any]) -> dict[str, Any]:
-    """Return the JSON Schema of exceptions by the names that a pattern matches: tiers, devices, speeds."""
+    """Return the JSON Schema of exceptions, a mapping whose keys (tiers, devices, speeds) match a pattern."""
     return {
         "type": "object",
         "minProperties": 1,
@@ -149,4 +149,4 @@ TIER_PATTERN = f"^({'|'.join(SWITCH_ROLES)})$"
 TierName = Annotated[
     str, AfterValidator(tier_name), WithJsonSchema({"type": "string", "pattern": TIER_PATTERN})
 ]
-"""The role of switches, as a key."""
+"""The role of switches, as a key of exceptions."""

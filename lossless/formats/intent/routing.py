@@ -1,4 +1,4 @@
-"""How packets find their way, and what is bridged."""
+"""Routing of packets, and bridging by leaves."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from lossless.model.fabric.tier import SWITCH_ROLES
 from lossless.model.hardware.load_balancing import LOAD_BALANCING, LoadBalancing
 
 MOST_EXTRA_HOPS = 8
-"""A detour through any third switch of a Clos of three tiers is four hops, and of a dragonfly three."""
+"""The most extra hops: a detour through any third switch of a three-tier Clos is four hops, of a dragonfly three."""
 
 
 def _load_balancing(value: Any) -> Any:
-    """Return the choice of all switches, or that of each tier."""
+    """Return the load balancing of all switches, or that of each tier."""
     if not isinstance(value, dict):
         return _choice(value)
     if not value:
@@ -65,9 +65,8 @@ class RoutingChoice(Model):
     load_balancing: LoadBalancingField = "ecmp"
     """How switches choose among equal paths, all of them or those of each tier: `ecmp`, by a hash of the flow;
     `flowlet`, the less loaded after a gap; `adaptive`, the less loaded one for each packet; `spray`, at random for each
-    packet; `dlb`, dynamic load balancing of which the intent does not say whether its mode is that of `flowlet` or of
-    `adaptive`. Tiers that are left out have `ecmp`. It is checked and simulated; what is rendered is `adaptive` for
-    Cumulus Linux alone.
+    packet; `dlb`, dynamic load balancing whose mode, that of `flowlet` or of `adaptive`, the intent does not declare.
+    Tiers that are left out have `ecmp`. It is checked and simulated; for Cumulus Linux `adaptive` is also rendered.
     Example: `adaptive`
     Example: `{leaf: adaptive, spine: ecmp}`
     """
@@ -83,10 +82,10 @@ class BridgingChoice(Model):
     unknown_unicast: Literal["flood", "drop"] = "flood"
     """What a leaf does with packets whose MAC address it has forgotten: `flood` or `drop`."""
     arp_timeout: Duration | None = Field(default=None)
-    """How long a leaf knows the MAC address of an IP address, with its unit. Left out: nothing is said.
+    """How long a leaf keeps the MAC address of an IP address, with its unit. Left out: not declared.
     Example: `300s`
     """
     mac_aging: Duration | None = Field(default=None)
-    """How long a leaf knows the port of a silent MAC address, with its unit. Left out: nothing is said.
+    """How long a leaf keeps the port of a silent MAC address, with its unit. Left out: not declared.
     Example: `600s`
     """

@@ -1,4 +1,4 @@
-"""The JSON Schema of intents in words: the forms a value can have, the words it can be, and values as YAML has them."""
+"""The JSON Schema of intents as text: the forms of a value, the words it may be, and values in YAML."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def words(form: Schema) -> list[str]:
 
 
 _OTHER_IN_YAML = frozenset({"true", "false", "null", "~"})
-"""Texts that YAML takes for something else where they are not quoted."""
+"""Texts that YAML parses as another type where they are not quoted."""
 
 
 def written(value: Any) -> str:
-    """Return a value as YAML has it."""
+    """Return a value as YAML text."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key}: {written(inner)}" for key, inner in value.items()) + "}"
     if isinstance(value, list):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def refuse_too_many(links: int) -> None:
-    """Refuse a fabric of more links than are laid out.
+    """Refuse a fabric of more links than a layout supports.
 
     Raises:
         PydanticCustomError: there are more.
@@ -27,12 +27,12 @@ def refuse_too_many(links: int) -> None:
 
 
 def clos_links(leaves: int, hosts_per_leaf: int, host_links: int, spines: int, uplinks: int) -> int:
-    """Return how many links leaves have: to their hosts, and to as many spines each."""
+    """Return how many links a Clos of leaves has: to the hosts of each leaf, and from each leaf to each spine."""
     return leaves * (hosts_per_leaf * host_links + spines * uplinks)
 
 
 def pairs(groups: int) -> int:
-    """Return how many times two there are among groups."""
+    """Return the number of pairs among groups."""
     return groups * (groups - 1) // 2
 
 
@@ -65,7 +65,7 @@ Sides = Annotated[
 
 
 class Cables(Model):
-    """Real cable lengths by tier; what is configured is the next longer row of the HWSKU."""
+    """Real cable lengths by tier; the configured length is that of the next longer row of the HWSKU."""
 
     host: Length
     """Length of the cables from hosts to leaves, in meters, with its unit. Example: `3m`"""
@@ -101,7 +101,7 @@ class DragonflyCables(Model):
 
 
 class TorusCables(Model):
-    """Real cable lengths of a torus; those that close a ring count as all others."""
+    """Real cable lengths of a torus; the links that close a ring have the same length as all others."""
 
     host: Length
     """Length of the cables from hosts to their switches, in meters, with its unit. Example: `3m`"""
@@ -110,7 +110,7 @@ class TorusCables(Model):
 
 
 class ShapeIntent(Model):
-    """What all shapes have: the accepted oversubscription, and whether bundles between switches are LAGs."""
+    """Keys that all shapes have: the accepted oversubscription, and whether bundles between switches are LAGs."""
 
     oversubscription: TierRatios = Field(default_factory=dict)
     """Accepted ratio of the bandwidth below a switch to that of its uplinks: 2 means 2:1. One number for all tiers, or
@@ -124,17 +124,17 @@ class ShapeIntent(Model):
 
     @property
     def room_sizes(self) -> Mapping[str, int]:
-        """The numbers that the shape may grow to, those that are stated."""
+        """The declared numbers that the shape may grow to."""
         room = getattr(self, "room", None)
         return room.model_dump(exclude_none=True) if room is not None else {}
 
     @property
     def frame(self) -> tuple[int, ...]:
-        """What the place of a device depends on besides its count: how many planes or sides there are."""
+        """The numbers that determine which device a place is, besides its count: those of planes, rails or sides."""
         return ()
 
     def grown(self) -> Self:
-        """Return the shape of the size that it may grow to."""
+        """Return the shape at the size that it may grow to."""
         return self.model_copy(update=dict(self.room_sizes))
 
     @model_validator(mode="after")
@@ -156,7 +156,7 @@ class ShapeIntent(Model):
 
 
 def refuse_unequal_parts(shape: ShapeIntent, parts: str, whole: str) -> None:
-    """Refuse a shape, now or when it has grown, that cannot be parted as stated.
+    """Refuse a shape, at its size now or when grown, that cannot be divided into equal parts.
 
     Raises:
         PydanticCustomError: the parts do not divide the whole.
@@ -171,14 +171,14 @@ def refuse_unequal_links(parts: str, number: int, host_links: int) -> None:
     """Refuse hosts that have more links at one of several leaves than at another.
 
     Raises:
-        PydanticCustomError: they do not divide the links of a host.
+        PydanticCustomError: the number of leaves does not divide the links of a host.
     """
     if host_links % number:
         raise refused(f"{number} {parts} do not divide {host_links} links of a host", parts)
 
 
 class ClosIntent(ShapeIntent):
-    """A Clos: each of its tiers has an accepted oversubscription, and uplinks are what LAGs are made of."""
+    """A Clos: each of its tiers has an accepted oversubscription, and its uplinks may be LAGs."""
 
     oversubscription: TierRatios = Field(default_factory=dict)
     """Accepted ratio of the bandwidth below a switch to that of its uplinks: 2 means 2:1. One number for all tiers, or
@@ -191,7 +191,7 @@ class ClosIntent(ShapeIntent):
 
 
 class LeafSpineRoom(Model):
-    """What a two-tier Clos may grow to, without a port or name that changes."""
+    """Size limits of a two-tier Clos within which no existing port or name changes."""
 
     leaves: Count | None = None
     """The most leaves there may be. Left out: no more than there are. Example: `16`"""
@@ -205,7 +205,7 @@ class LeafSpineIntent(ClosIntent):
     """A two-tier Clos: every leaf connects to every spine.
 
     With ``lag`` the uplinks between a leaf and a spine are one LAG. With ``dual_tor`` hosts are attached to pairs of
-    leaves, and what reaches the wrong one of a pair goes back through the spines in a tunnel.
+    leaves, and packets that reach the wrong leaf of a pair go back through the spines in a tunnel.
     """
 
     leaves: Count
@@ -234,7 +234,7 @@ class LeafSpineIntent(ClosIntent):
 
 
 class ThreeTierRoom(Model):
-    """What a three-tier Clos may grow to, without a port or name that changes."""
+    """Size limits of a three-tier Clos within which no existing port or name changes."""
 
     pods: Count | None = None
     """The most pods there may be. Left out: no more than there are. Example: `16`"""
@@ -316,7 +316,7 @@ class ThreeTierIntent(ClosIntent):
 
 
 class RailRoom(Model):
-    """What a rail-optimized fabric may grow to, without a port or name that changes."""
+    """Size limits of a rail-optimized fabric within which no existing port or name changes."""
 
     units: Count | None = None
     """The most units there may be. Left out: no more than there are. Example: `8`"""
@@ -380,7 +380,7 @@ class RailOptimisedIntent(ShapeIntent):
 
 
 class DragonflyRoom(Model):
-    """What a dragonfly may grow to, without a port or name that changes."""
+    """Size limits of a dragonfly within which no existing port or name changes."""
 
     groups: Count | None = None
     """The most groups there may be. Left out: no more than there are. Example: `17`"""
@@ -429,7 +429,7 @@ class DragonflyIntent(ShapeIntent):
 
 
 class DragonflyPlusRoom(Model):
-    """What a dragonfly+ may grow to, without a port or name that changes."""
+    """Size limits of a dragonfly+ within which no existing port or name changes."""
 
     groups: Count | None = None
     """The most groups there may be. Left out: no more than there are. Example: `16`"""
@@ -483,7 +483,7 @@ class DragonflyPlusIntent(ShapeIntent):
 
 
 class TorusRoom(Model):
-    """What the switches of a torus may grow to, without a port or name that changes."""
+    """Size limits of a torus's switches within which no existing port or name changes."""
 
     hosts_per_switch: Count | None = None
     """The most hosts at a switch there may be. Left out: no more than there are. Example: `8`"""

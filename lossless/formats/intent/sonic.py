@@ -1,4 +1,4 @@
-"""SONiC itself: which release runs, and choices that may differ from one role to another."""
+"""SONiC settings: the release, and choices that may differ from one role to another."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from lossless.ground.basics.nearest import suggestion
 from lossless.model.fabric.tier import SWITCH_ROLES
 
 RELEASES = ("202305", "202311", "202405", "202411", "202505", "202511", "202605", "master")
-"""The releases whose tables and fields are known: those of ``profiles/sonic/schema.json``."""
+"""The supported releases: those of ``profiles/sonic/schema.json``."""
 WITH_TRIMMING = RELEASES[RELEASES.index("202505") :]
-"""Those that have packet trimming: the table SWITCH_TRIMMING of ``profiles/sonic/releases.toml``."""
+"""The releases with packet trimming: the table SWITCH_TRIMMING of ``profiles/sonic/releases.toml``."""
 RELEASE = "release that is known"
 
 
 def by_role(what: str, words: Iterable[str], of_role: str) -> tuple[BeforeValidator, WithJsonSchema]:
-    """Return how a choice is read that is one word for all roles, or a mapping of roles to words.
+    """Return the validator and the schema of a choice that is one word for all roles, or a mapping of roles to words.
 
-    Inside it is always a mapping, complete where one word was given. ``of_role`` is what the key of a role states.
+    The validated value is always a mapping, complete where one word was given. ``of_role`` documents the key of a role.
     """
     known = tuple(words)
     word = _words(known)
@@ -73,16 +73,16 @@ def _devices(value: object) -> object:
 
 
 class Sonic(Model):
-    """Which release of SONiC the switches run; what is rendered keeps to the tables and fields that it knows.
+    """The SONiC release of the switches; rendered files keep to the tables and fields of that release.
 
     ``release`` is one for all, or one for each role; ``devices`` names the switches that run another. Left out,
-    it is that of a switch's base, and 202411 where no base says one.
+    it is that of a switch's base, and 202411 where no base declares one.
     """
 
     release: Annotated[dict[str, str], *by_role(RELEASE, RELEASES, "The release")] = Field(
         default_factory=dict
     )
-    """Release of SONiC, one for all or one for each role. Left out: what the base says, else 202411.
+    """Release of SONiC, one for all or one for each role. Left out: that of the base, else 202411.
     Example: `"202405"`
     Example: `{leaf: "202405", spine: "202411"}`
     """
@@ -94,5 +94,5 @@ class Sonic(Model):
     """Switches by name that run another release. Left out: none does. Example: `{leaf1: "202311"}`"""
 
     def release_of(self, name: str, role: str) -> str | None:
-        """Return the release of a switch, None where nothing is said."""
+        """Return the release of a switch, None where it is not declared."""
         return self.devices.get(name) or self.release.get(role)

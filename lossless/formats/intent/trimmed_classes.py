@@ -1,4 +1,4 @@
-"""What the classes of trimming cannot be, and the size."""
+"""Contradictions of trimming: classes that cannot be trimmed or carry trimmed packets, sizes, and releases."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def contradictions_of_trimming(document: Document, intent: Intent) -> Iterator[Problem]:
-    """Yield what the classes of trimming cannot be; each is located."""
+    """Yield each contradiction of the trimming section, located."""
     trimming = intent.trimming
     if trimming is None:
         return
@@ -45,7 +45,7 @@ def contradictions_of_trimming(document: Document, intent: Intent) -> Iterator[P
 
 
 def _releases(document: Document, intent: Intent) -> Iterator[Problem]:
-    """Yield the releases without trimming that switches are said to run."""
+    """Yield declared releases that do not support trimming."""
     stated = {("release", role): release for role, release in intent.sonic.release.items()}
     stated |= {("devices", name): release for name, release in intent.sonic.devices.items()}
     told = set()
@@ -60,7 +60,7 @@ def _releases(document: Document, intent: Intent) -> Iterator[Problem]:
 
 
 def _carrier(document: Document, intent: Intent, trimming: TrimmingIntent) -> Iterator[Problem]:
-    """Yield why a class cannot carry what is left of packets."""
+    """Yield the reason why a class cannot carry trimmed packets."""
     name, path = trimming.into, ("trimming", "into")
     if name not in intent.classes:
         hint = suggestion(name, sorted(intent.classes))

@@ -1,4 +1,4 @@
-"""The changes by which an intent states what was tuned, or what a preset has in its place."""
+"""Changes to an intent that set tuned values, or the values of a preset in their place."""
 
 from __future__ import annotations
 
@@ -20,14 +20,16 @@ if TYPE_CHECKING:
 TUNED_PRESETS = ("azure", "nvidia")
 """Presets that have an ECN curve."""
 _CNP_INTERVAL = {"min_time_between_cnps": "cnp_interval"}
-"""What an intent calls parameters whose ConnectX name says less."""
+"""Keys of an intent for parameters whose ConnectX name is less clear."""
 _RATES = ("rpg_ai_rate", "rpg_hai_rate")
 _MBPS = 1_000_000
 
 
 class TunedValues(NamedTuple):
-    """What was tuned: thresholds by their keys under ``ecn`` and ``buffer``, by role and speed; headroom in bytes of
-    the ports that need more; DCQCN parameters by ConnectX's names, in its units.
+    """Tuned values of a class.
+
+    ``thresholds`` are by their keys under ``ecn`` and ``buffer``, by role and speed; ``headroom_bytes`` has the ports
+    that need more headroom; ``dcqcn`` has DCQCN parameters by ConnectX's names, in its units.
     """
 
     thresholds: Mapping[Place, Mapping[str, int]] = {}
@@ -42,7 +44,7 @@ def tuned_changes(
     role_of: Mapping[str, str],
     places: Iterable[Place],
 ) -> tuple[ValueChange, ...]:
-    """Return the changes that state what was tuned; ``places`` are all kinds of ports, ``role_of`` has all switches."""
+    """Return the changes that set tuned values; ``places`` are all kinds of ports, ``role_of`` has all switches."""
     own: dict[Place, Mapping[str, int]] = {
         place: {"xoff": values.headroom_bytes[place]} if place in values.headroom_bytes else {}
         for place in places
@@ -84,6 +86,6 @@ def preset_changes(loaded: LoadedIntent, class_name: str, preset: str) -> tuple[
 
 
 def row_changes(loaded: LoadedIntent, class_name: str) -> tuple[ValueChange, ...]:
-    """Return the changes that give a class the buffers of its HWSKUs; none where it has them."""
+    """Return the changes that give a class the buffers of its HWSKUs; none where it has them already."""
     paths = (("classes", name, "buffer") for name in sharing_classes(loaded, class_name))
     return tuple(ValueChange(path, "remove") for path in paths if loaded.document.exists(path))

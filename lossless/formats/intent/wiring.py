@@ -43,7 +43,7 @@ Name = Annotated[str, Field(pattern=NAME)]
 class SwitchChoice(Model):
     """A switch product and, where it has several, one of its HWSKUs; ``format`` is the system that it runs.
 
-    ``breakout`` splits cages as stated, ``Ethernet0: 4x200G``; other cages are split as links need it. Ports
+    ``breakout`` splits cages as declared, ``Ethernet0: 4x200G``; other cages are split as links need it. Ports
     in ``down`` get no link and stay down.
     """
 
@@ -87,9 +87,9 @@ SwitchField = Annotated[
 
 
 class HardwareIntent(Model):
-    """Which product fills which role, by the name of its profile (``lossless profiles`` lists them).
+    """The product of each role, by the name of its profile (``lossless profiles`` lists them).
 
-    ``switch`` is that of every role that names none of its own, and of switches without a tier.
+    ``switch`` is the product of every role without its own, and of switches without a tier.
     """
 
     switch: SwitchField | None = None
@@ -111,17 +111,16 @@ class HardwareIntent(Model):
     """NIC profile of every host that names none of its own. Example: `connectx-7`"""
 
     def choice(self, role: str) -> tuple[SwitchChoice | None, str]:
-        """Return the product of a role and the key that names it, None where nothing does."""
+        """Return the product of a role, None where none is declared, and the key that names it."""
         own = {"leaf": self.leaf, "spine": self.spine, "super-spine": self.super_spine}.get(role)
         return (own, role) if own is not None or self.switch is None else (self.switch, "switch")
 
 
 class DeviceChoice(Model):
-    """One device of an explicit topology; ``hardware`` of a switch and ``nic`` of a host differ from those
-    of the fabric only where stated.
+    """One device of an explicit topology; its ``hardware`` or ``nic`` only where it differs from the fabric's.
 
-    ``outside``: it is configured elsewhere. Links to it count for the devices that are declared; nothing is rendered
-    or checked for it.
+    ``outside``: the device is configured elsewhere. Links to it count for the declared devices; no files are rendered
+    and no rules are checked for it.
     """
 
     role: Role
@@ -178,7 +177,7 @@ def _lag(value: object) -> object:
 class LinkChoice(Model):
     """One bundle of links of an explicit topology, between ``DEVICE`` or ``DEVICE:PORT`` ends.
 
-    ``lag: true`` makes a LAG of the bundle. A name joins it with the other bundles of that name between the same
+    ``lag: true`` makes the bundle a LAG. A name joins it with the other bundles of that name between the same
     two switches.
     """
 
@@ -218,8 +217,8 @@ _PORTS_SCHEMA = {
 class TopologyIntent(Model):
     """A shape, or devices and links by name.
 
-    ``names`` gives devices of a shape names of their own, by those that are derived. ``ports`` says which ports of
-    ``DEVICE:NEIGHBOR`` the links between the two have, in their order; all others are derived.
+    ``names`` renames devices of a shape, by their derived names. ``ports`` lists the ports of the links between two
+    devices in their order, by ``DEVICE:NEIGHBOR``; all others are derived.
     """
 
     leaf_spine: LeafSpineIntent | None = None
@@ -305,7 +304,10 @@ class TopologyIntent(Model):
 
     @property
     def frame(self) -> tuple[str | int, ...] | None:
-        """What the places of devices mean: those of two topologies of one frame are the same, None where listed."""
+        """The shape and the numbers that determine which device a place is, None where devices are listed.
+
+        Places of two topologies with equal frames are comparable.
+        """
         shape, key = self.shape, self.shape_key
         return None if shape is None or key is None else (key, *shape.frame)
 
@@ -321,7 +323,7 @@ SHAPES = tuple(
     for name, field in TopologyIntent.model_fields.items()
     if any(isinstance(form, type) and issubclass(form, ShapeIntent) for form in get_args(field.annotation))
 )
-"""The keys of the shapes, one of which a topology can be."""
+"""The keys of the shapes; a topology has at most one."""
 
 _PREFIX = r"[0-9A-Fa-f:.]+/\d{1,3}"
 Prefix = Annotated[str, WithJsonSchema({"type": "string", "pattern": rf"^{_PREFIX}$"})]
@@ -330,17 +332,17 @@ Prefix = Annotated[str, WithJsonSchema({"type": "string", "pattern": rf"^{_PREFI
 class NetworkChoice(Model):
     """A network: on its own switches, or sharing the fabric in a class of its own.
 
-    ``purpose`` is what its name says where it is left out. ``marking`` is who decides on the DSCPs of its packets: the
-    operator (``trusted``), whoever sends them, or a rule where its hosts attach (``rewritten``).
+    ``purpose`` is derived from its name where it is left out. ``marking`` declares who sets the DSCPs of its packets:
+    the operator (``trusted``), the senders (``untrusted``), or a rule where its hosts attach (``rewritten``).
     """
 
     on: Literal["separate", "fabric"]
     """`separate`: on switches of its own; `fabric`: shares the fabric, in a class."""
     purpose: NetworkPurpose | None = None
-    """What the network is for. Left out: what its name says, as in storage or mgmt."""
+    """What the network is for. Left out: derived from its name, as in storage or mgmt."""
     marking: DscpMarking | None = None
-    """Who decides on the DSCPs of its packets: you (`trusted`), whoever sends them (`untrusted`), or a rule where its
-    hosts attach (`rewritten`). Left out: you, and on a `tenant` network whoever sends them.
+    """Who sets the DSCPs of its packets: you (`trusted`), the senders (`untrusted`), or a rule where its hosts attach
+    (`rewritten`). Left out: you, and on a `tenant` network the senders.
     """
     prefixes: Annotated[tuple[Prefix, ...], BeforeValidator(listed)] = ()
     """IP prefixes of the network. Left out: none are known. Example: `[10.20.0.0/16, "2001:db8::/48"]`"""

@@ -1,4 +1,4 @@
-"""Workloads: the traffic that thresholds are to be good for, in the words of ``simulate`` and ``workload``."""
+"""Workloads: the traffic that thresholds are tuned for, in the terms of ``simulate`` and ``workload``."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _ports(value: object) -> object:
 class WorkloadIntent(Model):
     """One workload: a ``pattern`` of NIC ports that send to each other, or a ``collective`` of GPUs.
 
-    What is left out is as in ``lossless simulate`` and ``lossless workload``.
+    Defaults are those of ``lossless simulate`` and ``lossless workload``.
     """
 
     pattern: Pattern | None = None
@@ -55,12 +55,12 @@ class WorkloadIntent(Model):
     collective: Collective | None = None
     """What GPUs run together. Left out: a pattern is stated. Example: `all-reduce`"""
     size: Size | None = None
-    """Of a pattern what each NIC port sends in one step, of a collective its buffer, with its unit. Left out: 8 MiB,
-    and 1 GiB.
+    """Data that each NIC port sends in one step of a pattern, or the buffer of a collective, with its unit. Left out:
+    8 MiB, and 1 GiB.
     Example: `8 MiB`
     """
     traffic_class: str | None = Field(default=None, alias="class")
-    """The lossless class that it rides. Left out: the first. Example: `rdma`"""
+    """The lossless class of the workload. Left out: the first. Example: `rdma`"""
     nics: (
         Annotated[int, *whole_number(LEAST_NICS, MOST_NICS, "a number of NIC ports that send to each other")]
         | None
@@ -71,11 +71,11 @@ class WorkloadIntent(Model):
     Example: `host1:port1`
     """
     storage: Percent | None = None
-    """Which part of each NIC port's traffic is storage, in its own class, in percent. Left out: none. Example: `30%`"""
+    """Share of each NIC port's traffic that is storage, in its own class, in percent. Left out: none. Example: `30%`"""
     link_down: Annotated[tuple[str, ...], BeforeValidator(_ports)] = ()
     """Ports whose links are down, each as `switch:port`. Left out: none. Example: `["leaf1:Ethernet0"]`"""
     slow_nic: Annotated[Rate, AfterValidator(_some_rate)] | None = None
-    """What the target takes in at most, with its unit. Left out: line rate. Example: `100G`"""
+    """Receive rate limit of the target, with its unit. Left out: line rate. Example: `100G`"""
     dead_nic: OnOff = False
     """Whether the target pauses its switch permanently. Left out: it does not. Example: `true`"""
     gpus: Count | None = None

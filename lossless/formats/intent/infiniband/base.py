@@ -1,4 +1,4 @@
-"""What the parts of an InfiniBand intent share: rates by name, GUIDs, and keys of files."""
+"""Types that the parts of an InfiniBand intent share: named rates, GUIDs, and keys of files."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _rated_links(value: object) -> tuple[int, str]:
 
 
 def _meant(rate: str) -> str:
-    """Return the names of a rate that is written in bits per second, or as ``NDR400``, else the nearest name."""
+    """Return the names of the rate that is written in bits per second or as ``NDR400``, else the nearest name."""
     in_gbps = re.fullmatch(r"[HNX]DR(\d{3})", rate)
     try:
         rate_bps = units.parse_rate(f"{in_gbps[1]}G" if in_gbps else rate)
@@ -60,7 +60,7 @@ def number_64(value: object) -> int:
     """Return a number of 64 bits: in hexadecimal, as four groups, or as YAML reads it.
 
     Raises:
-        PydanticCustomError: it is none.
+        PydanticCustomError: the value is not a number of 64 bits.
     """
     if isinstance(value, str) and _HEX64.fullmatch(value):
         return int(value.replace(":", ""), 16)
@@ -82,7 +82,7 @@ Guid = Annotated[int, BeforeValidator(_guid), WithJsonSchema({**_HEX_SCHEMA, "mi
 
 
 def _option_text(value: object) -> str:
-    """Return a value as the text of opensm.conf: booleans are the words it knows."""
+    """Return a value as the text of opensm.conf: TRUE and FALSE for booleans."""
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     return _text(value)
@@ -131,5 +131,5 @@ Variable = Annotated[
 ]
 ServiceLevel = Annotated[int, *whole_number(0, 15, "an SL")]
 DataVl = Annotated[int, *whole_number(0, 14, "a data VL")]
-"""VL15 carries management and is in no table (InfiniBand specification, 3.5.7)."""
+"""A data VL, 0 to 14; VL15 carries management and is in no table (InfiniBand specification, 3.5.7)."""
 ArbitrationWeight = Annotated[int, *whole_number(0, 255, "a weight")]

@@ -17,11 +17,11 @@ from lossless.model.fabric.infiniband.subnet import Flavour
 
 
 class InfinibandIntent(Model):
-    """What an InfiniBand subnet must be.
+    """The intent of an InfiniBand subnet.
 
-    ``partitions`` left out: there is no file of them, and opensm makes every port a full member of the default one.
-    ``guids`` are node GUIDs of switches and port GUIDs of HCAs, by name; ``guid_file`` has them as lines, beside the
-    intent.
+    Without ``partitions`` no partition file is written, and opensm makes every port a full member of the default one.
+    ``guids`` are node GUIDs of switches and port GUIDs of HCAs, by name; ``guid_file`` is a file beside the intent that
+    lists them.
     """
 
     lossless: Annotated[
@@ -50,7 +50,7 @@ class InfinibandIntent(Model):
     Example: `guids.txt`
     """
     subnet_manager: SubnetManager
-    """Which subnet manager runs, where, and what it is told."""
+    """Which subnet manager runs, where, and its options."""
     qos: Annotated[SubnetQos | None, BeforeValidator(off_or_section)] = None
     """Levels of service, each with its SL and VL; `off` states that there are none. Left out: nothing is said of them,
     and opensm has QoS off.
@@ -62,15 +62,15 @@ class InfinibandIntent(Model):
     sharp: Annotated[SharpChoice | None, BeforeValidator(off_or_section)] = None
     """Reductions in the switches; `off` states that there are none. Left out: nothing is said of them."""
     jobs: JobsIntent | None = None
-    """What jobs are told of the subnet. Left out: nothing is written for them."""
+    """Settings of the jobs on the subnet. Left out: no files are written for them."""
 
     def is_off(self, section: Literal["qos", "sharp"]) -> bool:
-        """Return whether a section is stated to be off; left out, nothing is said of it."""
+        """Return whether a section is declared ``off``, as opposed to left out."""
         return section in self.model_fields_set and getattr(self, section) is None
 
 
 def json_schema() -> dict[str, Any]:
-    """Return the JSON Schema of such an intent as people write it."""
+    """Return the JSON Schema of an InfiniBand intent as people write it."""
     from lossless.formats.intent.document import (
         finished_schema,  # and with it the model of the other transport
     )

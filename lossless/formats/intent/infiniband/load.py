@@ -23,7 +23,7 @@ class LoadedSubnet(NamedTuple):
     document: Document
 
     def problem(self, origin: Origin, message: str) -> Problem:
-        """Return a located problem at an origin of this document."""
+        """Return a problem located at an origin of this document."""
         return located(self.document, origin.path, message, at_key=origin.mark == "key")
 
     def origin(self, *path: str | int) -> Origin:
@@ -39,7 +39,7 @@ def load_subnet(document: Document) -> LoadedSubnet:
     """Return the intent of a subnet.
 
     Raises:
-        InputError: everything in the document that has no meaning, each located, in the order of the file.
+        InputError: every invalid value of the document, each located, in the order of the file.
     """
     written = IntentSource(document, {}, InfinibandIntent)
     intent, problems = checked(written, InfinibandIntent, document.data)

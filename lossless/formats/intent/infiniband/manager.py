@@ -1,4 +1,4 @@
-"""The subnet manager: which it is, where it runs, how it routes, what else it is told."""
+"""The subnet manager: its program, its hosts, routing engines and options."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ELSEWHERE = {
     "cn_guid_file": "subnet_manager.routing.compute_nodes",
     "partition_config_file": "partitions",
 }
-"""Keys of opensm.conf that are made of another part of the intent."""
+"""Keys of opensm.conf that are derived from another part of the intent."""
 SmPriority = Annotated[int, *whole_number(0, 15, "a priority")]
 
 
@@ -50,9 +50,10 @@ def _roots(value: object) -> object:
 
 
 class EngineChoice(Model, title="SubnetRouting"):
-    """How opensm routes. Engines are tried in order; without ``fallback`` it gives up rather than take minhop.
+    """Routing of opensm. Engines are tried in order; without ``fallback`` opensm gives up rather than use minhop.
 
-    ``roots``: ``top`` is the top tier of a fat tree. ``compute_nodes``: their HCAs are written into a file for it.
+    ``roots``: ``top`` is the top tier of a fat tree. ``compute_nodes`` writes the HCAs of compute hosts into a file for
+    ftree.
     """
 
     engine: Annotated[
@@ -89,7 +90,7 @@ class EngineChoice(Model, title="SubnetRouting"):
 
 
 class SubnetKeys(Model):
-    """The environment variables that hold what protects a subnet, by key of opensm.conf: never stated themselves."""
+    """Environment variables with the keys of a subnet, by key of opensm.conf; an intent never contains the keys."""
 
     m_key: Variable | None = None
     """Environment variable that holds the management key. Left out: opensm's own. Example: `FABRIC_M_KEY`"""
@@ -105,16 +106,16 @@ class SubnetKeys(Model):
     """
 
     def stated(self) -> dict[str, str]:
-        """Return the variables that are stated, by key of opensm.conf."""
+        """Return the declared variables by key of opensm.conf."""
         variables = {key: getattr(self, key) for key in type(self).model_fields}
         return {key: variable for key, variable in variables.items() if variable is not None}
 
 
 class SubnetManager(Model):
-    """Which subnet manager runs, and what it is told.
+    """The subnet manager and its options.
 
-    ``options`` are keys of opensm.conf as they stand there, ``ufm`` those of UFM's gv.cfg by section. ``keys`` name the
-    environment variables that hold what protects the subnet.
+    ``options`` are keys of opensm.conf in its own spelling, ``ufm`` those of UFM's gv.cfg by section. ``keys`` are the
+    environment variables that hold the keys of the subnet.
     """
 
     manager: Manager

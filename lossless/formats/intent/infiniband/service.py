@@ -1,4 +1,4 @@
-"""What a subnet offers: levels of service, partitions, reductions in the switches, and what jobs are told of them."""
+"""Services of a subnet: service levels, partitions, reductions in the switches, and the environment of jobs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _VLS = (1, 2, 4, 8, 15)
 
 
 class QosLevel(Model):
-    """A level of service: packets of its SL use its VL. A weight that is left out keeps it out of that table."""
+    """A level of service: packets of its SL use its VL. Without a weight the VL is not in that arbitration table."""
 
     sl: ServiceLevel
     """Service level of its packets, 0 to 15. Example: `1`"""
@@ -36,7 +36,7 @@ class QosLevel(Model):
 
 
 class SubnetQos(Model):
-    """Levels of service. SLs that no level names use the VL of ``rest``, or that of SL 0 where it is left out."""
+    """Levels of service. SLs of no level use the VL of the level ``rest``, or that of SL 0 where it is left out."""
 
     vls: Annotated[int, WithJsonSchema({"enum": list(_VLS)})] | None = None
     """How many data VLs ports use. Left out: opensm's own, as many as they have. Example: `4`"""
@@ -82,7 +82,7 @@ MtuBytes = Literal[256, 512, 1024, 2048, 4096]
 
 
 class PartitionMembers(Model):
-    """Members by membership: ``full`` talk to all, ``limited`` to full members alone."""
+    """Members by membership: ``full`` members communicate with all, ``limited`` ones with full members alone."""
 
     full: Members = ()
     """Full members, which talk to all: hosts, HCAs, `@` and a role, GUIDs, or opensm's words. Left out: none.
@@ -135,9 +135,9 @@ class PartitionChoice(Model):
 
 
 class SharpChoice(Model):
-    """Reductions in the switches: where the aggregation manager runs, how many trees and jobs, who takes part.
+    """Reductions in the switches: the host of the aggregation manager, the number of trees and jobs, the hosts in it.
 
-    ``needs`` is the generation of SHARP that the jobs need. ``settings`` are keys of sharp_am.cfg as they stand there.
+    ``needs`` is the generation of SHARP that the jobs need. ``settings`` are keys of sharp_am.cfg in its own spelling.
     """
 
     manager: str
@@ -159,7 +159,7 @@ class SharpChoice(Model):
 
 
 class JobsIntent(Model):
-    """What jobs are told: the level and partition they use, and variables as they stand in their environment."""
+    """Settings of jobs: their service level and partition, and further environment variables."""
 
     level: str | None = None
     """Level of service that jobs use, by name. Left out: they are not told. Example: `compute`"""

@@ -23,7 +23,7 @@ from lossless.model.fabric.infiniband.subnet import HostRole
 
 
 class SubnetHardware(Model):
-    """Which product fills which role; ``switch`` is that of every role that names none of its own."""
+    """The product of each role; ``switch`` is that of every role without a product of its own."""
 
     switch: str | None = None
     """Switch profile of every role that names none of its own. Left out: each role names its own.
@@ -39,7 +39,7 @@ class SubnetHardware(Model):
     """Adapter profile of every host that names none of its own. Example: `connectx-7`"""
 
     def of_role(self, role: str) -> tuple[str | None, str]:
-        """Return the product of a role and the key that names it; None where nothing does."""
+        """Return the product of a role, None where none is declared, and the key that names it."""
         own = getattr(self, role)
         return (own, role) if own is not None else (self.switch, "switch")
 
@@ -204,7 +204,7 @@ class SwitchLink(Model):
 
 
 class SubnetTopology(Model):
-    """A shape, or switches and links by name; ``hosts`` are those that no shape makes."""
+    """A shape, or switches and links by name; ``hosts`` are those beside the hosts of the shape."""
 
     fat_tree: FatTree | None = None
     """A fat tree by its numbers. Left out: the subnet has another shape."""
@@ -248,7 +248,7 @@ def split_end(end: str) -> tuple[str, int | None]:
     """Return the switch and the port of an end, ``leaf1:17``.
 
     Raises:
-        PydanticCustomError: the port is no number of one.
+        PydanticCustomError: the port is not a port number.
     """
     name, colon, port = end.partition(":")
     if not colon:

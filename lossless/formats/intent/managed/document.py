@@ -1,4 +1,4 @@
-"""The intent of a fabric that a cloud runs: what its tenants set, which is the environment of their jobs."""
+"""The intent of a fabric that a cloud provider operates: tenants declare only the environment of their jobs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lossless.model.hardware.clouds import Transport
 
 
 class ManagedNccl(Model):
-    """What the job environment tells NCCL beyond its variables by name."""
+    """NCCL's settings in the job environment, beyond variables by name."""
 
     socket_interfaces: SocketInterfaces = None
     """Interfaces that jobs meet over before RDMA begins, by their exact names (NCCL_SOCKET_IFNAME). Left out: NCCL
@@ -24,10 +24,10 @@ class ManagedNccl(Model):
 
 
 class ManagedHosts(Model):
-    """What holds on every host of a fabric that a cloud runs."""
+    """Settings of every host of a fabric that a cloud provider operates."""
 
     nccl: ManagedNccl = ManagedNccl.model_construct()
-    """What the job environment tells NCCL. Left out: nothing."""
+    """NCCL's settings in the job environment. Left out: none."""
     environment: Environment = Field(default_factory=dict)
     """Further variables of the jobs by name, as numbers or text without blanks. Left out: none.
     Example: `{NCCL_DEBUG: WARN, NCCL_CROSS_NIC: 0}`
@@ -35,7 +35,7 @@ class ManagedHosts(Model):
 
 
 class ManagedIntent(Model, title="ManagedIntent"):
-    """What jobs on a fabric need that a cloud runs: AWS (``efa``), Google (``gcp``) or Microsoft (``azure``).
+    """The intent for jobs on a fabric that AWS (``efa``), Google (``gcp``) or Microsoft (``azure``) operates.
 
     ``machine`` is the type of the machines, where the network or the provider's image depends on it.
     """
@@ -54,11 +54,11 @@ class ManagedIntent(Model, title="ManagedIntent"):
     Example: `Standard_ND96isr_H100_v5`
     """
     hosts: ManagedHosts = ManagedHosts.model_construct()
-    """What jobs on every machine are told. Left out: what the cloud's own image tells them."""
+    """Settings of jobs on every machine. Left out: those of the cloud's own image."""
 
 
 def json_schema() -> dict[str, Any]:
-    """Return the JSON Schema of such an intent as people write it."""
+    """Return the JSON Schema of a managed intent as people write it."""
     from lossless.formats.intent.document import finished_schema
 
     return finished_schema(ManagedIntent.model_json_schema(by_alias=True))

@@ -1,6 +1,6 @@
-"""An intent document of a fabric that a cloud runs, to a checked one, every mistake located in the file.
+"""Turns an intent document of a cloud provider's fabric into a checked one; every mistake is located in the file.
 
-Here and not beside the intent, since what has no meaning on a network is a fact of that network.
+Separate from the document model, because the valid keys depend on the network of the provider.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def load_managed(document: Document) -> LoadedManagedIntent:
     """Return the intent of a document that names a cloud's transport.
 
     Raises:
-        InputError: everything in it that has no meaning there, each located, in the order of the file.
+        InputError: every key and value that is invalid on such a fabric, each located, in the order of the file.
     """
     if document.problems:
         raise InputError(document.problems)
@@ -72,7 +72,7 @@ def load_managed(document: Document) -> LoadedManagedIntent:
 
 
 def _out_of_place(document: Document) -> Iterator[Path]:
-    """Yield the keys that are written, and belong to fabrics whose switches are one's own."""
+    """Yield the paths of keys that are valid only for fabrics whose switches the operator configures."""
     yield from _beyond(document.data, ManagedIntent, Intent, ())
 
 

@@ -1,7 +1,7 @@
-"""The switches that a device is made of: one, or one for each of its ASICs.
+"""The switches of the model that a device consists of: one, or one for each of its ASICs.
 
-Each ASIC has buffers and a configuration of its own, so each is a switch of the model, named ``leaf1:asic0``. What
-joins them inside the device is not known, and is no link of the fabric.
+Each ASIC has its own buffers and configuration, so each is a switch of the model, named ``leaf1:asic0``. The links
+between the ASICs of a device are unknown, and are not part of the fabric.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class SwitchUnit(NamedTuple):
-    """A switch of the model: its name, what makes it identical to others, and its layout."""
+    """A switch of the model: its name, its kind, and its layout."""
 
     name: str
     kind: SwitchKind
@@ -30,13 +30,13 @@ class SwitchUnit(NamedTuple):
 
 
 class DeviceUnits(NamedTuple):
-    """The units of a device, and for each link of it the unit that it is at."""
+    """The units of a device, and the index of the unit of each of its links."""
 
     units: tuple[SwitchUnit, ...]
     unit_of: tuple[int, ...]
 
     def ports(self) -> Iterator[tuple[str, str]]:
-        """Yield switch and port of each link of the device, in the order its layout was asked for them."""
+        """Yield switch and port of each link of the device, in the order of the uses that its layout was built for."""
         if len(self.units) == 1:
             (unit,) = self.units
             return ((unit.name, port.name) for port in unit.layout.ports)
@@ -45,18 +45,18 @@ class DeviceUnits(NamedTuple):
 
 
 class AsicSplitter:
-    """Splits the kinds of switches with several ASICs; those of one product share their parts."""
+    """Splits switch kinds with several ASICs; those of one product share their parts."""
 
     def __init__(self) -> None:
         self._parts: dict[tuple[int, int], tuple[AsicPart, ...]] = {}
 
     def split(self, kind: SwitchKind) -> tuple[tuple[tuple[str, SwitchKind], ...], tuple[int, ...]]:
-        """Return the kind of each ASIC by its name, and for each use the number of the ASIC it is at.
+        """Return the name and kind of each ASIC, and for each port use the number of its ASIC.
 
-        Where there is but one it has no name, and no number is given.
+        A switch with one ASIC has an empty name and no numbers.
 
         Raises:
-            ProfileError: ports are to be kept free on one of several.
+            ProfileError: ports are to be kept free on a switch with several ASICs.
         """
         parts = self._parts_of(kind)
         if not parts:
@@ -90,7 +90,7 @@ class AsicSplitter:
 def units_of(parts: Sequence[AsicPart], kind: SwitchKind) -> tuple[int, ...]:
     """Return the number of the ASIC for each use: that of the port it names, else the first with a port left.
 
-    All members of a LAG are at one ASIC. What finds a port nowhere is put to the first, where rules report it.
+    All members of a LAG are at one ASIC. A use that fits on no ASIC gets the first one, where rules report it.
     """
     placements = [PortPlacement(part.profile, part.hwsku, kind.cages) for part in parts]
     named = {i: _claimed(placements, use) for i, use in enumerate(kind.uses) if use.name is not None}
@@ -109,7 +109,7 @@ def _claimed(placements: Sequence[PortPlacement], use: PortUse) -> int:
 
 
 def _taken(placements: Sequence[PortPlacement], use: PortUse, at: int | None) -> int:
-    """Return the first ASIC with a port left, where none is given; that port is then taken."""
+    """Take a port for a use and return its ASIC: ``at`` where it is given, else the first with a port left."""
     if at is not None:
         placements[at].take(use.speed_bps)
         return at

@@ -1,4 +1,4 @@
-"""What an intent states of the cages and ports of a switch, and its mistakes."""
+"""The cages and ports of a switch as an intent configures them, and mistakes in that configuration."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_NAMES = 5
 
 
 class CageReader:
-    """Reads ``breakout`` and ``down`` of one choice of hardware."""
+    """Reads ``breakout`` and ``down`` of one hardware choice."""
 
     def __init__(
         self, loaded: LoadedIntent, profile: SwitchProfile, hwsku: Hwsku, path: tuple[str, ...]
@@ -29,7 +29,7 @@ class CageReader:
         self._path = path
 
     def settings(self, choice: SwitchChoice, problems: list[Problem]) -> CageSettings:
-        """Return how cages are split and which ports stay down; what cannot be goes to ``problems``."""
+        """Return the breakout of cages and the ports that stay down; invalid entries are appended to ``problems``."""
         breakout = {}
         for name, (count, speed_bps) in choice.breakout.items():
             ports = self._split(name, count, speed_bps, problems)
@@ -65,7 +65,7 @@ class CageReader:
                 problems.append(self._problem(why, "down", index))
 
     def _names(self, breakout: dict[str, tuple[PortSpec, ...]]) -> dict[str, None]:
-        """Return the names that ports can have: a cage whose breakout is stated has those alone."""
+        """Return the possible port names: those of each configured breakout, and all names that other cages allow."""
         ports = [port for split_ports in breakout.values() for port in split_ports]
         ports += self._hwsku.ports
         for cage in self._profile.cages:
@@ -80,7 +80,7 @@ class CageReader:
 
 
 def _some(known: list[str]) -> str:
-    """Return the first names and the last: a switch has dozens, and a slip in a number is near to many."""
+    """Return names for a message: of many only the first ones and the last, since a switch has dozens."""
     if len(known) <= _MOST_NAMES:
         return ", ".join(known)
     return f"{', '.join(known[: _MOST_NAMES - 1])} ... {known[-1]}"

@@ -1,4 +1,4 @@
-"""What an intent chooses for the buffers of one kind of switch: the model, the form of its pools, what is refused."""
+"""Buffer choices of an intent for one switch kind: buffer model, form of the pools, refused combinations."""
 
 from __future__ import annotations
 
@@ -23,14 +23,17 @@ if TYPE_CHECKING:
     from lossless.model.hardware.model import Asic, Hwsku
 
 DEFAULT_ALPHA_EXPONENT = 0
-"""default_dynamic_th of every switch (sonic-buildimage files/build_templates/buffers_config.j2 @02aaf5c)."""
+"""The default_dynamic_th of every switch (sonic-buildimage files/build_templates/buffers_config.j2 @02aaf5c)."""
 LOSSLESS_MTU_BYTES = 1024
-"""The largest lossless packet headroom is computed for where none is stated (the same file)."""
+"""The largest lossless packet for the headroom calculation where the intent has no ``lossless_mtu`` (same file)."""
 SMALL_PACKET_PERCENT = 100
-"""Small packets that headroom is computed for where none are stated: what SONiC configured until sonic-buildimage
-pull request 20632 (2024-10, 50 since), what gives the most headroom, and what NVIDIA's own rows assume."""
+"""The percentage of small packets for the headroom calculation where the intent has no ``small_packets``.
+
+It is the value that SONiC configured until sonic-buildimage pull request 20632 (2024-10, 50 since), gives the most
+headroom, and is the assumption of NVIDIA's own rows.
+"""
 NO_BUFFERS = BufferDefaults("", (), (), None)
-"""Those of a switch whose buffers no public source tells."""
+"""The defaults of a switch whose buffers no public source documents."""
 _MOST_RATIO = 65_535
 """DEFAULT_LOSSLESS_BUFFER_PARAMETER|over_subscribe_ratio is a uint16 (sonic-default-lossless-buffer-parameter.yang
 @a3488c1)."""
@@ -40,7 +43,7 @@ def buffer_model(loaded: LoadedIntent, kind: SwitchKind) -> BufferModel:
     """Return the buffer model of a kind of switch.
 
     Raises:
-        InputError: SONiC has no dynamic model for it, or not with the ratio that is stated.
+        InputError: SONiC has no dynamic model for it, or none that supports the declared ratio.
     """
     if loaded.intent.buffers.model.get(kind.role) != "dynamic":
         return "traditional"
@@ -85,7 +88,7 @@ def _with_formula() -> Iterator[str]:
 
 
 def dynamic_buffers(loaded: LoadedIntent, kind: SwitchKind) -> DynamicBuffers:
-    """Return what the dynamic model is told. Without a stated ratio each group holds its own headroom."""
+    """Return the settings of the dynamic model. Without a declared ratio each group has its own headroom."""
     policy, ratio = loaded.intent.buffers, stated_pools(loaded, kind).ratio
     mtu_bytes, percent = policy.lossless_mtu, policy.small_packets
     return DynamicBuffers(
@@ -100,8 +103,8 @@ def dynamic_buffers(loaded: LoadedIntent, kind: SwitchKind) -> DynamicBuffers:
 def dynamic_pools(asic: Asic, defaults: BufferDefaults, origin: Origin) -> tuple[Pool, ...]:
     """Return the pools of the dynamic model: the switch sizes all but the one that spans the whole buffer.
 
-    On Barefoot chips it sizes none: older releases take those that the vendor ships whatever is configured, newer ones
-    what is configured, and fail without (buffer_pool_barefoot.lua @fbc3657 and @e6b0c5b).
+    On Barefoot chips the switch sizes none: older releases use the vendor's sizes whatever is configured, newer ones
+    the configured sizes, and fail without them (buffer_pool_barefoot.lua @fbc3657 and @e6b0c5b).
 
     Source: sonic-buildimage device/mellanox/x86_64-mlnx_msn4700-r0/Mellanox-SN4700-O28/buffers_defaults_objects.j2
     @5b13506; sonic-swss cfgmgr/buffer_pool_mellanox.lua @1469e8d and buffer_pool_barefoot.lua @fbc3657.
@@ -121,12 +124,12 @@ def dynamic_pools(asic: Asic, defaults: BufferDefaults, origin: Origin) -> tuple
 
 
 def buffer_defaults(loaded: LoadedIntent, kind: SwitchKind, templates: Sequence[str]) -> BufferDefaults:
-    """Return the pools and profiles that fit a kind of switch, for the first of the places named that has some.
+    """Return the pools and profiles of a switch kind, from the first of the named templates that has lossless buffers.
 
-    Of a switch that SONiC does not know, and that runs another system, there are none: what it computes is unknown.
+    A switch that SONiC does not support and that runs another system has none: its own values are unknown.
 
     Raises:
-        InputError: no HWSKU of the product ships lossless buffers for it, or none in the form that is stated.
+        InputError: no HWSKU of the product ships lossless buffers for it, or none in the declared form.
     """
     wanted = loaded.intent.buffers.pools.get(kind.role)
     shipped = [defaults for template in templates if (defaults := _own(kind, template))]
@@ -151,7 +154,7 @@ def _own(kind: SwitchKind, template: str) -> BufferDefaults | None:
 
 
 def _of_others(kind: SwitchKind, template: str, wanted: str) -> BufferDefaults | None:
-    """Return the template of another HWSKU of the product in a form, None where none holds this one's headroom."""
+    """Return another HWSKU's template of a form, None where none of that form holds this HWSKU's headroom."""
     for hwsku in kind.profile.hwskus:
         defaults = hwsku.buffer_defaults(template)
         if (
@@ -164,7 +167,7 @@ def _of_others(kind: SwitchKind, template: str, wanted: str) -> BufferDefaults |
 
 
 def _in_form(hwsku: Hwsku, defaults: BufferDefaults, wanted: str) -> bool:
-    """Return whether a HWSKU ships these pools for lossless traffic, in a form: those for lossy fabrics never do."""
+    """Return whether a HWSKU ships these pools in a form and backs its headroom; those for lossy fabrics do not."""
     return _form(defaults) == wanted and backs_headroom(hwsku, defaults)
 
 

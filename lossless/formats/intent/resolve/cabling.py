@@ -1,4 +1,4 @@
-"""The cables that an intent declares: the ports they are in, as far as the intent or its shape says."""
+"""The cables that an intent declares, with the ports they are in as far as the intent or its shape determines them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def planned_cables(wired: WiredFabric, loaded: LoadedIntent) -> Iterator[PlannedCable]:
-    """Yield every cable of which at least one end is a declared switch, that end first.
+    """Yield every cable with at least one end at a declared switch, that end first.
 
-    Links to what is outside are among them. A host's port has a name only where the intent gives it one.
+    Links to outside devices are included. A host's port has a name only where the intent declares one.
     """
     topology = loaded.intent.topology
     stated = {*(topology.devices or ()), *topology.names.values()}
@@ -33,7 +33,7 @@ def planned_cables(wired: WiredFabric, loaded: LoadedIntent) -> Iterator[Planned
 
 
 def _end(at: End) -> CableEnd:
-    """Return an end without the ASIC it is at: people know devices and the ports on their front."""
+    """Return an end by device and front-panel port, without the ASIC."""
     return CableEnd(at[0].partition(":")[0], at[1])
 
 

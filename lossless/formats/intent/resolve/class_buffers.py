@@ -1,13 +1,13 @@
-"""What an intent states of the buffers of its lossless classes, and whether a switch can hold it.
+"""Buffers that an intent declares for its lossless classes, and whether a switch supports them.
 
 In the traditional model buffermgrd gives every lossless group of a port the one profile named after its speed and cable
-length, and writes over whatever else a row of it names; a profile of that name that is configured already it takes as
-it is (sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b, doSpeedUpdateTask). So stated values go into that profile, where they
+length, and overwrites any other profile that a row names; it uses a configured profile of that name unchanged
+(sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b, doSpeedUpdateTask). So declared values go into that profile, where they
 survive link-down and reload, and all lossless classes of a port must agree.
 
-In the dynamic model a group may name a profile that states its threshold alone, with ``headroom_type`` dynamic: the
-headroom is computed all the same. One that states its headroom is taken whole (sonic-swss cfgmgr/buffermgrdyn.cpp
-@e6b0c5b, refreshPgsForPort and handleSingleBufferPgEntry).
+In the dynamic model a group may name a profile with a threshold alone and ``headroom_type`` dynamic: its headroom is
+still computed. A profile with headroom is used unchanged (sonic-swss cfgmgr/buffermgrdyn.cpp @e6b0c5b,
+refreshPgsForPort and handleSingleBufferPgEntry).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class StatedBuffers(NamedTuple):
-    """What counts for a class at a place, by the names of an intent, in bytes; None: nothing is stated."""
+    """Declared values of a class at a place, by the keys of an intent, in bytes; None where a key is not declared."""
 
     dynamic_th: int | None = None
     static_th: int | None = None
@@ -47,16 +47,16 @@ class StatedBuffers(NamedTuple):
 
     @property
     def threshold(self) -> tuple[int | None, int | None]:
-        """Its ``dynamic_th`` and ``static_th``, one of them at most."""
+        """Its ``dynamic_th`` and ``static_th``, at most one of them set."""
         return self.dynamic_th, self.static_th
 
     @property
     def headroom(self) -> tuple[int | None, ...]:
-        """What is stated of its headroom."""
+        """Its declared headroom: xoff, xon and xon_offset."""
         return self.xoff, self.xon, self.xon_offset
 
     def shown(self) -> str:
-        """Return it in words."""
+        """Return the declared values as text for a message."""
         values = {key: value for key, value in self._asdict().items() if value is not None}
         words = (
             f"{key} {value if key == 'dynamic_th' else format_bytes(value)}" for key, value in values.items()
@@ -69,18 +69,18 @@ _NO_ROW = HeadroomRow(0, 0, 0, 0, 0, DEFAULT_ALPHA_EXPONENT, None)
 
 
 class LocatedBuffers(NamedTuple):
-    """What counts for a class at a place, and where it is stated; the class itself where nothing is."""
+    """Declared values of a class at a place, and their origin; that of the class where none is declared."""
 
     stated: StatedBuffers
     origin: Origin
 
 
 _RIVALS = (("xoff",), ("xon",), ("xon_offset",), ("dynamic_th", "static_th"))
-"""Keys of which the highest rank counts that states one: a threshold is of either kind."""
+"""Groups of keys that exclude each other: the highest rank that declares one of a group applies to the whole group."""
 
 
 def class_buffers(loaded: LoadedIntent, class_name: str, place: ClassPlace) -> LocatedBuffers:
-    """Return what counts for a class at a place: of each key what the highest rank states."""
+    """Return the declared buffers of a class at a place, each key from the highest rank that declares it."""
     policy = loaded.intent.classes[class_name].buffer
     values, origin = ranked_values(loaded, ("classes", class_name, "buffer"), policy, place, _RIVALS)
     return LocatedBuffers(StatedBuffers(**values), origin)
@@ -93,9 +93,9 @@ def ranked_values(
     place: ClassPlace,
     rivals: Sequence[tuple[str, ...]],
 ) -> tuple[dict[str, int], Origin]:
-    """Return what a section of a class states at a place by key, and the place of the first.
+    """Return the values that a section of a class declares for a place, by key, and the origin of the first.
 
-    Of ``rivals`` the highest rank counts that states one of them.
+    ``rivals`` are groups of keys that exclude each other: of each group the first key of the highest rank applies.
     """
     ranks = [*statements(policy, place)] if policy else []
     stated_keys: dict[str, tuple[int, Path]] = {}
@@ -114,10 +114,10 @@ def ranked_values(
 
 
 def stated_row(row: HeadroomRow, stated: StatedBuffers) -> HeadroomRow:
-    """Return a row of the HWSKU with the headroom that is stated instead of its own.
+    """Return a row of the HWSKU with the declared headroom in place of its own.
 
-    Where ``size`` holds xon and xoff, it grows and shrinks with both; where it holds xon alone and a shared pool lends
-    the rest, with xon.
+    Where ``size`` includes xon and xoff, it changes with both. Where it is xon alone, because a shared pool provides
+    the rest, it changes with xon.
     """
     changed = row._replace(
         headroom_bytes=row.headroom_bytes if stated.xoff is None else stated.xoff,
@@ -133,7 +133,7 @@ def stated_row(row: HeadroomRow, stated: StatedBuffers) -> HeadroomRow:
 
 
 def other_kind(kind: SwitchKind, model: BufferModel, pool: Pool, stated: Mapping[str, int | None]) -> str:
-    """Return why a threshold does not fit a pool, empty where it does: it has another kind, which NVIDIA refuses."""
+    """Return why a threshold has the wrong kind for its pool, which NVIDIA's SAI refuses; empty where it fits."""
     wrong = {"dynamic": "static_th", "static": "dynamic_th"}.get(pool.mode, "")
     if stated.get(wrong) is None or (model != "dynamic" and kind.profile.asic.formula != "mellanox"):
         return ""
@@ -141,14 +141,14 @@ def other_kind(kind: SwitchKind, model: BufferModel, pool: Pool, stated: Mapping
 
 
 class GroupBuffers(NamedTuple):
-    """What the groups of a class have: a profile, or where the switch computes one, a threshold of their own."""
+    """Buffers of the groups of a class: a profile, or a threshold override where the switch computes the profile."""
 
     profile: BufferProfile | None = None
     override: BufferProfile | None = None
 
 
 class LosslessBuffers:
-    """Makes the profiles of the lossless groups of one kind of switch, sharing what is identical."""
+    """Builds the profiles of the lossless groups of one switch kind, one for all that are identical."""
 
     def __init__(
         self, loaded: LoadedIntent, kind: SwitchKind, pools: Mapping[str, Pool], model: BufferModel
@@ -161,12 +161,12 @@ class LosslessBuffers:
     def of(
         self, row: HeadroomRow | None, speed_bps: int, groups: Mapping[str, int]
     ) -> dict[str, GroupBuffers]:
-        """Return what the groups of each lossless class have on ports of one speed and length.
+        """Return the buffers of the groups of each lossless class on ports of one speed and cable length.
 
-        ``groups`` are their numbers there, by class.
+        ``groups`` maps each class to its priority group there.
 
         Raises:
-            InputError: the buffer model cannot hold what is stated.
+            InputError: the buffer model does not support the declared values.
         """
         place = self._kind.place(speed_bps)
         by_class = {name: class_buffers(self._loaded, name, place) for name in self._classes}
@@ -180,7 +180,10 @@ class LosslessBuffers:
         return dict.fromkeys(by_class, GroupBuffers(self._of_row(row, next(iter(by_class.values())))))
 
     def _require_kind(self, located: LocatedBuffers) -> None:
-        """Refuse a threshold of another kind than the pool has, as rule SWS013 reports it on devices."""
+        """Raise InputError for a threshold of another kind than the pool's, as rule SWS013 reports it on devices.
+
+        Also for any buffers of a class where the system of the switch computes them.
+        """
         if self._pool is None:
             why = f"cannot be set on {self._kind.profile.name}: its system computes buffers; leave it out"
             why = "" if located.stated == NOTHING else why
@@ -192,7 +195,7 @@ class LosslessBuffers:
     def _require_one(
         self, by_class: Mapping[str, LocatedBuffers], speed_bps: int, groups: Mapping[str, int]
     ) -> None:
-        """Refuse classes that state different buffers and have one profile."""
+        """Raise InputError for classes that share one profile and declare different buffers."""
         first_of: dict[int | None, str] = {}
         for name, located in by_class.items():
             first = first_of.setdefault(groups[name] if self._model == "dynamic" else None, name)
@@ -217,7 +220,7 @@ class LosslessBuffers:
         return InputError([self._loaded.problem(located.origin, f"{dotted}: {message}")])
 
     def _computed(self, located: LocatedBuffers) -> GroupBuffers:
-        """Return what groups have whose headroom the switch computes, unless it is stated."""
+        """Return the buffers of groups in the dynamic model: declared headroom, else a threshold or none at all."""
         stated = located.stated
         if stated != NOTHING and stated not in self._own:
             alone = stated.headroom == NOTHING.headroom
@@ -228,9 +231,12 @@ class LosslessBuffers:
         return self._own.get(stated, GroupBuffers())
 
     def _whole_row(self, located: LocatedBuffers) -> HeadroomRow:
-        """Return headroom that is stated instead of a computed one: ``size`` holds what no shared pool lends.
+        """Return a headroom row of declared values; ``size`` is the part that no shared pool provides.
 
         Source: sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b.
+
+        Raises:
+            InputError: xoff or xon is missing.
         """
         stated = located.stated
         if stated.xoff is None or stated.xon is None:
@@ -263,6 +269,6 @@ class LosslessBuffers:
 
 
 def _name(stated: StatedBuffers) -> str:
-    """Return the name of a profile by what it states: equal on a switch means the same."""
+    """Return the name of a profile, made of its declared values, so that equal profiles of a switch share a name."""
     values = (f"{key}_{value}" for key, value in stated._asdict().items() if value is not None)
     return "_".join(("lossless", *values))

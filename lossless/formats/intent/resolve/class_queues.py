@@ -1,7 +1,7 @@
-"""What an intent states of the queues of its classes: what each reserves, how much it takes of its pool besides.
+"""Queue limits that an intent declares for its classes: the reserved buffer of each queue, and its threshold.
 
-A row of BUFFER_QUEUE names any profile, in both buffer models, for each port and queue by itself: so every class can
-have its own. Source: sonic-swss orchagent/bufferorch.cpp @e6b0c5b (processQueue).
+In both buffer models a row of BUFFER_QUEUE names any profile for a single port and queue, so every class can have its
+own. Source: sonic-swss orchagent/bufferorch.cpp @e6b0c5b (processQueue).
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _TRIMS = "_trim"
 def stated_size(
     loaded: LoadedIntent, kind: SwitchKind, class_name: str, speed_bps: int
 ) -> tuple[int | None, Origin]:
-    """Return what is stated as reserved for each queue of a class at ports of one speed, in bytes, and where."""
+    """Return the declared reserved buffer of each queue of a class on ports of one speed, in bytes, and its origin."""
     policy, path = loaded.intent.classes[class_name].queue, ("classes", class_name, "queue")
     stated, origin = ranked_values(loaded, path, policy, kind.place(speed_bps), (_SIZE,))
     return stated.get("size"), origin
 
 
 class ReservedAtEgress:
-    """Adds up what ports of one kind of switch reserve at egress: for their queues and in their list of profiles."""
+    """Sums the egress buffer that ports of one switch kind reserve, for their queues and in their list of profiles."""
 
     def __init__(self, loaded: LoadedIntent, kind: SwitchKind, defaults: BufferDefaults) -> None:
         self._loaded, self._kind, self._defaults = loaded, kind, defaults
@@ -48,7 +48,7 @@ class ReservedAtEgress:
         self._listed_bytes = listed.reserved_bytes if listed else 0
 
     def of_port(self, class_names: Iterable[str], speed_bps: int) -> int:
-        """Return what a port of a speed reserves that has one queue for each of these classes, in bytes.
+        """Return the bytes that a port of a speed with one queue for each of these classes reserves.
 
         Source: sonic-swss cfgmgr/buffer_pool_mellanox.lua @e6b0c5b (iterate_all_items, iterate_profile_list).
         """
@@ -66,7 +66,7 @@ class ReservedAtEgress:
 
 
 class QueueLimits:
-    """Makes the profiles of queues of one kind of switch, sharing what is identical."""
+    """Builds the queue profiles of one switch kind, one for all that are identical."""
 
     def __init__(self, loaded: LoadedIntent, kind: SwitchKind, model: BufferModel) -> None:
         self._loaded, self._kind, self._model = loaded, kind, model
@@ -75,13 +75,13 @@ class QueueLimits:
         self._trimmed = trimming.of if trimming is not None and kind.profile.format == SONIC else ()
 
     def of(self, class_name: str, speed_bps: int, shipped: BufferProfile | None) -> BufferProfile | None:
-        """Return the profile of the queues of a class at ports of one speed: the HWSKU's, with what is stated.
+        """Return the queue profile of a class on ports of one speed: that of the HWSKU, with the declared values.
 
-        A class that is trimmed has one of its own: orchagent refuses a profile that trims in the lists of ports and on
+        A trimmed class has a profile of its own: orchagent refuses a trimming profile in the lists of ports and on
         priority groups (sonic-swss orchagent/bufferorch.cpp @e6b0c5b).
 
         Raises:
-            InputError: the HWSKU has none, or its pool no such threshold.
+            InputError: the HWSKU ships no profile, or its pool has another kind of threshold.
         """
         limited = self._limited(class_name, speed_bps, shipped)
         if class_name not in self._trimmed:
@@ -115,7 +115,7 @@ class QueueLimits:
 
 
 def _stated(shipped: BufferProfile, stated: Mapping[str, int]) -> BufferProfile:
-    """Return a profile with what is stated instead of its own."""
+    """Return a profile with the declared values in place of its own."""
     sized = shipped._replace(reserved_bytes=stated.get("size", shipped.reserved_bytes))
     if not any(key in stated for key in _THRESHOLDS):
         return sized

@@ -1,4 +1,4 @@
-"""TrafficClassIntent classes to the fabric's class set and to the maps every port shares."""
+"""Turns the classes of an intent into the fabric's class set and into the maps that all ports share."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Origin
 
 MAP_NAME = "AZURE"
-"""The name that SONiC's tools expect of QoS maps.
+"""The name of QoS maps that SONiC's tools require.
 
 Source: sonic-buildimage files/build_templates/qos_config.j2 @086b03b.
 """
 WRED_NAME = "AZURE_LOSSLESS"
-"""The one WRED profile the config updater changes in place (rules of GCU, releases 202305 to 202411)."""
+"""The one WRED profile that the config updater changes in place (rules of GCU, releases 202305 to 202411)."""
 
 
 class Maps(NamedTuple):
-    """The maps and masks that ports share. None: without PFC there is nothing to map."""
+    """The maps and masks that ports share. The PFC maps are None where the fabric has no PFC."""
 
     dscp_to_tc: IndexMap
     tc_to_queue: IndexMap
@@ -40,9 +40,9 @@ class Maps(NamedTuple):
 
 
 class PlacedGroups(NamedTuple):
-    """The priority groups of classes at a place, by their names, and where each is stated.
+    """The priority groups of classes at a place, by class, and the origin of each.
 
-    ``shared`` is that of traffic of no class, ``targets`` has the group of each traffic class.
+    ``shared`` is the group of traffic of no class, ``targets`` has the group of each TC.
     """
 
     shared: int
@@ -52,7 +52,7 @@ class PlacedGroups(NamedTuple):
 
 
 def class_set(loaded: LoadedIntent) -> ClassSet:
-    """Return the declared classes by priority: the order of the document is of no consequence."""
+    """Return the declared classes by priority; their order in the document has no meaning."""
     return ClassSet(
         "declared",
         tuple(
@@ -71,7 +71,7 @@ def class_set(loaded: LoadedIntent) -> ClassSet:
 
 
 def _named(loaded: LoadedIntent, class_name: str) -> Iterator[NamedDscp]:
-    """Yield the DSCPs that a class gives by name and number: the models keep the numbers alone."""
+    """Yield the DSCPs that a class declares by name and number; the models keep the numbers alone."""
     origin = loaded.origin("classes", class_name, "dscp")
     written: object = loaded.document.data
     for key in ("classes", class_name, "dscp"):
@@ -87,7 +87,7 @@ def _named(loaded: LoadedIntent, class_name: str) -> Iterator[NamedDscp]:
 
 
 def maps(loaded: LoadedIntent) -> Maps:
-    """Return the maps that put every DSCP into its class: priority = TC = queue; groups as stated for all switches."""
+    """Return the maps that classify every DSCP: priority = TC = queue, with the groups for all switches."""
     classes = loaded.intent.classes
     origin = loaded.origin("classes")
     owners = {dscp: name for name, cls in classes.items() for dscp in cls.dscps}
@@ -116,7 +116,7 @@ def maps(loaded: LoadedIntent) -> Maps:
 
 
 def in_groups(loaded: LoadedIntent, plain: Maps, groups: PlacedGroups, name: str) -> Maps:
-    """Return maps with the priority groups of a place, in maps of a name."""
+    """Return a copy of maps with the priority groups of a place, under another name."""
     named = {cls.priority: name for name, cls in loaded.intent.classes.items()}
     paused = tuple(group if p in plain.pfc.priorities else None for p, group in enumerate(groups.targets))
     origin = loaded.origin("classes")
@@ -130,8 +130,9 @@ def in_groups(loaded: LoadedIntent, plain: Maps, groups: PlacedGroups, name: str
 def class_groups(loaded: LoadedIntent, place: ClassPlace) -> PlacedGroups:
     """Return the priority group of each class at a place.
 
-    Lossless classes get that of their priority. Lossy ones share group 0 (as stock SONiC has it), or the
-    first that is no lossless priority's where 0 is: they would use up its headroom. ``pg`` overrides both.
+    A lossless class has the group of its priority. Lossy classes share group 0, as in stock SONiC; where 0 is lossless
+    they share the first group that no lossless priority has, because they would use up its headroom. ``pg`` overrides
+    both.
     """
     classes = loaded.intent.classes
     own = {cls.priority for cls in classes.values() if cls.lossless}
@@ -152,7 +153,7 @@ def class_groups(loaded: LoadedIntent, place: ClassPlace) -> PlacedGroups:
 
 
 def schedulers(loaded: LoadedIntent) -> dict[str, Scheduler]:
-    """Return how each class is served. Those without a share divide what others leave, at least 1 each."""
+    """Return the scheduler of each class. Classes without a share divide the rest equally, at least 1 percent each."""
     classes = loaded.intent.classes
     open_shares = [cls for cls in classes.values() if cls.bandwidth is None and cls.scheduling != "strict"]
     taken = sum(cls.bandwidth or 0 for cls in classes.values())
@@ -170,10 +171,10 @@ def schedulers(loaded: LoadedIntent) -> dict[str, Scheduler]:
 
 
 def wred(loaded: LoadedIntent, class_name: str, place: ClassPlace) -> tuple[Wred | None, Origin]:
-    """Return the WRED profile of a class at a place, None where ECN is off, and where either is stated.
+    """Return the WRED profile of a class at a place, None where ECN is off, and the origin of either.
 
-    All colors get the class's curve, unless they have one of their own: RDMA packets are green unless something on the
-    way recolors them.
+    All colors have the class's curve unless they have their own: RDMA packets are green unless a device on the path
+    recolors them.
     """
     policy = loaded.intent.classes[class_name].ecn
     stated = next(statements(policy, place), None) if policy else None
@@ -195,7 +196,7 @@ def _curve(ecn: CurveIntent) -> Curve:
 
 
 def _wred_name(loaded: LoadedIntent, class_name: str, place: ClassPlace, own_speed: int | None) -> str:
-    """Return the name of a profile: the one of all, where no class has another curve on the same switch."""
+    """Return the name of a WRED profile: the common one where a switch has one curve, else by class and speed."""
     curves = {
         next(statements(policy, place._replace(speed_bps=speed_bps)), (None, ()))[0]
         for cls in loaded.intent.classes.values()

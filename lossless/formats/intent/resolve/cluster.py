@@ -1,4 +1,4 @@
-"""What an intent says of GPUs, in the terms of the model."""
+"""The GPUs of an intent, converted to the fabric model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def cluster(loaded: LoadedIntent) -> Cluster | None:
-    """Return the GPUs behind the hosts, None where nothing is said of them."""
+    """Return the GPUs of the hosts, None where the intent declares none."""
     declared = loaded.intent.cluster
     if declared is None:
         return None

@@ -1,4 +1,4 @@
-"""How a NIC shares its wire among the classes of an intent: traffic classes, and the percentage of each."""
+"""Bandwidth shares of a NIC: the traffic classes of the NIC, and the percentage of each."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 _TCS = 8
 _WHOLE = 100
 _BNXT_ROCE_PERCENT = 50
-"""What Broadcom's own script gives RoCE where nobody says (bnxt_setupcc.sh 236.1.155.0)."""
+"""The default share of RoCE in Broadcom's own script (bnxt_setupcc.sh 236.1.155.0)."""
 Groups = tuple[tuple["TrafficClassIntent", ...], ...]
 
 
 def shares(loaded: LoadedIntent, nic: NicProfile, tool: Tool, cnp_dscp: int | None) -> Ets | None:
-    """Return the TCs of a NIC, None where nothing asks for them.
+    """Return the TCs of a NIC, None where none need to be set.
 
-    mlx5 pauses by priority and needs none, so ``mlnx_qos`` leaves them as they are. bnxt_re has TCs by what they
-    carry: 1 for RoCE, 2 for CNPs, 0 for the rest. Elsewhere every class has a TC of its own, from the rest on,
-    where the shares of those that state one make up the whole.
+    mlx5 pauses by priority and needs none, so ``mlnx_qos`` leaves them unchanged. bnxt_re has fixed TCs: 1 for RoCE, 2
+    for CNPs, 0 for the rest. Elsewhere every class has its own TC, the class ``rest`` first, where the declared shares
+    sum to 100%.
     """
     classes = list(loaded.intent.classes.values())
     if tool == "mlnx_qos":
@@ -51,14 +51,14 @@ def _by_role(classes: Sequence[TrafficClassIntent], cnp_dscp: int | None) -> Ets
 
 
 def _stated(classes: Sequence[TrafficClassIntent]) -> tuple[int, ...] | None:
-    """Return the percentage of each class, None where they are no percentages of the whole."""
+    """Return the percentage of each class, None where the declared shares do not sum to 100%."""
     percent = tuple(cls.bandwidth or 0 for cls in classes)
     unsaid = any(cls.bandwidth is None and cls.scheduling != "strict" for cls in classes)
     return None if unsaid or sum(percent) != _WHOLE else percent
 
 
 def _ets(groups: Groups, percent: Sequence[int], strict: Sequence[bool]) -> Ets:
-    """Lay groups of classes out on TCs from 0; priorities of no class are with the rest, on TC 0."""
+    """Return the TCs of groups of classes, numbered from 0; priorities of no class are in TC 0 with the rest."""
     by_priority = {cls.priority: tc for tc, group in enumerate(groups) for cls in group}
     unused = _TCS - len(groups)
     tsa: list[Tsa] = ["strict" if alone else "ets" for alone in (*strict, *(True,) * unused)]

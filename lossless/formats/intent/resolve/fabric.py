@@ -1,4 +1,4 @@
-"""An intent and hardware profiles to the fabric model."""
+"""Turns an intent and hardware profiles into the fabric model."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 def resolve(loaded: LoadedIntent, profile_dirs: Sequence[str | PathLike[str]] = ()) -> Fabric:
     """Return the fabric that an intent declares.
 
-    What has a meaning but is unsafe or impossible is built; rules report it.
+    An unsafe or impossible fabric is built nevertheless, for rules to report.
 
     Raises:
         InputError: a profile, HWSKU or device that does not exist, located in the intent.
@@ -47,7 +47,7 @@ def resolve(loaded: LoadedIntent, profile_dirs: Sequence[str | PathLike[str]] = 
 
 
 class WiredFabric(NamedTuple):
-    """A fabric, the wiring it was made of, and the devices that have given its links ports."""
+    """A fabric, its wiring plan, and the devices whose ports its links use."""
 
     fabric: Fabric
     plan: WiringPlan
@@ -59,7 +59,7 @@ class WiredFabric(NamedTuple):
 
 
 def resolve_wired(loaded: LoadedIntent, profile_dirs: Sequence[str | PathLike[str]] = ()) -> WiredFabric:
-    """Return the fabric that an intent declares with its wiring; as :func:`resolve`."""
+    """Return the fabric that an intent declares, with its wiring; see :func:`resolve`."""
     resolver = _FabricResolver(loaded, profile_dirs)
     return WiredFabric(resolver.fabric(), resolver.plan, resolver.devices)
 
@@ -150,7 +150,7 @@ class _FabricResolver:
         return self._layouts[kind]
 
     def _uses(self, node: PlanNode, bundle: LinkBundle, lags: dict[tuple[str, str], str]) -> list[PortUse]:
-        """Return the ports that a bundle needs on a switch, whose LAGs are counted from 1."""
+        """Return the ports that a bundle needs on a switch; LAGs of the switch are numbered from 1."""
         far, lag = bundle.b if bundle.a == node.name else bundle.a, None
         if bundle.lag is not None:
             lag = lags.setdefault((far, bundle.lag), f"PortChannel{len(lags) + 1}")
@@ -212,7 +212,7 @@ class _FabricResolver:
             )
 
     def _capacities(self, bundles: dict[str, list[LinkBundle]]) -> Iterator[Capacity]:
-        """Yield one capacity per kind of leaf and spine: those wired identical are counted once."""
+        """Yield one capacity for each kind of leaf and spine; switches with identical wiring are counted once."""
         identical: dict[tuple[object, ...], list[PlanNode]] = {}
         for node in self.plan.nodes:
             if node.role in ("leaf", "spine") and not node.outside:
@@ -241,12 +241,12 @@ class _FabricResolver:
         return self._roles[_beyond(node, bundle)]
 
     def _above(self, node: PlanNode, bundles: Sequence[LinkBundle]) -> list[LinkBundle]:
-        """Return the bundles of a switch that lead up; to a switch without a tier they lead neither up nor down."""
+        """Return the bundles of a switch that go up; links to a switch without a tier go neither up nor down."""
         own = tier_of_role(node.role) or 0
         return [b for b in bundles if (tier_of_role(self._far(node, b)) or 0) > own]
 
     def _below(self, node: PlanNode, bundles: Sequence[LinkBundle]) -> list[LinkBundle]:
-        """Return the bundles of a switch that lead down, to hosts or to the tier below."""
+        """Return the bundles of a switch that go down, to hosts or to the tier below."""
         own = tier_of_role(node.role) or 0
         far = [self._far(node, bundle) for bundle in bundles]
         return [
@@ -289,7 +289,7 @@ class _FabricResolver:
     def _in_service(
         self, nodes: list[PlanNode], bundles: dict[str, list[LinkBundle]]
     ) -> tuple[tuple[Uplinks, ...], ...]:
-        """Return what is left of the uplinks of switches that are identical, each kind of loss once."""
+        """Return the uplinks that identical switches keep with elements out of service, each distinct set once."""
         if not self._failures.out_of_service:
             return ()
         uplinks_left: dict[tuple[Uplinks, ...], None] = {}
@@ -315,7 +315,7 @@ def _bundles_by_node(wiring: WiringPlan) -> dict[str, list[LinkBundle]]:
 
 
 def _with_uplinks(device: DeviceUnits) -> str:
-    """Return the unit of a device that has links to switches."""
+    """Return the name of the unit of a device that has links to switches, else that of its first unit."""
     with_uplinks = (unit.name for unit in device.units if any(use.tier != "hosts" for use in unit.kind.uses))
     return next(with_uplinks, device.units[0].name)
 

@@ -1,4 +1,4 @@
-"""Names of products in an intent to their profiles; every name that does not exist is a located problem."""
+"""Looks up the profiles of the products that an intent names; every unknown name is a located problem."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class SwitchHardware(NamedTuple):
-    """The product and HWSKU of a switch, where they were chosen, and what is said of its cages and ports."""
+    """The product and HWSKU of a switch, the origin of that choice, and the settings of its cages and ports."""
 
     profile: SwitchProfile
     hwsku: Hwsku
@@ -35,7 +35,7 @@ class SwitchHardware(NamedTuple):
 
 
 class FabricHardware(NamedTuple):
-    """The hardware of a fabric: its adapters, those of hosts that have another, each switch by name."""
+    """The hardware of a fabric: its adapter, the adapters of hosts that have another, and each switch by name."""
 
     nic: NicProfile
     other_nics: dict[str, NicProfile]
@@ -126,7 +126,7 @@ class _Finder:
         return None
 
     def _below(self, path: tuple[str, ...], key: str) -> Origin:
-        """Return the key of a choice that is a mapping; a choice that is one name has none below it."""
+        """Return the origin of a key of a hardware choice, or of the choice where it is a plain name."""
         exists = self._loaded.document.exists((*path, key))
         return self._loaded.origin(*path, key) if exists else self._loaded.origin(*path)
 

@@ -1,4 +1,4 @@
-"""What every host's NICs must be set to, derived from the classes and the NIC profile."""
+"""The required settings of every host's NICs, derived from the classes and the NIC profile."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 ECT0 = 0b10
 """ECN-capable transport in the two low bits of the ToS byte (RFC 3168, section 5)."""
 ROCE_V2 = 2
-"""What carries a DSCP at all: RoCE v1 has no IP header (InfiniBand Architecture Specification, annex A17)."""
+"""The RoCE version with an IP header, and so a DSCP (InfiniBand Architecture Specification, annex A17)."""
 _STATED = ("trust", "dcbx", "global_pause", "pfc_prevention", "reorder", "retransmission")
-"""Settings of hosts whose places a host that is read may be held against."""
+"""Settings of hosts whose origins are kept, to compare with the settings read from a host."""
 _PER_UNIT = {"us": 1000, "Mb/s": 10**6}
-"""How many of our base units (ns, b/s) one firmware unit is."""
+"""Factor from a unit of the firmware to our base unit (ns, b/s)."""
 
 
 def congestion_control(loaded: LoadedIntent, nic: NicProfile) -> CongestionControl:
-    """Return the declared congestion control, and the DSCP that CNPs carry under it."""
+    """Return the declared congestion control and its DSCP of CNPs."""
     policy = loaded.intent.congestion_control
     cnp_dscp = _cnp_dscp(loaded, nic) if policy.kind == "dcqcn" else None
     return CongestionControl(
@@ -41,7 +41,7 @@ def congestion_control(loaded: LoadedIntent, nic: NicProfile) -> CongestionContr
 
 
 def _cnp_dscp(loaded: LoadedIntent, nic: NicProfile) -> int | None:
-    """The stated one, else that of the class called cnp, else what the NIC's firmware uses."""
+    """Return the declared DSCP of CNPs, else that of the class ``cnp``, else the default of the NIC's firmware."""
     stated = loaded.intent.congestion_control.dcqcn.cnp_dscp
     if stated is not None:
         return stated
@@ -52,7 +52,7 @@ def _cnp_dscp(loaded: LoadedIntent, nic: NicProfile) -> int | None:
 def host_qos(
     loaded: LoadedIntent, nic: NicProfile, nic_origin: Origin, rate_bps: int, cable_m: int
 ) -> HostQos:
-    """Return the QoS of hosts with one adapter whose links have one rate and one cable length."""
+    """Return the QoS of hosts with one adapter, one link rate and one cable length."""
     hosts = loaded.intent.hosts
     at_hosts, tool = loaded.origin("hosts"), _tool(loaded, nic)
     return HostQos(
@@ -100,7 +100,7 @@ def _tool(loaded: LoadedIntent, nic: NicProfile) -> Tool:
 
 
 def _pfc_priorities(loaded: LoadedIntent) -> tuple[int, ...]:
-    """Return the priorities that NICs pause: as stated, else the lossless ones unless links to hosts have no PFC."""
+    """Return the NICs' priorities with PFC: the declared or lossless ones; none where host links have no PFC."""
     intent = loaded.intent
     if intent.hosts.pfc is not None:
         return tuple(sorted(set(intent.hosts.pfc)))
@@ -118,7 +118,7 @@ def _stall_ms(loaded: LoadedIntent, nic: NicProfile) -> int | None:
 
 
 def _asked(loaded: LoadedIntent, stated: object, off: str) -> bool | None:
-    """Return whether a mode of RoCE NICs is asked for that ``off`` asks not to have, None where nothing is stated."""
+    """Return whether the intent enables a mode of RoCE NICs, None where it is not declared or NICs have no RoCE."""
     if stated is None or loaded.intent.transport != "rocev2":
         return None
     return stated != off
@@ -144,7 +144,7 @@ def _jobs(loaded: LoadedIntent, tos: int | None) -> Jobs:
 
 
 def _libraries(loaded: LoadedIntent) -> Iterator[Library]:
-    """Yield the libraries that jobs are said to use, beside NCCL's own host-driven queue pairs."""
+    """Yield the libraries that jobs use, beside NCCL's own host-driven queue pairs."""
     hosts = loaded.intent.hosts
     if hosts.ucx is not None:
         tos, at = hosts.ucx.traffic_class, loaded.origin("hosts", "ucx")
@@ -166,7 +166,7 @@ def _written(origin: Origin, key: str, value: object) -> Origin:
 
 
 def _dscp_to_priority(loaded: LoadedIntent) -> tuple[tuple[int, int], ...]:
-    """Return the priority of every DSCP: a NIC left to its default of DSCP / 8 joins others to the pauses."""
+    """Return the priority of every DSCP; a NIC left at its default of DSCP / 8 adds others to the paused priorities."""
     classes = loaded.intent.classes.values()
     named = {dscp: cls.priority for cls in classes for dscp in cls.dscps}
     rest = next(cls.priority for cls in classes if cls.rest)
@@ -176,10 +176,10 @@ def _dscp_to_priority(loaded: LoadedIntent) -> tuple[tuple[int, int], ...]:
 def _traffic_class(loaded: LoadedIntent, nic: NicProfile) -> int | None:
     """Return the ToS byte of RDMA traffic.
 
-    It is derived from the lossless class (where none is, the lossy class that DCQCN runs on) of the lowest priority
-    that names DSCPs, and there from the first:
-    one byte serves a whole host, and what belongs in another lossless class must ask for it itself. Its ECN bits
-    are ECT(0), but for bnxt_re: there ``ecn_marking`` sets them, and Broadcom's script leaves them out here.
+    It is derived from the first DSCP of the lossless class with the lowest priority; without a lossless class, of the
+    lossy class that DCQCN runs on. One byte serves a whole host: jobs whose traffic belongs in another lossless class
+    must set their own. Its ECN bits are ECT(0), except for bnxt_re: there ``ecn_marking`` sets them, and Broadcom's
+    script leaves them out here.
     """
     stated = loaded.intent.hosts.traffic_class
     if isinstance(stated, int):
@@ -191,7 +191,7 @@ def _traffic_class(loaded: LoadedIntent, nic: NicProfile) -> int | None:
 
 
 def _rdma_classes(loaded: LoadedIntent) -> list[TrafficClassIntent]:
-    """Return the classes with DSCPs that RDMA has: the lossless ones, else those that DCQCN is told to run on."""
+    """Return the classes of RDMA that have DSCPs: the lossless ones, else those that DCQCN is configured on."""
     classes = [cls for cls in loaded.intent.classes.values() if cls.dscps]
     stated = loaded.intent.congestion_control.dcqcn.priorities or ()
     return [cls for cls in classes if cls.lossless] or [cls for cls in classes if cls.priority in stated]
@@ -217,7 +217,10 @@ def _dcqcn(loaded: LoadedIntent, nic: NicProfile) -> Dcqcn:
 
 
 def _dcqcn_priorities(loaded: LoadedIntent) -> tuple[int, ...] | None:
-    """Return the stated priorities, None for those with PFC; where hosts have none, those of lossless classes."""
+    """Return the priorities of DCQCN, None for those with PFC.
+
+    They are the declared ones, or those of lossless classes where links to hosts have no PFC.
+    """
     stated = loaded.intent.congestion_control.dcqcn.priorities
     if stated is not None:
         return tuple(sorted(set(stated)))
@@ -227,11 +230,10 @@ def _dcqcn_priorities(loaded: LoadedIntent) -> tuple[int, ...] | None:
 
 
 def check_nics(loaded: LoadedIntent, nics: Iterable[NicProfile]) -> None:
-    """Check that each adapter can be set to what the intent gives.
+    """Check that each adapter supports the settings of the intent.
 
     Raises:
-        InputError: every setting that an adapter does not have, does not count as finely, or whose known
-            range the value is outside.
+        InputError: every setting that an adapter lacks, that is finer than its unit, or outside its known range.
     """
     problems = [
         problem
@@ -269,7 +271,7 @@ def _unfit_prevention(loaded: LoadedIntent, nic: NicProfile) -> Iterator[Problem
 
 
 def _unfit_tool(loaded: LoadedIntent, nic: NicProfile) -> Iterator[Problem]:
-    """Yield what a tool cannot do with an adapter."""
+    """Yield settings that the tool cannot make on an adapter."""
     hosts, tool, origin = loaded.intent.hosts, _tool(loaded, nic), loaded.origin("hosts", "tool")
     if tool not in nic.tools:
         fits = " or ".join(nic.tools)
@@ -286,7 +288,7 @@ def _unfit_tool(loaded: LoadedIntent, nic: NicProfile) -> Iterator[Problem]:
 
 
 def _not_found(loaded: LoadedIntent, nic: NicProfile) -> Iterator[Problem]:
-    """Yield that nothing tells which interfaces of a host are an adapter's."""
+    """Yield a problem where neither the profile nor the intent identifies the adapter's interfaces."""
     hosts = loaded.intent.hosts
     known = len(nic.tools) > 1 or nic.pci_id is not None
     if not known and not hosts.interfaces and not hosts.rdma_devices:
@@ -295,7 +297,7 @@ def _not_found(loaded: LoadedIntent, nic: NicProfile) -> Iterator[Problem]:
 
 
 def _unfit(parameter: Parameter, value: int) -> str | None:
-    """Return why an adapter cannot be set to a value in our units, None where it can as far as is known."""
+    """Return why an adapter cannot be set to a value in our units, None where no reason is known."""
     count, rest = divmod(value, _PER_UNIT.get(parameter.unit, 1))
     if rest:
         return f"counts in whole {parameter.unit}"
@@ -308,12 +310,12 @@ def _unfit(parameter: Parameter, value: int) -> str | None:
 
 
 def _spoken_unit(parameter: Parameter) -> str:
-    """Return the unit where it is one that people say, empty where it is how firmware counts."""
+    """Return the unit of a parameter for messages; empty where it is a count of the firmware."""
     return parameter.unit if parameter.unit in (*_PER_UNIT, "%") else ""
 
 
 def _given(loaded: LoadedIntent) -> Iterator[tuple[str, str, int]]:
-    """Yield the parameters that the intent gives: key, firmware name, value in our units."""
+    """Yield the DCQCN parameters that the intent declares: key, firmware name, value in our units."""
     for key, value in loaded.intent.congestion_control.dcqcn:
         if value is not None and key not in ("priorities", "cnp_dscp", "cnp_priority"):
             yield key, "min_time_between_cnps" if key == "cnp_interval" else key, int(value)
@@ -324,6 +326,6 @@ def _parameters(nic: NicProfile) -> dict[str, Parameter]:
 
 
 def _stated(loaded: LoadedIntent, nic: NicProfile) -> dict[str, int]:
-    """Return the DCQCN parameters that the intent gives, in the units of the firmware."""
+    """Return the DCQCN parameters that the intent declares, in the units of the firmware."""
     known = _parameters(nic)
     return {name: value // _PER_UNIT.get(known[name].unit, 1) for _, name, value in _given(loaded)}

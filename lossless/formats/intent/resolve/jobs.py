@@ -1,4 +1,4 @@
-"""The environment of the jobs on a host: what an intent states of it, and what follows from the fabric."""
+"""The environment of the jobs on a host: variables that an intent declares, and those derived from the fabric."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def variables(loaded: LoadedIntent, tos: int | None) -> tuple[Variable, ...]:
-    """Return every variable that jobs are given, in the order in which files have them.
+    """Return every variable of the jobs, in the order of the rendered files.
 
-    ``tos`` is the ToS byte that the hosts give RDMA traffic: what NCCL and UCX are told where they are told no other,
-    since UCX takes 106 by itself, and queue pairs that bypass the kernel take 0.
+    ``tos`` is the ToS byte that the hosts give RDMA traffic. NCCL and UCX are set to it where the intent declares no
+    other byte: UCX would use 106 by default, and queue pairs that bypass the kernel would use 0.
     """
     hosts = loaded.intent.hosts
     stated = (
@@ -66,7 +66,7 @@ def _mori(loaded: LoadedIntent) -> Iterator[Variable]:
 
 
 def exactly(names: Iterable[str] | None) -> str | None:
-    """Return names as NCCL matches them exactly: without ``=``, mlx5_1 stands for mlx5_10 as well; None for none.
+    """Return names with the prefix ``=``, without which mlx5_1 also matches mlx5_10; None for no names.
 
     Source: NVIDIA/nccl docs, environment variables (NCCL_IB_HCA, NCCL_SOCKET_IFNAME).
     """

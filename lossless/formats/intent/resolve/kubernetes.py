@@ -1,4 +1,4 @@
-"""What an intent tells NVIDIA's NIC configuration operator, and which of its NICs that operator can set."""
+"""Settings of NVIDIA's NIC configuration operator, and which of the intent's NICs that operator can set."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 NVIDIA = "mlx5"
 FOLDER = "kubernetes"
-"""The folder of a rendered tree in which what belongs to no single host stands."""
+"""The folder of a rendered tree with the files that belong to no single host."""
 
 
 def kubernetes_policy(
     loaded: LoadedIntent, nics: Collection[NicProfile], devices: Collection[str]
 ) -> KubernetesPolicy | None:
-    """Return what the operator is told, None where hosts are no nodes of a cluster.
+    """Return the settings of the operator, None where hosts are not nodes of a cluster.
 
     Raises:
         InputError: it can set none of the NICs, or a device has the name of the folder it is rendered to.
@@ -75,7 +75,7 @@ def _problems(
 
 
 def _decided_elsewhere(loaded: LoadedIntent, nics: Collection[NicProfile]) -> Iterator[Problem]:
-    """Yield firmware settings that are parameters of DCQCN, and so follow from congestion_control."""
+    """Yield firmware settings that are parameters of DCQCN, which are derived from congestion_control."""
     stated = loaded.intent.hosts.kubernetes
     parameters = {name for nic in nics for name in nic.dcqcn}
     for name in (stated.firmware or {}) if stated else ():

@@ -1,4 +1,4 @@
-"""The ports of one kind of switch: placed, cabled, and given their QoS. Switches identical share one layout."""
+"""Builds the ports of one switch kind: placed, cabled, and with their QoS. Identical switches share one layout."""
 
 from __future__ import annotations
 
@@ -59,8 +59,10 @@ _TEMPLATES: dict[str, tuple[str, ...]] = {
     "super-spine": ("t2", "ft2", "lt2", "t1", "t0"),
     "switch": ("t0", "t1", "lt2", "ft2"),
 }
-"""Which of a HWSKU's buffer templates fits a role, best first (SONiC calls a leaf t0, a spine t1, what joins
-pods t2). A device without a tier has hosts, as a leaf has."""
+"""The buffer templates of a HWSKU that fit a role, best first.
+
+SONiC calls a leaf t0, a spine t1, and a switch that joins pods t2. A device without a tier has hosts, as a leaf has.
+"""
 MONITORED = (
     "BUFFER_POOL_WATERMARK",
     "PFCWD",
@@ -74,9 +76,9 @@ MONITORED = (
 
 
 class SwitchLayout(NamedTuple):
-    """The ports of one kind of switch, in the order asked for, and what holds for the whole switch.
+    """The ports of one switch kind, in the order of their uses, and the settings of the whole switch.
 
-    ``unused`` are the ports that no link has got, ``idle`` those of them that may be up.
+    ``unused`` are the ports without a link, ``idle`` those of them that may be up.
     """
 
     ports: tuple[Port, ...]
@@ -87,7 +89,7 @@ class SwitchLayout(NamedTuple):
 
 
 class _PortInputs(NamedTuple):
-    """What each use of a switch gets: a port, a row of headroom, and its policy for classes; ports without a use."""
+    """The port, the headroom row and the class policy of each use of a switch; ``idle`` are the ports without a use."""
 
     placed: Sequence[PortSpec | None]
     rows: Sequence[HeadroomRow | None]
@@ -96,7 +98,7 @@ class _PortInputs(NamedTuple):
 
 
 class LayoutBuilder:
-    """Builds the layout of each kind of switch of one fabric."""
+    """Builds the layout of each switch kind of one fabric."""
 
     def __init__(self, loaded: LoadedIntent) -> None:
         self.loaded = loaded
@@ -112,8 +114,9 @@ class LayoutBuilder:
         """Return the layout of a kind of switch.
 
         Raises:
-            InputError: the HWSKU ships no lossless buffers at all, so nothing can be computed for it, or what is
-                chosen for its buffers is not to be had; a link names a port that cannot be its own.
+            InputError: the HWSKU ships no lossless buffers, so none can be computed; the declared buffers are not
+            available;
+                or a link names a port that cannot be its own.
         """
         require_few_ports(self.loaded, kind)
         model = buffer_model(self.loaded, kind)
@@ -136,7 +139,7 @@ class LayoutBuilder:
         return SwitchLayout(ports, demand(kind.uses), qos, unused, idle)
 
     def _row(self, kind: SwitchKind, use: PortUse, model: BufferModel) -> HeadroomRow | None:
-        """Return the row a port takes its headroom from, as far as none is stated; in the dynamic model none does."""
+        """Return the headroom row of a port with the declared headroom, None in the dynamic model."""
         row = None if model == "dynamic" else kind.hwsku.row_covering(use.speed_bps, use.cable_m)
         first = next((name for name, cls in self._intent.classes.items() if cls.lossless), None)
         if row is None or first is None:
@@ -217,7 +220,7 @@ class LayoutBuilder:
         )
 
     def _tunnel(self, kind: SwitchKind) -> TunnelMaps | None:
-        """Return the maps of the tunnel, which begins and ends at leaves."""
+        """Return the maps of the tunnel between dual ToRs, which begins and ends at leaves."""
         if not kind.remapped or kind.role != "leaf":
             return None
         return self._policies.tunnel(self.loaded.origin("topology"))
@@ -225,7 +228,7 @@ class LayoutBuilder:
     def port_qos(
         self, shaper: _PortShaper, policy: PortPolicy, speed_bps: int, lossless: Mapping[str, GroupBuffers]
     ) -> PortQos:
-        """Return the QoS of ports of one speed and length, with the buffers of lossless groups by their class."""
+        """Return the QoS of ports of one speed and cable length, with the buffers of lossless groups by their class."""
         shared = policy.maps
         with_map = shaper.kind.profile.asic.pfc_to_pg_map
         return PortQos(
@@ -245,7 +248,7 @@ class LayoutBuilder:
         )
 
     def _watchdog_origin(self) -> Origin:
-        """Return where the watchdog is declared; where nothing is said of it, the class that needs it."""
+        """Return the origin of the watchdog; without one, that of the first lossless class, which needs it."""
         origin = self.loaded.origin("pfc", "watchdog")
         lossless = (name for name, cls in self._intent.classes.items() if cls.lossless)
         return origin if origin.path else self.loaded.origin("classes", next(lossless, ""))
@@ -290,7 +293,7 @@ class LayoutBuilder:
         return tuple(groups)
 
     def _group(self, number: int, name: str, own: GroupBuffers, computed: bool) -> PriorityGroup | None:
-        """Return the group of a class, None where it has no buffers and the switch computes none."""
+        """Return the priority group of a class, None where it has no buffers and the switch computes none."""
         computed = computed and own.profile is None
         if own.profile is None and not computed:
             return None
@@ -299,7 +302,7 @@ class LayoutBuilder:
 
 
 class _PortShaper:
-    """Makes the ports of one kind of switch, sharing what is identical."""
+    """Builds the ports of one switch kind; identical ports share their QoS."""
 
     def __init__(
         self,
@@ -322,7 +325,7 @@ class _PortShaper:
 
     @property
     def computes(self) -> bool:
-        """Whether the switch computes lossless groups itself, as far as no row of SONiC stands for what it gives."""
+        """Whether the switch computes the buffers of lossless groups itself, so that no row of SONiC describes them."""
         other_system = self.kind.profile.format != "sonic"
         return self.model == "dynamic" or not self._defaults.pools or other_system
 
@@ -366,7 +369,7 @@ class _PortShaper:
         return self._limits.of(class_name, speed_bps, own)
 
     def _lists(self) -> tuple[tuple[BufferProfile, ...], tuple[BufferProfile, ...]]:
-        """Port-wide profile lists exist where the HWSKU ships an ingress_lossless_profile for them."""
+        """Return the port-wide profile lists, which exist where the HWSKU ships an ingress_lossless_profile."""
         if self._defaults.profile(INGRESS_LOSSLESS_PROFILE) is None:
             return (), ()
         pools = [pool.name for pool in self._defaults.pools]
@@ -379,7 +382,7 @@ class _PortShaper:
         return first, second
 
     def defaults_profile(self, name: str) -> BufferProfile | None:
-        """Return one of the HWSKU's own profiles, on the pools of this switch."""
+        """Return one of the HWSKU's own profiles, bound to the pools of this switch."""
         default = self._defaults.profile(name)
         if default is None:
             return None

@@ -1,4 +1,4 @@
-"""The two ends of every link: which port of which device it has been given."""
+"""The two ends of every link: the device and the port assigned to it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from lossless.formats.intent.resolve.asics import DeviceUnits
 
     End = tuple[str, str | None]
-    """A switch of the model or a host, and its port; None where that is stated elsewhere."""
+    """A switch of the model or a host, and its port; None where another configuration determines the port."""
 
 
 def links_of(wiring: WiringPlan, devices: Mapping[str, DeviceUnits]) -> Iterator[Link]:
@@ -38,9 +38,9 @@ def beyond_of(wiring: WiringPlan, devices: Mapping[str, DeviceUnits]) -> Iterato
 
 
 def wires_of(wiring: WiringPlan, devices: Mapping[str, DeviceUnits]) -> Iterator[DeclaredCable]:
-    """Yield every link as a cable between two devices, those to devices outside among them.
+    """Yield every link as a cable between two devices, including those to outside devices.
 
-    The port of one of several ASICs has the name of the ASIC before its own.
+    A port of a device with several ASICs has the prefix of its ASIC.
     """
     for bundle, near, far in ends_of(wiring, devices):
         yield DeclaredCable(
@@ -60,7 +60,7 @@ def _port(device: str, end: End) -> str | None:
 
 
 def ends_of(wiring: WiringPlan, devices: Mapping[str, DeviceUnits]) -> Iterator[tuple[LinkBundle, End, End]]:
-    """Yield every link with its ends; ports of a switch are used up in the order its layout was asked for them."""
+    """Yield every link with its two ends; a switch's ports are taken in the order of the uses of its layout."""
     unused = {name: device.ports() for name, device in devices.items()}
     numbers = _HostPorts(wiring)
     outside = {node.name for node in wiring.nodes if node.outside}
@@ -78,7 +78,7 @@ def ends_of(wiring: WiringPlan, devices: Mapping[str, DeviceUnits]) -> Iterator[
 
 
 class _HostPorts(dict[str, "Iterator[int]"]):
-    """By host, the numbers of ports that no link names: 1, 2, ... without those of named ones."""
+    """Numbers of the unnamed ports of each host: 1, 2, ... without those that named ports have."""
 
     def __init__(self, wiring: WiringPlan) -> None:
         self._named: dict[str, set[str]] = {}

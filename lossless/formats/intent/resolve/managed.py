@@ -1,4 +1,4 @@
-"""An intent of a fabric that a cloud runs to the fabric model: no switches, and the environment of its jobs."""
+"""Turns the intent of a cloud provider's fabric into the fabric model: no switches, and the environment of its jobs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def resolve_managed(loaded: LoadedManagedIntent) -> Fabric:
-    """Return the fabric that an intent says a cloud runs."""
+    """Return the fabric of an intent for a cloud provider's network."""
     intent = loaded.intent
     network = network_of(intent.transport, intent.machine)
     stated = tuple(_stated(loaded))
@@ -56,7 +56,7 @@ def _stated(loaded: LoadedManagedIntent) -> Iterator[Variable]:
 def _of_image(
     loaded: LoadedManagedIntent, network: CloudNetwork | None, stated: tuple[Variable, ...]
 ) -> Iterator[Variable]:
-    """Yield what the provider's image has written to /etc/nccl.conf, which a file in its place must keep."""
+    """Yield the variables in /etc/nccl.conf of the provider's image, which a file that replaces it must keep."""
     named = {variable.name for variable in stated}
     for name, value in network.image if network else ():
         if name not in named:

@@ -1,4 +1,4 @@
-"""What an intent states for single devices: every name must be that of a switch."""
+"""Device names in the exceptions of an intent: every name must be that of a switch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def check_devices(loaded: LoadedIntent, switches: Collection[str]) -> None:
-    """Refuse what is stated for devices that are no switches of the fabric.
+    """Refuse exceptions for devices that are not switches of the fabric.
 
     Raises:
         InputError: every such name, located in the intent.
@@ -32,7 +32,7 @@ def check_devices(loaded: LoadedIntent, switches: Collection[str]) -> None:
 
 
 def _stated(loaded: LoadedIntent) -> Iterator[tuple[tuple[str, ...], Collection[str]]]:
-    """Yield the mappings of devices, with their paths."""
+    """Yield the mappings of an intent whose keys are device names, with their paths."""
     yield ("sonic", "devices"), loaded.intent.sonic.devices
     yield ("buffers", "by_device"), loaded.intent.buffers.by_device
     for name, cls in loaded.intent.classes.items():
@@ -42,5 +42,5 @@ def _stated(loaded: LoadedIntent) -> Iterator[tuple[tuple[str, ...], Collection[
 
 
 def stated_by_name(loaded: LoadedIntent) -> frozenset[str]:
-    """Return the devices whose buffers or curves are stated by their own name."""
+    """Return the devices with exceptions for buffers or curves under their own name."""
     return frozenset(name for path, names in _stated(loaded) if path[-1] == "by_device" for name in names)

@@ -1,8 +1,8 @@
-"""Which port of a switch each link gets: from the HWSKU's port table, or by breaking a cage out.
+"""Assigns a port of a switch to each link: from the HWSKU's port table, or by breaking out a cage.
 
 Ports are taken in the order of the front panel. A port of the HWSKU's own table comes first; where none of
 that speed is left, unused cages are split with the breakout mode that gives most ports of the speed. A cage
-whose breakout is stated is split so and in no other way, and a port that is to stay down is given to no link.
+with a declared breakout is split only as declared, and a port that must stay down is assigned to no link.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class CageSettings(NamedTuple):
-    """What an intent says of the ports of a switch: cages as they are split, by name, and ports that stay down."""
+    """Settings of a switch's ports: the declared breakout of cages, by name, and ports that stay down."""
 
     breakout: tuple[tuple[str, tuple[PortSpec, ...]], ...] = ()
     down: tuple[str, ...] = ()
@@ -29,7 +29,7 @@ NO_CAGE_SETTINGS = CageSettings()
 
 
 class PortPlacement:
-    """Hands out the ports of one switch."""
+    """Assigns the ports of one switch."""
 
     def __init__(self, profile: SwitchProfile, hwsku: Hwsku, cages: CageSettings = NO_CAGE_SETTINGS) -> None:
         self._profile = profile
@@ -45,21 +45,21 @@ class PortPlacement:
         self._kept_down: list[PortSpec] = []
 
     def take(self, speed_bps: int) -> PortSpec | None:
-        """Return the next free port of a speed, None where the switch has none left."""
+        """Take the next free port of a speed and return it, None where the switch has none left."""
         waiting = self._open.get(speed_bps)
         while not waiting and (waiting := self._open_cage(speed_bps)) is not None:
             pass  # a cage all of whose ports stay down gives none
         return waiting.pop(0) if waiting else None
 
     def keep(self, speed_bps: int) -> bool:
-        """Leave the next free port of a speed to a link that may come, down until then; return whether there is one."""
+        """Reserve the next free port of a speed, down until a link needs it; return whether there is one."""
         spec = self.take(speed_bps)
         if spec is not None:
             self._kept_down.append(spec)
         return spec is not None
 
     def claim(self, name: str, speed_bps: int) -> PortSpec | None:
-        """Return the port of that name, None where it does not exist at that speed or is taken."""
+        """Take the port of a name and return it, None where it does not exist at that speed or is taken."""
         for cage, ports in self._cages_with(name, speed_bps):
             if cage.index in self._untouched:
                 self._use(cage, speed_bps, ports)
@@ -70,7 +70,7 @@ class PortPlacement:
         return match
 
     def unused(self) -> Iterator[PortSpec]:
-        """Yield the ports that no link has got: what is left of split cages, and cages as the HWSKU has them."""
+        """Yield the ports without a link: the remaining ports of split cages, and the ports of untouched cages."""
         yield from self._kept_down
         for waiting in self._open.values():
             yield from waiting
@@ -89,7 +89,7 @@ class PortPlacement:
         return None
 
     def _cages_with(self, name: str, speed_bps: int) -> list[tuple[Cage, list[PortSpec]]]:
-        """Return the cages that have a port of that name at a speed, with all of its ports."""
+        """Return the cages that can have a port of a name at a speed, each with all of its ports."""
         if speed_bps not in self._by_name:
             named: dict[str, list[tuple[Cage, list[PortSpec]]]] = {}
             self._by_name[speed_bps] = named
@@ -107,12 +107,12 @@ class PortPlacement:
         return waiting
 
     def _ports_as_they_are(self, cage: Cage) -> list[PortSpec]:
-        """Return the ports of a cage as the intent splits it, or else the HWSKU."""
+        """Return the ports of a cage as the intent splits it, else as the HWSKU does."""
         ports = self._breakouts.get(cage.name)
         return self._native.get(cage.index, []) if ports is None else list(ports)
 
     def _only_speed(self, cage: Cage) -> int | None:
-        """Return the speed of a cage's ports as they are; None where it has none, or of several speeds."""
+        """Return the one speed of a cage's current ports; None where it has no ports, or ports of several speeds."""
         speeds = {port.speed_bps for port in self._ports_as_they_are(cage)}
         return speeds.pop() if len(speeds) == 1 else None
 

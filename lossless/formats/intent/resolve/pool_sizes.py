@@ -1,8 +1,8 @@
-"""What an intent states of the pools of one kind of switch: sizes, parts of what is left, the shared headroom.
+"""Pool settings that an intent declares for a switch kind: sizes, shares of the rest, shared headroom.
 
-buffermgrd of the traditional model hands pools on as they are configured. That of the dynamic model keeps a size that
-is configured, computes the others, and gives one with ``percentage`` that part of what is left to share; ``xoff`` of
-the lossless pool comes before any ratio. Sources: sonic-swss cfgmgr/buffermgrdyn.cpp @e6b0c5b (handleBufferPoolTable,
+buffermgrd of the traditional model passes pools on as configured. That of the dynamic model keeps a configured size,
+computes the others, and gives a pool with ``percentage`` that part of the buffer left to share; ``xoff`` of the
+lossless pool overrides any ratio. Sources: sonic-swss cfgmgr/buffermgrdyn.cpp @e6b0c5b (handleBufferPoolTable,
 refreshSharedHeadroomPool) and buffer_pool_mellanox.lua @e6b0c5b; sonic-buffer-pool.yang @086b03b.
 """
 
@@ -33,37 +33,37 @@ if TYPE_CHECKING:
     from lossless.model.hardware.model import BufferDefaults
 
 RATIO: Path = ("headroom_oversubscription",)
-"""The ratio of the shared headroom, below the rank that states it."""
+"""The path of the shared headroom's ratio, below the rank that declares it."""
 _XOFF: Path = ("pool_sizes", INGRESS_LOSSLESS_POOL, "xoff")
 _POOLS = (INGRESS_LOSSLESS_POOL, INGRESS_LOSSY_POOL, EGRESS_LOSSLESS_POOL, EGRESS_LOSSY_POOL)
 _RIVALS: tuple[tuple[Path, ...], ...] = (
     (RATIO, _XOFF),
     *((("pool_sizes", pool, "size"), ("pool_sizes", pool, "percentage")) for pool in _POOLS),
 )
-"""Keys of which the highest rank counts that states one."""
+"""Groups of paths that exclude each other: the highest rank that declares one of a group applies to the whole group."""
 
 
 class StatedPools(NamedTuple):
-    """What counts for a switch, by its path below the rank that states it, with where that is."""
+    """Declared pool settings of a switch with their origins, by their path below the rank that declares them."""
 
     values: Mapping[Path, tuple[float, Origin]]
 
     @property
     def ratio(self) -> float | None:
-        """How many times smaller the shared headroom is than what groups can claim."""
+        """The declared ratio of the headroom that groups can claim to the shared headroom pool, None without one."""
         return self._value(RATIO)
 
     @property
     def shared_headroom_bytes(self) -> int | None:
-        """The shared headroom that is stated."""
+        """The declared size of the shared headroom pool in bytes, None where there is none."""
         return self._whole(_XOFF)
 
     def lends(self) -> bool:
-        """Return whether a shared headroom is stated in either way."""
+        """Return whether a shared headroom pool is declared, by its size or by a ratio."""
         return any(path in self.values for path in (RATIO, _XOFF))
 
     def in_place(self, pool: Pool) -> Pool:
-        """Return a pool with what is stated of it."""
+        """Return a pool with its declared values in place of the defaults."""
         size_bytes = self._whole(("pool_sizes", pool.name, "size"))
         percent = self._whole(("pool_sizes", pool.name, "percentage"))
         shared_bytes = self._whole(("pool_sizes", pool.name, "xoff"))
@@ -86,7 +86,7 @@ class StatedPools(NamedTuple):
 
 
 def stated_pools(loaded: LoadedIntent, kind: SwitchKind) -> StatedPools:
-    """Return what counts for the pools of a kind of switch: of each key what the highest rank states."""
+    """Return the declared pool settings of a switch kind, each key from the highest rank that declares it."""
     policy = loaded.intent.buffers
     ranks = [*statements(policy, kind.place(0))]
     values: dict[Path, tuple[float, Origin]] = {}
@@ -103,7 +103,7 @@ def stated_pools(loaded: LoadedIntent, kind: SwitchKind) -> StatedPools:
 
 
 def _at(rank: SwitchBuffers, path: Path) -> float | None:
-    """Return what is stated below a rank, None where nothing is."""
+    """Return the value at a path below a rank, None where it is not declared."""
     value: object = rank
     for key in path:
         value = getattr(value, str(key), None)
@@ -113,10 +113,10 @@ def _at(rank: SwitchBuffers, path: Path) -> float | None:
 def require_held(
     loaded: LoadedIntent, kind: SwitchKind, stated: StatedPools, shipped: BufferDefaults
 ) -> None:
-    """Refuse what the pools of a kind of switch, or its buffer model, cannot hold.
+    """Refuse pool settings that the pools of a switch kind, or its buffer model, do not support.
 
     Raises:
-        InputError: each such value, where it is stated.
+        InputError: each such value, at its origin.
     """
     problems = [*_refused(loaded, kind, stated, shipped)]
     if problems:

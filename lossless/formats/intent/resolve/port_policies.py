@@ -1,7 +1,7 @@
-"""How the ports of a switch treat classes: which priorities they pause, which maps they have.
+"""The class policy of the ports of a switch: the priorities with PFC, and the QoS maps.
 
 Most fabrics need one policy. Others are needed for tiers of links without PFC, and for dual ToRs: there a leaf sends
-what it cannot deliver to its peer, through the spines in a tunnel. On that detour a lossless class has a second
+packets that it cannot deliver to its peer, through the spines in a tunnel. On that detour a lossless class has a second
 priority, or the two directions would close a cyclic buffer dependency (sonic-net/SONiC
 doc/qos/tunnel_dscp_remapping.md).
 """
@@ -29,15 +29,15 @@ OTHER_MAP = "AZURE_UPLINK"
 GROUPS_WITH_SECOND = "AZURE_DUALTOR"
 """Names of maps on dual ToRs and their spines (qos_config.j2 @0791705).
 
-``AZURE`` is what a ToR's downlinks have, and a spine's: the ports whose peers are the same on both.
+``AZURE`` is the map of a ToR's downlinks, and of a spine: the ports whose peers are the same on both.
 """
 
 
 class PortPolicy(NamedTuple):
-    """How one kind of port treats classes.
+    """The class policy of one kind of port.
 
-    ``maps.pfc`` are the priorities with PFC, ``watched`` those the watchdog looks after. ``second`` says of each
-    second priority which class it belongs to, ``groups`` which priority group each class has.
+    ``maps.pfc`` are the priorities with PFC, ``watched`` those with the watchdog. ``second`` maps each second priority
+    to its class, ``groups`` each class to its priority group.
     """
 
     maps: Maps
@@ -47,19 +47,19 @@ class PortPolicy(NamedTuple):
 
     @property
     def pauses(self) -> bool:
-        """Whether there is any PFC."""
+        """Whether any priority has PFC."""
         return bool(self.maps.pfc.priorities)
 
 
 class _Side(NamedTuple):
-    """What the switch of a port adds to how it treats classes: whether tunnels pass at any port, and its role."""
+    """Properties of the switch that affect the policy of its ports: whether tunnels pass at any port, and its role."""
 
     remapped: bool
     leaf: bool
 
 
 class PortPolicies:
-    """How the ports of one fabric treat classes; each policy is made once."""
+    """Builds the class policies of the ports of one fabric, each once."""
 
     def __init__(self, loaded: LoadedIntent) -> None:
         self._loaded = loaded
@@ -76,9 +76,9 @@ class PortPolicies:
         }
 
     def of_switch(self, kind: SwitchKind) -> list[PortPolicy]:
-        """Return how the port of each use of a kind of switch treats classes.
+        """Return the class policy of the port of each use of a switch kind.
 
-        Maps to priority groups that are not those of its role have a name of their own, made of the group of each
+        Maps to priority groups that differ from those of the role have a name of their own, made of the group of each
         traffic class: one name means the same on all switches of a role (rule CLS014).
         """
         usual = class_groups(self._loaded, ClassPlace("", kind.role, 0)).targets
@@ -99,7 +99,7 @@ class PortPolicies:
         return self._made[key]
 
     def global_dscp_map(self, role: Role, *, beside_remapped: bool) -> IndexMap:
-        """Return the map of ports that bind none: that of the name ``AZURE``."""
+        """Return the DSCP map of ports that bind none: the one named ``AZURE``."""
         if not beside_remapped:
             return self.plain.dscp_to_tc
         return self._beside(self.plain, role != "leaf", role == "leaf", "").dscp_to_tc
@@ -114,7 +114,7 @@ class PortPolicies:
         return PortPolicy(port_maps, watched, self.second if has_second else {}, groups)
 
     def _beside(self, plain: Maps, remapped: bool, leaf: bool, suffix: str) -> Maps:
-        """Return the maps of a switch that tunnels pass: with second priorities where they do."""
+        """Return the maps of a port at a switch that tunnels pass; if they pass this port, with second priorities."""
         name = MAP_NAME if remapped != leaf else OTHER_MAP
         groups = _changed(plain.tc_to_pg, plain.tc_to_pg.name, {p: p for p in self.second})
         if not remapped:
@@ -134,9 +134,9 @@ class PortPolicies:
         )
 
     def tunnel(self, origin: Origin) -> TunnelMaps:
-        """Return what a dual ToR makes of classes on the way into the tunnel to its peer, and out of it.
+        """Return the maps with which a dual ToR encapsulates packets for its peer, and decapsulates packets from it.
 
-        Lossless classes go with their second priority, and are counted in its group where they come out.
+        Lossless classes travel with their second priority, and are counted in its group after decapsulation.
         """
         second = {self._classes[name].priority: p for p, name in self.second.items()}
         outer = tuple(second.get(tc, self._first_dscp(tc)) for tc in PRIORITIES)
@@ -153,7 +153,7 @@ class PortPolicies:
         )
 
     def _first_dscp(self, traffic_class: int) -> int:
-        """Return the lowest DSCP of a TC; that of the rest where no class has it."""
+        """Return the lowest DSCP of a TC, or that of the class ``rest`` where no class has the TC."""
         targets = self.plain.dscp_to_tc.targets
         free = [dscp for dscp in DSCPS if dscp not in self.second]
         dscps = (dscp for tc in (traffic_class, self.rest) for dscp in free if targets[dscp] == tc)
@@ -161,6 +161,6 @@ class PortPolicies:
 
 
 def _changed(index_map: IndexMap, name: str, targets: Mapping[int, int]) -> IndexMap:
-    """Return a map under another name, with other targets for some of its entries."""
+    """Return a copy of a map under another name, with other targets for some of its entries."""
     changed = tuple(targets.get(i, target) for i, target in enumerate(index_map.targets))
     return index_map._replace(name=name, targets=changed)

@@ -1,7 +1,7 @@
-"""What an intent reserves for queues against what there is: NVIDIA chips hold it beside their pools, others within.
+"""Checks the buffer that an intent reserves for queues against the available buffer.
 
-On NVIDIA chips SONiC gives to pools what reserved buffer leaves of the whole. Elsewhere pools are handed on as they are
-configured, and what a pool shares is its size without what is reserved on it. Sources: sonic-swss
+On NVIDIA chips reserved buffer is outside the pools: SONiC sizes pools from the rest of the chip. Elsewhere pools have
+their configured size, and the shared part of a pool is its size without the buffer reserved in it. Sources: sonic-swss
 cfgmgr/buffer_pool_mellanox.lua and buffermgr.cpp @e6b0c5b (doBufferTableTask); opencomputeproject/SAI inc/saibuffer.h
 @91e6b86 (SAI_BUFFER_POOL_ATTR_SHARED_SIZE).
 """
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class _Reserved(NamedTuple):
-    """What one statement reserves on a switch: in which pool, how much for each of how many queues."""
+    """The reservation of one value of the intent on a switch: pool, bytes per queue, and number of queues."""
 
     origin: Origin
     pool: str
@@ -50,10 +50,10 @@ class _Reserved(NamedTuple):
 
 
 def require_room(loaded: LoadedIntent, switches: Iterable[tuple[SwitchKind, Switch]]) -> None:
-    """Refuse what is reserved for queues of switches, one of each kind, where nothing is left to share.
+    """Refuse reservations for queues that leave no buffer to share on a switch; ``switches`` has one of each kind.
 
     Raises:
-        InputError: each statement that reserves the most on such a switch, or in such a pool.
+        InputError: the largest reservation on each such switch, or in each such pool.
     """
     if all(cls.queue is None for cls in loaded.intent.classes.values()):
         return
@@ -85,7 +85,7 @@ def _sum(reserved: Iterable[_Reserved]) -> int:
 
 
 def _reserved(loaded: LoadedIntent, kind: SwitchKind, switch: Switch) -> list[_Reserved]:
-    """Return what each statement reserves for the queues of ports that are up."""
+    """Return the reservation of each value of the intent for the queues of ports that are up."""
     class_of = {loaded.origin("classes", name): name for name in loaded.intent.classes}
     queues: dict[tuple[str, int, str], int] = {}
     for port, queue in _queues(switch):
@@ -102,7 +102,7 @@ def _reserved(loaded: LoadedIntent, kind: SwitchKind, switch: Switch) -> list[_R
 
 
 def _queues(switch: Switch) -> Iterator[tuple[Port, Queue]]:
-    """Yield the queues of ports that are there; those of ports that are down are of no class."""
+    """Yield the queues of ports, each with its port; a port that is down has queues of no class."""
     for port in switch.ports:
         if port.placed and port.qos is not None:
             yield from ((port, queue) for queue in port.qos.queues if queue is not None)
@@ -111,7 +111,7 @@ def _queues(switch: Switch) -> Iterator[tuple[Port, Queue]]:
 def _problem(
     loaded: LoadedIntent, kind: SwitchKind, reserved: list[_Reserved], free_bytes: int, where: str
 ) -> Problem:
-    """Return what is wrong where ``free_bytes`` is the most that all these may reserve."""
+    """Return the problem of reservations that exceed ``free_bytes``, located at the largest."""
     worst = max(reserved, key=lambda one: one.bytes)
     others_bytes = _sum(reserved) - worst.bytes
     others = f", others {format_bytes(others_bytes)}" if others_bytes else ""

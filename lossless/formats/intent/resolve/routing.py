@@ -1,4 +1,4 @@
-"""Declared routing and failures to the model, and their mistakes: switches and links that do not exist."""
+"""Turns declared routing and failures into the model, and reports switches and links that do not exist."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _NS_PER_MS = 1_000_000
 
 
 def routing(loaded: LoadedIntent, plan: WiringPlan) -> Routing | None:
-    """Return how packets find their way, None where an intent does not say.
+    """Return the routing policy, None where an intent does not declare one.
 
     Raises:
-        InputError: every switch that is not declared or cannot bounce.
+        InputError: every switch in ``bounce`` that is not declared or cannot bounce.
     """
     stated = loaded.intent.topology.routing
     if stated is None:
@@ -45,7 +45,7 @@ def routing(loaded: LoadedIntent, plan: WiringPlan) -> Routing | None:
 
 
 def failures(loaded: LoadedIntent, plan: WiringPlan) -> Failures:
-    """Return what the fabric must bear, and what is out of service.
+    """Return the failures to tolerate, and the elements that are out of service.
 
     Raises:
         InputError: every switch that is not declared, and every link that does not exist.
@@ -61,7 +61,7 @@ def failures(loaded: LoadedIntent, plan: WiringPlan) -> Failures:
 
 
 def bridging(loaded: LoadedIntent) -> Bridging | None:
-    """Return what leaves bridge, None where an intent does not say that they do."""
+    """Return the bridging settings of leaves, None where an intent does not declare bridging."""
     stated = loaded.intent.topology.bridging
     if stated is None:
         return None
@@ -73,10 +73,10 @@ def bridging(loaded: LoadedIntent) -> Bridging | None:
 
 
 def packet_order(loaded: LoadedIntent, plan: WiringPlan) -> PacketOrder:
-    """Return how packets are spread over equal paths, and what is known of the order that NICs need.
+    """Return how packets are spread over equal paths, and how much reordering NICs accept.
 
     Raises:
-        InputError: every tier that is named and has no switches.
+        InputError: every declared tier that has no switches.
     """
     stated = loaded.intent.topology.routing
     choice = stated.load_balancing if stated is not None else "ecmp"
@@ -110,7 +110,7 @@ def adapts(loaded: LoadedIntent, kind: SwitchKind, use: PortUse) -> bool:
 
 
 def trimming(loaded: LoadedIntent) -> Trimming | None:
-    """Return which packets are trimmed, None where none are."""
+    """Return the packets that are trimmed, None where an intent does not declare trimming."""
     stated = loaded.intent.trimming
     if stated is None:
         return None
@@ -118,9 +118,9 @@ def trimming(loaded: LoadedIntent) -> Trimming | None:
 
 
 def trim_settings(loaded: LoadedIntent, kind: SwitchKind) -> TrimSettings | None:
-    """Return what a kind of switch makes of trimmed packets, None where none are, or its system has no word for it.
+    """Return the trimming settings of a switch kind, None without trimming or where its system does not support it.
 
-    They get the one DSCP of their class, and its queue, which is that of its priority.
+    Trimmed packets get the one DSCP of their class, and its queue, which is that of its priority.
     """
     stated = loaded.intent.trimming
     if stated is None or kind.profile.format != SONIC:
@@ -130,7 +130,7 @@ def trim_settings(loaded: LoadedIntent, kind: SwitchKind) -> TrimSettings | None
 
 
 class _Check:
-    """The switches of a plan and what joins them, to hold names against."""
+    """Checks names against the switches and links of a plan."""
 
     def __init__(self, loaded: LoadedIntent, plan: WiringPlan) -> None:
         self._loaded = loaded
@@ -139,7 +139,7 @@ class _Check:
         self._pairs = {frozenset((bundle.a, bundle.b)) for bundle in plan.bundles if not bundle.to_host}
 
     def bounces(self, bounce: Collection[FabricElement]) -> Iterator[Problem]:
-        """Yield switches that are not there, and those with nothing above them."""
+        """Yield switches that do not exist, and those with no tier above them."""
         for (name,), origin in bounce:
             if name not in self._tiers:
                 yield self._problem(origin, self._no_switch(name))
@@ -147,14 +147,14 @@ class _Check:
                 yield self._problem(origin, f"{name} has no uplinks, so it cannot bounce packets")
 
     def roles(self, stated: Iterable[str]) -> Iterator[Problem]:
-        """Yield the tiers that no switch is in."""
+        """Yield declared tiers without a switch."""
         for role in stated:
             if role not in self._roles:
                 at = self._loaded.origin("topology", "routing", "load_balancing", role)
                 yield self._problem(at, f"no switch is a {role}; there are {joined(sorted(self._roles))}")
 
     def out_of_service(self, gone: Collection[FabricElement]) -> Iterator[Problem]:
-        """Yield switches that are not there, and ends that no link joins."""
+        """Yield switches that do not exist, and pairs of ends without a link."""
         for names, origin in gone:
             unknown = [(number, name) for number, name in enumerate(names) if name not in self._tiers]
             for number, name in unknown:

@@ -1,4 +1,4 @@
-"""The declared shape of a topology to a plan, and what an intent calls otherwise than the shape does."""
+"""Turns the declared shape of a topology into a plan, with the names and ports that the intent overrides."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ if TYPE_CHECKING:
 
 
 def shape_plan(loaded: LoadedIntent) -> WiringPlan | None:
-    """Return the plan of the shape that is declared, under its own names and ports; None where there is no shape.
+    """Return the plan of the declared shape, with its own names and ports; None where there is no shape.
 
     Raises:
-        InputError: a name or port is given to what the shape does not have, or twice.
+        InputError: a name or port is assigned to a device or link that the shape does not have, or twice.
     """
     topology = loaded.intent.topology
     declared = topology.shape
@@ -64,11 +64,11 @@ _CABLE_KEYS: dict[LinkTier, str] = {
     "global_links": "global",
     "links": "link",
 }
-"""What ``cables`` of a shape calls the cables of each tier of links."""
+"""The keys under ``cables`` of a shape, by tier of links."""
 
 
 def _shape(declared: ShapeIntent, at: Origin) -> Shape:
-    """Return a declared shape; ``at`` is where it is."""
+    """Convert a declared shape to the model; ``at`` is its origin."""
     links = partial(_links, declared, at)
     match declared:
         case LeafSpineIntent():
@@ -140,7 +140,7 @@ def _shape(declared: ShapeIntent, at: Origin) -> Shape:
 
 
 def _links(declared: ShapeIntent, at: Origin, tier: LinkTier) -> LinkKind:
-    """Return the links of a tier; those between switches are declared under the name of their tier."""
+    """Return the links of a tier; links between switches are declared under the name of their tier."""
     key, cable = "host_links" if tier == "hosts" else tier, _CABLE_KEYS[tier]
     cables_m = {name.rstrip("_"): cable_m for name, cable_m in declared.cables}
     lag = "lag" if declared.lag and tier != "hosts" else None
@@ -148,7 +148,7 @@ def _links(declared: ShapeIntent, at: Origin, tier: LinkTier) -> LinkKind:
 
 
 class _Overrides:
-    """Names and ports that an intent gives instead of derived ones."""
+    """Names and ports of an intent that replace derived ones."""
 
     def __init__(self, loaded: LoadedIntent, plan: WiringPlan) -> None:
         self._loaded = loaded
@@ -230,12 +230,12 @@ class _Overrides:
 
 
 def _ends(bundle: LinkBundle) -> tuple[str, str]:
-    """Return what an intent calls the two ends of the links between two devices."""
+    """Return the keys of the intent's ``ports`` for the two ends of a bundle: ``leaf1:spine1`` and ``spine1:leaf1``."""
     return f"{bundle.a}:{bundle.b}", f"{bundle.b}:{bundle.a}"
 
 
 def _plugged(bundle: LinkBundle, left: Mapping[str, Iterator[str]]) -> Iterator[LinkBundle]:
-    """Yield a bundle as it is, or a bundle a link where an end has ports of its own; ``left`` are those to be given.
+    """Yield a bundle unchanged, or one bundle per link where an end has declared ports; ``left`` has the unused ones.
 
     Several bundles may join the same two devices: a host that has several adapters on a rail has one of each.
     """

@@ -1,4 +1,4 @@
-"""Kinds of switches: what makes switches identical, and which port each link gets on them."""
+"""Switch kinds, which group identical switches, and the port of each link on them."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 class PortUse(NamedTuple):
-    """One port a switch needs: its speed, which links it serves, and the real cable.
+    """One port that a switch needs: its speed, the tier of its link, and the real cable length.
 
-    ``remapped``: tunnels between dual ToRs pass here. ``lag`` names the LAG it is a member of. ``kept`` are ports that
-    are left free before it, as numbers and speeds in b/s.
+    ``remapped``: tunnels between dual ToRs pass here. ``lag`` names its LAG. ``kept`` are the ports to keep free before
+    it, as counts and speeds in b/s.
     """
 
     speed_bps: int
@@ -47,10 +47,10 @@ class PortUse(NamedTuple):
 
 
 class SwitchKind(NamedTuple):
-    """What makes switches identical: product, HWSKU, role and the ports they need, in order.
+    """The properties that identical switches share: product, HWSKU, role and the ports they need, in order.
 
-    ``cages`` is what the intent says of its cages and ports. ``device`` is the switch that it states buffers or curves
-    for by name, empty for all others.
+    ``cages`` are the declared settings of cages and ports. ``device`` is the name of a switch with exceptions for
+    buffers or curves under its own name, empty for all others.
     """
 
     profile: SwitchProfile
@@ -63,11 +63,11 @@ class SwitchKind(NamedTuple):
 
     @property
     def called(self) -> str:
-        """The switches it represents, in words."""
+        """The switches of this kind, as text for messages."""
         return f"{self.device or f'role {self.role}'} ({self.hwsku.name})"
 
     def place(self, speed_bps: int) -> ClassPlace:
-        """Return where classes have queues and groups: at its ports of one speed."""
+        """Return the place of classes at ports of one speed."""
         return ClassPlace(self.device, self.role, speed_bps)
 
     @property
@@ -77,10 +77,10 @@ class SwitchKind(NamedTuple):
 
 
 def require_few_ports(loaded: LoadedIntent, kind: SwitchKind) -> None:
-    """Refuse a switch of more ports than are laid out.
+    """Refuse a switch of more ports than a layout supports.
 
     Raises:
-        InputError: it has.
+        InputError: it has more.
     """
     if len(kind.uses) > SWITCH_PORTS:
         message = (
@@ -90,10 +90,10 @@ def require_few_ports(loaded: LoadedIntent, kind: SwitchKind) -> None:
 
 
 def place(loaded: LoadedIntent, kind: SwitchKind, placement: PortPlacement) -> list[PortSpec | None]:
-    """Return the port of each use; those that are named come before the others choose.
+    """Return the port of each use; named ports are assigned before the others.
 
     Raises:
-        InputError: a named port is to stay down, or no port is left to keep free.
+        InputError: a named port must stay down, or no port is left to keep free.
     """
     claimed: dict[int, PortSpec | None] = {}
     for number, use in enumerate(kind.uses):
@@ -110,7 +110,7 @@ def place(loaded: LoadedIntent, kind: SwitchKind, placement: PortPlacement) -> l
 def _placed(
     loaded: LoadedIntent, kind: SwitchKind, use: PortUse, claimed: PortSpec | None, placement: PortPlacement
 ) -> PortSpec | None:
-    """Return the port of a use, after those that are kept free before it."""
+    """Return the port of a use, after the ports that are kept free before it."""
     for ports, speed_bps in use.kept:
         for _ in range(ports):
             if not placement.keep(speed_bps):
@@ -122,7 +122,7 @@ def _placed(
 
 
 def demand(uses: Sequence[PortUse]) -> tuple[PortDemand, ...]:
-    """Return how many ports of each speed are wanted, and for what."""
+    """Return how many ports of each speed are needed, and their purpose."""
     by_purpose: dict[tuple[int, str], list[PortUse]] = {}
     for use in uses:
         by_purpose.setdefault((use.speed_bps, "host" if use.to_host else "switch"), []).append(use)

@@ -1,8 +1,8 @@
-"""Ports that no link uses and that an intent says are down: they give their buffer back.
+"""Unused ports that an intent shuts down to reclaim their buffer.
 
-In the traditional buffer model they are bound to profiles without size; what is bound to nothing keeps what the SDK
-reserves. In the dynamic one they have the profiles of any port, and the switch takes their buffer itself while they
-are down. Source: sonic-net/SONiC doc/qos/reclaim-reserved-buffer.md @43bcd5d; sonic-utilities
+In the traditional buffer model they are bound to profiles of size 0; a port without any profile keeps the buffer that
+the SDK reserves. In the dynamic model they have the profiles of any port, and the switch itself reclaims their buffer
+while they are down. Source: sonic-net/SONiC doc/qos/reclaim-reserved-buffer.md @43bcd5d; sonic-utilities
 scripts/mellanox_buffer_migrator.py @66b5071.
 """
 
@@ -37,18 +37,18 @@ if TYPE_CHECKING:
     Substitute = Callable[[BufferProfile], BufferProfile | None]
 
 _GROUP = 0
-"""The one group of an unused port that holds buffer: its lossless ones have no row (the migrator, see above)."""
+"""The one group of an unused port that reserves buffer: its lossless groups have no row (the migrator, see above)."""
 
 
 class ReclaimedPorts(NamedTuple):
-    """Unused ports with their QoS, and the pools that their profiles need besides those of ports in use."""
+    """Unused ports with their QoS, and the pools of their profiles that ports in use do not have."""
 
     ports: tuple[Port, ...]
     pools: tuple[Pool, ...]
 
 
 def zero_buffers(loaded: LoadedIntent, kind: SwitchKind) -> ZeroBuffers | None:
-    """Return what takes the buffer of unused ports back, None where an intent does not say that they are down.
+    """Return the zero-size profiles that reclaim buffer, None where an intent keeps unused ports.
 
     Raises:
         InputError: SONiC has no such profiles for the product.
@@ -68,7 +68,7 @@ def zero_buffers(loaded: LoadedIntent, kind: SwitchKind) -> ZeroBuffers | None:
 def reclaimed(
     zero: ZeroBuffers, specs: Sequence[PortSpec], used: Sequence[Port], device: SwitchQos, origin: Origin
 ) -> ReclaimedPorts:
-    """Return the unused ports of a switch; ``used`` are its other ports, whose queues and lists they mirror."""
+    """Return the unused ports of a switch; they mirror the queues and lists of its other ports, ``used``."""
     normal = _UsedPortBuffers(used)
     if not specs or normal.lossy is None:
         return ReclaimedPorts((), ())
@@ -85,7 +85,7 @@ def _itself(profile: BufferProfile) -> BufferProfile | None:
 
 
 class _UsedPortBuffers:
-    """The buffers that ports in use have: by queue, the lists, and the profile of lossy groups."""
+    """The buffers of ports in use: by queue, the lists, and the profile of lossy groups."""
 
     def __init__(self, used: Sequence[Port]) -> None:
         distinct = list({id(port.qos): port.qos for port in used if port.qos}.values())
@@ -98,7 +98,7 @@ class _UsedPortBuffers:
 
 
 class _Zeros:
-    """The profiles without size, made once each."""
+    """The profiles of size 0, each built once."""
 
     def __init__(self, zero: ZeroBuffers, pools: Sequence[Pool], origin: Origin) -> None:
         self.pools = tuple(
@@ -126,7 +126,7 @@ class _Zeros:
         self._by_pool = made
 
     def instead_of(self, profile: BufferProfile) -> BufferProfile | None:
-        """Return the replacement of a profile: the one without size on its pool."""
+        """Return the replacement of a profile: the one of size 0 in its pool."""
         return self._by_pool.get(profile.pool.name) if profile.pool else None
 
 

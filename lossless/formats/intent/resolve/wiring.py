@@ -1,4 +1,4 @@
-"""The declared topology to a plan, and its mistakes: names that do not exist, hosts wired to hosts."""
+"""Turns the declared topology into a plan, and reports its mistakes: unknown names, hosts wired to hosts."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 def plan(loaded: LoadedIntent) -> WiringPlan:
-    """Return who is connected to whom.
+    """Return the wiring plan of an intent.
 
     Raises:
-        InputError: every link that names a device which is not declared, joins two hosts or leads back to
-            its own device, every named port with several links, every LAG to a host or of several speeds, and
-            every tier that is said to have PFC and has no links.
+        InputError: every link that names an undeclared device, joins two hosts or ends at the device it starts from,
+            every named port with several links, every LAG to a host or of several speeds, and every tier with
+            declared PFC and no links.
     """
     wiring = _plan(loaded)
     problems = list(_tiers_without_links(loaded, wiring))
@@ -41,7 +41,7 @@ def _plan(loaded: LoadedIntent) -> WiringPlan:
 
 
 def _tiers_without_links(loaded: LoadedIntent, wiring: WiringPlan) -> Iterator[Problem]:
-    """Yield the tiers that PFC is wanted on and that no link is of."""
+    """Yield tiers with declared PFC that have no links."""
     there = wiring.link_tiers
     stated = loaded.intent.pfc.tiers if loaded.intent.pfc else None
     for index, tier in enumerate(stated or ()):
@@ -77,7 +77,7 @@ def _node(loaded: LoadedIntent, name: str, device: DeviceChoice) -> PlanNode:
 
 
 def _lags_of_several_speeds(loaded: LoadedIntent, bundles: list[LinkBundle]) -> Iterator[Problem]:
-    """Yield the links that SONiC would refuse as members of their LAG (sonic-utilities config/main.py @691b1bb)."""
+    """Yield links that SONiC would refuse as members of their LAG (sonic-utilities config/main.py @691b1bb)."""
     first: dict[tuple[object, ...], LinkBundle] = {}
     for bundle in bundles:
         if bundle.lag is None:
@@ -92,7 +92,7 @@ def _lags_of_several_speeds(loaded: LoadedIntent, bundles: list[LinkBundle]) -> 
 
 
 def _rank(node: PlanNode) -> tuple[object, ...]:
-    """Leaves, spines, hosts; ``leaf2`` before ``leaf10``."""
+    """Return the sort key of a device: leaves, spines, hosts; ``leaf2`` before ``leaf10``."""
     # Every second part of the split is digits, so that numbers never meet text.
     parts = tuple(int(p) if i % 2 else p for i, p in enumerate(re.split(r"([0-9]+)", node.name)))
     return (ROLES.index(node.role), parts, node.name)
@@ -109,7 +109,7 @@ class _Ends:
         self._problems = problems
 
     def bundle(self, seen: set[str]) -> Iterator[LinkBundle]:
-        """Yield the bundle unless an end is wrong; ``seen`` are the named ports of the links before."""
+        """Yield the bundle unless an end is invalid; ``seen`` are the named ports of the links before."""
         ends = {side: _end(getattr(self._link, side)) for side in ("a", "b")}
         before = len(self._problems)
         for side, (name, port) in ends.items():
@@ -139,7 +139,7 @@ class _Ends:
         yield LinkBundle(*near, *far, count, speed_bps, self._link.cable, tier, origin, cable, self._lag())
 
     def _lag(self) -> str | None:
-        """Return the name of the LAG; one without a name is told apart by its place in the list."""
+        """Return the name of the LAG; one without a name is identified by its position in the list."""
         lag = self._link.lag
         return f"of link {self._origin.path[-1]}" if lag is True else lag
 

@@ -1,4 +1,4 @@
-"""What an intent says of workloads, in the terms of the model: the classes, hosts and ports they name are there."""
+"""The workloads of an intent, converted to the model; the classes, hosts and ports that they name are checked."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def workloads(loaded: LoadedIntent, fabric: Fabric) -> tuple[DeclaredWorkload, .
     """Return the workloads that an intent declares for a fabric.
 
     Raises:
-        InputError: every class, host, port and algorithm that is not there, located.
+        InputError: every class, host, port and algorithm that does not exist, located.
     """
     declared = loaded.intent.workloads
     if not declared:
@@ -55,7 +55,7 @@ def _workload(loaded: LoadedIntent, name: str, stated: WorkloadIntent) -> Declar
 
 
 class _DeclaredNames:
-    """What a fabric has, to hold names against."""
+    """The names of a fabric's classes, NICs and ports."""
 
     def __init__(self, loaded: LoadedIntent, fabric: Fabric) -> None:
         self._loaded = loaded
@@ -65,7 +65,7 @@ class _DeclaredNames:
         self._nics = {name for link in to_hosts for name in (link.b, f"{link.b}:{link.b_port}")}
 
     def problems(self, name: str, stated: WorkloadIntent) -> Iterator[Problem]:
-        """Yield what a workload names that is not there."""
+        """Yield the unresolved names of a workload."""
         if stated.traffic_class is not None and stated.traffic_class not in self._lossless:
             hint = suggestion(stated.traffic_class, self._lossless)
             yield self._problem(f"no lossless class is called {stated.traffic_class!r}{hint}", name, "class")

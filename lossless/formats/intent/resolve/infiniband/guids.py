@@ -1,4 +1,4 @@
-"""GUIDs that an intent states, or a file beside it: one line a switch or HCA, ``leaf1 0x0002c90300a1b2c3``."""
+"""GUIDs in an intent or a file beside it, which has one line a switch or HCA: ``leaf1 0x0002c90300a1b2c3``."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 def guids_of(loaded: LoadedSubnet, known: Mapping[str, object]) -> dict[str, int]:
-    """Return the GUIDs of switches and HCAs by name; those of the intent count for more than those of its file.
+    """Return the GUIDs of switches and HCAs by name; those of the intent override those of its file.
 
     Raises:
-        InputError: a name that is none of ``known``, a GUID that two have, or a file that cannot be read.
+        InputError: a name that is not in ``known``, a GUID with two names, or a file that cannot be read.
     """
     problems: list[Problem] = []
     guid_of: dict[str, int] = {}
@@ -40,7 +40,7 @@ def guids_of(loaded: LoadedSubnet, known: Mapping[str, object]) -> dict[str, int
 
 
 class _GuidPlace:
-    """Makes problems of one place."""
+    """Creates problems located at one place."""
 
     def __init__(self, file: str, line: int | None, column: int | None) -> None:
         self._file, self._line, self._column = file, line, column
@@ -59,7 +59,7 @@ def _of_intent(loaded: LoadedSubnet) -> Iterator[_Stated]:
 
 
 def _of_file(loaded: LoadedSubnet, problems: list[Problem]) -> Iterator[_Stated]:
-    """Yield the GUIDs of the file that an intent names; what follows a # is a comment."""
+    """Yield the GUIDs of the file that an intent names; text after a # is a comment."""
     if loaded.intent.guid_file is None:
         return
     path = str(Path(loaded.document.file).parent / loaded.intent.guid_file)

@@ -25,13 +25,13 @@ class HostNames(NamedTuple):
     hosts: Mapping[str, SubnetHost]
 
     def hosts_of(self, entry: str) -> list[SubnetHost]:
-        """Return the hosts that an entry names; raises PydanticCustomError."""
+        """Return the hosts that an entry names; raises PydanticCustomError for an unknown name."""
         if entry.startswith("@"):
             return self._of_role(entry[1:])
         return [self._host(name) for name in expanded(entry)]
 
     def hcas_of(self, entry: str) -> list[str]:
-        """Return the HCAs that an entry names: all of a host where only that is named; raises PydanticCustomError."""
+        """Return the HCAs that an entry names, all HCAs for a host; raises PydanticCustomError for an unknown name."""
         if ":" not in entry:
             return [hca for host in self.hosts_of(entry) for hca in host.hcas]
         hcas = []
@@ -55,7 +55,7 @@ class HostNames(NamedTuple):
 
 
 def expanded(entry: str) -> Iterator[str]:
-    """Yield the names that one entry stands for: ``host[1-3,7]``, ``host[01-16]``; raises PydanticCustomError."""
+    """Yield the names of an entry with ranges: ``host[1-3,7]``, ``host[01-16]``; raises PydanticCustomError."""
     match = _RANGES.fullmatch(entry)
     if match is None:
         if "[" in entry or "]" in entry:

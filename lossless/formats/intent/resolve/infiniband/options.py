@@ -1,4 +1,4 @@
-"""Which keys of opensm.conf an intent states, and which follow from what else it says."""
+"""Keys of opensm.conf: those that an intent declares, and those derived from its other sections."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 SL_COUNT = 16
 DROP = 15
-"""In an SL2VL table: packets of the SL are dropped (InfiniBand specification, 7.6.6)."""
+"""The VL of the SL2VL table that drops packets of an SL (InfiniBand specification, 7.6.6)."""
 _VLS_CODE = {count: code for code, count in OPERATIONAL_VLS.items()}
 
 
 def options_of(loaded: LoadedSubnet) -> tuple[ManagerSetting, ...]:
-    """Return the keys that follow from the intent, then those it states itself.
+    """Return the keys derived from the intent, then those that it declares itself.
 
     Raises:
-        InputError: a key that is stated and made of another part of the intent at once.
+        InputError: a declared key is also derived from another section.
     """
     derived = tuple(_derived(loaded))
     made = {setting.key: setting.origin for setting in derived}
@@ -87,9 +87,9 @@ def _qos(loaded: LoadedSubnet, qos: SubnetQos) -> Iterator[ManagerSetting]:
 
 
 def _arbitration(qos: SubnetQos, table: str, origin: Origin, layers: int) -> Iterator[ManagerSetting]:
-    """Yield an arbitration table, where a level has a weight in it; else opensm's own stands.
+    """Yield an arbitration table where a level has a weight in it; without one opensm's default applies.
 
-    A lane of the engine that no level names has the largest of the weights.
+    A lane of the engine without a level has the largest of the weights.
     """
     weights = [(level.vl, getattr(level, table)) for level in qos.levels.values()]
     stated = [(vl, weight) for vl, weight in weights if weight is not None]
@@ -107,12 +107,12 @@ def _engine(loaded: LoadedSubnet) -> str | None:
 
 
 def _layers(loaded: LoadedSubnet, qos: SubnetQos) -> int:
-    """Return how many lanes the engine parts its paths by, of which each is the VL of the SL of its number."""
+    """Return how many lanes the engine divides its paths among, each the VL of the SL with its number; 0 for none."""
     return qos.vls or DROP if _engine(loaded) in SL_IS_LANE else 0
 
 
 def _torus_arbitration(qos: SubnetQos, table: str, origin: Origin) -> Iterator[ManagerSetting]:
-    """Yield the arbitration tables of both kinds of ports, which torus-2QoS gives lanes of its own choice."""
+    """Yield the arbitration tables of both kinds of ports, to which torus-2QoS assigns lanes itself."""
     levels = [(level.sl, getattr(level, table)) for level in qos.levels.values()]
     stated = [(sl, weight) for sl, weight in levels if weight is not None]
     for kind in TORUS_PORTS:
@@ -126,9 +126,9 @@ def _torus_arbitration(qos: SubnetQos, table: str, origin: Origin) -> Iterator[M
 
 
 def _sl2vl(qos: SubnetQos, layers: int) -> list[int]:
-    """Return the VL of every SL: those that no level names use that of ``rest``, else of SL 0, else are dropped.
+    """Return the VL of every SL; SLs without a level use that of ``rest``, else that of SL 0, else they are dropped.
 
-    Where the engine parts its paths by lanes, it gives each path the SL of its lane, and those have their own VL.
+    Where the engine divides its paths among lanes, each path has the SL of its lane, and these SLs keep their own VL.
     """
     by_sl = {level.sl: level.vl for level in qos.levels.values()}
     rest = qos.levels[qos.rest].vl if qos.rest is not None else by_sl.get(0, DROP)

@@ -1,4 +1,4 @@
-"""Which port of a switch each link gets, and how many ports of which rate are asked of it."""
+"""Assigns a port of a switch to each link, and counts the required ports of each rate."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ FULL_LANES = 4
 
 
 class SubnetPortUse(NamedTuple):
-    """A link end at a switch: its rate, what for, where that is written, and the port where one is named.
+    """A link end at a switch: its rate, its purpose, its origin, and the port where one is named.
 
-    ``order``: where none is named, those of a lower order get the lower ports.
+    Of the ends without a named port, those of a lower ``order`` get the lower ports.
     """
 
     rate: str
@@ -32,24 +32,24 @@ class SubnetPortUse(NamedTuple):
 
 
 class SubnetPorts(NamedTuple):
-    """The ports of one switch: the highest number, and one for each use in order, None where none was left."""
+    """The ports of one switch: the highest number, and the port of each use in order, None where none was left."""
 
     highest: int
     numbers: tuple[int | None, ...]
 
 
 def cages(profile: InfinibandSwitchProfile) -> int:
-    """Return how many ports a switch has where none is split: those at a rate of all lanes."""
+    """Return the number of unsplit ports of a switch: those at a rate of all lanes."""
     whole = [count for rate, count in profile.ports.items() if RATES[rate].lanes == FULL_LANES]
     return max(whole, default=max(profile.ports.values()) // 2)
 
 
 def place(profile: InfinibandSwitchProfile, uses: Sequence[SubnetPortUse]) -> SubnetPorts:
-    """Return the ports of a switch's links, those that are named first of all, the others by their order.
+    """Return the ports of a switch's links: first those that are named, then the others by their order.
 
-    Where a link has half the lanes every port of the switch counts as two, and a link of all lanes takes the odd one:
-    so numbers of the model are unique, which is all that routing needs. What a deployed switch calls its ports,
-    ``ibnetdiscover`` tells.
+    If a link uses half the lanes, every port of the switch counts as two, and a link of all lanes takes the odd number.
+    The numbers of the model are therefore unique, which is all that routing needs; ``ibnetdiscover`` reports the port
+    numbers of a deployed switch.
     """
     halves = any(RATES[use.rate].lanes < FULL_LANES for use in uses)
     highest = cages(profile) * (2 if halves else 1)
@@ -62,7 +62,7 @@ def place(profile: InfinibandSwitchProfile, uses: Sequence[SubnetPortUse]) -> Su
 
 
 class _Free:
-    """Hands out port numbers from 1 on; halves of a split port one after the other."""
+    """Allocates port numbers from 1 on; the halves of a split port follow each other."""
 
     def __init__(self, highest: int, taken: set[int], *, halves: bool) -> None:
         self._highest, self._taken, self._step = highest, taken, 2 if halves else 1
@@ -83,7 +83,7 @@ class _Free:
 
 
 def demand(switch: str, uses: Sequence[SubnetPortUse]) -> Iterator[SubnetPortDemand]:
-    """Yield how many ports of each rate a switch's links ask for, and for what."""
+    """Yield how many ports of each rate the links of a switch need, and their purpose."""
     counted = Counter((use.rate, use.purpose, use.origin) for use in uses)
     for (rate, purpose, origin), count in counted.items():
         yield SubnetPortDemand(switch, count, RATES[rate], purpose, origin)

@@ -1,4 +1,4 @@
-"""Managers, partitions, SHARP and jobs of a subnet's intent, every name looked up."""
+"""Resolves managers, partitions, SHARP and jobs of a subnet's intent; every name is looked up."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import Hca, SubnetSwitch
 
 WORDS = ("ALL", "ALL_CAS", "ALL_SWITCHES", "ALL_ROUTERS", "SELF")
-"""What opensm takes for many ports at once (opensm(8), partition configuration)."""
+"""Words of opensm that stand for many ports at once (opensm(8), partition configuration)."""
 _GUID = re.compile(r"0[xX][0-9A-Fa-f]{1,16}")
 
 
 class Services:
-    """Looks up what the parts of an intent name; keeps what is not there as problems."""
+    """Looks up the names in the services of an intent, and collects unknown names as problems."""
 
     def __init__(
         self,
@@ -49,12 +49,12 @@ class Services:
         self.problems: list[Problem] = []
 
     def finish(self) -> None:
-        """Raise InputError where anything that was looked up is not there."""
+        """Raise InputError if any name that was looked up does not exist."""
         if self.problems:
             raise InputError(self.problems)
 
     def managers(self) -> tuple[ManagerHost, ...]:
-        """Return where subnet managers run."""
+        """Return the hosts of the subnet managers."""
         managers = []
         for index, choice in enumerate(self._loaded.intent.subnet_manager.hosts):
             path = ("subnet_manager", "hosts", index)
@@ -65,7 +65,7 @@ class Services:
         return tuple(managers)
 
     def routing(self, top: Sequence[str]) -> SubnetRouting:
-        """Return how the subnet is routed; ``top`` are the switches of the top tier."""
+        """Return the routing of the subnet; ``top`` are the switches of the top tier."""
         loaded, choice = self._loaded, self._loaded.intent.subnet_manager.routing
         at = loaded.origin("subnet_manager", "routing")
         if choice is None:
@@ -82,14 +82,14 @@ class Services:
         )
 
     def partitions(self) -> tuple[Partition, ...] | None:
-        """Return the partitions, None where the intent says nothing of them."""
+        """Return the partitions, None where the intent declares none."""
         declared = self._loaded.intent.partitions
         if declared is None:
             return None
         return tuple(self._partition(name, choice) for name, choice in declared.items())
 
     def sharp(self) -> Sharp | None:
-        """Return what is reduced in the switches, None where the intent says nothing of it."""
+        """Return the reductions in the switches, None without a section ``sharp``; for ``off``, ``on`` is False."""
         loaded, choice = self._loaded, self._loaded.intent.sharp
         at = loaded.origin("sharp")
         if choice is None:
@@ -114,7 +114,7 @@ class Services:
         )
 
     def job(self) -> Job | None:
-        """Return what jobs are told, None where the intent says nothing of it."""
+        """Return the settings of jobs, None where the intent declares none."""
         loaded, jobs = self._loaded, self._loaded.intent.jobs
         if jobs is None:
             return None
@@ -132,7 +132,7 @@ class Services:
         return tuple(self._loaded.intent.qos.levels) if self._loaded.intent.qos else ()
 
     def _node(self, named: str, path: tuple[str | int, ...]) -> tuple[str, str | None]:
-        """Return the host or switch that is named, and the HCA of a host that is meant."""
+        """Return the host or switch of a name, and the HCA where the name has one."""
         if named in self._switches:
             return named, None
         try:

@@ -1,4 +1,4 @@
-"""The intent of a subnet and hardware profiles to the model of the subnet."""
+"""Turns the intent of a subnet and hardware profiles into the model of the subnet."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 def resolve_subnet(loaded: LoadedSubnet, profile_dirs: Sequence[str | PathLike[str]] = ()) -> Subnet:
     """Return the subnet that an intent declares.
 
-    What has a meaning but is unsafe or impossible is built; rules report it.
+    An unsafe or impossible subnet is built nevertheless, for rules to report.
 
     Raises:
         InputError: a profile, switch, host or level that does not exist, located in the intent.
@@ -93,7 +93,7 @@ class _SubnetResolver:
         return subnet
 
     def _wired(self) -> tuple[dict[str, SubnetSwitch], tuple[SubnetLink, ...], tuple[SubnetPortDemand, ...]]:
-        """Return switches, links with port numbers, and what is asked of every switch's ports."""
+        """Return the switches, the links with port numbers, and the required ports of every switch."""
         uses: dict[str, list[SubnetPortUse]] = {spot.name: [] for spot in self.layout.switches}
         for wire in self.layout.wires:
             uses[wire.a].append(
@@ -222,7 +222,7 @@ def _switch(
 
 
 class _Hardware:
-    """Products of switches and hosts, each with the place that names it; a product is looked up once."""
+    """Looks up the products of switches and hosts, each once, and the origin of each choice."""
 
     def __init__(self, loaded: LoadedSubnet, folders: Sequence[str | PathLike[str]]) -> None:
         self._loaded, self._folders = loaded, folders
@@ -230,7 +230,7 @@ class _Hardware:
         self._hcas: dict[str, HcaProfile] = {}
 
     def switch(self, spot: SwitchSpot) -> tuple[InfinibandSwitchProfile, Origin]:
-        """Return the product of a switch; raises InputError where none is named, or it does not exist."""
+        """Return the product of a switch; raises InputError where none is declared, or its profile does not exist."""
         name, origin = self._switch_choice(spot)
         try:
             if name not in self._switches:
@@ -240,7 +240,7 @@ class _Hardware:
         return self._switches[name], origin
 
     def hca(self, spot: HostSpot) -> tuple[HcaProfile, Origin]:
-        """Return the adapter of a host; raises InputError where it does not exist."""
+        """Return the adapter of a host; raises InputError where its profile does not exist."""
         name, origin = self._loaded.intent.hardware.hca, self._loaded.origin("hardware", "hca")
         choice = self._loaded.intent.topology.hosts.get(spot.name)
         if choice is not None and choice.hca is not None:

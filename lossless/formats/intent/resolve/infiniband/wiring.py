@@ -1,4 +1,4 @@
-"""The topology of a subnet's intent to a layout: by its shape, or as switches and links are listed."""
+"""Turns the topology of a subnet's intent into a layout: from its shape, or from the listed switches and links."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ SWITCH_LINKS = "links between switches"
 
 
 def layout_of(loaded: LoadedSubnet) -> SubnetLayout:
-    """Return the layout of an intent, hosts that are named after those of the shape.
+    """Return the layout of an intent; hosts listed by name follow those of the shape.
 
     Raises:
-        InputError: a switch that does not exist, or a port that cannot be, located in the intent.
+        InputError: a switch that does not exist, or an impossible port, located in the intent.
     """
     made = _of_shape(loaded)
     problems: list[Problem] = []
@@ -162,7 +162,7 @@ def _bundle(
 def _named_host(
     loaded: LoadedSubnet, name: str, choice: HostChoice, known: dict[str, None], problems: list[Problem]
 ) -> Iterator[SubnetWire]:
-    """Yield the links of a host that is named, which go to its switches in turn."""
+    """Yield the links of a host that is listed by name; its switches take the links in turn."""
     count, rate = choice.links
     path = ("topology", "hosts", name)
     missing = [switch for switch in choice.at if switch not in known]
