@@ -35,7 +35,7 @@ FACTS = (
     _facts("nccl.conf", "environment"),
     _facts("dcb", "dcb", sign=rf"\A\s*\{{\s*\"(?:{_OBJECTS})\""),
 )
-"""What is read of settings, by the titles of sections; a text without a title has that of the first sign in it."""
+"""The forms of settings, by section title. A text without a title has the form whose sign occurs first in it."""
 FORMS = (
     _state(
         "RCCL RAS status",
@@ -58,6 +58,6 @@ FORMS = (
     _state("ethtool -S", "ethtool"),
     *FACTS,
 )
-"""The most particular first: an ethtool's counter is the plainest line of all."""
+"""The forms of state, the most specific first: a counter of ethtool matches the most general pattern of all."""
 COMMANDS = {form.name.split()[0] for form in FACTS} | {"rdma", "grep", "nicctl", "ip", "end", "not"}
-"""Commands that begin a section, those of the collector with them; what is not read here ends the section before it."""
+"""Commands that begin a section, those of the collector included; an unsupported command ends the section before it."""

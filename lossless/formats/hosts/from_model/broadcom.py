@@ -1,8 +1,8 @@
-"""Host files for Broadcom NICs (driver bnxt_re): what the driver must be told beside what every NIC is.
+"""Host files for Broadcom NICs (driver bnxt_re): the settings of the driver beside those of every NIC.
 
-Congestion control is set in configfs, in a folder that exists while somebody needs it: files below ``cc`` take
-hexadecimal numbers and keep them in mind, writing 1 to ``apply`` hands them to the firmware, and reading ``apply``
-shows what the firmware has (bnxt_re/configfs.c in lykeioner/driver @bcef51d). Firmware with service profiles
+Congestion control is set in configfs, in a folder that exists while a process uses it: files below ``cc`` accept
+hexadecimal numbers and store them, writing 1 to ``apply`` sends them to the firmware, and reading ``apply``
+prints the values of the firmware (bnxt_re/configfs.c in lykeioner/driver @bcef51d). Firmware with service profiles
 refuses priorities there, and takes them with the DSCPs from DCB; it alone has a TC for CNPs
 (bnxt_setupcc.sh 236.1.155.0). ``ecn_marking`` 1 is ECT(1), ``cc_mode`` 1 is DCQCN with probabilities.
 """
@@ -24,12 +24,13 @@ _CNP_TC = 2
 
 
 def values(qos: HostQos) -> Mapping[str, object]:
-    """Return what the driver's part of a script lays out.
+    """Return the template values of the driver's part of a script.
 
-    Each row has a file below ``cc``, its name in what ``apply`` shows, its value, and how ``apply`` shows it.
+    Each row of ``congestion_control`` has a file below ``cc``, its name in the output of ``apply``, its value, and that
+    value as ``apply`` prints it.
 
     Raises:
-        RenderError: nothing says what RDMA or CNPs carry, or DCQCN would run on no priority.
+        RenderError: the DSCP and priority of RDMA or CNPs are unknown, or DCQCN would run on no priority.
     """
     dcqcn_priorities(qos)
     return {
@@ -43,7 +44,7 @@ def values(qos: HostQos) -> Mapping[str, object]:
 
 
 def settings(qos: HostQos) -> Mapping[str, int]:
-    """Return what congestion control is set to, by the file below ``cc``."""
+    """Return the values of congestion control by their file below ``cc``."""
     return {name: int(value, 16) for name, _, value, _ in (*_always(qos), *_without_profiles(qos))}
 
 

@@ -1,4 +1,4 @@
-"""What a file of a host is made of: the one shape in which every maker of host files hands them on."""
+"""The type of a host file that all makers of host files return."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from lossless.ground.basics.records import NamedTuple
 
 
 class HostFile(NamedTuple):
-    """One file of a host: its path in the host's folder, and the template and the values that make it."""
+    """One file of a host: its path in the host's folder, its template, and the values of the template."""
 
     path: str
     template: str

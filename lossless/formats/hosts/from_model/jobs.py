@@ -1,6 +1,6 @@
 """The environment of jobs as files: NCCL's own configuration, and variables for containers.
 
-Both are lines of ``NAME=value`` without quotes or ``export``, which is all that their readers know:
+Both are lines of ``NAME=value`` without quotes or ``export``, the only syntax that their readers support:
 
 * NCCL reads ``/etc/nccl.conf``. A line that begins with ``#`` is a comment, blanks belong to names and values, and a
   variable that a job has set itself wins (NVIDIA/nccl src/misc/param.cc @081eafa).
@@ -25,12 +25,12 @@ _NCCL = "NCCL_"
 
 
 def job_files(qos: HostQos) -> tuple[HostFile, ...]:
-    """Return the files that tell the jobs on a host how to use its fabric."""
+    """Return the files that configure the jobs on a host for its fabric."""
     return environment_files(qos.jobs.variables, about=_about(qos))
 
 
 def environment_files(variables: Iterable[Variable], about: tuple[str, ...] = ()) -> tuple[HostFile, ...]:
-    """Return variables as NCCL's configuration and as a file for containers; ``about`` heads both, line by line."""
+    """Return variables as NCCL's configuration and as a file for containers, both with the comment lines ``about``."""
     every = tuple(variables)
     nccl = tuple(variable for variable in every if variable.name.startswith(_NCCL))
     return (
@@ -51,7 +51,7 @@ def _about(qos: HostQos) -> tuple[str, ...]:
 
 
 def _patience(transport: Transport) -> str:
-    """Return how long NCCL's queue pairs keep trying, which is what rule WD008 holds the switches' watchdog to."""
+    """Return how long NCCL's queue pairs retry, the time that rule WD008 compares with the switches' watchdog."""
     patience_ns = transport.patience_ns
     if patience_ns is None:
         return "A queue pair never gives up: NCCL_IB_TIMEOUT is 0."

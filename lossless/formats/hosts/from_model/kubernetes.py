@@ -1,17 +1,17 @@
-"""A NicConfigurationTemplate for each kind of NIC: what NVIDIA's operator is told, so that it agrees with the switches.
+"""A NicConfigurationTemplate for each kind of NIC: settings of NVIDIA's operator that match those of the switches.
 
-What the operator does with one (Mellanox/nic-configuration-operator README.md @0082142 and
+The operator handles it as follows (Mellanox/nic-configuration-operator README.md @0082142 and
 pkg/configuration/configvalidation.go @01eed1d):
 
 * ``roceOptimized`` alone writes CNP_DSCP 4, CNP_802P_PRIO 6, a ToS byte of 0 and congestion control on all priorities.
-  None of that is what the fabric has, so all of it is stated: ``tos``, and the rest in ``rawNvConfig``, which is laid
-  over what ``roceOptimized`` writes.
-* Settings of a port that the NIC does not have are left out.
+  The fabric needs other values, so all of them are set: ``tos``, and the rest in ``rawNvConfig``, which overrides
+  ``roceOptimized``.
+* Settings of a port that the NIC does not have are ignored.
 * ``qos`` holds until the next boot, and its daemon sets it again; firmware settings need a reset or a reboot.
 * A NIC that two templates select gets neither. Hence one for each type of NIC, with the longest of its cables.
 
-``roceOptimized`` has no place for the MTU, the map from DSCPs to priorities, the stall prevention and what queue pairs
-are made with: the host's own script keeps those.
+``roceOptimized`` has no field for the MTU, the map from DSCPs to priorities, the stall prevention and the modes of
+queue pairs: the host's own script keeps those.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def kubernetes_files(fabric: Fabric) -> tuple[HostFile, ...]:
     """Return the resources of a fabric whose hosts are nodes of a cluster, by paths in their own folder.
 
     Raises:
-        RenderError: a NIC cannot be told what the fabric needs.
+        RenderError: the operator cannot set a value that the fabric needs.
     """
     policy = fabric.kubernetes
     if policy is None:
@@ -55,7 +55,7 @@ def kubernetes_files(fabric: Fabric) -> tuple[HostFile, ...]:
 
 
 def unconfigured(fabric: Fabric) -> tuple[str, ...]:
-    """Return the NICs of a cluster that the operator does not set, by name."""
+    """Return the names of the NICs that the operator of the cluster does not set."""
     if fabric.kubernetes is None:
         return ()
     return tuple(sorted({host.qos.nic_name for host in fabric.hosts if _type_of(host.qos) is None}))
@@ -72,7 +72,7 @@ def _by_type(fabric: Fabric) -> Mapping[str, list[HostQos]]:
 
 
 def _type_of(qos: HostQos) -> str | None:
-    """Return the device number by which the operator selects a NIC, None where it is not NVIDIA's."""
+    """Return the device id by which the operator selects a NIC, None for NICs of other vendors than NVIDIA."""
     vendor, _, device = ((qos.nic.pci_id if qos.nic else None) or "").partition(":")
     return device if vendor == _VENDOR else None
 
@@ -98,7 +98,7 @@ def _context(
 
 
 def resource_name(text: str) -> str:
-    """Return a text as the name of a Kubernetes object: a DNS subdomain (RFC 1123)."""
+    """Return a text in the form of a Kubernetes object name: a DNS subdomain (RFC 1123)."""
     return re.sub(r"[^a-z0-9.-]|(?<![a-z0-9])\.|\.(?![a-z0-9])", "-", text.lower()).strip("-.")
 
 
@@ -127,7 +127,7 @@ def _cable_m(qos: HostQos) -> int:
 
 
 def _ecn(qos: HostQos, priorities: tuple[int, ...]) -> Mapping[str, object] | None:
-    """Return congestion control of the one priority that the resource has room for, None where it takes more."""
+    """Return congestion control for the one priority that the resource supports, None for several priorities."""
     if len(priorities) > 1:
         return None
     subject = priorities or _pauses(qos)[:1]
@@ -135,7 +135,7 @@ def _ecn(qos: HostQos, priorities: tuple[int, ...]) -> Mapping[str, object] | No
 
 
 def _raw(qos: HostQos, priorities: tuple[int, ...], policy: KubernetesPolicy) -> Iterator[tuple[str, str]]:
-    """Yield the firmware settings, port by port: the whole of DCQCN, since its defaults differ by firmware."""
+    """Yield the firmware settings, port by port: all of DCQCN, since defaults differ between firmware versions."""
     settings = {
         "ROCE_CC_PRIO_MASK": priority_bits(priorities),
         "CNP_DSCP": _known(qos, qos.dcqcn.cnp_dscp),

@@ -1,4 +1,4 @@
-"""Files for machines on a fabric that a cloud runs: the environment of their jobs, and nothing else."""
+"""Files for machines on a fabric that a cloud provider operates: the environment of their jobs, and nothing else."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ JOBS_SH = "jobs.sh"
 
 
 def managed_files(managed: ManagedFabric) -> tuple[HostFile, ...]:
-    """Return the files of every machine of a fabric that a cloud runs.
+    """Return the files of every machine of a fabric that a cloud provider operates.
 
-    Where the provider has a script that sets what its network wants, a job sources one that runs it first: the values
-    in it belong to the version of the provider's plugin, and are not repeated.
+    Where the provider ships a script with the settings of its network, a job sources a file that runs that script
+    first: its values belong to the version of the provider's plugin, and are not repeated.
     """
     network = managed.network
     if network is None or network.profile is None:

@@ -1,4 +1,4 @@
-"""Host files for NVIDIA NICs (driver mlx5): what the driver must be told beside what every NIC is.
+"""Host files for NVIDIA NICs (driver mlx5): the settings of the driver beside those of every NIC.
 
 * DCQCN is set in ``/sys/class/net/IF/ecn`` of MLNX_OFED and DOCA, or in debugfs ``cc_params`` of the kernel's
   own driver, by other names (Linux drivers/infiniband/hw/mlx5/cong.c @03826bc). The latter cannot enable it
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from lossless.model.fabric.hosts import HostQos
 
 MASK = "ROCE_CC_PRIO_MASK"
-"""The firmware's setting that says on which priorities DCQCN runs, a bit each."""
+"""The firmware setting with the priorities that DCQCN runs on, a bit each."""
 
 ACCELERATIONS = {
     "out_of_order": "adaptive_routing_forced_en",
     "selective_repeat": "selective_repeat_forced_en",
 }
-"""Modes of a host, and the field of ROCE_ACCL that each is."""
+"""The field of ROCE_ACCL that sets each mode of a host."""
 
 PARAMETERS = {
     "cnp_dscp": ("roce_np/cnp_dscp", "np_cnp_dscp"),
@@ -58,14 +58,14 @@ PARAMETERS = {
     "rpg_threshold": ("roce_rp/rpg_threshold", "rp_threshold"),
     "rpg_time_reset": ("roce_rp/rpg_time_reset", "rp_time_reset"),
 }
-"""A DCQCN parameter to its file below ``ecn/`` and its file below ``cc_params/``."""
+"""The file below ``ecn/`` and the file below ``cc_params/`` of each DCQCN parameter."""
 
 
 class DcqcnParameter(NamedTuple):
-    """One DCQCN parameter as the driver has it, in the unit of the firmware.
+    """One DCQCN parameter of the driver, in the unit of the firmware.
 
-    ``came_from`` says who chose the value: ``stated`` in the intent, ``default`` of the NIC profile, or what
-    is known of ``CNPs``.
+    ``came_from`` is the source of the value: ``stated`` in the intent, ``default`` of the NIC profile, or ``CNPs``, the
+    DSCP and priority of the class of CNPs.
     """
 
     sysfs: str
@@ -75,17 +75,17 @@ class DcqcnParameter(NamedTuple):
 
 
 class FirmwareSetting(NamedTuple):
-    """What ``mlxconfig`` sets, less the ``_P1`` or ``_P2`` of its port, or ``mlxreg``."""
+    """A setting of ``mlxconfig`` without the suffix ``_P1`` or ``_P2`` of its port, or a field of ``mlxreg``."""
 
     name: str
     value: int
 
 
 def values(qos: HostQos) -> Mapping[str, object]:
-    """Return what the driver's part of a script lays out.
+    """Return the template values of the driver's part of a script.
 
     Raises:
-        RenderError: the driver cannot hold a value, or DCQCN would run on no priority.
+        RenderError: the driver does not support a value, or DCQCN would run on no priority.
     """
     _refuse_cable(qos)
     running = dcqcn_priorities(qos)
@@ -103,7 +103,7 @@ def values(qos: HostQos) -> Mapping[str, object]:
 
 
 def firmware(qos: HostQos) -> tuple[FirmwareSetting, ...]:
-    """Return what the firmware keeps of a port; of DCQCN that is off only that it is.
+    """Return the firmware settings of a port; where DCQCN is off, only the empty mask of its priorities.
 
     Raises:
         RenderError: as :func:`values`.
@@ -115,7 +115,7 @@ def firmware(qos: HostQos) -> tuple[FirmwareSetting, ...]:
 
 
 def accelerations(qos: HostQos) -> tuple[FirmwareSetting, ...]:
-    """Return the fields of ROCE_ACCL that something is asked of."""
+    """Return the fields of ROCE_ACCL whose modes are declared."""
     asked = {name: certain(getattr(qos, mode)) for mode, name in ACCELERATIONS.items()}
     return tuple(FirmwareSetting(name, int(on)) for name, on in asked.items() if on is not None)
 
@@ -139,7 +139,7 @@ def _parameters(qos: HostQos) -> tuple[DcqcnParameter, ...]:
 
 
 def _dcqcn(qos: HostQos) -> tuple[tuple[str, int, str], ...]:
-    """Return every parameter with its value and who chose it, in the order of the table; none where it is off."""
+    """Return every DCQCN parameter with its value and source, in the order of the table; none where DCQCN is off."""
     dcqcn = qos.dcqcn
     if not certain(dcqcn.enabled):
         return ()

@@ -1,6 +1,6 @@
-"""Host files for NICs of drivers this program knows nothing of: what Linux says of any NIC, and no more.
+"""Host files for NICs of unsupported drivers: only the settings that Linux has for any NIC.
 
-The ports are found by the NIC's PCI id, or named in the intent. Congestion control is left as it is: every driver
+The ports are found by the NIC's PCI id, or named in the intent. Congestion control remains unchanged: every driver
 has its own way to set it.
 """
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def values(qos: HostQos) -> Mapping[str, object]:
-    """Return what the driver's part of a script lays out.
+    """Return the template values of the driver's part of a script.
 
     Raises:
         RenderError: the NIC has no profile.
@@ -27,6 +27,6 @@ def values(qos: HostQos) -> Mapping[str, object]:
 
 
 def settings(qos: HostQos) -> Mapping[str, int]:
-    """Return what congestion control is set to: nothing."""
+    """Return the values of congestion control: none."""
     del qos
     return {}

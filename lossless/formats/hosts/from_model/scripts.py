@@ -1,6 +1,6 @@
 """The files that set a host up: a script, the unit that runs it at every boot, and the same settings as plain data.
 
-A script is put together of what every NIC needs, of what its driver must be told (one module a driver), and of the
+A script consists of the settings of every NIC, those of its driver (one module a driver), and the calls of the
 tool that sets trust, DSCP map and PFC (``write.tools``). None of it survives a reboot; hence the unit.
 """
 
@@ -25,21 +25,21 @@ SCRIPT = "lossless-roce.sh"
 UNIT = "lossless-roce.service"
 PLAIN = "lossless-roce.json"
 SCRIPT_DIRECTORY = "/usr/local/sbin"
-"""Where the unit expects the script."""
+"""The directory from which the unit runs the script."""
 TOOL_LIMIT_S = 20
 """Longest that one call of a tool may take. A choice: the slowest, mlxconfig, answers in seconds."""
 KILL_AFTER_S = 2
-"""How long a tool may take to end once it is told to."""
+"""How long a tool may take to end after its time limit, before it is killed."""
 RUN_LIMIT_S = 600
 """Longest that a run of the script goes on calling tools. A choice: mlnx_qos is called twice for each of 64 DSCPs at
 most, half a second each time, on 8 ports: 512 s."""
 START_LIMIT_S = RUN_LIMIT_S + KILL_AFTER_S + 28
 """When systemd ends the script: the last call is cut off by then, and no tool is left to wait for."""
 STOP_LIMIT_S = 2 * KILL_AFTER_S + 6
-"""When systemd ends by force what it has asked to end: ``timeout`` sees its tool off first."""
+"""Time after which systemd kills a unit that it stops: ``timeout`` ends its tool first."""
 _DRIVERS: Mapping[str, ModuleType] = {"mlx5": nvidia, "bnxt_re": broadcom}
 _ABSENT: Mapping[str, object] = {"openibd": False, "firmware": (), "accelerations": (), "pci_id": None}
-"""What only some drivers have."""
+"""Values of templates that only some drivers have."""
 _MODES = {
     "out_of_order": "what NICs take out of order",
     "selective_repeat": "how NICs send lost packets again",
@@ -47,7 +47,7 @@ _MODES = {
 
 
 def host_files(qos: HostQos) -> tuple[HostFile, ...]:
-    """Return what a host gets to be set up. There is no unit where something else runs the script.
+    """Return the files that set up a host; no unit where something else applies the settings.
 
     Raises:
         RenderError: see :func:`context`.
@@ -60,12 +60,12 @@ def host_files(qos: HostQos) -> tuple[HostFile, ...]:
 
 
 def context(qos: HostQos) -> Mapping[str, object]:
-    """Return the values that the templates of :func:`host_files` lay out.
+    """Return the template values of :func:`host_files`.
 
     ``dscp_priorities`` has 64 digits, the priority of DSCP n at place n, or - where it has none of its own.
 
     Raises:
-        RenderError: nothing is known of the NIC, or it cannot hold a value.
+        RenderError: the NIC has no profile, or does not support a value.
     """
     driver = driver_of(qos).values(qos)
     named = driver["module"] or f"PCI id {driver['pci_id']}"
@@ -87,7 +87,7 @@ def context(qos: HostQos) -> Mapping[str, object]:
 
 
 def driver_of(qos: HostQos) -> ModuleType:
-    """Return the module that knows the driver of a host's NIC.
+    """Return the module for the driver of a host's NIC.
 
     Raises:
         RenderError: the NIC has no profile.
@@ -96,7 +96,7 @@ def driver_of(qos: HostQos) -> ModuleType:
 
 
 def unset(qos: HostQos) -> str | None:
-    """Return what of a host's settings no file sets, in words; None where all is set."""
+    """Return the settings of a host that no file sets, as text; None where all are set."""
     driver = driver_of(qos)
     left = ["DCQCN"] if certain(qos.dcqcn.enabled) and driver is other_drivers else []
     if driver is not nvidia:

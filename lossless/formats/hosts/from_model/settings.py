@@ -1,6 +1,6 @@
-"""What the host files of every NIC have in common: the facts of a host as plain, checked values.
+"""Values that the host files of every NIC share: the settings of a host as plain, checked values.
 
-Names become shell words and parts of paths, so they are checked here once more, wherever they came from.
+Names become shell words and parts of paths, so they are checked here once more, from every source.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 INTERFACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,14}")
 RDMA_DEVICE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
-"""IFNAMSIZ is 16 and IB_DEVICE_NAME_MAX 64, both with the final zero (Linux include/uapi)."""
+"""The pattern of RDMA device names.
+
+IFNAMSIZ is 16 and IB_DEVICE_NAME_MAX 64, both with the final zero (Linux include/uapi).
+"""
 
 
 def profile(qos: HostQos) -> NicProfile:
@@ -35,12 +38,12 @@ def profile(qos: HostQos) -> NicProfile:
 
 
 def common(qos: HostQos) -> Mapping[str, object]:
-    """Return the values that every script lays out, whatever the NIC and the tool.
+    """Return the template values that every script has, for all NICs and tools.
 
-    ``traffic_class`` is empty where nothing sets the ToS byte.
+    ``traffic_class`` is empty where the host sets no ToS byte.
 
     Raises:
-        RenderError: a name cannot be one, or the NIC has no profile.
+        RenderError: a name is not valid, or the NIC has no profile.
     """
     nic, tos = profile(qos), certain(qos.traffic_class)
     return {
@@ -59,8 +62,8 @@ def common(qos: HostQos) -> Mapping[str, object]:
 def dscp_digits(qos: HostQos) -> str:
     """Return 64 digits, the priority of DSCP n at place n.
 
-    Where nothing is declared it is DSCP / 8, by which a NIC's own maps begin, so that a mapping left by an earlier
-    configuration goes.
+    A DSCP without a declared priority has DSCP / 8, the default map of NICs, so that a mapping left by an earlier
+    configuration is removed.
     """
     declared = dict(certain(qos.dscp_to_priority))
     return "".join(str(declared.get(dscp, own)) for dscp, own in enumerate(NIC_DSCP_PRIORITIES))
@@ -70,7 +73,7 @@ def dcqcn_priorities(qos: HostQos) -> tuple[int, ...]:
     """Return the priorities that DCQCN runs on.
 
     Raises:
-        RenderError: it is on, and would run on none.
+        RenderError: DCQCN is on, and would run on no priority.
     """
     priorities = certain(qos.dcqcn_priorities)
     if certain(qos.dcqcn.enabled) and not priorities:
@@ -85,7 +88,7 @@ def cnps(qos: HostQos) -> tuple[int, int]:
     """Return the DSCP and the priority of congestion notifications.
 
     Raises:
-        RenderError: nothing says them.
+        RenderError: either is unknown.
     """
     dscp, priority = certain(qos.dcqcn.cnp_dscp), certain(qos.dcqcn.cnp_priority)
     if dscp is None or priority is None:
@@ -94,10 +97,10 @@ def cnps(qos: HostQos) -> tuple[int, int]:
 
 
 def roce(qos: HostQos) -> tuple[int, int]:
-    """Return the DSCP and the priority of RDMA, for drivers that ask for one of each.
+    """Return the DSCP and the priority of RDMA, for drivers that need one of each.
 
     Raises:
-        RenderError: nothing says them.
+        RenderError: either is unknown.
     """
     declared, tos = dict(certain(qos.dscp_to_priority)), certain(qos.traffic_class)
     if tos is not None:

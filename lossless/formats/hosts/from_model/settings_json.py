@@ -1,4 +1,4 @@
-"""The settings of a host as plain data, for what manages configurations: each once, its unit in its name."""
+"""The settings of a host as JSON, for configuration management: each setting once, its unit in its name."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from lossless.model.hardware.nic import Tool
 
 VERSION = 1
-"""Names in the file stay; this says when they change."""
+"""Version of the file format; names are stable within a version."""
 
 
 def settings_json(
     qos: HostQos, tool: Tool, parameters: Mapping[str, int], firmware: Mapping[str, int]
 ) -> Mapping[str, object]:
-    """Return every setting of a host; null where nothing is to be set.
+    """Return every setting of a host; null for a setting that remains unchanged.
 
     Raises:
         RenderError: DCQCN would run on no priority.

@@ -1,12 +1,12 @@
-"""What sets trust, DSCP map, PFC and ETS on a host, and what of a host each of them must be told.
+"""The tools that set trust, DSCP map, PFC and ETS on a host, and the template values for each.
 
 * ``mlnx_qos`` kept nothing across calls until 2024: ``--cable_len`` alone wrote an empty PFC mask, ``--pfc`` alone no
-  cable length, so both stand in one call; since @83b87d9 each leaves the other as it is. ``--trust`` and
+  cable length, so both are in one call; since @83b87d9 each leaves the other unchanged. ``--trust`` and
   ``--dscp2prio`` exclude each other (Mellanox/mlnx-tools python/mlnx_qos @088fadb).
-* ``dcb`` of iproute2 reads before it writes, and keeps what it is not told: ``app replace`` and whole lists it is,
-  then (iproute2 dcb/dcb_app.c @00d59f4, dcb_ets.c @12d41d0; pmachata/iproute2 dcb/dcb_pfc.c @cecd504). Its
-  ``apptrust`` is younger (dcb_apptrust.c @21f88a0), which the script finds out.
-* ``niccli`` takes one priority for PFC, TCs by what they carry, and applications one by one
+* ``dcb`` of iproute2 reads before it writes, and keeps entries that a call does not name: hence ``app replace`` and
+  whole lists (iproute2 dcb/dcb_app.c @00d59f4, dcb_ets.c @12d41d0; pmachata/iproute2 dcb/dcb_pfc.c @cecd504). Its
+  ``apptrust`` is younger (dcb_apptrust.c @21f88a0); the script checks for it.
+* ``niccli`` takes one priority for PFC, TCs by their traffic, and applications one by one
   (bnxt_setupcc.sh 236.1.155.0).
 """
 
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 Values = dict[str, object]
 _DCB_ALONE = "dcb comes with iproute2"
 _NO_PFC = "0xFF"
-"""What niccli takes for no priority at all."""
+"""The argument of niccli for no priority at all."""
 
 
 def tool_of(qos: HostQos) -> Tool:
     """Return the tool that sets a host's NICs up.
 
     Raises:
-        RenderError: it cannot set them.
+        RenderError: the tool does not support the NIC.
     """
     nic = profile(qos)
     tool = qos.tool or nic.tools[0]
@@ -47,10 +47,10 @@ def tool_of(qos: HostQos) -> Tool:
 
 
 def values(qos: HostQos) -> Mapping[str, object]:
-    """Return what the parts of a script that belong to its tool lay out.
+    """Return the template values of the tool's parts of a script.
 
     Raises:
-        RenderError: the tool cannot set a value.
+        RenderError: the tool does not support a value.
     """
     return _MAKERS[tool_of(qos)](qos)
 
@@ -106,7 +106,7 @@ _MAKERS: Mapping[Tool, Callable[[HostQos], Values]] = {"mlnx_qos": _mlnx_qos, "d
 
 
 def _dcb_map(qos: HostQos) -> str:
-    """Return the map of DSCPs that dcb lists. A NIC that sorts by VLAN tags has none: mapped DSCPs win there."""
+    """Return the DSCP map for dcb; without entries for a NIC that trusts VLAN tags, since mapped DSCPs would win."""
     digits = dscp_digits(qos)
     if certain(qos.trust) == "pcp":
         return "-" * len(digits)
@@ -114,7 +114,7 @@ def _dcb_map(qos: HostQos) -> str:
 
 
 def _unlisted(digits: str) -> str:
-    """Return a map for a driver where a DSCP of no priority has 0: it is then not listed at all."""
+    """Return a map for a driver in which a DSCP without a priority has 0: dcb then does not list it."""
     return digits.replace("0", "-")
 
 

@@ -1,4 +1,4 @@
-"""What ``dcb -j OBJECT show dev IF`` prints: one JSON object for each of app, pfc, ets, buffer, dcbx and apptrust.
+"""Reads ``dcb -j OBJECT show dev IF``: one JSON object for each of app, pfc, ets, buffer, dcbx and apptrust.
 
 Source: iproute2 dcb/dcb_{app,pfc,ets,buffer}.c (pmachata/iproute2 @3c3a345, @cecd504, @63672e4), dcb/dcb_dcbx.c
 (iproute2/iproute2 @9ef3210) and lib/json_print.c: on and off are booleans in JSON, maps are lists of pairs.
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 OBJECTS = ("app", "pfc", "ets", "buffer", "dcbx", "apptrust")
 KEYS = frozenset({"dscp_prio", "prio_pfc", "tc_tsa", "prio_buffer", "lld_managed"})
-"""Keys of which one tells that a JSON object without a title was printed by dcb."""
+"""Keys that identify a JSON object without a title as output of dcb."""
 _TSA = ("strict", "cbs", "ets", "vendor")
 
 
 def read(section: Section) -> Reading:
-    """Yield what one object says; text that is no JSON object, and lists of another form, are flaws."""
+    """Yield the facts of one object; text that is not a JSON object, and lists of another form, are flaws."""
     if not section.text.strip():
         yield SectionFlaw(
             f"{section.title}: it printed nothing",
@@ -46,7 +46,7 @@ def read(section: Section) -> Reading:
 
 
 def said_by(data: Mapping[str, Any], scope: str, title: str, about: str = "") -> Iterator[HostFact]:
-    """Yield what a JSON object of dcb says; ``about`` is the object that was asked for, where that is known."""
+    """Yield the facts in a JSON object of dcb; ``about`` is the name of that object where it is known."""
     yield from _pauses(data, scope, title)
     yield from _classes(data, scope, title)
     if about == "app" or "dscp_prio" in data:

@@ -1,8 +1,8 @@
-"""JSON and YAML that say something of hosts: an object that ``dcb -j`` printed, an NVIDIA operator's resource.
+"""Reads JSON and YAML about hosts: an object of ``dcb -j``, or a resource of NVIDIA's operator.
 
-A resource of the operator says what hosts are to be; where it optimizes for RoCE it writes three firmware settings of
-its own, which ``rawNvConfig`` overrides: ROCE_CC_PRIO_MASK 255, CNP_DSCP 4, CNP_802P_PRIO 6, and without words of
-its own it trusts DSCP, pauses priority 3 and leaves the ToS byte 0 (Mellanox/nic-configuration-operator README.md and
+A resource of the operator has the intended settings of hosts. With ``roceOptimized`` the operator writes three firmware
+settings of its own, which ``rawNvConfig`` overrides: ROCE_CC_PRIO_MASK 255, CNP_DSCP 4, CNP_802P_PRIO 6; by default it
+trusts DSCP, pauses priority 3 and leaves the ToS byte 0 (Mellanox/nic-configuration-operator README.md and
 pkg/configuration/configvalidation.go @8bfbeb3).
 """
 
@@ -35,7 +35,7 @@ _NODE = ("spec", "configuration", "template")
 
 
 def read_document(document: Document) -> Facts:
-    """Return what a document says of a host."""
+    """Return the facts of a document about a host."""
     if is_resource(document.data):
         return _resource(document)
     scope = interface_named(document.file)
@@ -44,9 +44,10 @@ def read_document(document: Document) -> Facts:
 
 
 def resources_in(text: str, file: str) -> tuple[Facts, ...]:
-    """Return what the resources of an operator in a file of several YAML documents want; empty where it has none.
+    """Return the facts of the operator's resources in a file of several YAML documents; empty where it has none.
 
-    Paths begin with the name of the resource; every document is read at its place, after as many blanks as are before.
+    Paths begin with the name of the resource. Each document is parsed with as many blanks before it as the file has
+    characters there, so that its places are those of the file.
     """
     starts = [0, *(match.end() for match in _BETWEEN.finditer(text))]
     ends = [*(match.start() for match in _BETWEEN.finditer(text)), len(text)]
@@ -70,7 +71,7 @@ def _of_resource(facts: Facts, name: str, whole: Document) -> Facts:
 
 
 class _ResourceLocator:
-    """Finds places in the documents of one file by the name of the resource, with which paths begin."""
+    """Finds places in the documents of one file; paths begin with the name of the resource."""
 
     __slots__ = ("_parts",)
 
@@ -87,7 +88,7 @@ class _ResourceLocator:
 
 
 def _resource(document: Document) -> Facts:
-    """Return what a NicConfigurationTemplate or a NicDevice wants; a device names its node."""
+    """Return the intended settings in a NicConfigurationTemplate or a NicDevice, which names its node."""
     data = document.data
     is_device = data.get("kind") == "NicDevice"
     name = _dig(data, ("metadata", "name"))
@@ -135,7 +136,7 @@ def _optimized(roce: dict[str, Any], path: Path) -> Iterator[HostFact]:
 
 
 def _raw(row: dict[str, Any], path: Path) -> Iterator[HostFact]:
-    """Yield a firmware setting of the first port, which represents both."""
+    """Yield a firmware setting of the first port, which stands for both ports."""
     name, _, port = str(row.get("name", "")).rpartition("_P")
     value = str(row.get("value", ""))
     if port != "1" or not value.isdecimal():

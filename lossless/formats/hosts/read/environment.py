@@ -1,7 +1,8 @@
-"""What a job's environment says: ``nccl.conf``, env files, and what ``env`` prints.
+"""Reads a job's environment: ``nccl.conf``, env files, and the output of ``env``.
 
 ``NCCL_IB_TIMEOUT`` and ``NCCL_IB_RETRY_CNT`` have defaults of 20 and 7 (NVIDIA/nccl src/transport/net_ib @5067397):
-where a file sets one of them, the other is known too. What no file sets may still be set by whoever starts a job.
+where a file sets one of them, the other is known too. A variable that no file sets may still be set when a job is
+started.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _NUMBERS = {
     "NCCL_IB_TIMEOUT": ("nccl.ib_timeout", 31),
     "NCCL_IB_RETRY_CNT": ("nccl.ib_retry_count", 7),
 }
-"""Variables that are numbers: their key, and the largest that has a meaning. A byte, 7 bits and so on."""
+"""Numeric variables: the key of each, and its largest valid value."""
 _WORDS = {
     "NCCL_IB_HCA": "nccl.ib_hca",
     "NCCL_SOCKET_IFNAME": "nccl.socket_ifname",
@@ -38,11 +39,11 @@ _LIBRARIES = {
     "NVME_TRANSPORT_TOS": ("NVMe over RDMA", False),
 }
 UNSET = (-1,)
-"""What NCCL takes for a variable that is not set."""
+"""The values that NCCL treats as unset."""
 
 
 def read(section: Section) -> Reading:
-    """Yield the variables of NCCL, UCX, MORI and NVMe over RDMA; numbers that are none, or too large, are flaws."""
+    """Yield the variables of NCCL, UCX, MORI and NVMe over RDMA; invalid or too large numbers are flaws."""
     for line in section.lines:
         match = _ASSIGNED.match(line.text)
         if match is None or line.text.lstrip().startswith("#") or not _OURS.match(match[1]):
@@ -75,7 +76,7 @@ def _number(value: str) -> int | None:
 
 
 def _bare(value: str) -> str:
-    """Return a value without the quotes that a shell takes away."""
+    """Return a value without the quotes that a shell removes."""
     return value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"" else value
 
 

@@ -1,4 +1,4 @@
-"""What files of facts are made of: sections of text, and what each says of one part of a host."""
+"""Types of fact files: sections of text, and the facts that each section has about one part of a host."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ class SectionLine(NamedTuple):
 
     @property
     def place(self) -> ValuePlace:
-        """The line without the blanks around it."""
+        """The place of the line without leading and trailing blanks."""
         begin = self.start + len(self.text) - len(self.text.lstrip())
         end = self.start + len(self.text.rstrip())
         return ValuePlace(begin, end, begin, end)
 
 
 class Section(NamedTuple):
-    """What one tool printed, or one file held: ``title`` is the command line, or the file.
+    """The output of one tool, or the content of one file: ``title`` is the command line, or the file.
 
-    ``scope`` is the interface, RDMA device or PCI address that the command names, empty where it names none and
-    speaks of the whole host.
+    ``scope`` is the interface, RDMA device or PCI address that the command names, empty for a command about the whole
+    host.
     """
 
     title: str
@@ -37,12 +37,12 @@ class Section(NamedTuple):
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The command line, word by word."""
+        """The words of the command line."""
         return tuple(self.title.split())
 
     @property
     def text(self) -> str:
-        """The lines as they stand in the file."""
+        """The lines as in the file."""
         return "\n".join(line.text for line in self.lines)
 
     @property
@@ -52,9 +52,10 @@ class Section(NamedTuple):
 
 
 class HostFact(NamedTuple):
-    """One thing that a file says: of which part of the host, what (a key of a host's settings), and where.
+    """One fact in a file: the part of the host, the setting (a key of a host's settings), its value, and its place.
 
-    ``rank`` 1 holds only where nothing of rank 0 says the same: firmware beside what runs, a sign beside a word.
+    A fact of ``rank`` 1 holds only without a fact of rank 0 for the same setting: firmware is weaker than the running
+    value, a sign weaker than an explicit value.
     """
 
     scope: str
@@ -66,7 +67,7 @@ class HostFact(NamedTuple):
 
 
 class SectionFlaw(NamedTuple):
-    """Something in a file that cannot be read; the rest of the file still counts."""
+    """A part of a file that cannot be read; the rest of the file is still used."""
 
     message: str
     place: ValuePlace

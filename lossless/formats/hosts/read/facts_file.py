@@ -1,8 +1,9 @@
-"""A text of facts to what it says: a snapshot of the collector, or what one tool printed, told apart by content.
+"""Reads a text of facts: a snapshot of the collector, or the output of one tool, recognized by its content.
 
 A snapshot begins with ``# lossless host facts 1`` and names its host in ``# host NAME``. Each of its sections begins
-with ``==> COMMAND``, and has what that command printed. A terminal's transcript reads the same way, by its prompts.
-Any other file is one section: its name may say of which interface, ``mlnx_qos.eth2.txt``; its folder is the host.
+with ``==> COMMAND``, followed by the output of that command. A terminal's transcript is read the same way, by its
+prompts. Any other file is one section: its name may contain the interface, ``mlnx_qos.eth2.txt``; its folder is the
+host.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 FIRST_LINE = "# lossless host facts"
-"""How a snapshot of the collector begins."""
+"""The beginning of a snapshot of the collector."""
 VERSION = "1"
 END = "==> end"
-"""The last line of a snapshot that is whole."""
+"""The last line of a complete snapshot."""
 NOT_READ = "not read"
-"""The section of what the collector could not read."""
+"""The section that lists the commands that the collector could not run."""
 
 _FORMS = {form.name.split()[0]: form for form in FACTS}
 """The forms by the first word of a section's title."""
@@ -42,7 +43,7 @@ _LOOKED_INTO = 65536
 
 
 class Facts(NamedTuple):
-    """One file of facts: its document, the host it is of, what it says, and what cannot be read of it."""
+    """One file of facts: its document, its host, its facts, and the problems of the parts that cannot be read."""
 
     document: Document
     host: str
@@ -50,7 +51,7 @@ class Facts(NamedTuple):
     problems: tuple[Problem, ...]
 
     def line_of(self, fact: HostFact) -> int:
-        """Return the line of a fact, 0 where it is not one of a text."""
+        """Return the line of a fact, 0 where its document is not text."""
         return 0 if fact.place is None else self.document.text.count("\n", 0, fact.place.start) + 1
 
     @property
@@ -62,7 +63,7 @@ class Facts(NamedTuple):
 
 
 class PlaceLocator:
-    """Finds places by a table of paths; what is not in it is the file's beginning."""
+    """Finds places by a table of paths; a path that is not in it has the beginning of the file."""
 
     __slots__ = ("_places",)
 
@@ -75,12 +76,12 @@ class PlaceLocator:
 
 
 def is_facts(text: str) -> bool:
-    """Return whether a text holds facts of a host."""
+    """Return whether a text has facts of a host."""
     return bool(_kind(text[:_LOOKED_INTO]))
 
 
 def _kind(text: str) -> str:
-    """Return the title that a text without one would have, empty where it is none of ours."""
+    """Return the section title of a text without one, empty where it has none of the supported forms."""
     if text.startswith(FIRST_LINE):
         return FIRST_LINE
     for line in text.splitlines()[:1]:
@@ -91,14 +92,14 @@ def _kind(text: str) -> str:
 
 
 def _is_environment(text: str) -> bool:
-    """Return whether a text sets variables, some of them of ours, and does nothing else."""
+    """Return whether a text only sets variables, at least one of them a supported one."""
     lines = [line.strip() for line in text.splitlines()]
     statements = [line for line in lines if line and not line.startswith("#")]
     return any(map(_VARIABLE.match, statements)) and all(map(_ASSIGNED.match, statements))
 
 
 def read_facts(text: str, file: str) -> Facts:
-    """Return what a text of facts says; what cannot be read of it is among its problems."""
+    """Return the facts in a text; parts that cannot be read become problems."""
     lines = _lines(text)
     sections = tuple(_sections(lines, text, file))
     reading = [item for section in sections for item in _reading(section)]
@@ -111,7 +112,7 @@ def read_facts(text: str, file: str) -> Facts:
 
 
 def folder_host(file: str) -> str:
-    """Return the host that a file is of by its place: the folder it lies in."""
+    """Return the host of a file: the name of its folder."""
     return pathlib.Path(file).absolute().parent.name
 
 
@@ -121,7 +122,7 @@ def _host(lines: tuple[SectionLine, ...], file: str) -> str:
 
 
 def _truncated(lines: tuple[SectionLine, ...]) -> Iterator[SectionFlaw]:
-    """Yield that a snapshot has no end: it was cut short, or is still being written."""
+    """Yield a flaw for a snapshot without an end: it was cut short, or is still being written."""
     if not lines[0].text.startswith(FIRST_LINE):
         return
     version = lines[0].text.removeprefix(FIRST_LINE).strip()
@@ -162,14 +163,14 @@ def _sections(lines: tuple[SectionLine, ...], text: str, file: str) -> Iterator[
 
 
 def _commands(words: list[str]) -> list[int]:
-    """Return where the name of a command stands in a line that begins with a prompt, or ends one."""
+    """Return the positions of command names in a line that begins or ends with a prompt."""
     return [
         at for at, word in enumerate(words[:-1]) if at and word in _FORMS and words[at + 1].startswith("-")
     ]
 
 
 def _scope(words: list[str]) -> str:
-    """Return what a command names: an interface, an RDMA device or a PCI address."""
+    """Return the interface, RDMA device or PCI address that a command names, empty where it names none."""
     for option, name in pairwise(words):
         if option in _BY_OPTION:
             return name
@@ -179,7 +180,7 @@ def _scope(words: list[str]) -> str:
 
 
 def interface_named(file: str) -> str:
-    """Return the interface that a file's name has between its first and last dot, empty where it has none."""
+    """Return the interface in a file's name, between its first and last dot, empty where it has none."""
     _, _, rest = pathlib.Path(file).name.partition(".")
     name = rest.rpartition(".")[0]
     return "" if name in _FORMS else name

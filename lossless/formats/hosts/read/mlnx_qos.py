@@ -1,4 +1,4 @@
-"""What ``mlnx_qos -i IF`` prints: DCBX, trust, DSCP map, receive buffers, cable, PFC and shares of one interface.
+"""Reads ``mlnx_qos -i IF``: DCBX, trust, DSCP map, receive buffers, cable, PFC and ETS shares of one interface.
 
 Source: Mellanox/mlnx-tools python/mlnx_qos @088fadb (pretty_print) and python/dcbnetlink.py (printAppSelector).
 DSCPs that are not listed have priority 0: the driver resets one whose entry is deleted to that (Linux
@@ -35,7 +35,7 @@ _ADAPTERS = {"OS controlled": "os", "Firmware controlled": "firmware"}
 
 
 def read(section: Section) -> Reading:
-    """Yield what the output says; an output that ends before its PFC configuration is a flaw."""
+    """Yield the facts in the output; an output that ends before its PFC configuration is a flaw."""
     facts = [*_settings(section), *_map(section), *_buffers(section), *_shares(section)]
     yield from facts
     if section.lines and not any(fact.key == "pfc" for fact in facts):
@@ -45,9 +45,9 @@ def read(section: Section) -> Reading:
 
 
 def printed_beside(section: Section) -> Iterator[HostFact]:
-    """Yield what else is printed, as far as it goes: each buffer, each TC, and where each priority belongs.
+    """Yield further facts, also of incomplete tables: each buffer, each TC, and the buffer and TC of each priority.
 
-    ``read`` says of buffers and TCs only what is whole, since a host is configured by all of them together.
+    ``read`` yields only complete tables of buffers and TCs, since a host is configured by all of them together.
     """
     for line in section.lines:
         if match := _LARGEST.match(line.text):
@@ -117,7 +117,7 @@ def _buffers(section: Section) -> Iterator[HostFact]:
 
 
 def _shares(section: Section) -> Iterator[HostFact]:
-    """Yield how the wire is shared, where every priority is listed under a TC."""
+    """Yield the ETS shares where every priority is listed under a TC."""
     tsa: dict[int, Tsa] = {}
     percent: dict[int, int] = {}
     priorities: dict[int, int] = {}

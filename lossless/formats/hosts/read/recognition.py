@@ -1,4 +1,4 @@
-"""Whether a JSON or YAML document speaks of hosts; as little as a search through a repository needs."""
+"""Recognizes JSON and YAML documents about hosts, with as little code as a search through a repository needs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _BARE_DCBX = frozenset({"host", "ieee", "cee", "static"})
 
 
 def speaks_of_hosts(data: Mapping[Any, Any]) -> bool:
-    """Return whether a document is an operator's resource, or an object that ``dcb -j`` printed."""
+    """Return whether a document is an operator's resource, or an object of ``dcb -j``."""
     if any(keys <= data.keys() for keys in _DCB):
         return True
     if data and data.keys() <= _BARE_DCBX and all(value is True for value in data.values()):

@@ -1,4 +1,4 @@
-"""What files below /sys hold, one line each: ``/sys/class/net/eth2/mtu = 9000``, or with a colon.
+"""Reads files below /sys, one line each: ``/sys/class/net/eth2/mtu = 9000``, or with a colon.
 
 Sources: Linux Documentation/ABI (class-net), drivers/infiniband/hw/mlx5/cong.c @03826bc (cc_params, by PCI address),
 drivers/infiniband/core/cma_configfs.c (rdma_cm), drivers/infiniband/core/sysfs.c (gid_attrs); MLNX_OFED
@@ -30,7 +30,7 @@ _TCLASS = re.compile(r"Global tclass=(\d+)")
 
 
 def read(section: Section) -> Reading:
-    """Yield what known files say; others are skipped, and numbers that are none are flaws."""
+    """Yield the facts of supported files; others are skipped, and values that are not numbers are flaws."""
     points: dict[tuple[str, str], list[tuple[int, bool, SectionLine]]] = {}
     gids: dict[str, list[tuple[int, str, SectionLine]]] = {}
     for line in section.lines:
@@ -73,7 +73,7 @@ def _known(section: Section, path: str, value: str, line: SectionLine) -> Readin
 def _running(
     section: Section, points: dict[tuple[str, str], list[tuple[int, bool, SectionLine]]]
 ) -> Iterator[HostFact]:
-    """Yield on which priorities DCQCN runs; it runs at all where a reaction point does."""
+    """Yield the priorities that DCQCN runs on; it is enabled where a reaction point is."""
     for (interface, point), states in points.items():
         if len({priority for priority, _, _ in states}) < 8:
             continue
@@ -123,13 +123,13 @@ def _roce_mode(_match: re.Match[str], value: str) -> Values:
 
 
 def _broadcom(match: re.Match[str], value: str) -> Values:
-    """Yield what was written last; what the firmware has is what ``apply`` shows."""
+    """Yield the value written last; until ``apply`` the firmware has another one, which ``apply`` prints."""
     if match[2] in BROADCOM:
         yield BROADCOM[match[2]], int(value, 0)
 
 
 def _profiles(_match: re.Match[str], value: str) -> Values:
-    """Yield whether the firmware has service profiles: then DCB says what RDMA and CNPs carry, and not these files."""
+    """Yield whether the firmware has service profiles: then DCB instead of these files classifies RDMA and CNPs."""
     yield "bnxt.profiles", value.rpartition(":")[2].strip() == "1"
 
 
@@ -165,7 +165,7 @@ _APPLIED = re.compile(r"/sys/kernel/config/bnxt_re/([^/]+)/ports/1/cc/apply")
 
 
 def applied(section: Section) -> Iterator[HostFact]:
-    """Yield what the firmware of a bnxt_re device has, as ``cat .../cc/apply`` shows it."""
+    """Yield the values of the firmware of a bnxt_re device, as ``cat .../cc/apply`` prints them."""
     device = next((match[1] for word in section.words if (match := _APPLIED.fullmatch(word))), None)
     for line in section.lines:
         match = _SHOWN.match(line.text)

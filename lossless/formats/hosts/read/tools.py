@@ -1,4 +1,4 @@
-"""What small tools print: ethtool, mlxconfig, mlxreg, lldpctl, cma_roce_tos and cma_roce_mode, ibv_devinfo.
+"""Reads the output of small tools: ethtool, mlxconfig, mlxreg, lldpctl, cma_roce_tos and cma_roce_mode, ibv_devinfo.
 
 Sources: ethtool netlink/pause.c (pause_reply_cb) and ethtool.c (print_tunable, dump_drvinfo); mstflint
 mlxconfig (NAME, then a number, or a word with the number in parentheses); NVIDIA, Adaptive Retransmission: Parameters
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _ON = {"on": True, "off": False}
 _DRIVERS = {"mlx5_core": "mlx5", "bnxt_en": "bnxt_re"}
-"""Ethernet drivers, and what their RDMA half is called."""
+"""The RDMA driver of each Ethernet driver."""
 _SETTING = re.compile(r"\*?\s*([A-Z][A-Z0-9_]*?)_P([12])\s+(\S.*?)\s*$")
 _VALUE = re.compile(r"(?:[^\s()]*\()?(0[xX][0-9a-fA-F]{1,16}|\d{1,19})\)?$")
 _FIELD = re.compile(r"\s*([a-z_]+)\s*\|\s*0x([0-9a-fA-F]{1,8})\s*$")
@@ -33,12 +33,12 @@ _MTU = re.compile(r"\s*active_mtu:\s*(\d{1,9})")
 
 
 def driver_of(module: str) -> str:
-    """Return the RDMA driver of an Ethernet driver; its own name where it is not known."""
+    """Return the RDMA driver of an Ethernet driver; the same name for an unknown one."""
     return _DRIVERS.get(module, module)
 
 
 def ethtool(section: Section) -> Reading:
-    """Yield global pause (-a), the driver (-i), or when a NIC ends a storm of its own (--get-tunable)."""
+    """Yield global pause (-a), the driver (-i), or the time after which a NIC ends its own storm (--get-tunable)."""
     rx = tx = None
     for line in section.lines:
         name, _, value = line.text.partition(":")
@@ -58,7 +58,7 @@ def ethtool(section: Section) -> Reading:
 
 
 def mlxconfig(section: Section) -> Iterator[HostFact]:
-    """Yield what firmware starts with: what runs may be something else by now, save for the priority mask."""
+    """Yield the settings that firmware starts with; except for the priority mask, the running values may differ."""
     for line in section.lines:
         match = _SETTING.match(line.text.strip())
         number = _current(match[3]) if match else None
@@ -73,7 +73,7 @@ def mlxconfig(section: Section) -> Iterator[HostFact]:
 
 
 def mlxreg(section: Section) -> Iterator[HostFact]:
-    """Yield what queue pairs are made with, by the register ROCE_ACCL: of fields that the firmware says are valid."""
+    """Yield the modes of new queue pairs in the register ROCE_ACCL, for the fields that the firmware marks as valid."""
     fields = {
         match[1]: (int(match[2], 16), line) for line in section.lines if (match := _FIELD.match(line.text))
     }
@@ -84,7 +84,7 @@ def mlxreg(section: Section) -> Iterator[HostFact]:
 
 
 def parameter_key(name: str) -> str:
-    """Return the key of a DCQCN parameter by its ConnectX name."""
+    """Return the settings key of a DCQCN parameter by its ConnectX name."""
     if name == "cnp_802p_prio":
         return "dcqcn.cnp_priority"
     return "dcqcn.cnp_dscp" if name == "cnp_dscp" else f"dcqcn.value.{name}"
@@ -106,7 +106,7 @@ def _port(scope: str, port: int) -> str:
 
 
 def lldpctl(section: Section) -> Iterator[HostFact]:
-    """Yield the switch and port that each interface hears of."""
+    """Yield the switch and port that each interface receives by LLDP."""
     fields_by_interface: dict[str, dict[str, tuple[str, SectionLine]]] = {}
     for line in section.lines:
         if match := _LLDP.match(line.text):
@@ -120,7 +120,7 @@ def lldpctl(section: Section) -> Iterator[HostFact]:
 
 
 def cma(section: Section) -> Iterator[HostFact]:
-    """Yield what RDMA-CM gives the connections that it makes: a ToS byte, or a version of RoCE."""
+    """Yield the ToS byte, or the RoCE version, that RDMA-CM gives its connections."""
     for line in section.lines:
         word = line.text.strip()
         if section.words[0].endswith("tos") and _NUMBER.fullmatch(word):
@@ -130,11 +130,11 @@ def cma(section: Section) -> Iterator[HostFact]:
 
 
 ROCE_VERSIONS = {"IB/RoCE v1": 1, "RoCE v1": 1, "RoCE v2": 2}
-"""As the kernel spells them (Linux drivers/infiniband/core/cache.c, gid_type_str)."""
+"""RoCE versions by the kernel's spelling (Linux drivers/infiniband/core/cache.c, gid_type_str)."""
 
 
 def ibv_devinfo(section: Section) -> Iterator[HostFact]:
-    """Yield the MTU of RDMA that a port has."""
+    """Yield the active RDMA MTU of a port."""
     for line in section.lines:
         if match := _MTU.match(line.text):
             yield _said(section, "rdma_mtu", int(match[1]), line)

@@ -1,4 +1,4 @@
-"""What ``dcb pfc|ets|buffer show dev IF`` prints, as text and with ``-j``.
+"""Reads ``dcb pfc|ets|buffer show dev IF``, as text and with ``-j``.
 
 ``prio-pfc 0:off 1:on ...`` (``pg-pfc`` before the tool was released), with ``-s`` also ``requests`` (pauses that were
 sent) and ``indications`` (received), as man8/dcb-pfc.8 has it. Sizes of buffers are in units of tc, where ``Kb`` is
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class DcbField(NamedTuple):
-    """What a key of dcb is called here: ``kind`` is what its entries are numbered by, empty for a single value."""
+    """The reading for a key of dcb: ``kind`` is the unit that numbers its entries, empty for a single value."""
 
     kind: str
     name: str
@@ -67,7 +67,7 @@ _SCALE = {"": 1, "K": 1024, "M": 1024 * 1024}
 
 
 def tc_size_bytes(word: str) -> int | Unknown:
-    """Return a size in bytes as tc writes it: ``10Kb``, ``1Mb``, ``700b``; UNKNOWN where it is none."""
+    """Return a size in the notation of tc in bytes: ``10Kb``, ``1Mb``, ``700b``; UNKNOWN for other text."""
     match = _SIZE.fullmatch(word)
     return UNKNOWN if match is None else round(float(match[1]) * _SCALE[match[2]])
 
@@ -79,7 +79,7 @@ def is_form(section: PrintedSection) -> bool:
 
 
 def read(section: PrintedSection) -> StateItems:
-    """Yield what is set, and what was counted, for each priority, class and buffer."""
+    """Yield the settings and counters of each priority, class and buffer."""
     device: Identity = (("device", section.named),) if section.named else ()
     if section.text.lstrip().startswith("{"):
         yield from _from_json(section, device)
@@ -114,7 +114,7 @@ def _from_json(section: PrintedSection, device: Identity) -> StateItems:
 
 
 def _json_entries(field: DcbField, value: Any) -> Iterator[tuple[Identity, Any, Path]]:
-    """Yield the entries of a value: lists are by index, maps of DSCPs are lists of pairs."""
+    """Yield the entries of a value, where lists are indexed by position and DSCP maps are lists of pairs."""
     if not field.kind or not isinstance(value, list):
         yield (), value, ()
         return

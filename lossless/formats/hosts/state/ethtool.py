@@ -1,4 +1,4 @@
-"""What ``ethtool -S IF`` prints: counters of a NIC by name, whole or what is left of them after a filter.
+"""Reads ``ethtool -S IF``: counters of a NIC by name, the complete output or the rest of it after a filter.
 
 With and without the line ``NIC statistics:``, indented or not; ``[0]: name: 1`` is of ring 0, and vmxnet3 has a line
 ``Tx Queue#: 0`` before the counters of a ring. mlx5 prints ``rx_prio3_pause`` only where PFC is on for priority 3
@@ -34,7 +34,7 @@ _PAUSES = re.compile(r"(rx|tx)_prio([0-7])_pause")
 
 
 def is_form(section: PrintedSection) -> bool:
-    """Return whether nearly all lines are counters with names as drivers of NICs have them."""
+    """Return whether nearly all lines are counters whose names look like those of NIC drivers."""
     lines = [line.text for line in section.lines[:400] if _counts(line.text)]
     if not lines:
         return False
@@ -45,7 +45,7 @@ def is_form(section: PrintedSection) -> bool:
 
 
 def read(section: PrintedSection) -> StateItems:
-    """Yield every counter, under the name that all drivers share where there is one."""
+    """Yield every counter, under the name common to all drivers where there is one."""
     device = (("device", section.named),) if section.named else ()
     ring, lines = None, {}
     for line in section.lines:
@@ -72,7 +72,7 @@ def _counts(text: str) -> bool:
 
 
 def _split(text: str) -> tuple[str, str]:
-    """Return the name and the value of a line, both empty where it is no counter."""
+    """Return the name and the value of a line, both empty for a line that is not a counter."""
     name, _, value = text.rpartition(":")
     bare = name.strip()
     return (bare, value.strip()) if _NAME.fullmatch(bare) else ("", "")
@@ -96,7 +96,7 @@ def _reading(
 def _without_pauses(
     section: PrintedSection, device: tuple[tuple[str, str], ...], lines: dict[str, PrintedLine]
 ) -> Iterator[StateReading]:
-    """Yield that an mlx5 has no counter of pauses for priorities where PFC is off, if the output is whole."""
+    """Yield UNKNOWN pause counters of an mlx5 for priorities without PFC, if the output is complete."""
     present = {match[0] for name in lines if (match := _PAUSES.fullmatch(name))}
     whole = "rx_packets" in lines and "rx_vport_unicast_packets" in lines
     for name, line in lines.items():

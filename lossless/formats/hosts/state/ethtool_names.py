@@ -1,4 +1,4 @@
-"""What the counters of ``ethtool -S`` are called: one name for what several drivers count, with its priority or ring.
+"""Common names of the counters of ``ethtool -S``, which each driver names differently, with their priority or ring.
 
 Names that are not here are kept as they are printed. A counter of one priority has ``priority_`` or ``pfc_`` before
 its name, one of a ring of the driver ``ring_``: the same word alone is that of the whole port.
@@ -17,7 +17,7 @@ from lossless.ground.basics.records import NamedTuple
 
 
 class NicCounterName(NamedTuple):
-    """The name of a counter, its unit, and what part of the NIC it is of, as pairs of a kind and a number."""
+    """The name of a counter, its unit, and the part of the NIC that it belongs to, as pairs of a kind and a number."""
 
     name: str
     unit: str
@@ -133,7 +133,7 @@ _RING_FORMS = tuple(map(re.compile, _RINGS))
 
 
 def counter_name(printed: str) -> NicCounterName:
-    """Return the name of a counter that a driver prints."""
+    """Return the common name of a counter by the name that a driver prints."""
     if printed in _PORT:
         return NicCounterName(*_PORT[printed])
     for pattern, name, unit, kind in _NUMBERED:
@@ -146,7 +146,7 @@ def counter_name(printed: str) -> NicCounterName:
 
 
 def unit_of(printed: str) -> str:
-    """Return the unit that is in a name, empty where there is none."""
+    """Return the unit that a name contains, empty where it has none."""
     return next((unit for sign, unit in _UNITS if sign.search(printed)), "")
 
 

@@ -1,7 +1,7 @@
-"""What the debug logs of NCCL and UCX have in common: hosts before messages, messages over several lines, settings.
+"""Common parts of the debug logs of NCCL and UCX: the prefix with the host, messages over several lines, settings.
 
-A terminal, a mail or a pod's log breaks long lines: a line that names no process continues the one before it, with a
-blank between them or without one.
+A terminal, a mail or a pod's log breaks long lines: a line without the prefix of a process continues the one before it,
+with a blank between them or without one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _PROCESS = re.compile(
 _ALONE = re.compile(
     r"\s*(?:\[(?:[0-9]{4}-[0-9]{2}-[0-9]{2}[^\]]*|[0-9]{6,}\.[0-9]+)\]|(?:NCCL|RCCL) version |ib_mlx5_log\.c:|NET/IB)"
 )
-"""What a message begins with that names no process."""
+"""The beginning of a message without the prefix of a process."""
 _MOST_LINES = 4
 _SET = re.compile(r"\b((?:NCCL|RCCL|UCX)_[A-Z0-9_]+) set (?:by environment )?to (\S.*?)\s*$")
 _NAMES = {
@@ -48,24 +48,24 @@ _NAMES = {
     "UCX_IB_SL": "service_level",
     "UCX_NET_DEVICES": "net_devices",
 }
-"""Settings that mean the same to both libraries; all others are called as the variable, in small letters."""
+"""Settings that mean the same in both libraries; all others have the name of their variable, in small letters."""
 
 
 class LogMessage(NamedTuple):
-    """One message of a log: the host that wrote it, its first line, and all of it as lines."""
+    """One message of a log: the host that wrote it, its first line, and the texts of all its lines."""
 
     host: str
     line: PrintedLine
     texts: tuple[str, ...]
 
     def joined(self, *, glue: str = " ") -> str:
-        """Return the message on one line."""
+        """Return the lines of the message joined by ``glue``."""
         return glue.join(text.strip() if glue else text for text in self.texts)
 
     def reading(
         self, name: str, value: Maybe[int | str], identity: Identity = (), heading: str = ""
     ) -> StateReading:
-        """Return something that the message says."""
+        """Return a reading of a value in the message."""
         host: Identity = (("host", self.host),) if self.host else ()
         path: Path = ("log", self.line.number, heading or name)
         return StateReading((*host, *identity), name, value, "", "now", path, heading or name)
@@ -91,7 +91,7 @@ def _continues(section: PrintedSection, index: int) -> bool:
 
 
 def settings(message: LogMessage) -> StateItems:
-    """Yield the variable that a message says is set, and what a traffic class means."""
+    """Yield the variable that a message reports as set, and the DSCP and ECN bits of a traffic class."""
     # What follows may be the output of another program: only a value that is missing is looked for there.
     match = _SET.search(message.texts[0]) or _SET.search(" ".join(message.texts[:2]))
     if match is not None:
@@ -99,7 +99,7 @@ def settings(message: LogMessage) -> StateItems:
 
 
 def setting(message: LogMessage, variable: str, word: str) -> StateItems:
-    """Yield a variable; a number has a full stop after it in what NCCL prints."""
+    """Yield a variable; NCCL prints a full stop after a number."""
     number = counted(word.rstrip("."))
     name = _NAMES.get(variable, variable.partition("_")[2].lower())
     yield message.reading(name, word if number is UNKNOWN else number, (), variable)
@@ -110,7 +110,7 @@ def setting(message: LogMessage, variable: str, word: str) -> StateItems:
 
 
 def once(items: Iterable[StateItem]) -> StateItems:
-    """Yield items, and what several processes of one host repeat only where it is said first."""
+    """Yield items; a reading that several processes of one host repeat only the first time."""
     seen = set()
     for item in items:
         if isinstance(item, StateReading):

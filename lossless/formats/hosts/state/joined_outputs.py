@@ -1,4 +1,4 @@
-"""Outputs of several commands in one text, with nothing between them: told by lines that only one of them has."""
+"""Separates the outputs of several commands in one text without titles, by lines that only one command prints."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ _FIRST = {
     "mlnx_qos": re.compile(r"\s*DCBX mode:.*"),
     "dcb": re.compile(r"\s*pfc-cap\s.*"),
 }
-"""Lines that begin the output of a command, also after another of the same."""
+"""Lines that begin the output of a command, also after another output of the same command."""
 _LINES = {
     "sysfs": re.compile(r"\s*(?:/sys/class/\S|ports/[0-9]+/|hw_counters/\w|[a-z][\w./]*=).*"),
     "rdma statistic": re.compile(r"\s*(?:link \S+/[0-9]+|[a-z_]\w* [0-9]+)(?:\s.*)?"),
     "ethtool -S": re.compile(r"\s*[^:=\s]*_[^:=]*:\s+[0-9]+\s*"),
 }
-"""Lines of one command; others, as titles and settings, may be of any."""
+"""Lines that only one command prints; others, such as titles and settings, may be of any."""
 JOINED = frozenset({*_FIRST, *_LINES})
-"""Forms of which several are often written into one file."""
+"""Forms that often share one file."""
 
 
 def outputs_of(section: PrintedSection) -> Iterator[PrintedSection]:
-    """Yield the outputs in a section, in their order; the command that it shows is that of the first."""
+    """Yield the outputs in a section, in their order; the first one keeps the section's command."""
     title, form = section.title, ""
     lines: list[PrintedLine] = []
     for line in section.lines:
@@ -41,7 +41,7 @@ def outputs_of(section: PrintedSection) -> Iterator[PrintedSection]:
 
 
 def of_interfaces(outputs: Iterable[PrintedSection]) -> Iterator[tuple[PrintedSection, bool]]:
-    """Yield outputs, and whether each may be of another interface than one before it where neither names its own."""
+    """Yield each output, and whether its interface may differ from that of an earlier one, because neither names it."""
     seen: set[str] = set()
     for output in outputs:
         first = next((line.text for line in output.lines if line.text.strip()), "")
@@ -51,5 +51,5 @@ def of_interfaces(outputs: Iterable[PrintedSection]) -> Iterator[tuple[PrintedSe
 
 
 def _of(known: dict[str, re.Pattern[str]], text: str) -> str:
-    """Return the command that such a line is of, empty where it may be of several."""
+    """Return the command that prints a line, empty where several may."""
     return next((name for name, line in known.items() if line.fullmatch(text)), "")

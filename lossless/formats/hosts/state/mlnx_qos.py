@@ -1,4 +1,4 @@
-"""What ``mlnx_qos -i IF`` prints, as readings: the reader of host facts says it, this one names it.
+"""Reads ``mlnx_qos -i IF`` as readings: the reader of host facts parses it, this one names the values.
 
 An output that is cut before its PFC configuration leaves PFC of every priority unknown, which is not off. Scripts of
 vendors print it indented, below ``show configuration for device eth0 / mlx5_0``, and the switches of ECN below it.
@@ -36,7 +36,7 @@ def is_form(section: PrintedSection) -> bool:
 
 
 def read(section: PrintedSection) -> StateItems:
-    """Yield what is set for each priority, DSCP, buffer and traffic class."""
+    """Yield the settings of each priority, DSCP, buffer and traffic class."""
     margin = min((len(t) - len(t.lstrip()) for line in section.lines if (t := line.text).strip()), default=0)
     numbered = tuple(SectionLine(line.number, line.text[margin:]) for line in section.lines)
     titled = next((match[1] for line in numbered if (match := _DEVICE.match(line.text))), "")

@@ -1,8 +1,8 @@
 """Debug logs of NCCL and RCCL: the NICs of each host, settings, and completions with an error.
 
-``NET/IB : Using [0]mlx5_0:1/RoCE [1]={[1] mlx5_1:1/IB, ...} [RO]; OOB eth0:...``: "NET/IB" is said of RoCE as well. A
-line without OOB is cut, and how many NICs there are is then unknown. ``mlx5_1:1/IB/SHARP`` is a NIC with SHARP, and a
-channel ``via NET/IB/0/GDRDMA`` goes to the GPU's memory directly, as ``GDR 1`` behind the rings says of all. ``Got
+``NET/IB : Using [0]mlx5_0:1/RoCE [1]={[1] mlx5_1:1/IB, ...} [RO]; OOB eth0:...``: "NET/IB" is also printed for RoCE. A
+line without OOB is cut, and the number of NICs is then unknown. ``mlx5_1:1/IB/SHARP`` is a NIC with SHARP, and a
+channel ``via NET/IB/0/GDRDMA`` goes to the GPU's memory directly, as do all where ``GDR 1`` follows the rings. ``Got
 completion from peer ADDRESS<PORT> with error 12`` became ``status=12`` and ``status=IBV_WC_RETRY_EXC_ERR(12)``; GIDs
 follow on RoCE alone. Sources: NVIDIA/nccl src/transport/net_ib/{init,p2p,common}.cc and src/misc/param.cc @5067397;
 older forms are those of public logs (NVIDIA/nccl#1405, #1814, #2397; nccl-tests#373).
@@ -54,12 +54,12 @@ _NUMBERS = frozenset({"wc_status", "opcode", "vendor_err"})
 
 
 def is_form(section: PrintedSection) -> bool:
-    """Return whether a line is one of NCCL, or has one of its messages on InfiniBand verbs."""
+    """Return whether a text has a line of NCCL, or one of its messages about InfiniBand verbs."""
     return bool(_SIGN.search(section.head))
 
 
 def read(section: PrintedSection) -> StateItems:
-    """Yield NICs, settings and errors; what every process of a host repeats is kept once."""
+    """Yield NICs, settings and errors; repetitions by several processes of a host are dropped."""
     yield from once(_all(section))
 
 
@@ -108,7 +108,7 @@ def _nics(section: PrintedSection, message: LogMessage, listed: str) -> StateIte
 
 
 def _completion(section: PrintedSection, message: LogMessage, event: int) -> StateItems:
-    """Yield what a completion with an error says, from the reading of its lines that says more."""
+    """Yield the fields of a completion with an error; of two joins of its lines, the one with more fields counts."""
     joined = (message.joined(), message.joined(glue=""))
     said = max(map(_fields, joined), key=len)
     peer = _COMPLETION.search(joined[0])

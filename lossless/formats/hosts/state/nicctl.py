@@ -1,4 +1,4 @@
-"""What ``nicctl show ... -j`` prints of AMD Pensando NICs: cards, their LIFs, ports and queue pairs.
+"""Reads ``nicctl show ... -j`` of AMD Pensando NICs: cards, their LIFs, ports and queue pairs.
 
 Some versions print two LIFs as one object with the key ``spec`` twice: then each ``spec`` begins another element.
 Numbers are texts, rates have a unit (``3.83 Mpps``), and a list without entries is an empty text. Forms read from
@@ -31,7 +31,7 @@ _SCALE = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
 
 class JsonPairs(tuple[tuple[str, Any], ...]):
-    """An object of JSON as its pairs, so that a key may stand twice."""
+    """An object of JSON as its pairs, so that a key may occur twice."""
 
     __slots__ = ()
 
@@ -42,7 +42,7 @@ def is_form(section: PrintedSection) -> bool:
 
 
 def read(section: PrintedSection) -> StateItems:
-    """Yield every number and word, by the card, LIF, port and queue pair that it is of."""
+    """Yield every number and word of each card, LIF, port and queue pair."""
     data = json_of(section, pairs=JsonPairs)
     if isinstance(data, Problem):
         yield data
@@ -52,7 +52,7 @@ def read(section: PrintedSection) -> StateItems:
 
 
 def _repeats(section: PrintedSection) -> StateItems:
-    """Yield where a key stands twice in one object."""
+    """Yield a problem where a key occurs twice in one object."""
     try:
         document = load_json(section.text, section.file)
     except InputError as error:
@@ -67,7 +67,7 @@ def _repeats(section: PrintedSection) -> StateItems:
 
 
 def _object(section: PrintedSection, pairs: JsonPairs, above: Identity, kind: str, path: Path) -> StateItems:
-    """Yield what an object says; its id and name, wherever they stand, are what it is of."""
+    """Yield the readings of an object; its id and name, at any position, identify it."""
     for part in _elements(pairs):
         identity = (*above, (kind, _named(part))) if kind else above
         for key, value in part:
@@ -75,7 +75,7 @@ def _object(section: PrintedSection, pairs: JsonPairs, above: Identity, kind: st
 
 
 def _elements(pairs: JsonPairs) -> list[JsonPairs]:
-    """Return the elements of an object: one, or as many as it has keys ``spec``."""
+    """Return the elements of an object: one for each key ``spec``, else the object itself."""
     starts = [index for index, (key, _) in enumerate(pairs) if key == "spec"]
     if len(starts) < 2:
         return [pairs]

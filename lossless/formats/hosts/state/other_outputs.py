@@ -1,4 +1,4 @@
-"""Outputs of which little is read, or nothing: ``ip link show``, ``rdma link``, ``show_gids``, RAS status of RCCL."""
+"""Outputs that are read in part or not at all: ``ip link show``, ``rdma link``, ``show_gids``, RAS status of RCCL."""
 
 from __future__ import annotations
 
@@ -64,9 +64,9 @@ def is_show_gids(section: PrintedSection) -> bool:
 
 
 def read_show_gids(section: PrintedSection) -> StateItems:
-    """Yield the RoCE version, address and interface of each GID, and how many the script counted.
+    """Yield the RoCE version, address and interface of each GID, and the script's own count of them.
 
-    A row without an interface, or a count that differs, is printed as it is.
+    A row without an interface, or a count that differs, is kept as printed.
     """
     for line in section.lines:
         if (match := _GID.fullmatch(line.text)) is not None:
@@ -85,11 +85,11 @@ def read_show_gids(section: PrintedSection) -> StateItems:
 
 
 def is_ras(section: PrintedSection) -> bool:
-    """Return whether a text is a status of RCCL's service for reliability."""
+    """Return whether a text is a status of the RAS service of RCCL (reliability, availability, serviceability)."""
     head = section.head
     return bool(_RAS_TEXT.search(head) or _RAS_JSON.match(head))
 
 
 def read_ras(section: PrintedSection) -> StateItems:
-    """Yield why nothing of it is read."""
+    """Yield the reason why none of it is read."""
     yield section.problem(section.lines[0], _NOT_READ)

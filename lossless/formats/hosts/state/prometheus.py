@@ -66,7 +66,7 @@ _DIRECTIONS = {"received": "rx", "transmitted": "tx"}
 
 
 def is_form(section: PrintedSection) -> bool:
-    """Return whether a line is a metric of a network device or of InfiniBand."""
+    """Return whether a text has a metric of a network device or of InfiniBand."""
     return bool(_SIGN.search(section.head))
 
 

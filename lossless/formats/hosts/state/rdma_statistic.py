@@ -1,4 +1,4 @@
-"""What ``rdma statistic`` prints: hardware counters of RDMA links, on one line each, pretty, or as JSON.
+"""Reads ``rdma statistic``: hardware counters of RDMA links, on one line each, pretty, or as JSON.
 
 ``link mlx5_0/1 rx_write_requests 0 ...``; with ``-p`` a line ``link mana_0/1`` and one counter a line below it; with
 ``-j`` objects with ``ifname`` and ``port``. Counters of QPs have ``cntn``, and ``lqpn`` with numbers of QPs.
@@ -54,7 +54,7 @@ def read(section: PrintedSection) -> StateItems:
 
 
 def _pairs(section: PrintedSection, link: Identity, words: list[str], line: PrintedLine) -> StateItems:
-    """Yield the pairs of a line; some words of counters of QPs have no number after them."""
+    """Yield the counters of a line; some words of counters of QPs have no number after them."""
     index, counter = 0, link
     while index < len(words):
         name, value = words[index], words[index + 1] if index + 1 < len(words) else ""

@@ -1,4 +1,4 @@
-"""Files below /sys, one line each: ``ports/1/hw_counters/out_of_sequence=0``, whole paths, or as ``grep`` prints them.
+"""Files below /sys, one line each: ``ports/1/hw_counters/out_of_sequence=0``, full paths, or the output of ``grep``.
 
 A path that begins at the device does not name it: then the file's name does, where it is one as the kernel gives.
 Sources: Linux Documentation/ABI/stable/sysfs-class-infiniband @031616c (data in 4-byte words, lifespan in ms);
@@ -40,12 +40,12 @@ _SETTINGS = {"lifespan": "ms"}
 
 
 def is_form(section: PrintedSection) -> bool:
-    """Return whether a line holds a file of an RDMA device's port, or of an interface's ECN."""
+    """Return whether a text has a file of an RDMA device's port, or of an interface's ECN."""
     return bool(_SIGN.search(section.head))
 
 
 def read(section: PrintedSection) -> StateItems:
-    """Yield the content of every file; what the kernel has no value for is unknown."""
+    """Yield the content of every file; a file for which the kernel has no value is UNKNOWN."""
     default = _device_of(section.file)
     for line in section.lines:
         if not line.text.strip() or line.text.lstrip().startswith(("#", "==>")):
@@ -91,7 +91,7 @@ def _reading(device: str, path: str, word: str, place: Path) -> StateReading:
 
 
 def _since(path: str, name: str) -> CountedSince:
-    """Return since when a file counts: anyone on the fabric may clear what is below ``counters``."""
+    """Return the start of a file's count; files below ``counters`` may be cleared by anyone on the fabric."""
     if name in _SETTINGS:
         return "now"
     folders = path.split("/")

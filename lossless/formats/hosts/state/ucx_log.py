@@ -59,12 +59,12 @@ _STATUS = {
 
 
 def is_form(section: PrintedSection) -> bool:
-    """Return whether a line is one that UCX logs."""
+    """Return whether a text has a line of UCX."""
     return bool(_SIGN.search(section.head))
 
 
 def read(section: PrintedSection) -> StateItems:
-    """Yield errors with their peers, devices and settings; what every process of a host repeats is kept once."""
+    """Yield errors with their peers, devices and settings; repetitions by several processes of a host are dropped."""
     yield from once(_all(section))
 
 

@@ -1,4 +1,4 @@
-"""Files of facts to hosts: what all files of a host say together, interface by interface."""
+"""Turns files of facts into hosts: the facts of all files of a host together, interface by interface."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _PLAIN = {
     "driver": "driver",
     "nccl.ib_tc": "nccl_tc",
 }
-"""Keys, and the field of :class:`~lossless.model.fabric.hosts.HostQos` that each is."""
+"""Keys of facts, and the field of :class:`~lossless.model.fabric.hosts.HostQos` for each."""
 _JOBS = {
     "nccl.ib_fifo_tc": "fifo_tc",
     "nccl.ib_qps_per_connection": "qps_per_connection",
@@ -54,11 +54,11 @@ _JOBS = {
 }
 _DCQCN = ("enabled", "priorities", "notifying", "priority_mask", "cnp_dscp", "cnp_priority")
 _TIMEOUT, _RETRIES = 20, 7
-"""NCCL's own (NVIDIA/nccl src/transport/net_ib @5067397)."""
+"""NCCL's default timeout and retry count (NVIDIA/nccl src/transport/net_ib @5067397)."""
 
 
 class InterfaceFact(NamedTuple):
-    """One thing that is known of an interface: its value, where it is written, and how surely."""
+    """One fact about an interface: its value, its origin, and its rank."""
 
     value: Any
     origin: Origin
@@ -67,9 +67,9 @@ class InterfaceFact(NamedTuple):
 
 
 class Hosts(NamedTuple):
-    """All hosts that were read, and what files of one host say differently.
+    """The hosts of all files, and the contradictions between files of one host.
 
-    ``outdated``: what a transcript printed, and a later output of the same command in it no longer does.
+    ``outdated`` are values in a transcript that a later output of the same command changes.
     """
 
     hosts: tuple[HostInterfaces, ...]
@@ -78,7 +78,7 @@ class Hosts(NamedTuple):
 
 
 def read_hosts(files: Iterable[Facts], nics: Sequence[NicProfile]) -> Hosts:
-    """Return the hosts that files of facts are of; interfaces of which the same is known share their QoS."""
+    """Return the hosts of files of facts; interfaces with identical settings share their QoS."""
     by_host: dict[str, list[Facts]] = {}
     for facts in files:
         by_host.setdefault(facts.host, []).append(facts)
@@ -118,7 +118,7 @@ def _interfaces(
 
 
 def _identical(host: str, read: Iterable[tuple[HostQos, Attachment | None]]) -> Iterator[HostInterfaces]:
-    """Yield interfaces of one host, those together that are set up identical."""
+    """Yield the interfaces of one host, grouped by identical settings."""
     groups: dict[Any, list[tuple[HostQos, Attachment | None]]] = {}
     for qos, attachment in read:
         groups.setdefault(_meaning(qos._replace(interfaces=(), rdma_devices=())), []).append(
@@ -137,12 +137,12 @@ def _identical(host: str, read: Iterable[tuple[HostQos, Attachment | None]]) -> 
 
 
 def _meaning(qos: HostQos) -> Any:
-    """Return what is known of a host wherever it was written; the profile counts by its name."""
+    """Return the settings of a host without origins, and with the profile replaced by its name."""
     return bare(qos._replace(nic=None))
 
 
 def _owners(facts: Iterable[tuple[Facts, HostFact]]) -> dict[str, str]:
-    """Return the interface of every RDMA device, PCI address and interface that is named."""
+    """Return the interface of every RDMA device, PCI address and interface in the facts."""
     owners: dict[str, str] = {}
     others: set[str] = set()
     for _, fact in facts:
@@ -155,7 +155,7 @@ def _owners(facts: Iterable[tuple[Facts, HostFact]]) -> dict[str, str]:
 
 
 def _tied(owners: dict[str, str]) -> dict[str, str]:
-    """Return owners where an RDMA device that nothing ties to an interface is that of the only one."""
+    """Return owners in which an RDMA device without an interface belongs to the only interface."""
     devices = {name for name, owner in owners.items() if name == owner and _is_device(name)}
     interfaces = {owner for owner in owners.values() if owner not in devices}
     if len(interfaces) == 1:
@@ -176,9 +176,10 @@ def _add(
     interface: str,
     outdated: dict[str, None],
 ) -> None:
-    """Take in what is said; of two files that contradict each other neither counts, and it is reported.
+    """Add a fact to those of an interface.
 
-    Of two outputs of one command in a transcript the later one holds.
+    Of two files that contradict each other neither is used, and the contradiction is reported. Of two outputs of one
+    command in a transcript the later one is used.
     """
     new = InterfaceFact(fact.value, Origin(facts.document.file, fact.path), fact.rank, facts.line_of(fact))
     old = known.get(fact.key)
@@ -263,7 +264,7 @@ def _at(known: Mapping[str, InterfaceFact], key: str, otherwise: Origin) -> Orig
 
 
 def _nic(known: Mapping[str, InterfaceFact], nics: Sequence[NicProfile]) -> NicProfile | None:
-    """Return the profile that has the PCI ids of a NIC, None where none has."""
+    """Return the profile with the PCI ids of a NIC, None where no profile has them."""
     if "vendor" not in known or "device" not in known:
         return None
     ids = (known["vendor"].value, known["device"].value)
@@ -272,7 +273,7 @@ def _nic(known: Mapping[str, InterfaceFact], nics: Sequence[NicProfile]) -> NicP
 
 
 def _cable(known: Mapping[str, InterfaceFact], driver: object) -> Any:
-    """Return the cable's length: mlx5 takes PFC's delay for that, others for bit times (IEEE 802.1Qbb)."""
+    """Return the cable length: mlx5 uses that unit for PFC's delay, other drivers use bit times (IEEE 802.1Qbb)."""
     delay = known.get("pfc_delay")
     is_length = delay is not None and (driver == "mlx5" or delay.origin.path[-1] == "pfc_delay")
     return delay.value if delay is not None and is_length else UNKNOWN
@@ -305,7 +306,7 @@ def _dcqcn(unknown: Dcqcn, known: Mapping[str, InterfaceFact]) -> Dcqcn:
 
 
 def _broadcom(known: Mapping[str, InterfaceFact]) -> dict[str, InterfaceFact]:
-    """Return DCQCN of bnxt_re: what CNPs carry is said there only by firmware without service profiles."""
+    """Return DCQCN of bnxt_re; DSCP and priority of CNPs are known only from firmware without service profiles."""
     enabled = known["bnxt.enabled"]
     dcqcn_facts = {"enabled": enabled._replace(value=enabled.value != 0)}
     profiles = known.get("bnxt.profiles")
