@@ -1,7 +1,7 @@
-"""From a subnet to the files of its manager and hosts: which there are, and the content of each as plain values.
+"""The files of a subnet's manager and hosts: which there are, and the content of each as plain values.
 
-Only what the intent states, or what follows from it, is written: never a default. Values that a file cannot hold, and
-keys whose environment variables are missing, are reported with their places in the intent.
+Only values that the intent declares, or that are derived from it, are written: never a default. Values that a file
+cannot contain, and keys whose environment variables are missing, are reported at their origins in the intent.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     )
 
 FOLDER = "/etc/opensm"
-"""Where opensm looks for its files by itself (`opensm -c`)."""
+"""The folder in which opensm looks for its files by default (`opensm -c`)."""
 UFM_FOLDER = "/opt/ufm/files/conf"
-"""Where UFM keeps its own (kobibar/OpenAI.recipe.old OpenAI.recipe.md @c314151): opensm.conf is in ``opensm`` there."""
+"""The folder of UFM's files, with opensm.conf in ``opensm`` (kobibar/OpenAI.recipe.old OpenAI.recipe.md @c314151)."""
 
 NAMES = {
     "partition_config_file": "partitions.conf",
@@ -48,7 +48,7 @@ _NAME = re.compile(r"[^\s,:;=#]+(?: [^\s,:;=#]+)*")
 
 
 class WriteProblem(NamedTuple):
-    """Something that cannot be written, and where it was stated."""
+    """A value that cannot be written, and its origin in the intent."""
 
     origin: Origin
     message: str
@@ -73,7 +73,7 @@ class OptionLine(NamedTuple):
 def manager_files(
     subnet: Subnet, manager: ManagerHost | None, keys: Mapping[str, str]
 ) -> tuple[list[ManagerFile], list[WriteProblem]]:
-    """Return the files that opensm reads on one host, and what cannot be written.
+    """Return the files that opensm reads on one host, and the values that cannot be written.
 
     ``keys`` has the values of the subnet's secrets, by key; see :func:`secret_values`.
     """
@@ -99,7 +99,7 @@ def folder_of(subnet: Subnet) -> str:
 
 
 def sharp_files(subnet: Subnet) -> tuple[list[ManagerFile], list[WriteProblem]]:
-    """Return what the host of the aggregation manager gets: nothing where no key of its file is stated."""
+    """Return the files for the host of the aggregation manager; none where the intent declares no key of its file."""
     settings = subnet.sharp.settings if subnet.sharp else ()
     if not settings:
         return [], []
@@ -120,7 +120,7 @@ def _stated_key(setting: ManagerSetting) -> WriteProblem:
 
 
 def ufm_files(subnet: Subnet) -> tuple[list[ManagerFile], list[WriteProblem]]:
-    """Return the part of UFM's gv.cfg that the intent speaks of."""
+    """Return the part of UFM's gv.cfg that the intent declares."""
     if subnet.manager != "ufm":
         return [], []
     sections: dict[str, dict[str, str]] = {}
@@ -136,7 +136,7 @@ def ufm_files(subnet: Subnet) -> tuple[list[ManagerFile], list[WriteProblem]]:
 
 
 def job_files(subnet: Subnet, host: str) -> tuple[list[ManagerFile], list[WriteProblem]]:
-    """Return the environment of jobs on a host: what NCCL reads by itself, and what a job has to be given."""
+    """Return the environment of jobs on a host: NCCL's own file, and a file that a job has to load."""
     stated = {setting.key: setting.text for setting in subnet.job.environment} if subnet.job else {}
     variables = dict(_derived_variables(subnet, host)) | stated
     nccl = [OptionLine(key, text) for key, text in variables.items() if key.startswith("NCCL_")]
@@ -153,7 +153,7 @@ def job_files(subnet: Subnet, host: str) -> tuple[list[ManagerFile], list[WriteP
 def secret_values(
     secrets: Iterable[Secret], environment: Mapping[str, str]
 ) -> tuple[dict[str, str], list[WriteProblem]]:
-    """Return the keys that protect a subnet, from the environment; nothing that is said holds one."""
+    """Return the keys of a subnet from environment variables, and problems, whose messages never contain a key."""
     values: dict[str, str] = {}
     troubles = []
     for secret in secrets:
@@ -171,7 +171,7 @@ def secret_values(
 
 
 def stated_options(subnet: Subnet, manager: ManagerHost | None) -> list[OptionLine]:
-    """Return the options of one manager: of a key that is stated twice the last counts, in the place of the first."""
+    """Return the options of one manager; of a repeated key the last value, at the position of the first."""
     pairs = {setting.key: setting.text for setting in subnet.options}
     if manager is not None and manager.priority is not None:
         pairs["sm_priority"] = str(manager.priority)
@@ -186,7 +186,7 @@ def stated_options(subnet: Subnet, manager: ManagerHost | None) -> list[OptionLi
 
 
 def _beside(subnet: Subnet) -> Iterator[tuple[str, ManagerFile]]:
-    """Yield the files that opensm.conf names, by the options that do."""
+    """Yield the files beside opensm.conf, each with the option that names it."""
     known = guids_by_name(subnet)
     if subnet.partitions is not None and not isinstance(subnet.partitions, Unknown):
         partitions = [_partition(known, partition) for partition in subnet.partitions]
@@ -216,14 +216,14 @@ def _file(subnet: Subnet, key: str, template: str, **context: object) -> tuple[s
 
 
 def guids_by_name(subnet: Subnet) -> dict[str, int | None]:
-    """Return the GUIDs of all switches and HCAs by their names, None where nobody states one."""
+    """Return the GUIDs of all switches and HCAs by their names, None where a GUID is unknown."""
     switches = () if isinstance(subnet.switches, Unknown) else subnet.switches
     hcas = () if isinstance(subnet.hcas, Unknown) else subnet.hcas
     return {hca.name: hca.guid for hca in hcas} | {switch.name: switch.guid for switch in switches}
 
 
 def guid_of(guids: Mapping[str, int | None], named: str | int) -> int | None:
-    """Return the GUID of what has a name, None where nobody states it; a GUID is its own."""
+    """Return the GUID of a name, None where it is unknown; a GUID is returned unchanged."""
     return named if isinstance(named, int) else guids.get(named)
 
 
@@ -243,7 +243,7 @@ def _partition(guids: Mapping[str, int | None], partition: Partition) -> dict[st
 
 
 def _member(guids: Mapping[str, int | None], member: Member) -> tuple[str, str] | None:
-    """Return a member as the file writes it, and its name; None where its GUID is unknown."""
+    """Return a member in the notation of the file, and its name; None where its GUID is unknown."""
     guid = member.guid if member.guid is not None else guid_of(guids, member.hca) if member.hca else None
     who = member.word or (f"{guid:#018x}" if guid is not None else None)
     return None if who is None else (f"{who}={member.membership}", member.hca or "")
@@ -262,7 +262,7 @@ def _derived_variables(subnet: Subnet, host: str) -> Iterator[tuple[str, str]]:
 
 
 def _troubles(subnet: Subnet, pairs: Sequence[OptionLine]) -> Iterator[WriteProblem]:
-    """Yield what opensm would not read as it is meant."""
+    """Yield values that opensm would read differently or refuse."""
     origins = {setting.key: setting.origin for setting in subnet.options}
     for pair in pairs:
         origin = origins.get(pair.key, subnet.origin)
@@ -287,7 +287,7 @@ def _troubles(subnet: Subnet, pairs: Sequence[OptionLine]) -> Iterator[WriteProb
 
 
 def _nameless(subnet: Subnet) -> Iterator[WriteProblem]:
-    """Yield names of partitions that would end their definition, and what has no GUID, all in one."""
+    """Yield partition names that would end their definition, and one problem for all missing GUIDs."""
     for partition in _partitions(subnet):
         if partition.name and not _NAME.fullmatch(partition.name):
             yield WriteProblem(
@@ -304,7 +304,7 @@ def _nameless(subnet: Subnet) -> Iterator[WriteProblem]:
 
 
 class _MissingGuids(NamedTuple):
-    """Switches and HCAs of one kind whose GUIDs a file needs and nobody states: what each is, in words."""
+    """Switches or HCAs of one kind with unknown GUIDs that a file needs; ``what`` is that kind, in words."""
 
     names: tuple[str, ...]
     what: str
@@ -322,7 +322,7 @@ def _needs(subnet: Subnet) -> Iterator[_MissingGuids]:
 
 
 def _no_guids(lacking: Sequence[_MissingGuids]) -> WriteProblem:
-    """Return what to add, said once: where nobody has racked anything yet, that is every GUID there is."""
+    """Return one problem for all missing GUIDs: before the hardware is racked, that may be every GUID."""
     first, names = lacking[0], {name for need in lacking for name in need.names}
     others = f" (nor those of {len(names) - 1} more that files need)" if len(names) > 1 else ""
     says = (
@@ -345,7 +345,7 @@ def _unwritable(setting: ManagerSetting) -> WriteProblem | None:
 
 
 def _unreadable(text: str) -> str:
-    """Return why a value would not be read back as it is, empty where it would."""
+    """Return why a value would be read back differently, empty where it would not."""
     if "#" in text:
         return "a # ends the line for whoever reads it"
     if any(ord(character) < 32 for character in text):

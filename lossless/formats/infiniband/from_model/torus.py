@@ -1,4 +1,4 @@
-"""What torus-2QoS has to be told of a torus: its sides, and a switch with its neighbors to begin with.
+"""The configuration of torus-2QoS for a torus: its sides, and a seed, a switch with its neighbors.
 
 Form: torus-2QoS.conf(5) of opensm 3.3.23. One seed is written, at the switch whose coordinates are 0.
 """
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 ENGINE = "torus-2QoS"
 _AXES = "xyz"
 _BOTH_NEIGHBORS = 4
-"""The length of a side at which opensm wants both neighbors: it cannot tell the two directions by the length."""
+"""The length of a side for which opensm needs both neighbors to distinguish the two directions."""
 _PORTS = 16
-"""How many cables between two switches, or host ports and port 0 of one, opensm has room for by default."""
+"""The most cables between two switches, or host ports of a switch with port 0, that opensm supports by default."""
 
 
 class TorusSeed(NamedTuple):
-    """``xp_link``, the GUID of the switch to begin with, and that of its neighbor."""
+    """One line of a seed: its word, as ``xp_link``, the GUID of the seed switch, and that of its neighbor."""
 
     word: str
     guid: str
@@ -35,7 +35,7 @@ class TorusSeed(NamedTuple):
 
 
 class TorusConf(NamedTuple):
-    """What torus-2QoS.conf says; ``ports`` is None where opensm's default has room enough."""
+    """The content of torus-2QoS.conf; ``ports`` is None where opensm's default suffices."""
 
     sides: tuple[str, ...]
     seeds: tuple[TorusSeed, ...]
@@ -43,7 +43,7 @@ class TorusConf(NamedTuple):
 
 
 def wants_torus(subnet: Subnet) -> bool:
-    """Return whether torus-2QoS is to route a torus whose switches have places in it."""
+    """Return whether torus-2QoS routes a torus whose switches have coordinates."""
     shape, switches = subnet.shape, subnet.switches
     if ENGINE not in subnet.routing.engines or isinstance(shape, Unknown) or isinstance(switches, Unknown):
         return False
@@ -51,7 +51,7 @@ def wants_torus(subnet: Subnet) -> bool:
 
 
 def torus_of(subnet: Subnet) -> TorusConf | None:
-    """Return what torus-2QoS is told; None where a GUID that it needs is not stated."""
+    """Return the configuration of torus-2QoS; None where a GUID that it needs is unknown."""
     assert not isinstance(subnet.shape, Unknown)
     assert not isinstance(subnet.switches, Unknown)
     sides = subnet.shape.sides

@@ -1,6 +1,6 @@
-"""Reads files of GUIDs: one a line, decimal or with 0x, a name behind it if one likes, ``#`` before a comment.
+"""Reads files of GUIDs: one a line, decimal or with 0x, optionally followed by a name, ``#`` before a comment.
 
-One line that is no GUID makes opensm give the file up, and the routing engine with it: parse_node_map of its complib.
+For a single line that is not a GUID opensm discards the file and the routing engine: parse_node_map of its complib.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _WORD = re.compile(r"(?:0[xX][0-9a-fA-F]+|\d+)")
 
 
 def read_guids(text: str, file: str) -> tuple[Document, tuple[int, ...]]:
-    """Return the GUIDs of a file, and its document; GUID number n stands at the path (n,)."""
+    """Return the GUIDs of a file, and its document; GUID number n has the path (n,)."""
     marks = Marks(file, text)
     guids: list[int] = []
     for start, line in lines_of(marks.text):

@@ -1,7 +1,7 @@
-"""Reads opensm.conf as opensm does: a key a line, all behind a ``#`` cut off, long lines in pieces.
+"""Reads opensm.conf as opensm does: a key a line, text after a ``#`` cut off, long lines in pieces.
 
-What opensm makes of a text is for ``infiniband.options``; here a line is wrong only where opensm reads
-something that nobody wrote. Keys that protect the subnet are masked before anybody else sees the text.
+``infiniband.options`` interprets the values; here a line is wrong only where opensm reads a text that differs from the
+written one. Keys that protect the subnet are masked before any other code gets the text.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _BLANKS = " \t"
 _PUBLIC = frozenset({0, 1})
-"""The values that protect nothing: 0, and 1, which opensm itself gives sm_key and sa_key."""
+"""The values that protect nothing: 0, and 1, the default of sm_key and sa_key in opensm."""
 
 _TOO_LONG = (
     f"opensm takes {LINE_BYTES} bytes of a line together at most: it reads what follows here as a new line"
@@ -32,7 +32,7 @@ _TOO_LONG = (
 
 
 class OpensmConf(NamedTuple):
-    """What an opensm.conf states, in its order; a key that protects the subnet is in ``secrets``, without its value."""
+    """The settings of an opensm.conf in order; ``secrets`` are the keys that protect the subnet, without values."""
 
     document: Document
     settings: tuple[ManagerSetting, ...]
@@ -40,14 +40,14 @@ class OpensmConf(NamedTuple):
 
 
 class _Statement(NamedTuple):
-    """A key with its value, by their offsets."""
+    """A key and its value, by their offsets."""
 
     key: tuple[int, int]
     value: tuple[int, int]
 
 
 def read_options(text: str, file: str) -> OpensmConf:
-    """Return what an opensm.conf states; its problems are those of the document."""
+    """Return the settings of an opensm.conf; its problems are those of the document."""
     marks = Marks(file, text)
     text = marks.text
     statements = [
@@ -67,14 +67,14 @@ def read_options(text: str, file: str) -> OpensmConf:
 
 
 def looks_like_options(text: str) -> bool:
-    """Return whether a text is an opensm.conf: it has keys of opensm, and few lines that are none."""
+    """Return whether a text is an opensm.conf: it has keys of opensm, and few other lines."""
     words = [match[1] for match in re.finditer(r"^[ \t]*([^#\s]\S*)", text, re.MULTILINE)]
     known = sum(option(word) is not None for word in words)
     return known > 0 and 2 * known > len(words)
 
 
 def _pieces(marks: Marks) -> Iterator[tuple[int, int]]:
-    """Yield what opensm reads as a line, without what is behind a ``#``; a value too long stays in one piece."""
+    """Yield the pieces that opensm reads as lines, without text after a ``#``; a too long value is one piece."""
     for start, line in lines_of(marks.text):
         at = start
         for piece in _split(line):
@@ -113,7 +113,7 @@ def _unquoted(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _cut(marks: Marks, statement: _Statement) -> None:
-    """Say where a ``#`` in a path ends it: one that nobody wrote is left."""
+    """Report a ``#`` within a path, at which opensm ends the value."""
     start, end = statement.value
     known = option(marks.text[slice(*statement.key)])
     if start < end and marks.text[end : end + 1] == "#" and known is not None and known.kind == "file":
@@ -145,7 +145,7 @@ def _settings(marks: Marks, statements: Sequence[_Statement]) -> list[ManagerSet
 
 
 def _data(settings: Sequence[ManagerSetting]) -> dict[str, str | list[str]]:
-    """Return texts by key; those of a repeated key as a list."""
+    """Return texts by key; a repeated key has a list of texts."""
     data: dict[str, str | list[str]] = {}
     for setting in settings:
         if len(setting.origin.path) == 1:

@@ -1,7 +1,7 @@
-"""Reads partitions.conf: ``NAME=PKEY,flag,flag=value : member, member=full ;`` over as many lines as one likes.
+"""Reads partitions.conf: ``NAME=PKEY,flag,flag=value : member, member=full ;``, each over one or several lines.
 
-The part before the colon is on one line with it. Where opensm finds an error it gives the whole file up and makes
-every port a full member of the default partition; flags that it does not understand it skips without a message.
+The part before the colon is on the line of the colon. For an error opensm discards the whole file and makes
+every port a full member of the default partition; it skips unknown flags without a message.
 Grammar: opensm/osm_prtn_config.c of linux-rdma/opensm @048c66e, and runs of opensm 3.3.23, which also has indx0.
 """
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import Membership
 
 LINE_BYTES = 4094
-"""Most bytes of a line that opensm takes together: a longer list of members is cut within a GUID. Run."""
+"""Most bytes of a line that opensm reads in one piece: a longer list of members is cut within a GUID. From runs."""
 
 WORDS = ("NONE", "ALL", "ALL_CAS", "ALL_SWITCHES", "ALL_ROUTERS", "SELF")
-"""Words for members, in the order in which opensm tries them; it takes the beginning of one for the whole."""
+"""Words for members, in the order in which opensm compares them; it accepts an abbreviation of each."""
 
 GROUP_FLAGS = ("mtu", "rate", "scope", "Q_Key", "TClass", "sl", "FlowLabel")
 """Flags of a multicast group, in the order in which opensm tries them."""
@@ -38,11 +38,11 @@ _GROUP = "mgid"
 _IP_GROUPS = (b"\x40\x1b", b"\x60\x1b")
 """Bytes 2 and 3 of the groups of IPv4 and IPv6."""
 _OF_GROUPS = {"rate": 3, "mtu": 4}
-"""The codes that groups of a partition have where it states none."""
+"""The codes of a partition's groups where it declares none."""
 
 _MEMBERSHIPS: tuple[Membership, ...] = ("full", "both", "limited")
 _MOST = {"mtu": 2**32 - 1, "rate": 2**32 - 1, "scope": 15, "sl": 15}
-"""The largest numbers that are taken, by flag; 0 is taken for sl alone."""
+"""The largest accepted number of each flag; 0 is accepted for sl alone."""
 _OPEN = "opensm gives up the whole file and makes every port a full member of the default partition"
 
 
@@ -54,7 +54,7 @@ class _MemberEntry(NamedTuple):
 
 
 class _PartitionReader:
-    """Reads one file; ``path`` is that of the partition that is being read, empty between two."""
+    """Reads one file; ``path`` is that of the partition being read, empty between two partitions."""
 
     def __init__(self, file: str, text: str) -> None:
         self.marks = Marks(file, text)
@@ -88,7 +88,7 @@ class _PartitionReader:
             start = end if last else stop + 1
 
     def _statement(self, start: int, end: int) -> bool:
-        """Read a definition with its members, or more members; return whether there is anything to go on with."""
+        """Read a definition with its members, or more members; return whether reading can continue."""
         if not self.name:
             colon = self.text.find(":", start, end)
             if colon < 0:
@@ -109,7 +109,7 @@ class _PartitionReader:
         return True
 
     def _group(self, entry: _MemberEntry, flags: list[_MemberEntry]) -> None:
-        """Read a multicast group; what opensm does not make of it is a mistake, and nothing is given up for it."""
+        """Read a multicast group. A value that opensm ignores is a mistake; opensm does not discard the file for it."""
         at, address = entry.value or entry.name, _multicast(self._value(entry) or "")
         if address is None:
             says = f"{self._of(at)!r} is no multicast address, as ff12:401b::1 is one: opensm makes no group"
@@ -157,7 +157,7 @@ class _PartitionReader:
         return True
 
     def _named(self, name: str) -> str:
-        """Return the key of a partition among those of the file: a name may stand twice."""
+        """Return the key of a partition in the document; a name that occurs again gets a number."""
         times = self.times[name]
         key = f"{name}#{times + 1}" if times else name
         self.times.update({name, key})
@@ -233,7 +233,10 @@ class _PartitionReader:
 
 
 def read_partitions(text: str, file: str) -> tuple[Document, tuple[Partition, ...]]:
-    """Return the partitions of a file, and its document: at (name,), (name, "pkey"), (name, "members", 0) and so on."""
+    """Return the partitions of a file, and its document.
+
+    Paths of the document are (name,), (name, "pkey"), (name, "members", 0) and so on.
+    """
     reader = _PartitionReader(file, text)
     reader.read()
     data = {name: _data(partition) for name, partition in reader.partitions.items()}
@@ -241,7 +244,7 @@ def read_partitions(text: str, file: str) -> tuple[Document, tuple[Partition, ..
 
 
 def looks_like_partitions(text: str) -> bool:
-    """Return whether a text is a partitions.conf: most of what it states is a partition by its key or its members."""
+    """Return whether a text is a partitions.conf: at least half of its statements are partitions by key or members."""
     if ":" not in text or ";" not in text:
         return False
     _, partitions = read_partitions(text, "")
@@ -249,7 +252,7 @@ def looks_like_partitions(text: str) -> bool:
 
 
 def _is_meant(partition: Partition) -> bool:
-    """Return whether a statement has what only partitions have: a key, or a word or a GUID of many digits."""
+    """Return whether a statement has a part that only partitions have: a P_Key, a word for members, or a long GUID."""
     guids = (member.guid for member in partition.members)
     known = any(member.word is not None for member in partition.members)
     return partition.pkey is not None or known or any(guid is not None and guid > 2**32 for guid in guids)
@@ -282,7 +285,7 @@ def _expected(name: str) -> str:
 
 
 def _multicast(text: str) -> bytes | None:
-    """Return the bytes of a multicast address as InfiniBand writes them, those of IPv6; None where it is none."""
+    """Return the bytes of a multicast address, which InfiniBand writes as IPv6 does; None for other text."""
     from socket import AF_INET6, inet_pton
 
     try:

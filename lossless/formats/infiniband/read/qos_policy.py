@@ -1,7 +1,8 @@
 """Reads qos-policy.conf: sections with an end each, ``word: value`` in them, ``#`` before a comment.
 
-opensm refuses a file whole for one mistake: ERR AC05 and AC03 in its log, and no policy holds. Line by line, as its
-guide asks (doc/QoS_management_in_OpenSM.txt of linux-rdma/opensm @080e3ad): any keyword is the first word of its line.
+For a single mistake opensm discards the whole file: ERR AC05 and AC03 in its log, and no policy holds. Read line by
+line, as its guide requires (doc/QoS_management_in_OpenSM.txt of linux-rdma/opensm @080e3ad): a keyword is the first
+word of its line.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _NUMBER = r"(?:0[xX][0-9a-fA-F]+|\d+)"
 _RANGES = re.compile(rf"{_NUMBER}(?:\s*-\s*{_NUMBER})?(?:\s*,\s*{_NUMBER}(?:\s*-\s*{_NUMBER})?)*")
 _RANGED = frozenset({"port-guid", "pkey", "service-id", "qos-class", "path-bits"})
 _MOST = {"sl": 15, "mtu-limit": None, "rate-limit": None, "packet-life": None, "vl-high-limit": None}
-"""Words with one number, and the largest that opensm takes, None where it looks at none."""
+"""Words with one number, and the largest that opensm accepts, None where it checks none."""
 
 
 class _PolicyReader:
@@ -122,7 +123,7 @@ class _PolicyReader:
 
 
 def read_policy(text: str, file: str) -> tuple[Document, QosPolicy]:
-    """Return the policy of a file, and its document: a line of a block stands at ("qos-levels", 0, "sl", 0)."""
+    """Return the policy of a file, and its document; a line of a block has the path ("qos-levels", 0, "sl", 0)."""
     reader = _PolicyReader(file, text)
     reader.read()
 
@@ -142,7 +143,7 @@ def looks_like_policy(text: str) -> bool:
 
 
 def _problem(word: str, text: str) -> str:
-    """Return what is wrong with the value of a word, empty where nothing is."""
+    """Return the problem of a value of a word, empty where it is valid."""
     if not text:
         return f"{word} has no value"
     if word in _RANGED and not _RANGES.fullmatch(text):
@@ -155,7 +156,7 @@ def _problem(word: str, text: str) -> str:
 
 
 def _ulp_match(head: str) -> tuple[str | None, str]:
-    """Return what a line of qos-ulps matches, and its numbers; None where opensm knows no such line."""
+    """Return the match of a line of qos-ulps, and its numbers; None for a match that opensm does not support."""
     protocol, comma, rest = head.partition(", ")
     what, _, numbers = rest.partition(" ")
     match = protocol.strip().lower() + (f", {what}" if comma else "")

@@ -1,4 +1,4 @@
-"""Texts with the values of keys left out, for everything that people see of files that only their owner may read."""
+"""Masks the values of keys, wherever content of files that only their owner may read is shown."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from lossless.model.fabric.infiniband.options import options
 
 
 def masked(text: str) -> str:
-    """Return a text with stars for the values of the keys that protect a subnet: as many for every value."""
+    """Return a text with the values of the keys that protect a subnet replaced by stars, the same number for each."""
     keys = "|".join(sorted({*SECRETS, *(key for key, definition in options().items() if definition.secret)}))
     return re.sub(rf"^([ \t]*(?:{keys})[ \t=]+)[^\n]*$", r"\1****", text, flags=re.MULTILINE)

@@ -1,6 +1,6 @@
 """Reads sharp_am.cfg: a key and its value a line, ``#`` before a comment.
 
-Which keys there are, and what they mean, no open source says: nothing is checked here but the form.
+No open source documents all keys and their meaning, so only the syntax is checked here.
 """
 
 from __future__ import annotations
@@ -44,8 +44,10 @@ KEYS = frozenset(
         "tree_radix",
     }
 )
-"""Keys by which the file is known, not all that there are: docs.nvidia.com sharpv370 and sharpv310, and
-kobibar/OpenAI.recipe.old OpenAI.recipe.md @c314151."""
+"""Keys that identify the file, not all that exist.
+
+Sources: docs.nvidia.com sharpv370 and sharpv310, and kobibar/OpenAI.recipe.old OpenAI.recipe.md @c314151.
+"""
 SECRETS = frozenset({"am_key", "sa_key", "service_key"})
 """Keys of sharp_am.cfg that protect the subnet: fields of the options of its manager (header of 2023)."""
 

@@ -1,4 +1,4 @@
-"""What tools call the counters of an InfiniBand port: names of MADs, older tools, UFM and ibdiagnet, to the kernel's.
+"""Names of an InfiniBand port's counters in MADs, older tools, UFM and ibdiagnet, mapped to those of the kernel.
 
 Sources: names of MADs linux-rdma/rdma-core libibmad/fields.c @691953d; short names libibmad before its names were
 those of the specification, which UFM's telemetry still has (Mellanox/ufm_sdk_3.0
@@ -69,21 +69,21 @@ _VL = re.compile(r"(PortVLXmitWait|SWPortVLCongestion|PortVLXmitDiscards)([0-9]{
 
 
 def counter_of(printed: str) -> PortCounter | None:
-    """Return the counter that a tool calls so, None where it is none of those that every port has."""
+    """Return the counter with a tool's name, None for counters that not every port has."""
     plain = _EXTENDED.sub("", printed)
     name = _NAMES.get(plain)
     return BY_NAME[name] if name else BY_MAD_NAME.get(plain)
 
 
 def is_extended(printed: str) -> bool:
-    """Return whether a name says that the counter has 64 bits."""
+    """Return whether a name denotes a counter of 64 bits."""
     return _EXTENDED.search(printed) is not None
 
 
 def counter_reading(
     identity: Identity, printed: str, value: int | Unknown, path: Path, *, extended: bool
 ) -> StateReading:
-    """Return a counter as printed; ``extended`` where it has 64 bits, else it stops where PortCounters does."""
+    """Return a reading of a counter; ``extended`` ones have 64 bits, others saturate at the width of PortCounters."""
     counter = counter_of(printed)
     if counter is not None:
         stops = ceiling(counter, extended=extended)

@@ -28,4 +28,4 @@ COMMANDS = {
     *("perfquery", "ibqueryerrors", "iblinkinfo", "ibnetdiscover", "ibswinfo"),
     *("ibstat", "ibhosts", "ibswitches", "ibdiagnet"),
 }
-"""Commands that begin a section; what is not read here ends the section before it."""
+"""Commands that begin a section; an unsupported command ends the section before it."""

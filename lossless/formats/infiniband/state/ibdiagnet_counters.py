@@ -27,14 +27,14 @@ _COUNTER = re.compile(r"([A-Za-z][\w\[\]]*)\s*=\s*(\S+)")
 
 
 def is_form(section: PrintedSection) -> bool:
-    """Return whether a line names a port as ibdiagnet does, and one of the next is a counter."""
+    """Return whether a line names a port as ibdiagnet does, and one of the next lines is a counter."""
     lines = [line.text.strip() for line in section.lines[:300]]
     ports = [at for at, text in enumerate(lines) if _PORT.fullmatch(text)]
     return any(_COUNTER.fullmatch(text) for at in ports for text in lines[at + 1 : at + 4])
 
 
 def read(section: PrintedSection) -> StateItems:
-    """Yield the counters of every port, and what ibdiagnet calls it."""
+    """Yield the counters of every port, and its name in ibdiagnet."""
     identity: Identity = ()
     for line in section.lines:
         text = line.text.strip()

@@ -1,9 +1,9 @@
 """``ibdiagnet2.db_csv``: tables between ``START_PORTS`` and ``END_PORTS``, each with its headings in its first line.
 
-Read are NODES, PORTS, LINKS and PM_INFO, of which public sources show the columns: Mellanox/ufm_sdk_3.0
+The tables NODES, PORTS, LINKS and PM_INFO are read, whose columns public sources show: Mellanox/ufm_sdk_3.0
 plugins/UFM_NDT_Plugin/ufm_sim_web_service/topo_diff/topo_diff.py @3e96418 (NODES, LINKS),
 NCAR/ops_tracking_toolkit opstt/ib_diagnostics.py @188d6e3 (PORTS), HyungKwang/My-Programing
-check_ib_link_status_v45.py @c7c8a97 (PM_INFO). The other tables are left, and named in a note.
+check_ib_link_status_v45.py @c7c8a97 (PM_INFO). The other tables are skipped, and listed in a note.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def is_form(section: PrintedSection) -> bool:
 
 
 def read(section: PrintedSection) -> StateItems:
-    """Yield ports, links and counters, by the names of their nodes."""
+    """Yield readings of ports, links and counters, identified by the names of their nodes."""
     tables: dict[str, list[_Row]] = {name: [] for name in _READ}
     left: list[str] = []
     for name, lines, whole in _tables(section):
@@ -69,7 +69,7 @@ def read(section: PrintedSection) -> StateItems:
 
 
 def _tables(section: PrintedSection) -> Iterator[tuple[str, list[PrintedLine], bool]]:
-    """Yield each table with its lines, and whether its end is there."""
+    """Yield each table with its lines, and whether its end is present."""
     name = ""
     lines: list[PrintedLine] = []
     for line in section.lines:
@@ -88,7 +88,7 @@ def _tables(section: PrintedSection) -> Iterator[tuple[str, list[PrintedLine], b
 def _rows(
     section: PrintedSection, name: str, lines: list[PrintedLine], rows: list[_Row]
 ) -> Iterator[Problem]:
-    """Add the rows of a table, and yield those that have other cells than headings."""
+    """Add the rows of a table, and yield a problem for each that has not as many cells as there are headings."""
     headings = _cells(lines[0].text) if lines else []
     for line in lines[1:]:
         cells = _cells(line.text)
@@ -108,7 +108,7 @@ def _cells(text: str) -> list[str]:
 
 
 def _counters(section: PrintedSection, identity: Identity, row: _Row) -> StateItems:
-    """Yield the counters of a port; those of 64 bits come last, and so count where both are there."""
+    """Yield the counters of a port; those of 64 bits come last, so that they override the others."""
     for name, word in sorted(row.cells.items(), key=lambda cell: is_extended(cell[0])):
         value = count_of(word)
         if name in _NAMES or (value is None and counter_of(name) is None):

@@ -2,9 +2,9 @@
 
 In net_dump a line ``"MF0;leaf1:MQM8700/U1", Mellanox, 0x1070fd03001adeb4, LID 24328`` is above each table, and a down
 port has ``N/A`` or blanks. In net_dump_ext one table has all ports, with error rates. LSA is the speed of one lane in
-Gb/s, LWA the width. Headings, not places, say what a column is. Source: Mellanox/ufm_sdk_3.0
+Gb/s, LWA the width. Columns are identified by their headings. Source: Mellanox/ufm_sdk_3.0
 plugins/UFM_NDT_Plugin/ufm_sim_web_service/topo_diff/topo_diff.py @3e96418 shows a net_dump, HyungKwang/My-Programing
-check_ib_link_status_v45.py @c7c8a97 what later versions leave out between two switches, and net_dump_ext.
+check_ib_link_status_v45.py @c7c8a97 the columns that later versions omit between two switches, and net_dump_ext.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _port(switch: Identity, cells: Mapping[str, str], path: Path) -> StateItems:
 
 
 def _own(cells: Mapping[str, str]) -> Identity:
-    """Return what a row of net_dump_ext says itself that it is of; the LID is there twice: ``10 (0xa)``."""
+    """Return the identity in a row of net_dump_ext itself; its LID is printed twice: ``10 (0xa)``."""
     parts = (
         ("node", cells.get("Node Desc", "").strip('"')),
         ("guid", guid_of(cells.get("GUID", ""))),
@@ -96,5 +96,5 @@ def _rest(identity: Identity, cells: Mapping[str, str], path: Path) -> StateItem
 
 
 def _rate(word: str) -> Maybe[int | float | str]:
-    """Return an error rate; ibdiagnet prints none as ``15e-255``."""
+    """Return an error rate; ibdiagnet prints ``15e-255`` for no rate."""
     return float(word) if _MANTISSA.fullmatch(word) else value_of(word)

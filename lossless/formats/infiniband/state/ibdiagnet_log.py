@@ -1,10 +1,10 @@
-"""``ibdiagnet2.log``, or what ``ibdiagnet`` prints: what each check found, links that are slow, counters that moved.
+"""``ibdiagnet2.log``, or the output of ``ibdiagnet``: findings of each check, slow links, counters that increased.
 
 ``-E- Link: A<-->B - Unexpected actual link speed 2.5 (enable_speed1="2.5 or 5 or 10", ... therefore final speed
 should be 10)``, ``-E- A - "port_rcv_errors" increased during the run (difference value=117,...)``; in the summary a
 line for each stage has its warnings and errors: ``-I- Speed / Width checks 0 1``. A check of counters has the port
-and below it a table: ``-E- lid=0x0008 dev=51000 S.../N.../P27``, ``port_xmit_discard : 65535 (overflow)``. Ports are
-called as ibdiagnet calls them, ``S<GUID of the system>/N<GUID of the node>/P20``. Sources: NCAR/ops_tracking_toolkit
+and below it a table: ``-E- lid=0x0008 dev=51000 S.../N.../P27``, ``port_xmit_discard : 65535 (overflow)``. Ports
+keep their names of ibdiagnet, ``S<GUID of the system>/N<GUID of the node>/P20``. Sources: NCAR/ops_tracking_toolkit
 opstt/ib_diagnostics.py @188d6e3, and a log of a fabric in public notes. All other messages are counted.
 """
 
@@ -36,12 +36,12 @@ _LEVELS = {"W": "warnings", "E": "errors"}
 
 
 def is_form(section: PrintedSection) -> bool:
-    """Return whether one of the first lines has a level as ibdiagnet prints it."""
+    """Return whether one of the first lines begins with a level in ibdiagnet's notation."""
     return any(_LINE.fullmatch(line.text) for line in section.lines[:300])
 
 
 def read(section: PrintedSection) -> StateItems:
-    """Yield what is said of links, counters and stages, and how many warnings and errors there are."""
+    """Yield readings of links, counters and stages, and the number of warnings and errors."""
     first: dict[str, PrintedLine] = {}
     times: dict[str, int] = {}
     port: Identity = ()

@@ -1,8 +1,8 @@
-"""Ports and links in the tables of ``ibdiagnet2.db_csv``: by their nodes' names, and with what both ends could do.
+"""Ports and links in the tables of ``ibdiagnet2.db_csv``: by their nodes' names, with the capability of both ends.
 
 Masks of width and speed are those of PortInfo (InfiniBand Architecture Specification, volume 1, 14.2.5.6), speeds of
-LinkSpeedExt in the second byte. What a link could be is what is enabled at both of its ends, as ibdiagnet compares it
-("enable_speed1", "therefore final speed should be").
+LinkSpeedExt in the second byte. A link's possible width and speed are the highest ones enabled at both of its ends, as
+ibdiagnet compares them ("enable_speed1", "therefore final speed should be").
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _WIDTHS = {0: "1X", 4: "2X", 1: "4X", 2: "8X", 3: "12X"}
 _SPEEDS = ("SDR", "DDR", "QDR")
 _EXTENDED_SPEEDS = ("FDR", "EDR", "HDR", "NDR", "XDR")
 _AGGREGATION = "Mellanox Technologies Aggregation Node"
-"""How SHARP's part of a switch is called: its link is no cable."""
+"""The name of SHARP's part of a switch, whose link is not a cable."""
 
 
 class FabricPorts:
@@ -51,15 +51,15 @@ class FabricPorts:
         }
 
     def row(self, place: tuple[str, str]) -> Cells:
-        """Return what PORTS says of a port; nothing where it does not have it."""
+        """Return the row of a port in PORTS; empty where it has none."""
         return self._ports.get(place, {})
 
     def of(self, cells: Cells, guid: str, number: str) -> Identity:
-        """Return what a row is of, by the columns that have the GUID of its node and the number of its port."""
+        """Return the identity of a row, by its columns with the GUID of the node and the number of the port."""
         return self.identity(_place(cells, guid, number), cells)
 
     def identity(self, place: tuple[str, str], cells: Cells) -> Identity:
-        """Return how a port is called: its node, the GUID of the port, the LID, its number."""
+        """Return the identity of a port: its node, the GUID of the port, the LID, its number."""
         node, number = place
         own = self.row(place)
         guid = cells.get("PortGUID") or own.get("PortGuid") or node
@@ -73,12 +73,12 @@ class FabricPorts:
         )
 
     def is_cabled(self, place: tuple[str, str]) -> bool:
-        """Return whether a cable is in a port: it is none of SHARP's."""
+        """Return whether a port has a cable, in contrast to the internal ports of SHARP."""
         return _AGGREGATION not in self._names.get(place[0], "")
 
 
 def port_items(identity: Identity, cells: Cells, path: Path) -> StateItems:
-    """Yield what PORTS says of a port."""
+    """Yield the readings of a row of PORTS."""
     state = cells.get("PortState", "")
     yield said(identity, "state", _STATES.get(state, state), (*path, "PortState"))
     physical = cells.get("PortPhyState", "")
@@ -89,7 +89,7 @@ def port_items(identity: Identity, cells: Cells, path: Path) -> StateItems:
 
 
 def link_items(ports: FabricPorts, cells: Cells, path: Path) -> StateItems:
-    """Yield the peer of both ends of a link, and what it could be where it is slower."""
+    """Yield the peer of both ends of a link, and its possible width and speed where the actual ones are lower."""
     places = _place(cells, "NodeGuid1", "PortNum1"), _place(cells, "NodeGuid2", "PortNum2")
     for own, other in (places, places[::-1]):
         yield from _peer(ports.identity(own, {}), ports.identity(other, {}), path)
@@ -116,7 +116,7 @@ def _place(cells: Cells, guid: str, number: str) -> tuple[str, str]:
 
 
 def _wider(rows: Sequence[Cells]) -> str:
-    """Return the width that is enabled at both ends, where the link is narrower; empty where it is not."""
+    """Return the width that is enabled at both ends where the link is narrower, else an empty text."""
     common = [
         width for bit, width in _WIDTHS.items() if all(_mask(row, "LinkWidthEn") >> bit & 1 for row in rows)
     ]
@@ -126,7 +126,7 @@ def _wider(rows: Sequence[Cells]) -> str:
 
 
 def _faster(rows: Sequence[Cells]) -> str:
-    """Return the speed that is enabled at both ends, where the link is slower; empty where it is not."""
+    """Return the speed that is enabled at both ends where the link is slower, else an empty text."""
     enabled = [_speeds(_mask(row, "LinkSpeedEn")) for row in rows]
     common = [speed for speed in enabled[0] if speed in enabled[1]]
     active = _active_speed(rows[0])

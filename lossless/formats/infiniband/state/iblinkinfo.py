@@ -1,4 +1,4 @@
-"""What ``iblinkinfo`` prints: the links of every CA and switch, below a line with its name.
+"""Reads ``iblinkinfo``: the links of every CA and switch, below a line with its name.
 
 ``CA: n02 HCA-1:`` is printed without a GUID, ``Switch: 0x506b4b0300820910 NAME:`` with it, the lines of a CA's ports
 the other way round. With ``--line`` each port has GUID and name on its own line. Source: linux-rdma/rdma-core
@@ -21,7 +21,7 @@ _NODE = re.compile(r"\s*(?:[<>] )?(Switch|CA|Router): (?:(0x[0-9a-fA-F]{1,16}) )
 
 
 def is_form(section: PrintedSection) -> bool:
-    """Return whether one of the first lines is a link, and none an error of ibqueryerrors."""
+    """Return whether one of the first lines is a link, and none is an error of ibqueryerrors."""
     lines = [line.text for line in section.lines[:300]]
     return any(map(LINK.fullmatch, lines)) and not any(
         text.lstrip().startswith("Link info:") for text in lines

@@ -1,9 +1,9 @@
-"""What ``ibnetdiscover`` prints: a topology file, or with ``-p`` one line for each port.
+"""Reads ``ibnetdiscover``: a topology file, or with ``-p`` one line for each port.
 
 ``SW  1719 10 0x7cfe9003009ce5b0 4x EDR - CA   134  1 0x7cfe9003003b4bde ( 'leaf' - 'o0001 HCA-1' )``; without a peer
-the name stands alone, in quotes or not, and width and speed are what the port says while it is down. In a topology
-file a switch or CA is a line with its GUID, then one for each link; terminals lose the tabs between its words. Source:
-linux-rdma/rdma-core infiniband-diags/ibnetdiscover.c @691953d.
+only the name is printed, with or without quotes, and width and speed are those that the down port reports. In a
+topology file a switch or CA is a line with its GUID, then one for each link; terminals lose the tabs between its words.
+Source: linux-rdma/rdma-core infiniband-diags/ibnetdiscover.c @691953d.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def read(section: PrintedSection) -> StateItems:
 
 
 def _port(match: re.Match[str], path: Path) -> StateItems:
-    """Yield what a line of ``-p`` says."""
+    """Yield the readings of a line of ``-p``."""
     rest = _LINKED.fullmatch(match[7])
     name = rest[5] if rest else match[7].strip().removeprefix("'").removesuffix("'")
     place: Identity = (("guid", match[4]), ("lid", match[2]), ("port", match[3]), ("node", name.strip()))
@@ -78,7 +78,7 @@ def _port(match: re.Match[str], path: Path) -> StateItems:
 
 
 def _link(section: PrintedSection, match: re.Match[str], node: Identity, line: PrintedLine) -> StateItems:
-    """Yield what a link of a topology file says."""
+    """Yield the readings of a link in a topology file."""
     comment = _COMMENT.fullmatch(match[7])
     own: Identity = (("lid", comment[1]),) if comment and comment[1] else ()
     path = section.place(line)

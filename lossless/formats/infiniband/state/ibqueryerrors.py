@@ -1,4 +1,4 @@
-"""What ``ibqueryerrors`` prints: ports with counters above a threshold; what is not printed is below it, not 0.
+"""Reads ``ibqueryerrors``: ports with counters above a threshold; a counter that is missing is below it, not 0.
 
 ``GUID 0x2c903006e29b0 port 6: [LinkDownedCounter == 9] [PortXmitDiscards == 14176]``, where ``port ALL`` is the sum of
 a switch. A value with its size after it, ``[PortXmitWait == 5000 (4.883K)]``, comes from 64-bit counters. Source:
@@ -39,7 +39,7 @@ def is_form(section: PrintedSection) -> bool:
 
 
 def read(section: PrintedSection) -> StateItems:
-    """Yield the counters of every port that is printed, and the summary."""
+    """Yield the counters of every port in the output, and the summary."""
     node: Identity = ()
     for line in section.lines:
         if match := _NODE.fullmatch(line.text):

@@ -1,6 +1,6 @@
-"""What ``ibswinfo`` prints of an unmanaged switch: rows ``name | value``, those of a power supply indented.
+"""Reads ``ibswinfo`` of an unmanaged switch: rows ``name | value``, those of a power supply indented.
 
-A row without a value says nothing; ``foo`` where a number belongs is a problem, and unknown. Form read from
+A row without a value is skipped; text in place of a number is a problem, and the value UNKNOWN. Form read from
 treydock/infiniband_exporter collectors/fixtures/ibswinfo @992ebe1 (stanford-rc/ibswinfo prints it).
 """
 
@@ -30,7 +30,7 @@ _KINDS = {"PSU": "psu", "fan#": "fan"}
 
 
 def is_form(section: PrintedSection) -> bool:
-    """Return whether the rows of a switch's identity are there."""
+    """Return whether a text has the rows of a switch's identity."""
     return bool(_SIGN.search(section.head))
 
 

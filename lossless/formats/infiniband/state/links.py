@@ -1,8 +1,8 @@
-"""The line of a link, as ``iblinkinfo`` and ``ibqueryerrors -r`` print it.
+"""Reads the line of a link, as ``iblinkinfo`` and ``ibqueryerrors -r`` print it.
 
-``2 17[ ] ==( 4X 25.78125 Gbps Active/ LinkUp)==> 4 1[ ] "n02 HCA-1" ( Could be 50 Gbps)``; of a port that is down
-neither width, speed nor peer is printed, and FDR10 is named behind its speed, ``4X 10.0 Gbps (FDR10)``, since what
-the port says of them then is invalid (C14-24.2.1). Source: linux-rdma/rdma-core infiniband-diags/iblinkinfo.c and
+``2 17[ ] ==( 4X 25.78125 Gbps Active/ LinkUp)==> 4 1[ ] "n02 HCA-1" ( Could be 50 Gbps)``; for a down port
+the tools print no width, speed or peer, since its values are invalid (C14-24.2.1), and FDR10 follows its speed,
+``4X 10.0 Gbps (FDR10)``. Source: linux-rdma/rdma-core infiniband-diags/iblinkinfo.c and
 ibqueryerrors.c print_port_config @691953d.
 """
 
@@ -22,7 +22,7 @@ LINK = re.compile(
     r"\s*(?:Link info:)?\s*(?:(0x[0-9a-fA-F]{1,16})\s+)?(?:\"([^\"]*)\"\s+)?([0-9]+)\s+([0-9]+)\[[\s0-9]*\]\s*"
     r"==\(\s*([^()]*?(?:\(FDR10\)[^()]*?)?)\s*\)(?:\s*\([^)]*\))*==>\s*(.*?)\s*"
 )
-"""GUID of the port, name of its node, LID, port, state of the link, peer."""
+"""Groups: GUID of the port, name of its node, LID, port, state of the link, peer."""
 _STATE = re.compile(r"(?:([0-9]+X)\s+(.*?)\s+)?([A-Za-z?()0-9]+)/\s*([A-Za-z?()0-9]+)")
 _PEER = re.compile(
     r"(?:(0x[0-9a-fA-F]{1,16})\s+)?([0-9]+)\s+([0-9]+)\[[\s0-9]*\]\s*\"(.*)\"\s*\(\s*(.*?)\s*\)"
@@ -30,7 +30,7 @@ _PEER = re.compile(
 
 
 def link_readings(match: re.Match[str], node: Identity, path: Path) -> StateItems:
-    """Yield state, width, speed and peer of a port; ``node`` is what the lines above say that it is of."""
+    """Yield state, width, speed and peer of a port; ``node`` is the identity from the lines above."""
     guid = (("guid", match[1]),) if match[1] else ()
     identity: Identity = (*node, *guid, ("lid", match[3]), ("port", match[4]))
     for name, value, unit in (*_state(match[5]), *_peer(match[6])):

@@ -1,4 +1,4 @@
-"""The log of opensm: how often each of its errors stands there, when first and last, and on which paths.
+"""The log of opensm: how often it contains each error, when first and last, and on which paths.
 
 ``Mar 11 19:32:26 717944 [EC430700] 0x01 -> log_send_error: ERR 5411: DR SMP Send completed with error``: the year is
 not logged; lines that are indented continue the one before. Source: linux-rdma/opensm osm_log.c (osm_log).
@@ -29,7 +29,7 @@ _COUNTS = {"error": "count", "path": "messages_of_path", "attribute": "errors_of
 
 
 class ErrorTally(NamedTuple):
-    """How often an error stands in a log, the line and time of the first, and the time of the last."""
+    """The number of occurrences of an error in a log, the line and time of the first, and the time of the last."""
 
     times: int
     path: Path
@@ -39,12 +39,12 @@ class ErrorTally(NamedTuple):
 
 
 def is_form(section: PrintedSection) -> bool:
-    """Return whether one of the first lines has the time, the thread and the level as opensm logs them."""
+    """Return whether one of the first lines has the time, the thread and the level in opensm's notation."""
     return any(map(_LINE.fullmatch, (line.text for line in section.lines[:50])))
 
 
 def read(section: PrintedSection) -> StateItems:
-    """Yield how often each error was logged, and how often each path and attribute stands in errors."""
+    """Yield how often each error was logged, and how often each path and attribute occurs in errors."""
     tallies: dict[tuple[str, str], ErrorTally] = {}
     for line in section.lines:
         match = _LINE.fullmatch(line.text)

@@ -1,4 +1,4 @@
-"""A partitions.conf beside captures: what each partition is defined to have, as readings."""
+"""A partitions.conf beside captures: the definition of each partition, as readings."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _LONG = re.compile(rf"[0-9]{{{DIGITS + 1}}}")
 
 
 def is_form(section: PrintedSection) -> bool:
-    """Return whether most of what a text states are partitions."""
+    """Return whether at least half of a text's statements are partitions."""
     return not _LONG.search(section.head) and looks_like_partitions(section.head)
 
 
 def read(section: PrintedSection) -> StateItems:
-    """Yield what is stated of each partition; the second of a name has ``#2`` after it."""
+    """Yield the definition of each partition; a repeated name has the suffix ``#2``."""
     for line in section.lines:
         if _LONG.search(line.text):
             yield section.problem(line, f"a number of more than {DIGITS} digits, the most that is read")

@@ -1,8 +1,8 @@
-"""What ``perfquery`` prints: ``PortXmitWait:....................22730501`` below a line that names LID and port.
+"""Reads ``perfquery``: ``PortXmitWait:....................22730501`` below a line that names LID and port.
 
 Each port has a line ``# Port counters:``, ``# Port extended counters:`` or ``# PortRcvErrorDetails counters:``; those
-of extended counters have 64 bits. Older versions print the extended error counters of ports that have none, as zeros:
-bit 1 of CapMask2 says whether they are there. Port 255 stands for all ports. Source: linux-rdma/rdma-core
+of extended counters have 64 bits. Older versions print the extended error counters of ports that lack them as zeros:
+bit 1 of CapMask2 indicates whether they exist. Port 255 stands for all ports. Source: linux-rdma/rdma-core
 infiniband-diags/perfquery.c and libibmad/iba_types.h @691953d.
 """
 
@@ -32,7 +32,7 @@ _HAS_ERRORS = 2
 
 
 def is_form(section: PrintedSection) -> bool:
-    """Return whether a line heads the counters of a port, or is one of them with dots before its value."""
+    """Return whether a line is the heading of a port's counters, or a counter with dots before its value."""
     for line in section.lines[:200]:
         field = _FIELD.fullmatch(line.text)
         if _HEADER.fullmatch(line.text) or (field and ":.." in line.text and counter_of(field[1])):

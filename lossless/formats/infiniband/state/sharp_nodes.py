@@ -1,4 +1,4 @@
-"""``ibdiagnet2.sharp_an_info``: what the aggregation node of SHARP in each switch can do and is set to.
+"""``ibdiagnet2.sharp_an_info``: capabilities and settings of SHARP's aggregation node in each switch.
 
 ``SW_GUID=0xfc6a1c0300f86080`` and, below it, ``name = value``. Source: suhrobdomoiZ/yadro-test-2026
 internal/parser and other public readers of such files. The trees of SHARP (ibdiagnet2.sharp) and its counters
@@ -28,7 +28,7 @@ def is_form(section: PrintedSection) -> bool:
 
 
 def read(section: PrintedSection) -> StateItems:
-    """Yield what each aggregation node can do and is set to."""
+    """Yield the capabilities and settings of each aggregation node."""
     identity: Identity = ()
     for line in section.lines:
         text = line.text.strip()

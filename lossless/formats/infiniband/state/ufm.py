@@ -1,7 +1,8 @@
 """Telemetry of UFM as JSON: a list of ports, each with counters whose names have their unit after ``_u_``.
 
-``Infiniband_XmitWait_u_Ticks``, ``Infiniband_CBW_f_u_Gbps``; how wide UFM's counters are is not said, so none of them
-is known to stop. Form read from Mellanox/ufm_sdk_3.0 plugins/fluentd_telemetry_plugin/tests/message_samples @3e96418.
+``Infiniband_XmitWait_u_Ticks``, ``Infiniband_CBW_f_u_Gbps``; the width of UFM's counters is not documented, so none of
+them is known to saturate. Form read from Mellanox/ufm_sdk_3.0
+plugins/fluentd_telemetry_plugin/tests/message_samples @3e96418.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def read(section: PrintedSection) -> StateItems:
 
 
 def _rows(data: Any, path: Path) -> list[tuple[Path, dict[str, Any]]]:
-    """Return the objects that name a port, wherever the lists are that hold them, three levels down at most."""
+    """Return the objects that name a port, each with its path, in lists and objects at most three levels down."""
     if isinstance(data, dict) and _IDENTITY.keys() & data.keys() and "port_num" in data:
         return [(path, data)]
     children = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()

@@ -1,6 +1,6 @@
-"""A deployed opensm.conf, with the files beside it, as a subnet; what such files do not contain is unknown.
+"""Turns a deployed opensm.conf and the files beside it into a subnet; facts that such files do not have are UNKNOWN.
 
-Files that opensm.conf names by a path of its host are found by their names, beside it.
+Files that opensm.conf names by a path of its host are looked up by their names, beside it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,10 @@ _NAMED: dict[str, Kind] = {
     "sharp_am.cfg": "sharp",
 }
 _SHARP_ON = "2"
-"""``sharp_enabled``: 0 leaves switches alone, 1 turns it off, 2 on (docs.nvidia.com, ``ib sm sharp``)."""
+"""The value of ``sharp_enabled`` that enables SHARP.
+
+0 leaves switches unchanged, 1 disables it, 2 enables it (docs.nvidia.com, ``ib sm sharp``).
+"""
 
 
 class SubnetFile(NamedTuple):
@@ -49,17 +52,17 @@ class SubnetFile(NamedTuple):
 
 
 class DeployedSubnet(NamedTuple):
-    """A subnet that was read, and the documents that it was read from, with their problems."""
+    """A deployed subnet, and the documents that it was read from, with their problems."""
 
     subnet: Subnet
     documents: tuple[Document, ...]
 
 
 def kind_of(text: str, file: str = "") -> Kind | None:
-    """Return what a text is by its content, None where it is no file of a subnet manager.
+    """Return the kind of a subnet manager's file by its content, None for other text.
 
-    Where that says nothing, as of a file of comments, the name that such files have decides. A file of GUIDs looks
-    like any other list of numbers: it is known by the option that names it.
+    For content without any sign, such as comments alone, the usual name of such a file decides. A file of GUIDs looks
+    like any other list of numbers: it is recognized by the option that names it.
     """
     text = text.removeprefix(BYTE_ORDER_MARK)
     if looks_like_policy(text):
@@ -109,7 +112,7 @@ def read_subnet(conf: SubnetFile, beside: Mapping[str, SubnetFile]) -> DeployedS
 
 
 def companions(text: str) -> tuple[str, ...]:
-    """Return the names of the files that belong to an opensm.conf, those that are not stated included."""
+    """Return the names of the files that belong to an opensm.conf, including the defaults of options that it omits."""
     texts = {setting.key: setting for setting in read_options(text, "").settings}
     keys = ("partition_config_file", "qos_policy_file", "root_guid_file", "cn_guid_file")
     names = (*(_name(texts.get(key), key) for key in keys), "sharp_am.cfg")
@@ -117,14 +120,14 @@ def companions(text: str) -> tuple[str, ...]:
 
 
 def _name(setting: ManagerSetting | None, key: str) -> str:
-    """Return the last part of the path that an option has, or has by default; empty where it has none."""
+    """Return the last part of the path of an option, or of its default; empty where it has none."""
     known = option(key)
     path = setting.text if setting is not None else (known.default or "") if known is not None else ""
     return "" if path in ("", "(null)") else path.rsplit("/", 1)[-1]
 
 
 def _subnet(options: OpensmConf, origin: Origin) -> Subnet:
-    """Return what opensm.conf alone says."""
+    """Return the subnet as far as opensm.conf alone describes it."""
     texts = {setting.key: setting for setting in options.settings}
     priority, prefix = texts.get("sm_priority"), texts.get("subnet_prefix")
     manager = ManagerHost(
@@ -160,7 +163,7 @@ def _subnet(options: OpensmConf, origin: Origin) -> Subnet:
 
 
 def _flavour(keys: Iterable[str]) -> Flavour | Unknown:
-    """Return the one flavor that has all the keys, where there are keys that only one has."""
+    """Return the one flavor that supports all the keys, UNKNOWN where no key belongs to one flavor alone."""
     only = {known.only for key in keys if (known := option(key)) is not None and known.only is not None}
     return only.pop() if len(only) == 1 else UNKNOWN
 
@@ -189,7 +192,7 @@ def _routing(
 
 
 def _partitions(file: SubnetFile | None, documents: list[Document]) -> tuple[Partition, ...] | Unknown:
-    """Return the partitions of a file; unknown where it is not among those that were given."""
+    """Return the partitions of a file; UNKNOWN where the file was not given."""
     if file is None:
         return UNKNOWN
     document, partitions = read_partitions(file.text, file.file)
@@ -208,7 +211,7 @@ def _guids(file: SubnetFile | None, documents: list[Document]) -> tuple[int, ...
 def _sharp(
     texts: Mapping[str, ManagerSetting], file: SubnetFile | None, documents: list[Document]
 ) -> Sharp | None:
-    """Return what is known of SHARP: whether opensm turns it on, and what its manager is told."""
+    """Return the known facts of SHARP: whether opensm enables it, and the settings of its aggregation manager."""
     enabled = texts.get("sharp_enabled")
     settings: Sequence[ManagerSetting] = ()
     if file is not None:
