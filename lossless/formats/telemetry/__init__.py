@@ -1,1 +1,1 @@
-"""Metrics of a fabric in service, and what reads them."""
+"""Metrics of a running fabric, and the configuration of the programs that collect and evaluate them."""

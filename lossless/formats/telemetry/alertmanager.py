@@ -1,6 +1,7 @@
-"""The configuration of Alertmanager: routes by severity, and what explains what, so that one cause is one notification.
+"""The configuration of Alertmanager: routes by severity, and inhibitions, so that one cause is one notification.
 
-Its receivers have names and nothing else: they tell nobody until the operator fills them in, and hold no secrets.
+Its receivers are names without settings: they send no notification until the operator configures them, and contain no
+secrets.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
 
 STORM_AT_HOST = "LosslessPauseStorm"
 _REPEAT: dict[Severity, str] = {"critical": "1h", "warning": "12h", "info": "3d"}
-"""Ours: how soon an alert that still fires is told again."""
+"""Repeat interval of a firing alert by severity (ours)."""
 _WAIT = "30s"
-"""Alertmanager's default: what follows from an alert comes a scrape or two later, and must find it there."""
+"""Group wait, Alertmanager's default: consequences of an alert come a scrape or two later and join it."""
 
 
 def receiver(severity: Severity) -> str:
@@ -29,7 +30,7 @@ def receiver(severity: Severity) -> str:
 
 
 def alertmanager_config(alerts: Iterable[Alert]) -> dict[str, Yaml]:
-    """Return a whole configuration for some alerts."""
+    """Return a complete configuration for some alerts."""
     return {
         "route": {
             "receiver": receiver("warning"),
@@ -53,7 +54,7 @@ def _route(severity: Severity) -> Yaml:
 
 
 def _storms() -> Iterator[Yaml]:
-    """Yield that a storm at a host explains storms of the same queue between switches, which it has spread to."""
+    """Yield the inhibition of storms between switches by a storm of the same queue at a host, which spread to them."""
     yield {
         "source_matchers": [f'alertname="{STORM_AT_HOST}"', 'leads_to="host"'],
         "target_matchers": [f'alertname="{STORM_AT_HOST}"', 'leads_to!="host"'],
@@ -62,7 +63,7 @@ def _storms() -> Iterator[Yaml]:
 
 
 def _inhibitions(alerts: Iterable[Alert]) -> Iterator[Yaml]:
-    """Yield, for each alert that explains others, which those are."""
+    """Yield the inhibitions of alerts by those that explain them."""
     explained: dict[tuple[str, tuple[str, ...]], dict[str, None]] = {}
     for alert in alerts:
         for cause in alert.follows:

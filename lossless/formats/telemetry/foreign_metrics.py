@@ -1,13 +1,13 @@
-"""Metrics of other people's exporters that are queried: node_exporter on hosts, UFM Telemetry for InfiniBand.
+"""Metrics of other exporters that rules and dashboards query: node_exporter on hosts, UFM Telemetry for InfiniBand.
 
 Sources. node_exporter: collector/infiniband_linux.go and collector/ethtool_linux.go of prometheus/node_exporter, each
 name looked up in the tags of its releases up to v1.12.1 @a7dcc3a: ``since`` is the first release that has it. UFM
 Telemetry: docs.nvidia.com, UFM Telemetry v1.8, Prometheus Endpoint Support (labels, first names), and UFM Cyber-AI
-v2.6.1, appendix Supported Counters (all names). What is counted: Linux Documentation/networking/device_drivers/
+v2.6.1, appendix Supported Counters (all names). Meaning of the counters: Linux Documentation/networking/device_drivers/
 ethernet/mellanox/mlx5/counters.rst, InfiniBand Architecture Specification vol. 1, 16.1.3 (PortCounters).
 
-``PortXmitDataExtended`` of UFM is not queried: its documentation says bytes, and the sample beside it has 72 for each
-packet, which is a MAD in words of four bytes.
+``PortXmitDataExtended`` of UFM is not queried: its documentation declares bytes, and the sample beside it has 72 for
+each packet, which is a MAD in words of four bytes.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class ForeignMetric(NamedTuple):
 HW_COUNTERS_SINCE = "1.11.0"
 """The release of node_exporter that first reads hw_counters of RDMA devices (its CHANGELOG, #2827)."""
 ETHTOOL_SINCE = "1.3.0"
-"""The release whose ethtool collector can be limited to some counters (#2165); without that a host has thousands."""
+"""The first release whose ethtool collector can be limited to some counters (#2165) of a host's thousands."""
 
 _PORT = ("device", "port")
 _HW_COUNTERS = {
@@ -93,16 +93,16 @@ _STEMS = {
         "pfc_pri{}_tx_duration_us",
     ),
 }
-"""By driver: what ``ethtool -S`` calls pauses received and sent of a priority, their microseconds, and its drops.
+"""Counter names of ``ethtool -S`` by driver: a priority's pauses received and sent, their microseconds, and its drops.
 
-mlx5 shows pauses of a priority only where PFC is on for it. Sources: counters.rst of mlx5; bnxt_ethtool.c of bnxt_en.
+mlx5 prints pauses of a priority only where PFC is on for it. Sources: counters.rst of mlx5; bnxt_ethtool.c of bnxt_en.
 """
 _DRIVERS = {"mlx5": "mlx5", "bnxt_re": "bnxt_en", "bnxt_en": "bnxt_en"}
-"""What :attr:`~lossless.model.fabric.hosts.HostQos.driver` says, and the driver of the interface."""
+"""The Ethernet driver for each value of :attr:`~lossless.model.fabric.hosts.HostQos.driver`."""
 
 
 class PauseCounters(NamedTuple):
-    """What ``ethtool -S`` calls the pauses of one priority; ``drops`` is None where a driver has no such counter."""
+    """Names in ``ethtool -S`` of a priority's pause counters; ``drops`` is None where a driver has no such counter."""
 
     received: str
     sent: str
@@ -112,7 +112,7 @@ class PauseCounters(NamedTuple):
 
 
 def pause_counters(driver: object, priority: int) -> PauseCounters | None:
-    """Return the counters of a priority by the driver that a NIC profile names; None for one that is not known here."""
+    """Return the pause counters of a priority by the driver in a NIC profile; None for an unknown driver."""
     stems = _STEMS.get(_DRIVERS.get(str(driver), ""))
     if stems is None:
         return None
@@ -121,16 +121,16 @@ def pause_counters(driver: object, priority: int) -> PauseCounters | None:
 
 
 RDMA_SENT = "tx_vport_rdma_unicast_packets"
-"""What mlx5 calls the packets of RDMA that it sent (counters.rst)."""
+"""The counter of mlx5 for RDMA packets sent (counters.rst)."""
 
 
 def packets_sent(priority: int) -> str:
-    """Return what mlx5 calls the packets that it sent of a priority."""
+    """Return the counter of mlx5 for packets sent in a priority."""
     return f"tx_prio{priority}_packets"
 
 
 def ethtool_metric(counter: str) -> str:
-    """Return the metric that node_exporter makes of a counter of ``ethtool -S``, without ``node_``.
+    """Return the metric name that node_exporter derives from a counter of ``ethtool -S``, without ``node_``.
 
     It lowers the name, turns other characters into underscores, and spells ``rx`` and ``tx`` out.
     """
@@ -186,4 +186,4 @@ def _all() -> tuple[ForeignMetric, ...]:
 
 
 FOREIGN: dict[str, ForeignMetric] = {metric.name: metric for metric in _all()}
-"""By name."""
+"""The metrics by name."""

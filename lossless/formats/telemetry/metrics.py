@@ -1,8 +1,8 @@
-"""The catalog: every metric that ``lossless exporter`` serves, and the fields of databases that it is made of.
+"""The catalog: every metric that ``lossless exporter`` serves, and the database fields that it is computed from.
 
-The exporter writes by it, alerts and dashboards take names from it. Names and units are those of Prometheus
-(prometheus/docs docs/practices/naming.md): base units, counters end in ``_total``. What a database does not say is
-absent, never 0.
+The exporter uses it, alerts and dashboards take names from it. Names and units are those of Prometheus
+(prometheus/docs docs/practices/naming.md): base units, counters end in ``_total``. A value that is missing in a
+database gives no sample, never 0.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ from lossless.ground.basics.records import NamedTuple
 PREFIX = "lossless_sonic_"
 SWITCH = "switch"
 NAMESPACE = "namespace"
-"""The label that all but ``info`` and ``scrape_duration_seconds`` have besides, on switches with several ASICs: two
-ASICs may have an interface or a pool of one name. On other switches there is no such label."""
+"""The additional label of metrics on switches with several ASICs, two of which may have an interface of one name.
+
+All metrics but ``info`` and ``scrape_duration_seconds`` have it there. On other switches there is no such label.
+"""
 WINDOWS = {
     "periodic": "PERIODIC_WATERMARKS",
     "persistent": "PERSISTENT_WATERMARKS",
@@ -25,18 +27,21 @@ WINDOWS = {
 DIRECTIONS = {"received": "rx", "sent": "tx"}
 _US_PER_S = 1_000_000
 _BYTES_PER_MBIT = 125_000
-"""The speed of a port is in Mb/s (sonic-buildimage src/sonic-yang-models/yang-models/sonic-port.yang @086b03b)."""
+"""Bytes per second in 1 Mb/s, the unit of a port's speed.
+
+Source: sonic-buildimage src/sonic-yang-models/yang-models/sonic-port.yang @086b03b.
+"""
 
 MetricKind = Literal["counter", "gauge"]
 ObjectKind = Literal["port", "queue", "pg", "pool"]
 
 
 class Source(NamedTuple):
-    """Of which fields a sample is made, and the labels that it has by that.
+    """The fields of a sample, and the labels that come with them.
 
     ``counters`` are names of :mod:`lossless.formats.sonic.state.names`, which are added; in other databases than
     COUNTERS_DB they are the fields themselves. A value is multiplied by ``times`` and divided by ``per``, or looked up
-    in ``words``. Where several sources give a sample the same labels, the first that has a value counts.
+    in ``words``. Where several sources give a sample the same labels, the first that has a value is used.
     """
 
     of: ObjectKind
@@ -50,10 +55,10 @@ class Source(NamedTuple):
 
 
 class Metric(NamedTuple):
-    """One metric: its whole name, its labels in their order, its unit, and where it comes from.
+    """One metric: its full name, its labels in their order, its unit, and its sources.
 
-    ``sources`` are empty where it is of the switch or of a database, and not of one of their objects; ``origin`` says
-    where those come from.
+    ``sources`` are empty for a metric of the switch or of a database, as opposed to one of their objects; ``origin``
+    documents its source.
     """
 
     name: str
@@ -85,7 +90,7 @@ def _queue(name: str, unit: str, text: str) -> Metric:
 
 _UP = (("up", 1), ("down", 0))
 _STORMS = (("stormed", 1), ("operational", 0))
-"""What a watchdog says of its queue (sonic-swss orchagent/pfcactionhandler.cpp @00c0428)."""
+"""The values of a queue's watchdog state (sonic-swss orchagent/pfcactionhandler.cpp @00c0428)."""
 _POLLED = "FLEX_COUNTER_TABLE of CONFIG_DB"
 
 METRICS: tuple[Metric, ...] = (

@@ -1,4 +1,4 @@
-"""Where the devices of a fabric stand: what a scrape labels them with, and what dashboards group them by."""
+"""Tier and rail of a fabric's devices: labels of a scrape, by which dashboards group them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Fabric, Switch
 
 NO_TIER = "switch"
-"""What a switch without a tier has instead, as in a torus: its role in an intent."""
+"""The label of a switch without a tier, as in a torus: its role in an intent."""
 
 
 class SwitchPlace(NamedTuple):
-    """A device with its tier as an intent writes it, and its rail (from ``0``), empty where it serves several."""
+    """A device with its tier in an intent's spelling, and its rail (from ``0``), empty where it serves several."""
 
     name: str
     tier: str
@@ -27,7 +27,7 @@ class SwitchPlace(NamedTuple):
 
 
 def switch_places(fabric: Fabric) -> tuple[SwitchPlace, ...]:
-    """Return each device once, whatever number of ASICs it has, in the order of the fabric."""
+    """Return the places of all devices in the order of the fabric, one for a device with several ASICs."""
     rails = _rails(fabric)
     devices = grouped((switch.device, switch) for switch in fabric.switches)
     return tuple(
@@ -36,7 +36,7 @@ def switch_places(fabric: Fabric) -> tuple[SwitchPlace, ...]:
 
 
 def places_in_service(fabric: Fabric) -> tuple[SwitchPlace, ...]:
-    """Return the devices that the intent has in service: the others are not looked for."""
+    """Return the places of the devices that the intent has in service."""
     gone = [cable.names for cable in fabric.failures.out_of_service] if fabric.failures else []
     return tuple(place for place in switch_places(fabric) if (place.name,) not in gone)
 
@@ -74,7 +74,7 @@ def _numbered(port: str) -> tuple[int, str]:
 
 
 def host_facing(fabric: Fabric) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield each tier with the names of ports that lead to hosts on all of its switches that use them."""
+    """Yield each tier with the names of ports that go to hosts on all of its switches that use them."""
     for tier in tiers(fabric):
         switches = [switch for switch in fabric.switches if _tier(switch) == tier]
         used = {id(switch.ports): switch.ports for switch in switches}

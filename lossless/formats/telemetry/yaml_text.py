@@ -1,7 +1,7 @@
-"""Plain data as YAML, for the files that Prometheus and Alertmanager read: few shapes, and many of the same.
+"""Writes plain data as YAML, for the files of Prometheus and Alertmanager: few shapes, and many of the same.
 
-A general writer takes minutes for the rules of a large fabric. Texts are quoted as JSON quotes them, which YAML reads
-the same way (YAML 1.2.2, 1.2), unless they are words that no reader takes for anything else.
+A general writer takes minutes for the rules of a large fabric. Texts are quoted as in JSON, which YAML reads
+the same way (YAML 1.2.2, 1.2), except for words that every reader takes for text.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _items(data: Sequence[Yaml], margin: str) -> Iterator[str]:
 
 
 def _member(head: str, value: Yaml, margin: str) -> Iterator[str]:
-    """Yield the lines of a value behind a key, or of an item, whose ``head`` is empty."""
+    """Yield the lines of a value after a key; an item of a list has an empty ``head``."""
     if isinstance(value, str) and "\n" in value:
         yield f"{head} |-"
         yield from (f"{margin}{line}".rstrip() for line in value.split("\n"))

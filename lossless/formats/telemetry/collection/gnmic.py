@@ -1,8 +1,8 @@
-"""gnmic's configuration: what to subscribe to at each switch, by its SONiC release, and how it reaches Prometheus.
+"""gnmic's configuration: the subscriptions of each switch, by its SONiC release, and the output for Prometheus.
 
-It takes the place of ``lossless exporter`` where nothing may run on the switches, and has less: gNMI serves neither
-pools nor polling. Sources: docs/user_guide of openconfig/gnmic @5977503 for keys; paths by release, in the branches of
-sonic-net/sonic-gnmi, sonic_data_client/virtual_db.go: 201911 to 202605 @06ec477.
+It replaces ``lossless exporter`` where no program may be installed on the switches, and has fewer metrics: gNMI serves
+neither pools nor polling. Sources: docs/user_guide of openconfig/gnmic @5977503 for keys; paths by release, in the
+branches of sonic-net/sonic-gnmi, sonic_data_client/virtual_db.go: 201911 to 202605 @06ec477.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 FOLDER = "collection/gnmic"
 _PORT = 50051
-"""Where SONiC's telemetry listens unless TELEMETRY|gnmi|port says otherwise (sonic-gnmi doc/grpc_telemetry.md)."""
+"""The default port of SONiC's telemetry, without TELEMETRY|gnmi|port (sonic-gnmi doc/grpc_telemetry.md)."""
 _LISTEN = ":9804"
-"""gnmic's own default for what Prometheus scrapes (docs/user_guide/outputs/prometheus_output.md)."""
+"""gnmic's default address of its Prometheus output (docs/user_guide/outputs/prometheus_output.md)."""
 _ALWAYS = {
     "ports": "COUNTERS/Ethernet*",
     "queues": "COUNTERS/Ethernet*/Queues",
@@ -36,12 +36,14 @@ _WATERMARKS = "PERIODIC_WATERMARKS/Ethernet*/PriorityGroups"
 _WITH_WATERMARKS = frozenset({"202411", "202511", "202605"})
 """Releases whose branch serves watermarks of priority groups; that of 202505 does not."""
 _BROKEN_FROM = "202411"
-"""From this release on, sampling ports of NVIDIA's switches stops after the first sample (sonic-buildimage#22201,
-open): the history of PFC touches their rows all the time."""
+"""The first release on which sampling of ports stops after the first sample on NVIDIA's switches.
+
+Source: sonic-buildimage#22201, open: the PFC history updates the rows of ports all the time.
+"""
 
 
 class Subscribed(NamedTuple):
-    """The paths of a switch by the name of their subscription, and what is left out of them, with the reason."""
+    """The paths of a switch by the name of their subscription, and the omitted paths, each with the reason."""
 
     paths: tuple[tuple[str, str], ...]
     left_out: tuple[str, ...]
@@ -62,7 +64,7 @@ def gnmic_files(fabric: Fabric, interval_s: int) -> dict[str, str]:
 
 
 def subscribed(switch: Switch) -> Subscribed:
-    """Return what a switch can be asked for."""
+    """Return the subscriptions that a switch supports."""
     release, paths, left_out = switch.release, dict(_ALWAYS), []
     if release is None:
         left_out.append("watermarks of priority groups: the intent states no SONiC release")

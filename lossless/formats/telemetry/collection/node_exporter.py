@@ -1,4 +1,4 @@
-"""How node_exporter is started on hosts: with the counters of ``ethtool -S`` that are looked at, and no others.
+"""The systemd drop-in of node_exporter on hosts, limited to the counters of ``ethtool -S`` that rules and boards use.
 
 A NIC has thousands of those (node_exporter#2096). RDMA devices are read by default; their hw_counters from
 :data:`~lossless.formats.telemetry.foreign_metrics.HW_COUNTERS_SINCE` on.
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 PATH = "collection/node_exporter/lossless.conf"
 UNIT = "prometheus-node-exporter.service"
-"""The unit of Debian and Ubuntu; ``ARGS`` there is what /etc/default says."""
+"""The unit of Debian and Ubuntu, whose ``ARGS`` come from /etc/default."""
 _PROGRAM = "/usr/bin/prometheus-node-exporter"
 
 
@@ -39,12 +39,12 @@ def node_exporter_files(fabric: Fabric) -> dict[str, str]:
 
 
 def subnet_node_exporter_files(subnet: Subnet) -> dict[str, str]:
-    """Return the drop-in of a subnet's hosts; InfiniBand needs no flag but the one that its collector is there."""
+    """Return the drop-in of a subnet's hosts; InfiniBand needs no flag except the one that enables its collector."""
     return {PATH: _drop_in(("--collector.infiniband",))} if isinstance(subnet.hosts, tuple) else {}
 
 
 def flags(fabric: Fabric) -> tuple[str, ...]:
-    """Return the flags of node_exporter, as the program gets them."""
+    """Return the arguments of node_exporter."""
     counters = dict.fromkeys(_counters(fabric))
     if not counters:
         return ("--collector.infiniband",)
@@ -60,7 +60,7 @@ def flags(fabric: Fabric) -> tuple[str, ...]:
 
 
 def _counters(fabric: Fabric) -> Iterator[str]:
-    """Yield the counters of drivers that rules and dashboards ask for."""
+    """Yield the drivers' counters that rules and dashboards query."""
     priorities = [cls.priority for cls in fabric.classes.classes if cls.priority is not None]
     lossless = [cls.priority for cls in fabric.classes.lossless if cls.priority is not None]
     for driver in dict.fromkeys(str(qos.driver) for qos, _ in View(fabric).host_kinds):
@@ -79,7 +79,7 @@ def _one_of(names: Iterable[str]) -> str:
 
 
 def _drop_in(arguments: Iterable[str]) -> str:
-    """Return a drop-in of systemd: it starts the program with what /etc/default says, and with flags."""
+    """Return a drop-in of systemd that starts the program with the arguments of /etc/default and with flags."""
     doubled = (re.sub(r"[\\%$]", r"\g<0>\g<0>", argument) for argument in arguments)
     quoted = (f'"{argument}"' for argument in doubled)
     command = " \\\n  ".join((f"{_PROGRAM} $ARGS", *quoted))

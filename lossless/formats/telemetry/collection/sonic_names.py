@@ -1,4 +1,4 @@
-"""Which field of a gNMI answer is which metric of ``lossless exporter``, as data for gnmic's processor.
+"""Maps fields of gNMI answers to metrics of ``lossless exporter``, as data for gnmic's processor.
 
 gnmic makes names of paths, in which the port is a part of the name. A processor in Starlark (templates/telemetry/
 sonic_names.star) gives them the names and labels of the catalog, from a table that is written into it.

@@ -1,1 +1,1 @@
-"""What the databases of a switch say, as a text that Prometheus reads."""
+"""The databases of a switch as metrics in the text format of Prometheus."""

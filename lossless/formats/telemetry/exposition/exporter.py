@@ -1,4 +1,4 @@
-"""A scrape: all namespaces of a switch read, and one text of them. Nothing that a database says ends it."""
+"""A scrape: reads all namespaces of a switch and returns them as text; no content of a database aborts it."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 class Exporter:
-    """What reads the databases of a switch, once for each scrape; one scrape at a time.
+    """Reads the databases of a switch once for each scrape; one scrape at a time.
 
-    ``clock`` returns seconds; ``host`` is the name of the switch where no CONFIG_DB has said it yet, ``switch`` its
-    name whatever they say.
+    ``clock`` returns seconds. ``host`` is the name of the switch until a CONFIG_DB supplies one, ``switch`` a name that
+    overrides that of CONFIG_DB.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Exporter:
         self._release = release
 
     def exposition(self) -> bytes:
-        """Return what the databases say now, in the text format of Prometheus."""
+        """Return the current values of the databases in the text format of Prometheus."""
         started = self._clock()
         away: set[RedisServer] = set()
         configured = [reader.configured(away) for reader in self._readers]
@@ -64,7 +64,7 @@ class Exporter:
 
     @property
     def unanswered(self) -> tuple[str, ...]:
-        """Which databases gave no answers when they were last asked, and why."""
+        """Return the databases that did not answer the last query, with the reason."""
         return tuple(line for reader in self._readers for line in reader.unanswered)
 
     def close(self) -> None:
@@ -74,7 +74,7 @@ class Exporter:
 
 
 def _add_objects(lines: Lines, plan: ReadingPlan, answers: Answers) -> None:
-    """Add the samples of objects; of several sources that give one the same labels, the first counts."""
+    """Add the samples of objects; of several sources with the same labels, the first one is used."""
     begun: dict[str, set[bytes]] = {}
     for batch in plan.batches:
         name = batch.metric.name

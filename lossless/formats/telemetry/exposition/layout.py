@@ -1,6 +1,6 @@
-"""Where the databases of a switch are: redis servers, and the number of each database there, by namespace.
+"""Location of a switch's databases: redis servers, and the number of each database there, by namespace.
 
-SONiC writes them down: ``database_config.json`` for one ASIC, ``database_global.json`` with one such file for each
+SONiC declares them in ``database_config.json`` for one ASIC, in ``database_global.json`` with one such file for each
 namespace where there are several (sonic-swss-common common/dbconnector.cpp @01a617f, SonicDBConfig).
 """
 
@@ -54,10 +54,10 @@ class Namespace(NamedTuple):
 def given(addresses: Iterable[str]) -> tuple[Namespace, ...]:
     """Return the namespaces at some addresses: ``[NAMESPACE=]SOCKET`` or ``[NAMESPACE=]HOST:PORT``.
 
-    Databases have the numbers that they have in every SONiC.
+    Databases have SONiC's default numbers.
 
     Raises:
-        InputError: no address.
+        InputError: a text is not an address.
     """
     namespaces: dict[str, Namespace] = {}
     for text in addresses:
@@ -76,7 +76,7 @@ def read_layout(file: str) -> tuple[Namespace, ...]:
     """Return the namespaces that a ``database_config.json`` or ``database_global.json`` names.
 
     Raises:
-        InputError: one of the files cannot be read, or does not say where a database is.
+        InputError: one of the files cannot be read, or lacks the location of a database.
     """
     document = load_json(read_text(file), file)
     if "INCLUDES" not in document.data:
@@ -99,7 +99,7 @@ def read_layout(file: str) -> tuple[Namespace, ...]:
 def _used(namespaces: Iterable[Namespace]) -> tuple[Namespace, ...]:
     """Return namespaces with the databases that are read there.
 
-    Where ASICs have namespaces of their own, the counters are there, and the switch itself has none.
+    On switches whose ASICs have their own namespaces, the counters are in those, and the host namespace has none.
     """
     every = tuple(namespaces)
     if len(every) < 2:

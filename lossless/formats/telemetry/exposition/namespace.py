@@ -1,4 +1,4 @@
-"""One ASIC in a scrape: who the switch is, which counters are polled, and the rows of its objects."""
+"""One ASIC in a scrape: the identity of the switch, the polling of its counters, and the rows of its objects."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ _MS_PER_S = 1000
 
 
 class Polling(NamedTuple):
-    """Whether a group of counters is polled (0 or 1), and how often; None for what CONFIG_DB does not say."""
+    """Whether a group of counters is polled (0 or 1), and its interval; None where CONFIG_DB lacks the value."""
 
     enabled: float | None
     interval_s: float | None
 
 
 class SwitchSettings(NamedTuple):
-    """What CONFIG_DB says: the fields of DEVICE_METADATA that are there, and the polling of each group."""
+    """The settings in CONFIG_DB: the fields of DEVICE_METADATA that exist, and the polling of each group."""
 
     metadata: dict[str, str]
     polling: dict[str, Polling]
 
     @property
     def off(self) -> frozenset[str]:
-        """The groups that are switched off."""
+        """The counter groups whose polling is off."""
         return frozenset(group for group, polling in self.polling.items() if polling.enabled == 0)
 
 
 class _CurrentPlan(NamedTuple):
-    """A plan, what it was made of, and the commands that read its rows, by database."""
+    """A plan, the inputs that it was made from, and the commands that read its rows, by database."""
 
     made_of: tuple[object, ...]
     plan: ReadingPlan
@@ -57,9 +57,9 @@ class _CurrentPlan(NamedTuple):
 
 
 class NamespaceReader:
-    """The databases of one namespace. It keeps its connections, and the plan as long as the names stay.
+    """The databases of one namespace. It keeps its connections, and the plan while the names of objects do not change.
 
-    ``up`` says of each database whether it answered in this scrape, and is not empty.
+    ``up`` has for each database whether it answered in this scrape and is not empty.
     """
 
     def __init__(self, namespace: Namespace) -> None:
@@ -76,12 +76,12 @@ class NamespaceReader:
 
     @property
     def unanswered(self) -> Iterator[str]:
-        """Which databases gave no answers when they were last asked, and why."""
+        """Yield the databases that did not answer the last query, with the reason."""
         of = f" of {self.name}" if self.name else ""
         return (f"{name}{of}: {reader.why}" for name, reader in self._readers.items() if reader.why)
 
     def configured(self, away: set[RedisServer]) -> SwitchSettings:
-        """Return what CONFIG_DB says; the first that is asked in a scrape."""
+        """Return the settings in CONFIG_DB, which is the first database that a scrape reads."""
         self.up = dict.fromkeys(self._readers, False)
         metadata, *groups = self._ask("CONFIG_DB", _CONFIGURED, away) or [None] * len(_ROWS)
         named = zip(METADATA, metadata or (), strict=False)
@@ -91,7 +91,7 @@ class NamespaceReader:
     def read(
         self, off: frozenset[str], labels: Sequence[tuple[str, str]], away: set[RedisServer]
     ) -> tuple[ReadingPlan, Answers]:
-        """Return the samples that are to be made, and the values that they are made of."""
+        """Return the samples of a scrape as a plan, and the values of its rows."""
         if "COUNTERS_DB" not in self._readers:
             return ReadingPlan((), ()), ()
         maps = self._ask("COUNTERS_DB", _NAMES, away) or [None] * len(MAPS)
@@ -112,7 +112,7 @@ class NamespaceReader:
     def _ask(self, name: str, commands: Packets, away: set[RedisServer]) -> list[Answer] | None:
         """Return the answers of a database to commands after DBSIZE, None where it gives none.
 
-        What is on a server that gave none in this scrape is not asked: it would be waited for again.
+        A database on a server that failed to answer in this scrape is skipped, because it would cause another timeout.
         """
         server = self._places[name].server
         answers = None if server in away else self._readers[name].ask(commands)
@@ -125,7 +125,7 @@ class NamespaceReader:
 
 
 def _commands(plan: ReadingPlan, databases: Iterable[str]) -> dict[str, Packets]:
-    """Return the commands that read the rows of a plan; also a database without rows is asked for its size."""
+    """Return the commands that read the rows of a plan; a database without rows is only queried for its size."""
     return {
         name: packed([_SIZE, *(("HMGET", row.key, *row.fields) for row in plan.rows if row.database == name)])
         for name in databases

@@ -1,6 +1,6 @@
-"""Which rows are read in a scrape, and which sample each of their fields becomes: computed again when names change.
+"""Plans a scrape: the rows to read, and the sample of each of their fields; computed again when names change.
 
-A row is read by HMGET with the fields that are needed and no others: a port has over a hundred.
+A row is read by HMGET with the needed fields alone: a port has over a hundred.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ _BEGINNINGS = {
     "pg": ("SAI_INGRESS_PRIORITY_GROUP_STAT_",),
     "pool": ("SAI_BUFFER_POOL_STAT_",),
 }
-"""What the fields of an object begin with in COUNTERS_DB."""
+"""The prefixes of an object's fields in COUNTERS_DB."""
 _PRIORITIES = tuple(map(str, range(8)))
 _FIELDS = grouped((counter.name, field) for counter in COUNTERS for field in counter.fields)
 
 
 class Row(NamedTuple):
-    """A row to read: its database, its key, and the fields that are asked for."""
+    """A row to read: its database, its key, and its needed fields."""
 
     database: str
     key: str
@@ -52,10 +52,10 @@ class Row(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """A sample to be: its name and labels as they are written, and where its values stand.
+    """A sample before its value is read: its name and labels as text, and the positions of its values.
 
-    ``row`` is the position of its row in the plan. ``fields`` has for each counter that is added the positions of the
-    fields that may hold it: the first that does counts.
+    ``row`` is the position of its row in the plan. ``fields`` has for each counter of the sum the positions of the
+    fields that may contain it: the first one with a value is used.
     """
 
     start: bytes
@@ -72,14 +72,14 @@ class SourceSamples(NamedTuple):
 
 
 class ReadingPlan(NamedTuple):
-    """The rows of a scrape, and the samples made of them in the order of the catalog."""
+    """The rows of a scrape, and the samples made from them in the order of the catalog."""
 
     rows: tuple[Row, ...]
     batches: tuple[SourceSamples, ...]
 
 
 class _Template(NamedTuple):
-    """A sample of any object of a kind: the numbers of its metric and source there, its labels, its fields."""
+    """The sample of any object of a kind: the indexes of its metric and source, its labels, its fields."""
 
     metric: int
     source: int
@@ -88,7 +88,7 @@ class _Template(NamedTuple):
 
 
 def plan_of(objects: Objects, off: Collection[str], labels: Labels) -> ReadingPlan:
-    """Return what to read of some objects: nothing of groups whose polling is off. ``labels`` are the switch's."""
+    """Return the plan for some objects, without groups whose polling is off. ``labels`` are those of the switch."""
     labelled = {of: list(_labelled(of, names, label_text(labels))) for of, names in objects.items()}
     rows: list[Row] = []
     samples: dict[tuple[int, int], list[Sample]] = {}
@@ -115,7 +115,7 @@ def _row(sample: Sample) -> int:
 
 
 def _labelled(of: ObjectKind, names: Mapping[str, str], switch: str) -> Iterator[tuple[str, str, str]]:
-    """Yield the objects that a map names: the name, the object, and its labels after those of the switch."""
+    """Yield the objects in a map of names: the name, the object id, and its labels after those of the switch."""
     kind = MAPS[of].removeprefix("COUNTERS_").removesuffix("_NAME_MAP")
     for name, oid in names.items():
         parts = dict(named_identity(kind, name))
@@ -125,14 +125,14 @@ def _labelled(of: ObjectKind, names: Mapping[str, str], switch: str) -> Iterator
 
 
 def _key(database: str, table: str, name: str, oid: str) -> str:
-    """Return the row of an object: COUNTERS_DB has it by its oid, the others by its name."""
+    """Return the key of an object's row: in COUNTERS_DB by its oid, in other databases by its name."""
     if database == "COUNTERS_DB":
         return f"{table}:{oid}"
     return f"{table}|{name}" if database == "STATE_DB" else f"{table}:{name}"
 
 
 def _templates(off: Collection[str]) -> Iterator[tuple[tuple[str, str, ObjectKind], _Template]]:
-    """Yield each sample of an object of a kind, by database, table and kind."""
+    """Yield the sample templates of each kind of object, by database, table and kind."""
     for number, metric in enumerate(METRICS):
         by_priority = "priority" in metric.labels
         for place, source in enumerate(metric.sources):
@@ -147,7 +147,7 @@ def _templates(off: Collection[str]) -> Iterator[tuple[tuple[str, str, ObjectKin
 
 
 def fields_of(source: Source, counter: str, priority: str | None) -> tuple[str, ...]:
-    """Return the fields that may hold a counter of an object; the first that does counts."""
+    """Return the fields that may contain a counter of an object; the first one with a value is used."""
     if source.database != "COUNTERS_DB":
         return (counter,)
     pairs = product(_FIELDS[counter], _BEGINNINGS[source.of])

@@ -1,6 +1,6 @@
-"""Reading redis: many commands in a few packets, and no answer longer waited for than a scrape may last.
+"""Reads redis: many commands in a few packets, with a timeout that fits into a scrape.
 
-Commands are DBSIZE, HGETALL and HMGET; the connection says SELECT and who it is, and nothing else is sent.
+Commands are DBSIZE, HGETALL and HMGET; the connection itself sends SELECT and its client name, and nothing else.
 """
 
 from __future__ import annotations
@@ -16,23 +16,25 @@ if TYPE_CHECKING:
     from lossless.formats.telemetry.exposition.layout import Database
 
 TIMEOUT_S = 1.0
-"""How long one answer is waited for: Prometheus gives a scrape 10 s (scrape_timeout), and a redis in the same machine
-answers in milliseconds."""
+"""Timeout of one answer in seconds.
+
+Prometheus allows 10 s for a scrape (scrape_timeout), and a redis on the same machine answers in milliseconds.
+"""
 _AT_ONCE = 256
-"""Commands that are sent before their answers are read: others are served between, and redis holds few answers."""
+"""Commands sent before their answers are read: redis serves other clients in between, and buffers few answers."""
 
 Answer = Any
-"""Of a command: a number, a list of values, or None where redis refuses it: a row of another type."""
+"""The answer to a command: a number, a list of values, or None for an error of redis, such as a row of another type."""
 
 
 class Packets(NamedTuple):
-    """Commands as they are sent, with the number of commands in each packet."""
+    """Commands in the protocol of redis, with the number of commands in each packet."""
 
     packets: tuple[tuple[bytes, int], ...]
 
 
 def packed(commands: Iterable[Sequence[str]]) -> Packets:
-    """Return commands as redis reads them (https://redis.io/docs/latest/develop/reference/protocol-spec)."""
+    """Return commands in the protocol of redis (https://redis.io/docs/latest/develop/reference/protocol-spec)."""
     each = iter(map(_packed, commands))
     packets = []
     while some := tuple(islice(each, _AT_ONCE)):
@@ -46,9 +48,9 @@ def _packed(command: Sequence[str]) -> bytes:
 
 
 class RedisReader:
-    """A connection to one database, made when it is first asked and again after it broke.
+    """A connection to one database, opened at the first query and again after it broke.
 
-    ``why`` is what the database, or the system, said where it gave no answers.
+    ``why`` is the error of the database or of the system after a query without an answer.
     """
 
     def __init__(self, database: Database) -> None:
@@ -93,7 +95,7 @@ class RedisReader:
 
 
 def _connection(database: Database) -> Any:
-    """Return a connection of redis-py, not yet made."""
+    """Return a connection of redis-py, not yet opened."""
     from redis import backoff, connection, retry
 
     server = database.server

@@ -1,7 +1,7 @@
 """The text format of Prometheus, version 0.0.4 (prometheus/docs content/docs/instrumenting/exposition_formats.md).
 
-It is written here rather than by a client library: samples of a switch are ten thousand or more, their names and labels
-stay the same from scrape to scrape, and a counter is written as the database has it (ADR 29).
+It is written here and not by a client library: a switch has ten thousand samples or more, their names and labels
+stay the same from scrape to scrape, and counters keep the digits of the database (ADR 29).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _ESCAPED = str.maketrans({"\\": r"\\", '"': r"\""})
 
 
 def label_text(labels: Iterable[tuple[str, str]]) -> str:
-    """Return labels as they stand between the braces; what a terminal would obey is spelled out."""
+    """Return labels as text between the braces; control characters of terminals are escaped."""
     return ",".join(f'{name}="{visible(value).translate(_ESCAPED)}"' for name, value in labels)
 
 
@@ -29,12 +29,12 @@ def sample(metric: Metric, labels: Sequence[tuple[str, str]], value: float) -> b
 
 
 def number_text(value: float) -> str:
-    """Return a number as it is written: a whole one without a fraction."""
+    """Return a number as text, a whole number without a fraction."""
     return str(int(value)) if value == int(value) else repr(value)
 
 
 def family(metric: Metric, lines: Sequence[bytes]) -> bytes:
-    """Return the samples of a metric with what is said of it; nothing where it has none."""
+    """Return the samples of a metric below its HELP and TYPE lines; empty without samples."""
     if not lines:
         return b""
     head = f"# HELP {metric.name} {metric.help}\n# TYPE {metric.name} {metric.kind}\n"

@@ -1,4 +1,4 @@
-"""Values of databases as samples. What is no number of 64 bits is absent: databases hold ``N/A``, blanks and more."""
+"""Converts values of databases to samples. A value other than a number of 64 bits, as ``N/A``, gives no sample."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from lossless.formats.telemetry.metrics import Source
 
     Answers = Sequence[Sequence[bytes | None]]
-    """The values of each row that was read; None for a field that it has not."""
+    """The values of each row that was read; None for a field that the row lacks."""
 
 _MOST = 2**64 - 1
 """Counters of SAI have 64 bits (opencomputeproject/SAI inc/saitypes.h @b1e1bd2, sai_stat_value_t)."""
 _DIGITS = len(str(_MOST)) - 1
-"""A number of so many digits fits into 64 bits."""
+"""A number with up to this many digits fits into 64 bits."""
 
 
 def lines_of(batch: SourceSamples, answers: Answers) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the samples of a batch that have a value: name and labels, and the value as it is written."""
+    """Yield the samples of a batch that have a value: name and labels, and the value as text."""
     source = batch.source
     as_stored = source.times == source.per and not source.words
     for sample in batch.samples:
@@ -41,7 +41,7 @@ def lines_of(batch: SourceSamples, answers: Answers) -> Iterator[tuple[bytes, by
 
 
 def _number(fields: Iterable[Sequence[int]], source: Source, values: Sequence[bytes | None]) -> float | None:
-    """Return the value of a sample: each of its counters has one, or it has none."""
+    """Return the value of a sample, None if one of its counters has no value."""
     total: float = 0
     for any_of in fields:
         present = (values[field] for field in any_of if values[field] is not None)
@@ -53,7 +53,7 @@ def _number(fields: Iterable[Sequence[int]], source: Source, values: Sequence[by
 
 
 def number_of(stored: bytes | None, words: Sequence[tuple[str, int]] = ()) -> float | None:
-    """Return the number that a field holds, or that one of some words stands for; None for anything else."""
+    """Return the number in a field, or the number that ``words`` has for its text; None for any other content."""
     if stored is None:
         return None
     text = stored.decode(errors="replace")

@@ -1,4 +1,4 @@
-"""A dashboard as plain data: variables, rows and panels. :mod:`.build` places them and writes Grafana's JSON."""
+"""A dashboard as plain data: variables, rows and panels. :mod:`.build` lays them out and writes Grafana's JSON."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ Unit = Literal["none", "short", "bool_yes_no", "percentunit", "pps", "bps", "cps
 
 
 class Query(NamedTuple):
-    """A PromQL expression, and how its series are called: labels in double braces."""
+    """A PromQL expression, and the legend of its series, with labels in double braces."""
 
     expression: str
     legend: str
 
 
 class Panel(NamedTuple):
-    """One panel. ``limits`` are values in its unit that are drawn as dashed lines; ``opens`` names other dashboards.
+    """One panel. ``limits`` are values in its unit that are drawn as dashed lines; ``opens`` names linked dashboards.
 
-    A panel of kind ``text`` has no queries: its description is what it shows, in Markdown. A number or a state is red
+    A panel of kind ``text`` has no queries and shows its description, in Markdown. A number or a state is red
     from ``bad_from`` on, or below ``good_from``; where both are None it has no color.
     """
 
@@ -45,7 +45,7 @@ class BoardRow(NamedTuple):
 
 
 class BoardVariable(NamedTuple):
-    """What a reader chooses, from the values that ``query`` finds; ``chosen`` at first, all where that is empty."""
+    """A choice of the reader among the values that ``query`` returns; ``chosen`` at first, all where that is empty."""
 
     name: str
     label: str

@@ -1,8 +1,8 @@
-"""A dashboard as Grafana's JSON, by Grafana's own typed builders: places panels, links dashboards, draws limits.
+"""Converts a dashboard to Grafana's JSON with Grafana's own typed builders: layout of panels, links, limits.
 
-Panels share a line evenly: numbers stand together, all others two or three in a line. What a dashboard needs beside its
-panels is the same for each: the data source as a variable, and links to the others of the fabric. It is read-only in
-Grafana, as the next render would undo what is edited there.
+Panels share a line evenly: up to six number panels, or two or three others. The rest is the same for each dashboard:
+the data source as a variable, and links to the other dashboards of the fabric. It is read-only in
+Grafana, because the next render would overwrite edits made there.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ _PARAMETER = {
     "fabric": "",
     "storm": "",
 }
-"""What a series opens of another dashboard: the device that it is of."""
+"""The URL parameter with which a series links to another dashboard: the device of the series."""
 _UID_LENGTH = 40
 """Most characters of a UID (grafana/grafana pkg/services/dashboards/errors.go, ErrDashboardUidTooLong)."""
 REFRESH, SINCE = "30s", "now-1h"
-"""How often a dashboard in view is asked again, and what it shows at first: ours, a reader changes both in Grafana."""
+"""Refresh interval and initial time range of a dashboard (ours); a reader changes both in Grafana."""
 
 
 class _BoardLinks(NamedTuple):
@@ -50,7 +50,7 @@ class _BoardLinks(NamedTuple):
 
 
 def require_sdk() -> None:
-    """Refuse where the extra is missing.
+    """Check that the extra is installed.
 
     Raises:
         RenderError: ``grafana-foundation-sdk`` is not installed.
@@ -85,7 +85,7 @@ def dashboards(fabric: str, boards: Sequence[Board]) -> dict[str, str]:
 
 
 def _trimmed(made: Any) -> Any:
-    """Take away what the SDK writes and Grafana of today no longer knows (a test compares), and hide constants."""
+    """Remove keys of the SDK that current Grafana no longer supports (a test compares), and hide constants."""
     from grafana_foundation_sdk.models.dashboard import VariableHide
 
     for variable in made.templating.list_val:

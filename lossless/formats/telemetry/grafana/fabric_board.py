@@ -1,5 +1,4 @@
-"""The dashboard of a whole RoCE fabric: what fails now, then each tier, the rails, the hosts, and the "
-"scraping itself."""
+"""The dashboard of a whole RoCE fabric: current faults, then each tier, the rails, the hosts, and the scraping."""
 
 from __future__ import annotations
 
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Fabric
 
 _BUSIEST = 10
-"""Ports that a panel shows of a tier: what a reader can tell apart in one panel."""
+"""The most ports of a tier in one panel, so that their lines remain distinguishable."""
 _TIER_TITLES = {"leaf": "Leaves", "spine": "Spines", "super-spine": "Super-spines", "switch": "Switches"}
 
 
@@ -42,7 +41,7 @@ FIRING = Panel(
 
 
 def priority_variable(fabric: Fabric) -> BoardVariable:
-    """Return the choice of priorities, at first the lossless ones of the intent."""
+    """Return the variable for priorities, initially the lossless ones of the intent."""
     chosen = tuple(str(cls.priority) for cls in fabric.classes.lossless)
     query = f"label_values({sonic('pfc_received_frames_total')}, priority)"
     return BoardVariable("priority", "Priority", query, chosen)

@@ -1,4 +1,4 @@
-"""The dashboards of a fabric or a subnet as files, and how Grafana finds them."""
+"""The dashboards of a fabric or a subnet as files, with the provider that loads them into Grafana."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 FOLDER = "grafana/dashboards"
 PROVIDER = "grafana/provisioning/dashboards/lossless.yaml"
 INSTALLED = "/etc/grafana/dashboards/lossless"
-"""Where the provider looks for dashboards on the machine of Grafana."""
+"""The folder on the Grafana machine from which the provider loads dashboards."""
 _PROVIDER = f"""apiVersion: 1
 providers:
   - name: lossless
@@ -33,7 +33,7 @@ providers:
 
 
 def boards_of(fabric: Fabric) -> tuple[Board, ...]:
-    """Return the dashboards of a fabric; none of a network that a cloud runs."""
+    """Return the dashboards of a fabric; none for a network that a cloud provider operates."""
     if not fabric.switches:
         return ()
     hosts = (host_board(fabric),) if fabric.hosts else ()

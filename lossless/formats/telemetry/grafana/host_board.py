@@ -1,4 +1,4 @@
-"""The dashboard of one host or several: RDMA traffic, what congestion control does, what retransmits, and pauses."""
+"""The dashboard of one host or several: RDMA traffic, congestion control, retransmissions, and pauses."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def host_board(fabric: Fabric) -> Board:
 
 
 def traffic(title: str) -> BoardRow:
-    """Return what RDMA ports carry; their counters count RDMA alone, as the kernel's driver of mlx5 fills them."""
+    """Return the row of RDMA traffic by port; the kernel's mlx5 driver fills these counters with RDMA alone."""
     sent = f"8 * {_rdma('port_data_transmitted_bytes_total')}"
     return BoardRow(
         title,
@@ -92,7 +92,7 @@ def _congestion_control() -> BoardRow:
 
 
 def transport() -> BoardRow:
-    """Return what reliable connections do again, and why."""
+    """Return the row of retransmissions of reliable connections, by their causes."""
     return BoardRow(
         "Retransmission",
         (
@@ -128,13 +128,13 @@ def transport() -> BoardRow:
 
 
 def _rates(title: str, description: str, **counters: str) -> Panel:
-    """Return a panel of counters of RDMA ports, each with what it is called."""
+    """Return a panel of counters of RDMA ports, each with its legend."""
     queries = tuple(Query(_rdma(counter), f"{_PORT} {called}") for counter, called in counters.items())
     return Panel(title, description, "pps", queries)
 
 
 def _pauses(fabric: Fabric, cls: TrafficClass) -> Iterator[BoardRow]:
-    """Yield the pauses of a class, by what the drivers of the fabric's NICs call them."""
+    """Yield the row with the pauses of a class, by the counter names of the drivers of the fabric's NICs."""
     if cls.priority is None:
         return
     drivers = dict.fromkeys(str(qos.driver) for qos, _ in View(fabric).host_kinds)

@@ -1,4 +1,4 @@
-"""What an intent says of the quantities that panels show: headroom, marking thresholds, the watchdog's times."""
+"""Intended values of the quantities that panels show: headroom, marking thresholds, the watchdog's times."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ if TYPE_CHECKING:
 
 
 def headroom_bytes(view: View, cls: TrafficClass) -> tuple[int, ...]:
-    """Return the headroom that groups of a class have, each value once; none where switches compute it themselves."""
+    """Return the headroom of a class's groups, each value once; none where switches compute it themselves."""
     values = {_headroom(ports, cls) for ports in view.lossless_sets}
     return tuple(sorted(values - {0}))
 
 
 def headroom_note(view: View, cls: TrafficClass) -> str:
-    """Return which ports have how much headroom, as a sentence."""
+    """Return the headroom of ports by their rate, as a sentence; empty where it is unknown."""
     pairs = dict.fromkeys((ports.rate, _headroom(ports, cls)) for ports in view.lossless_sets)
     known = [f"{size_text(value)} on ports of {rate}" for rate, value in pairs if value]
     return f" The intent gives {listed(known, 4)}." if known else ""
 
 
 def marking_note(view: View, cls: TrafficClass) -> str:
-    """Return where marking begins and where it reaches its maximum, as a sentence; empty where nothing is marked."""
+    """Return the thresholds at which marking begins and reaches its maximum, as a sentence; empty without marking."""
     profiles = (
         queue.wred
         for ports in view.port_sets
@@ -44,7 +44,7 @@ def marking_note(view: View, cls: TrafficClass) -> str:
 
 
 def watchdog_note(view: View) -> str:
-    """Return when the watchdog triggers and restores, as a sentence; empty where no port has one."""
+    """Return the detection time and the action of the watchdog, as a sentence; empty without a watchdog."""
     dogs = dict.fromkeys(ports.qos.watchdog.settings for ports in view.lossless_sets if ports.qos.watchdog)
     known = [f"after {detection} ms ({action})" for detection, _, action in dogs if detection]
     return f" The watchdog triggers {listed(known, 4)}." if known else ""

@@ -1,4 +1,4 @@
-"""Small pieces of PromQL that the queries of panels are made of."""
+"""Parts of the PromQL queries of panels."""
 
 from __future__ import annotations
 
@@ -10,36 +10,36 @@ PRIORITY, QUEUE, GROUP = 'priority=~"$priority"', 'queue=~"$priority"', 'pg=~"$p
 FABRIC = 'fabric="$fabric"'
 """The label that all targets of a fabric have."""
 PERIODIC = 'window="periodic"'
-"""Watermarks that the switch itself clears every telemetry interval: they need nobody who clears them."""
+"""Matcher of the watermarks that the switch itself clears every telemetry interval."""
 
 
 def sonic(metric: str, *matchers: str) -> str:
-    """Return the series of a metric of ``lossless exporter``, named without its prefix."""
+    """Return the series of a metric of ``lossless exporter``, given without its prefix."""
     return series(f"lossless_sonic_{metric}", *matchers)
 
 
 def any_sonic(metrics: tuple[str, ...], *matchers: str) -> str:
-    """Return the series of some metrics of ``lossless exporter``: gnmic serves some of them alone."""
+    """Return the series of any of some metrics of ``lossless exporter``, since gnmic serves only some of them."""
     return f'{{__name__=~"lossless_sonic_({"|".join(metrics)})",{",".join((FABRIC, *matchers))}}}'
 
 
 def node(metric: str, *matchers: str) -> str:
-    """Return the series of a metric of node_exporter, named without its prefix."""
+    """Return the series of a metric of node_exporter, given without its prefix."""
     return series(f"node_{metric}", *matchers)
 
 
 def series(metric: str, *matchers: str) -> str:
-    """Return the series of a metric of this fabric that fit matchers: one Prometheus may watch several fabrics."""
+    """Return the series of a metric of this fabric that match; one Prometheus may watch several fabrics."""
     return f"{metric}{{{','.join((FABRIC, *matchers))}}}"
 
 
 def rate(of: str) -> str:
-    """Return how fast a counter grows, over the interval that Grafana chooses by scrape interval and zoom."""
+    """Return the growth rate of a counter, over the interval that Grafana derives from scrape interval and zoom."""
     return f"rate({of}[$__rate_interval])"
 
 
 def per(labels: str, expression: str, function: str = "sum") -> str:
-    """Return an expression aggregated to some labels; empty: to one value."""
+    """Return an expression aggregated to some labels; with empty labels, to one value."""
     by = f" by ({labels})" if labels else ""
     return f"{function}{by} ({expression})"
 
@@ -50,5 +50,5 @@ def top(count: int, expression: str) -> str:
 
 
 def any_of(names: tuple[str, ...]) -> str:
-    """Return a regular expression that is one of some names."""
+    """Return a regular expression that matches any of some names."""
     return "|".join(name.replace("\\", "\\\\").replace('"', '\\"') for name in names)

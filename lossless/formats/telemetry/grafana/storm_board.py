@@ -1,4 +1,4 @@
-"""The dashboard of a pause storm: where it comes from, what it stalls, what it costs, and what to run next."""
+"""The dashboard of a pause storm: its source, the stalled ports, its cost, and the next steps."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Fabric
 
 _SHOWN = 10
-"""Ports in a panel: what a reader can tell apart."""
+"""The most ports in a panel, so that their lines remain distinguishable."""
 _PORT = "{{switch}} {{interface}}"
 _STEPS = (
     "**Who pauses.** A host that sends pauses and receives none is the source. Look at its NIC, its PCIe and its job; "
@@ -42,7 +42,7 @@ _STEPS = (
     "**Which way.** Follow the class: `lossless trace fabric.yaml --from HOST --to HOST --dscp {dscp}`.",
     "**What it stalls.** `lossless storm fabric.yaml --from HOST` says which hosts stall before the watchdog triggers.",
 )
-"""What to run next, in order."""
+"""The next steps of an operator, in order."""
 
 
 def storm_board(fabric: Fabric) -> Board:

@@ -1,4 +1,4 @@
-"""The dashboards of an InfiniBand subnet: the whole of it, and its hosts; switches are seen by UFM Telemetry alone."""
+"""The dashboards of an InfiniBand subnet: the whole of it, and its hosts; UFM Telemetry alone has its switches."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The dashboard of one switch or several: its ports, one row for each lossless class, the watchdog, pools "
-"and polling."""
+"""The dashboard of one switch or several: ports, one row for each lossless class, the watchdog, pools and polling."""
 
 from __future__ import annotations
 
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 
 _PORT = "{{switch}} {{interface}}"
 _OF_QUEUES = "queue_sent_packets_total"
-"""What gnmic serves of every switch, too."""
+"""A metric that gnmic serves of every switch, too."""
 
 
 def switch_board(fabric: Fabric) -> Board:

@@ -1,4 +1,4 @@
-"""Series for tests of alerts: those of one port, switch or host of the fabric at hand, as promtool writes them."""
+"""Series for tests of alerts: those of one port, switch or host of the fabric, in promtool's notation."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ Line = tuple[str, str]
 """A series, and its values."""
 Labels = dict[str, str]
 REPEATS = "xN"
-"""How often a step of a value is repeated: as often as the test is long, which it knows."""
+"""Placeholder for the number of repetitions of a step, which the test derives from its duration."""
 
 
 def steady(value: float) -> str:
-    """Return a value that stays."""
+    """Return a constant value."""
     return f"{value:.12g}+0{REPEATS}"
 
 
@@ -38,7 +38,7 @@ def line(name: str, labels: Mapping[str, str], values: str) -> Line:
 
 
 class PortBench(NamedTuple):
-    """A port, one of its lossless priorities, and the series that concern them."""
+    """A port, one of its lossless priorities, and their series."""
 
     intended: Inventory
     port: IntendedPort
@@ -51,7 +51,7 @@ class PortBench(NamedTuple):
 
     @property
     def labels(self) -> Labels:
-        """Those that an alert on the port has."""
+        """The labels of an alert on the port."""
         return {**self.identity, **self.port.known}
 
     @property
@@ -80,12 +80,12 @@ class PortBench(NamedTuple):
         return line(named(name).name, self.identity | labels, values)
 
     def scenario(self, seconds: int, *lines: Line, fires: Mapping[str, str] | None = None) -> AlertCase:
-        """Return series beside those of the intent, and the labels of the alert besides those of the port."""
+        """Return a case: series beside those of the intent, and the labels of the alert besides those of the port."""
         return AlertCase((*self.intent, *lines), seconds, None if fires is None else {**self.labels, **fires})
 
 
 def port_bench(intended: Inventory, *leads_to: LeadsTo, priority: int | None = None) -> PortBench | None:
-    """Return the first port that leads to one of these and has the lossless priority; None where there is none."""
+    """Return the first port that leads to one of ``leads_to`` and has the lossless priority, None for none."""
     return next(
         (
             bench

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Fabric
 
 INTENT, RATES, ALERTS = "intent.rules", "recording.rules", "alerts.rules"
-"""Not called YAML, though they are: a linter of folders need not read them."""
+"""Names of the rule files, without the extension of YAML, so that linters of folders skip them."""
 PROMETHEUS, ALERTMANAGER = "prometheus", "alertmanager/alertmanager.yml"
 _RECEIVERS = """\
 Fill in the receivers: until then nobody is told. Do that in a copy, since the next render overwrites this file.
@@ -83,7 +83,7 @@ def subnet_files(subnet: Subnet) -> dict[str, str]:
 
 
 def _polled(fabric: Fabric) -> tuple[str, ...]:
-    """Return the counter groups that all switches are meant to poll."""
+    """Return the counter groups with intended polling on all switches."""
     groups = [{name for name, on in switch.qos.counters if on} for switch in fabric.switches]
     return tuple(sorted(set.intersection(*groups))) if groups else ()
 
@@ -97,7 +97,7 @@ def _files(
     on_healthy: Sequence[AlertCase],
     jobs: Sequence[ScrapeJob],
 ) -> dict[str, str]:
-    """Return the files by path; a file of no rules is not written."""
+    """Return the files by path; a file without rules is not written."""
     groups = {
         INTENT: intent,
         RATES: rates,

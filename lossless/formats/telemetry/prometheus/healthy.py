@@ -1,4 +1,4 @@
-"""A fabric that is healthy and under load, as series: nothing of what is alerted on may fire on it.
+"""Series of a healthy fabric under load, on which no alert may fire.
 
 It pauses in its lossless priorities, marks, uses headroom, has queues above Kmax, and has counted drops, storms and
 retransmissions long ago.

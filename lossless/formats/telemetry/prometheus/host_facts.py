@@ -1,4 +1,4 @@
-"""What alerts on hosts need of the hosts of an intent."""
+"""Facts about the hosts of an intent for alerts on hosts."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 class HostFacts(NamedTuple):
-    """Drivers of the NICs, their RDMA devices and interfaces where the intent names those of all hosts.
+    """Drivers of the NICs, and their RDMA devices and interfaces where the intent names those of all hosts.
 
-    ``dcqcn``: hosts are meant to react to CNPs. ``mlx5_only``: all NICs are known to have that driver.
+    ``dcqcn``: some hosts react to CNPs. ``mlx5_only``: all NICs are known to have that driver.
     """
 
     drivers: tuple[str, ...]
@@ -25,7 +25,7 @@ class HostFacts(NamedTuple):
 
 
 def host_facts(fabric: Fabric) -> HostFacts:
-    """Return what alerts need of the hosts of a fabric."""
+    """Return the facts about a fabric's hosts that alerts use."""
     kinds = tuple({id(host.qos): host.qos for host in fabric.hosts}.values())
     return HostFacts(
         drivers=tuple(sorted({qos.driver for qos in kinds if isinstance(qos.driver, str)})),
@@ -37,6 +37,6 @@ def host_facts(fabric: Fabric) -> HostFacts:
 
 
 def _all_of(kinds: tuple[HostQos, ...], field: str) -> tuple[str, ...]:
-    """Return the names of all kinds of hosts; none where a kind does not say them, since then any name may be its."""
+    """Return the names in a field of all kinds of hosts; none where a kind has none, since its names could be any."""
     names = [getattr(qos, field) for qos in kinds]
     return tuple(sorted({name for of_kind in names for name in of_kind})) if all(names) else ()

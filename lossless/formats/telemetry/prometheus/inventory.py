@@ -1,7 +1,7 @@
-"""What is intended, as values: devices, ports and their neighbors, kinds of ports, pools.
+"""Intended values for rules: devices, ports and their neighbors, kinds of ports, pools.
 
-Prometheus gets it as recorded series with constant values (:mod:`.recordings`), so that every other rule is written
-once, for all fabrics, and takes what is particular from there.
+Prometheus gets them as recorded series with constant values (:mod:`.recordings`), so that every other rule is written
+once, for all fabrics, and joins the values of a fabric from there.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class IntendedNeighbor(NamedTuple):
-    """What is at the other end of a port; ``port`` is empty where nobody says which of its ports."""
+    """The device at the other end of a port; ``port`` is empty where its port is unknown."""
 
     name: str
     port: str
@@ -42,9 +42,9 @@ class IntendedSwitch(NamedTuple):
 
 
 class IntendedPort(NamedTuple):
-    """A port that the intent uses, the name of its kind, and what is at its other end.
+    """A port that the intent uses, the name of its kind, and its neighbor.
 
-    ``namespace`` is that of its ASIC, empty on a switch with one. ``up``: it is meant to be.
+    ``namespace`` is that of its ASIC, empty on a switch with one. ``up``: the port should be up.
     """
 
     switch: str
@@ -59,13 +59,13 @@ class IntendedPort(NamedTuple):
 
     @property
     def identity(self) -> dict[str, str]:
-        """The labels by which the exporter knows the port."""
+        """The labels that identify the port in series of the exporter."""
         named = {"switch": self.switch, "namespace": self.namespace, "interface": self.interface}
         return {name: value for name, value in named.items() if value}
 
     @property
     def known(self) -> dict[str, str]:
-        """The labels that say what the port is for; those that are empty are left out, as Prometheus does."""
+        """The labels with the purpose of the port; empty ones are omitted, as Prometheus does."""
         neighbor = self.neighbor
         named = {
             "kind": self.kind,
@@ -79,7 +79,7 @@ class IntendedPort(NamedTuple):
 
 
 class HeadroomPool(NamedTuple):
-    """A pool that lends headroom."""
+    """A pool that provides shared headroom."""
 
     switch: str
     namespace: str
@@ -88,7 +88,7 @@ class HeadroomPool(NamedTuple):
 
 
 class Inventory(NamedTuple):
-    """Everything that rules take from an intent. ``kinds`` by name; ``hosts`` are their names."""
+    """All values that rules take from an intent. ``kinds`` are by name; ``hosts`` are names."""
 
     fabric: str
     switches: tuple[IntendedSwitch, ...]
@@ -99,22 +99,22 @@ class Inventory(NamedTuple):
 
     @property
     def priorities(self) -> tuple[int, ...]:
-        """The lossless priorities of any port."""
+        """The lossless priorities of all ports."""
         return self._distinct("priority")
 
     @property
     def queues(self) -> tuple[int, ...]:
-        """Their queues."""
+        """The queues of the lossless priorities."""
         return self._distinct("queue")
 
     @property
     def groups(self) -> tuple[int, ...]:
-        """Their priority groups."""
+        """The priority groups of the lossless priorities."""
         return self._distinct("group")
 
     @property
     def watched(self) -> tuple[int, ...]:
-        """The queues that a watchdog is meant to watch."""
+        """The queues with an intended watchdog."""
         lossless = (item for kind in self.kinds.values() for item in kind.priorities)
         return tuple(sorted({item.priority for item in lossless if item.detection_s is not None}))
 
@@ -125,7 +125,7 @@ class Inventory(NamedTuple):
 
 
 def inventory(fabric: Fabric) -> Inventory:
-    """Return what is intended of a fabric."""
+    """Return the intended values of a fabric."""
     view = View(with_computed_buffers(fabric))
     places = {place.name: place for place in switch_places(fabric)}
     made = list(_ports(view, places))
@@ -174,7 +174,7 @@ def _port(
 
 
 def _neighbors(view: View) -> dict[tuple[str, str], IntendedNeighbor]:
-    """Return what is connected to each port of a switch."""
+    """Return the neighbor of each port of a switch."""
     fabric, neighbors = view.fabric, {}
     failures = fabric.failures
     tiers = {switch.name: known_tier(switch.tier) for switch in fabric.switches}
@@ -204,7 +204,7 @@ def _leads_to(switch: Switch, port: Port, neighbor: IntendedNeighbor | None) -> 
 
 
 def _names(kinds: Iterable[Kind]) -> dict[Kind, str]:
-    """Return a name for each kind, as it first comes."""
+    """Return a name for each kind, in the order of their first occurrence."""
     stems = grouped((kind.stem, kind) for kind in dict.fromkeys(kinds))
     return {
         kind: stem if len(same) == 1 else f"{stem}-{number}"

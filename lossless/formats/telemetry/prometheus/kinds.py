@@ -1,7 +1,7 @@
-"""Kinds of ports: what an intent wants of all ports that do the same job, stated once.
+"""Kinds of ports: the intended values of all ports with the same function, declared once.
 
-A kind has a name, ``leaf-host-400G``: the tier of its switches, where its ports lead to, their rate. Ports of one name
-that are configured differently are told apart by a number behind it.
+A kind has a name, ``leaf-host-400G``: the tier of its switches, the destination of its ports, their rate. Kinds with
+the same name and other settings get a number as suffix.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import PortSet
 
 LeadsTo = Literal["host", "up", "down", "switch"]
-"""Where a port leads: to a host, to a higher or a lower tier, or to a switch of the same or of no tier."""
+"""The destination of a port: a host, a higher or a lower tier, or a switch of the same or of no tier."""
 Pfc = Literal["on", "off", "asymmetric"]
 
 
 class LosslessPriority(NamedTuple):
-    """A lossless priority of a kind of ports: its queue and group, and what the intent gives them.
+    """A lossless priority of a kind of ports: its queue and group, and the intended values.
 
-    ``headroom_bytes`` and ``kmax_bytes`` are None where nothing says them, or where the queue does not mark.
-    ``detection_s`` is when the watchdog finds a storm, None where none is meant to run.
+    ``headroom_bytes`` and ``kmax_bytes`` are None where they are unknown, or where the queue does not mark.
+    ``detection_s`` is the detection time of the watchdog, None where none is intended.
     """
 
     priority: int
@@ -39,7 +39,7 @@ class LosslessPriority(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """What makes ports one kind. ``tier`` is the word for it, ``rate`` as people write it."""
+    """The properties that all ports of a kind share. ``tier`` is the word in its name, ``rate`` is text as 400G."""
 
     tier: str
     leads_to: LeadsTo
@@ -49,12 +49,12 @@ class Kind(NamedTuple):
 
     @property
     def stem(self) -> str:
-        """The first part of its name."""
+        """The name of the kind without a number."""
         return f"{self.tier}-{self.leads_to}-{self.rate}"
 
 
 def lossless_priorities(ports: PortSet) -> tuple[LosslessPriority, ...]:
-    """Return what an intent wants of each lossless priority of some ports.
+    """Return the intended values of each lossless priority of some ports.
 
     The watchdog watches the queue of the priority's own number (sonic-swss orchagent/pfcwdorch.cpp @e6b0c5b).
     """

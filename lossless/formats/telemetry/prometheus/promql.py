@@ -1,4 +1,4 @@
-"""Pieces of PromQL that rules are made of, for the series of one fabric."""
+"""Parts of PromQL expressions in rules, for the series of one fabric."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ if TYPE_CHECKING:
 PORT = "fabric, switch, namespace, interface"
 """The labels that name a port; ``namespace`` is empty on switches with one ASIC, which matches too."""
 INTENT = "lossless:intended_"
-"""What names of recorded values of the intent begin with."""
+"""The prefix of the recorded values of the intent."""
 KNOWN = "kind, tier, rail, leads_to, neighbor, neighbor_port"
-"""What the intent knows of a port beside its identity."""
+"""The labels that the intent adds to a port's identity."""
 
 
 class FabricSeries(NamedTuple):
-    """Series of one fabric by their names; every one is chosen by the label ``fabric`` of its target."""
+    """Series of one fabric by their names; each has the label ``fabric`` of its target."""
 
     fabric: str
 
     def __call__(self, name: str, *matchers: str) -> str:
-        """Return the series of a metric that fit matchers."""
+        """Return the series of a metric that match."""
         return f"{name}{{{', '.join((matching('fabric', self.fabric), *matchers))}}}"
 
     def sonic(self, name: str, *matchers: str) -> str:
-        """Return the series of a metric of the exporter, named without its prefix; KeyError where it has no such."""
+        """Return the series of a metric of the exporter, given without its prefix; KeyError for an unknown name."""
         return self(named(name).name, *matchers)
 
     def intended(self, name: str, *matchers: str) -> str:
@@ -36,7 +36,7 @@ class FabricSeries(NamedTuple):
         return self(f"{INTENT}{name}", *matchers)
 
     def with_port(self, expression: str) -> str:
-        """Return an expression about ports with what the intent knows of them; other ports are left out."""
+        """Return an expression about ports with the labels of the intent; ports outside the intent are dropped."""
         return f"{expression}\n* on ({PORT}) group_left ({KNOWN}) {self.intended('port:info')}"
 
 
@@ -51,10 +51,10 @@ def named_series(name: str, labels: Mapping[str, str]) -> str:
 
 
 def any_of(values: Iterable[int | str]) -> str:
-    """Return a regular expression for some numbers, or for words that are none themselves."""
+    """Return a regular expression for some numbers, or for words without special characters."""
     return "|".join(map(str, values))
 
 
 def duration(seconds: int) -> str:
-    """Return a duration as PromQL writes it: ``5m``, ``40s``."""
+    """Return a duration in PromQL's notation: ``5m``, ``40s``."""
     return f"{seconds // 60}m" if seconds % 60 == 0 else f"{seconds}s"

@@ -16,13 +16,16 @@ if TYPE_CHECKING:
     from lossless.formats.telemetry.prometheus.times import AlertTimes
 
 _INTENT_INTERVAL_S = 60
-"""Prometheus looks back five minutes for a value; these never change."""
+"""Evaluation interval of constant values; Prometheus looks back five minutes for a value."""
 _PAUSE_BYTES = 65_535 * 512 // 8
-"""What a port sends in the longest pause of one PFC frame: 65,535 quanta of 512 bit times (IEEE 802.1Q, 36.2)."""
+"""Bytes of a port's rate in the longest pause of one PFC frame: 65,535 quanta of 512 bit times.
+
+Source: IEEE 802.1Q, 36.2.
+"""
 
 
 def intent_groups(intended: Inventory) -> tuple[Group, ...]:
-    """Return the values of the intent: what is of the whole fabric first, then the ports of each switch."""
+    """Return the values of the intent: first those of the whole fabric, then the ports of each switch."""
     ports = grouped((port.switch, port) for port in intended.ports)
     fabric = {"fabric": intended.fabric}
     of_switches = (
@@ -63,7 +66,7 @@ def _of_fabric(intended: Inventory) -> Iterator[RecordingRule]:
 
 
 def _of_kind(kind: dict[str, str], lossless: LosslessPriority) -> Iterator[RecordingRule]:
-    """Yield what a kind of ports has for one lossless priority."""
+    """Yield the values of one lossless priority of a kind of ports."""
     queue, group = {"queue": str(lossless.queue)}, {"pg": str(lossless.group)}
     yield _value("priority:info", 1, kind | {"priority": str(lossless.priority)})
     yield _value("queue:info", 1, kind | queue)
@@ -81,7 +84,7 @@ def _value(name: str, value: float, labels: dict[str, str]) -> RecordingRule:
 
 
 def rate_group(intended: Inventory, every: AlertTimes) -> Group:
-    """Return the rates and shares of a fabric, each port with what the intent knows of it, then sums over ports."""
+    """Return the rates and shares of a fabric, each port with the labels of the intent, then sums over ports."""
     of = FabricSeries(intended.fabric)
     return Group(
         f"lossless-rates-{intended.fabric}",
@@ -100,7 +103,7 @@ def _of_pauses(of: FabricSeries, window: str) -> Iterator[RecordingRule]:
 
 
 def _of_losses(of: FabricSeries, intended: Inventory, window: str) -> Iterator[RecordingRule]:
-    """Yield what lossless queues and groups sent, marked and dropped, and their levels."""
+    """Yield the rates of packets that lossless queues and groups sent, marked and dropped, and their levels."""
     queues, groups = f'queue=~"{any_of(intended.queues)}"', f'pg=~"{any_of(intended.groups)}"'
     for name in ("sent_packets", "ecn_marked_packets", "dropped_packets"):
         counted = f"rate({of.sonic(f'queue_{name}_total', queues)}[{window}])"
@@ -111,7 +114,7 @@ def _of_losses(of: FabricSeries, intended: Inventory, window: str) -> Iterator[R
 
 
 def _at_most(of: FabricSeries, window: str) -> str:
-    """Return the share of time that a port was paused at most, were each frame it received the longest pause."""
+    """Return an upper bound of the share of time that a port was paused: each received frame as the longest pause."""
     frames = f"rate({of.sonic('pfc_received_frames_total')}[{window}])"
     longest = (
         f"on ({PORT}) group_left () ({_PAUSE_BYTES} / ({of.sonic('interface_speed_bytes_per_second')} > 0))"
@@ -120,7 +123,7 @@ def _at_most(of: FabricSeries, window: str) -> str:
 
 
 def _levels(of: FabricSeries) -> Iterator[RecordingRule]:
-    """Yield watermarks of the last period as parts of what the intent gives."""
+    """Yield watermarks of the last period as shares of the intended values."""
     periodic = 'window="periodic"'
     headroom = of.with_port(of.sonic("priority_group_headroom_watermark_bytes", periodic))
     yield RecordingRule(
@@ -149,7 +152,7 @@ _SUMMED = {
 
 
 def _sums(of: FabricSeries) -> Iterable[RecordingRule]:
-    """Yield sums over the fabric by tier, rail and where ports lead to."""
+    """Yield sums over the fabric by tier, rail and destination of ports."""
     return (
         RecordingRule(
             f"lossless_fabric:{name}",

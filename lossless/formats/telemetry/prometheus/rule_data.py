@@ -1,7 +1,7 @@
-"""What rules of Prometheus are made of: recordings, alerts, and the series that each alert is tested with.
+"""Types of Prometheus rules: recordings, alerts, and the series with which each alert is tested.
 
-An alert stands beside one set of series in which it fires and one in which it does not, as a rule of the linter stands
-beside Bad and Good: promtool runs both on the rules that are rendered (:mod:`.tests_file`).
+Each alert has one set of series in which it fires and one in which it does not, as a rule of the linter has Bad and
+Good: promtool runs both on the rendered rules (:mod:`.tests_file`).
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ if TYPE_CHECKING:
 
 Severity = Literal["critical", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = ("critical", "warning", "info")
-"""``critical``: jobs stop or lose data now; ``warning``: they may; ``info``: worth knowing when something is wrong."""
+"""``critical``: jobs stop or lose data now; ``warning``: they may; ``info``: context for other alerts."""
 
 
 class RecordingRule(NamedTuple):
-    """A recorded series. ``labels`` are set on what ``expr`` returns."""
+    """A recorded series. ``labels`` are set on the result of ``expr``."""
 
     record: str
     expr: str
     labels: Mapping[str, str] = {}
 
     def data(self) -> dict[str, Yaml]:
-        """Return it as a rule file has it."""
+        """Return the rule in the form of a rule file."""
         labels: dict[str, Yaml] = {"labels": self.labels} if self.labels else {}
         return {"record": self.record, "expr": self.expr, **labels}
 
 
 class AlertCase(NamedTuple):
-    """Series as they are scraped, as promtool writes their values, and how long they are looked at.
+    """Scraped series with values in promtool's notation, and the duration of the test.
 
-    ``labels`` are those of the alert that fires, besides its name and severity; None: it does not fire.
+    ``labels`` are those of the firing alert besides its name and severity; None: it does not fire.
     """
 
     series: tuple[tuple[str, str], ...]
@@ -46,7 +46,7 @@ class AlertCase(NamedTuple):
 class Alert(NamedTuple):
     """An alert. ``follows`` names alerts that explain it, and the labels that both then share.
 
-    Texts are templates of Prometheus: ``{{ $labels.switch }}``. ``for_s`` is how long the condition holds first.
+    Texts are templates of Prometheus: ``{{ $labels.switch }}``. ``for_s`` is how long the condition must hold.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Alert(NamedTuple):
     follows: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def data(self) -> dict[str, Yaml]:
-        """Return it as a rule file has it."""
+        """Return the alert in the form of a rule file."""
         waits: dict[str, Yaml] = {"for": f"{self.for_s}s"} if self.for_s else {}
         return {
             "alert": self.name,
@@ -85,7 +85,7 @@ class Group(NamedTuple):
     rules: tuple[RecordingRule | Alert, ...]
 
     def data(self) -> dict[str, Yaml]:
-        """Return it as a rule file has it."""
+        """Return the group in the form of a rule file."""
         return {
             "name": self.name,
             "interval": f"{self.interval_s}s",

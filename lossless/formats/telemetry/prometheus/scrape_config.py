@@ -1,8 +1,8 @@
-"""The configuration of Prometheus: a job for each kind of target, the rule files, and where Alertmanager is.
+"""The configuration of Prometheus: a job for each kind of target, the rule files, and the address of Alertmanager.
 
-Targets carry the labels that rules and dashboards look for: ``fabric`` on all; ``switch`` as the exporter has it, with
+Targets carry the labels that rules and dashboards match: ``fabric`` on all; ``switch`` as the exporter has it, with
 its ``tier`` and ``rail``; ``instance`` as the intent names hosts. Their addresses are the names of devices, which a
-resolver has to know.
+resolver must support.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from lossless.formats.telemetry.yaml_text import Yaml
 
 EXPORTER_PORT = 10163
-"""That of ``lossless exporter``."""
+"""The port of ``lossless exporter``."""
 NODE_EXPORTER_PORT = 9100
-"""That of node_exporter (its README, --web.listen-address)."""
+"""The port of node_exporter (its README, --web.listen-address)."""
 UFM_PORT = 9001
-"""That of UFM Telemetry's Prometheus endpoint (docs.nvidia.com, UFM Telemetry, Prometheus Endpoint Support)."""
+"""The port of UFM Telemetry's Prometheus endpoint (docs.nvidia.com, UFM Telemetry, Prometheus Endpoint Support)."""
 
 
 class ScrapeJob(NamedTuple):
-    """A job and its targets: the address and the labels of each. ``file`` is where they lie."""
+    """A job and its targets: the address and the labels of each. ``file`` contains the targets."""
 
     name: str
     file: str
@@ -37,15 +37,15 @@ class ScrapeJob(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The file of its targets, as ``file_sd_configs`` reads it: one target a line."""
+        """The content of its file of targets in the format of ``file_sd_configs``: one target a line."""
         rows = ({"targets": [address], "labels": labels} for address, labels in self.targets)
         lines = ",\n".join(f"  {json.dumps(row)}" for row in rows)
         return f"[\n{lines}\n]\n"
 
     def data(self, scrape_s: int) -> dict[str, Yaml]:
-        """Return the job as a configuration has it.
+        """Return the job in the form of a configuration.
 
-        It states its interval itself: rules look back by it, also where the job is taken into another configuration.
+        It states its own interval, by which rules look back, so that it also works within another configuration.
         """
         every: dict[str, Yaml] = {"job_name": self.name, "scrape_interval": f"{scrape_s}s"}
         honored: dict[str, Yaml] = {"honor_labels": True} if self.honor_labels else {}
@@ -53,7 +53,7 @@ class ScrapeJob(NamedTuple):
 
 
 def scrape_config(jobs: Sequence[ScrapeJob], scrape_s: int, rule_files: Sequence[str]) -> dict[str, Yaml]:
-    """Return a whole configuration."""
+    """Return a complete configuration."""
     return {
         "rule_files": list(rule_files),
         "alerting": {"alertmanagers": [{"static_configs": [{"targets": ["localhost:9093"]}]}]},
@@ -66,7 +66,7 @@ def jobs_of(
 ) -> tuple[ScrapeJob, ...]:
     """Return the jobs that have targets: the exporters, node_exporter on hosts, and the hosts that UFM runs on.
 
-    Of a switch the name counts that it gives itself (``honor_labels``).
+    A switch keeps the name that it reports itself (``honor_labels``).
     """
     made = (
         ScrapeJob(

@@ -1,6 +1,7 @@
 """The tests of promtool: for every alert series in which it fires, and series in which it does not.
 
-They give the values of the intent as series of their own, of one port, so that they take as long on any fabric.
+They give the values of the intent as series of their own, of one port, so that their duration is the same for any
+fabric.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 FIRING = {"alertstate": "firing"}
 _SAMPLES_PER_EVALUATION = 6
-"""Rules are evaluated more seldom than in service, which changes nothing but the time that tests take."""
+"""Samples between two evaluations, more than in service, which only shortens the tests."""
 
 
 def tests_data(
@@ -29,9 +30,9 @@ def tests_data(
     groups: Sequence[str],
     sample_s: int,
 ) -> dict[str, Yaml]:
-    """Return the tests of alerts, as ``promtool test rules`` reads them; groups are evaluated in the order given.
+    """Return the tests of alerts for ``promtool test rules``; groups are evaluated in the order given.
 
-    On what is ``healthy`` no alert may fire.
+    On the cases in ``healthy`` no alert may fire.
     """
     on_healthy = (
         _test("nothing fires on a healthy fabric under load", scenario, FIRING, (), sample_s)

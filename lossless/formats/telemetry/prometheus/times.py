@@ -1,9 +1,9 @@
-"""How often things are scraped, and how long alerts look back and wait: derived from the intent where it says.
+"""Scrape interval, windows and waiting times of alerts, derived from the intent where it declares them.
 
-Three clocks run behind a counter. A switch polls its groups of counters (sonic-utilities counterpoll/main.py @063b996:
+Three intervals affect a counter. A switch polls its groups of counters (sonic-utilities counterpoll/main.py @063b996:
 PORT each second; QUEUE and PG_DROP every 10 s; watermarks every 60 s, and PERIODIC ones are cleared every 120 s,
-sonic-swss orchagent/watermarkorch.cpp @0545c4c). Prometheus scrapes. And the watchdog, or the transport, ends what
-went wrong. An alert has to look back over the slowest clock, and to wait until what heals by itself has healed.
+sonic-swss orchagent/watermarkorch.cpp @0545c4c). Prometheus scrapes. And the watchdog, or the transport, ends a
+fault. An alert must look back over the longest interval, and wait until faults that heal by themselves have healed.
 """
 
 from __future__ import annotations
@@ -19,24 +19,26 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Fabric
 
 DEFAULT_SCRAPE_S = 10
-"""Where an intent states no interval: the slowest that rule TEL001 accepts."""
+"""Scrape interval without one in the intent: the longest that rule TEL001 accepts."""
 SLOW_POLL_S = 10
-"""How often SONiC polls queues and drops of groups."""
+"""Polling interval of SONiC for queues and drops of groups."""
 WATERMARK_S = 120
-"""How often SONiC clears its PERIODIC watermarks."""
+"""Interval at which SONiC clears its PERIODIC watermarks."""
 _SCRAPES_PER_WINDOW = 4
 """Ours: a rate needs two samples, and twice as many survive a failed scrape."""
 _SETTLES_S = 300
-"""Ours: a switch that boots, or reloads its configuration, is back within minutes; an alert before that says nothing
-that whoever did it does not know."""
+"""Seconds (ours) within which a switch is back that boots, or reloads its configuration.
+
+Alerts wait that long, since the person who restarted it does not need one.
+"""
 
 
 class AlertTimes(NamedTuple):
     """Times in seconds.
 
-    ``scrape``: between scrapes. ``rate``: what rates look back over. ``event``: how long a counter that moved once is
-    shown. ``storm``: how long a storm that is restored and comes back counts as one. ``settles``: how long something is
-    absent before it is missed. ``patience``: how long a queue pair retries before it gives up.
+    ``scrape``: between scrapes. ``rate``: window of rates. ``event``: how long an alert shows a single increase of a
+    counter. ``storm``: period in which repeated storms count as one. ``settles``: how long an absence lasts before it
+    is reported. ``patience``: how long a queue pair retries before it gives up.
     """
 
     scrape: int
@@ -48,12 +50,12 @@ class AlertTimes(NamedTuple):
 
     @property
     def sustained(self) -> int:
-        """How long a rate stays above 0 before it is no burst: two windows that share no sample."""
+        """How long a rate must stay above 0 to be more than a burst: two windows without a common sample."""
         return 2 * self.rate
 
     @property
     def retries(self) -> int:
-        """How long retransmissions go on before the death of a peer does not explain them.
+        """How long retransmissions must continue until the death of a peer no longer explains them.
 
         Twice the patience and a window; an hour at most (ours), where queue pairs hardly ever give up.
         """
@@ -61,12 +63,12 @@ class AlertTimes(NamedTuple):
 
     @property
     def sample(self) -> int:
-        """How far samples are apart in tests: as scrapes are, but not so near that there are many."""
+        """The interval of samples in tests: that of scrapes, or longer, to keep their number small."""
         return max(self.scrape, DEFAULT_SCRAPE_S)
 
     @property
     def peaks(self) -> int:
-        """How long peaks repeat: five periods of watermarks (ours)."""
+        """How long peaks must repeat: five periods of watermarks (ours)."""
         return 5 * WATERMARK_S
 
 
@@ -87,13 +89,13 @@ def times(fabric: Fabric) -> AlertTimes:
 
 
 def subnet_times() -> AlertTimes:
-    """Return the times of an InfiniBand subnet: nothing in its intent says how often it is looked at."""
+    """Return the times of an InfiniBand subnet, whose intent declares no scrape interval."""
     rate = _SCRAPES_PER_WINDOW * SUBNET_SCRAPE_S
     return AlertTimes(SUBNET_SCRAPE_S, rate, max(_SETTLES_S, rate), 0, _SETTLES_S, 0)
 
 
 SUBNET_SCRAPE_S = 30
-"""Ours: counters of errors move in minutes, and UFM Telemetry serves its last sample alone."""
+"""Scrape interval (ours): error counters change within minutes, and UFM Telemetry serves its last sample alone."""
 
 
 def _storm_cycle_ms(fabric: Fabric) -> int:

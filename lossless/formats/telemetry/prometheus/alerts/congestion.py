@@ -1,6 +1,6 @@
-"""Alerts on pauses and marks: pauses where nothing is lossless, receivers that are slow, congestion that spreads.
+"""Alerts on pauses and marks: pauses of lossy priorities, slow receivers, congestion that spreads.
 
-Pauses alone are no fault: a lossless fabric under load pauses, and so no alert here fires on pauses of a lossless
+Pauses alone are not a fault: a lossless fabric under load pauses, so no alert here fires on pauses of a lossless
 priority as such.
 """
 
@@ -24,18 +24,20 @@ if TYPE_CHECKING:
 SLOW_RECEIVER = "LosslessSlowReceiver"
 SPREADS = "LosslessCongestionSpreads"
 SLOW_RATIO = 0.1
-"""Ours: a host that stops its port a tenth of the time takes in at most nine tenths of what it is sent."""
+"""Share of time (ours): a host that pauses its port a tenth of the time receives at most nine tenths of the traffic."""
 SPREADS_RATIO = 0.25
-"""Ours: a link between switches that waits a quarter of the time lacks a quarter of its capacity. DCQCN with marks in
-time keeps pauses between switches rare (Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015,
-section 6)."""
+"""Share of time (ours): a link between switches that is paused a quarter of the time lacks a quarter of its capacity.
+
+DCQCN with marks in time keeps pauses between switches rare (Zhu et al., Congestion Control for Large-Scale RDMA
+Deployments, SIGCOMM 2015, section 6).
+"""
 _AT = "{{ $labels.switch }} {{ $labels.interface }}"
 _QUIET_FRAMES = 50
 """Pauses from one scrape to the next of a port that is healthy under load."""
 
 
 def congestion_alerts(context: AlertContext) -> Iterator[Alert]:
-    """Yield the alerts on pauses and marks; none where nothing is lossless."""
+    """Yield the alerts on pauses and marks; none without lossless classes."""
     bench = port_bench(context.intended)
     if bench is None:
         return
@@ -56,10 +58,10 @@ def congestion_alerts(context: AlertContext) -> Iterator[Alert]:
 def _on_lossy(
     context: AlertContext, bench: PortBench, lossy: int, direction: Literal["received", "sent"]
 ) -> Alert:
-    """Fires on pauses of a priority that no port of the kind has PFC for, once they go on for two windows.
+    """Return the alert on pauses of a priority for which no port of the kind has PFC, lasting two windows.
 
-    A NIC that starts may send some before PFC is set on it. A port with asymmetric PFC obeys all priorities, so what it
-    receives is left out.
+    A NIC that starts may send some before PFC is set on it. A port with asymmetric PFC obeys all priorities, so pauses
+    that it receives are excluded.
     """
     obeys = ', pfc!="asymmetric"' if direction == "received" else ""
     of = context.of
@@ -88,12 +90,12 @@ def _on_lossy(
 
 
 def _slow_receiver(context: AlertContext, bench: PortBench) -> Alert:
-    """Fires where a host pauses its switch a tenth of the time, while the switch pauses others of the same priority.
+    """Return the alert on a host that pauses its switch a tenth of the time, while the switch pauses others too.
 
-    Neither alone is a fault: a switch pauses in every incast, and a host whose pauses go no further harms itself only.
-    Where the switch counts no time in pause, the share is what the frames can have made at most, each the longest there
-    is: on 400G that takes 1,190 frames/s. A host whose PCIe slot is slower than its ports is one by design, and fires
-    it under load.
+    Both are in the same priority. Neither alone is a fault: a switch pauses in every incast, and a host whose pauses go
+    no further harms itself only. Where the switch does not count paused time, the share is an upper bound: each frame
+    counts as the longest pause, so 400G takes 1,190 frames/s. A host whose PCIe slot is slower than its ports is slow
+    by design, and fires it under load.
     """
     of = context.of
     host = 'leads_to="host"'
@@ -127,11 +129,11 @@ def _slow_receiver(context: AlertContext, bench: PortBench) -> Alert:
 
 
 def _spreads(context: AlertContext, bench: PortBench) -> Alert:
-    """Fires where a link between switches waits a quarter of the time, for ten minutes.
+    """Return the alert on a link between switches that is paused a quarter of the time, for ten minutes.
 
-    It needs a switch that counts the time (PFC history): frames alone say how often a port was paused, not how long,
-    and under load on a healthy fabric they are many. It is not rendered where PFC is all the congestion control there
-    is: pauses between switches are its way to work.
+    It needs a switch that counts paused time (PFC history): frames alone show how often a port was paused, not how
+    long, and under load on a healthy fabric they are many. It is not rendered where PFC is the only congestion control:
+    there pauses between switches are the normal mechanism.
     """
     priority = {"priority": str(bench.lossless.priority)}
     seconds = 2 * context.every.settles + context.every.rate + context.every.sample
@@ -159,7 +161,7 @@ def _spreads(context: AlertContext, bench: PortBench) -> Alert:
 
 
 def _no_marks(context: AlertContext, bench: PortBench, kmax_bytes: int) -> Alert:
-    """Fires where a queue stands above Kmax in five periods of watermarks, and neither marks nor drops a packet.
+    """Return the alert on a queue above Kmax in five watermark periods that neither marks nor drops a packet.
 
     One peak is no proof: chips that average the depth of a queue mark later. A switch that counts no marks at all looks
     the same, so another switch of the same HWSKU must have counted some.
@@ -188,7 +190,7 @@ def _no_marks(context: AlertContext, bench: PortBench, kmax_bytes: int) -> Alert
 
 
 def _peaks(context: AlertContext, bench: PortBench, kmax_bytes: int, *, marked: int) -> AlertCase:
-    """Return a queue above Kmax that marks some packets or none, on a switch that has marked on another queue."""
+    """Return a case: a queue above Kmax with some or no marked packets; another queue of the switch has marked."""
     queue = str(bench.lossless.queue)
     labels = {"queue": queue, "window": "periodic"}
     switch = next(item for item in context.intended.switches if item.place.name == bench.port.switch)

@@ -1,4 +1,4 @@
-"""What alerts of a fabric are made from."""
+"""The inputs of the alerts of a fabric."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class AlertContext(NamedTuple):
-    """``pfc_only``: senders react to nothing but pauses. ``polled`` are the counter groups meant to be polled."""
+    """Inputs of alerts. ``pfc_only``: senders react only to pauses. ``polled``: groups with intended polling."""
 
     intended: Inventory
     every: AlertTimes

@@ -1,11 +1,11 @@
 """Alerts on the NICs of hosts, by node_exporter.
 
 Counters of RDMA devices (``hw_counters``) need a node_exporter that reads them, those of ``ethtool -S`` its collector
-ethtool with the counters of priorities included. Where they are missing nothing fires, and
-``LosslessHostCountersMissing`` says so.
+ethtool with the counters of priorities included. Where they are missing no alert fires except
+``LosslessHostCountersMissing``.
 
-Lost packets show at hosts as packets out of sequence and as retransmissions. Each has innocent causes too, which end by
-themselves: so these alerts wait longer than they do.
+Lost packets appear at hosts as packets out of sequence and as retransmissions. Each has innocent causes too, which end
+by themselves: these alerts wait longer than that.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _interface(context: AlertContext) -> Labels:
 
 
 def _devices(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the matcher of devices, where the intent names them: a host may have NICs on other fabrics."""
+    """Return the matcher of devices that the intent names, because a host may have NICs on other fabrics."""
     return (f'device=~"{any_of(name.replace(".", "[.]") for name in names)}"',) if names else ()
 
 
@@ -86,7 +86,7 @@ def _grows(
     texts: tuple[str, str, str, str],
     severity: Severity = "warning",
 ) -> Alert:
-    """Return an alert on a counter of RDMA devices that grows in each window; a counter that grew before is quiet."""
+    """Return an alert on a counter of RDMA devices that grows in each window; it is quiet on growth in the past."""
     metric = FOREIGN[f"node_infiniband_{name}"].name
     alert, summary, description, runbook = texts
     labels, seconds = _port(context), for_s + context.every.rate + context.every.sample
@@ -109,9 +109,9 @@ def _grows(
 
 
 def _counters_missing(context: AlertContext) -> Alert:
-    """Fires where a host is scraped and shows no counters of its RDMA devices. Not a fault of the fabric: so info.
+    """Return the alert on a host that is scraped without counters of its RDMA devices: info, not a fault of the fabric.
 
-    Rendered for NICs of mlx5 alone: others count under names of their own, or node_exporter does not read them
+    Rendered for NICs of mlx5 alone: other drivers have other counter names, or node_exporter does not read them
     (prometheus/procfs sysfs/class_infiniband.go @01309d2: devices whose name begins with mlx5_ or irdma).
     """
     metric = FOREIGN["node_infiniband_out_of_sequence_packets_received_total"].name
@@ -135,10 +135,10 @@ def _counters_missing(context: AlertContext) -> Alert:
 
 
 def _out_of_sequence(context: AlertContext) -> Alert:
-    """Fires where packets arrive out of order for five minutes, and senders of the fabric get NAKs for it.
+    """Return the alert on packets out of order for five minutes, for which senders of the fabric get NAKs.
 
     A link that fails moves flows once, which reorders once. Where the packets of a flow are spread over paths, they
-    always arrive out of order, and NICs that are made for it send no NAK: so it needs the second sign.
+    always arrive out of order, and NICs that support it send no NAK: so it needs the second sign.
     """
     naks = context.of(FOREIGN["node_infiniband_packet_sequence_errors_total"].name)
     alert = _grows(
@@ -163,10 +163,10 @@ def _out_of_sequence(context: AlertContext) -> Alert:
 
 
 def _ack_timeouts(context: AlertContext) -> Alert:
-    """Fires where timeouts go on for longer than a dead peer explains.
+    """Return the alert on timeouts that last longer than a dead peer explains.
 
     A job that is killed leaves its peers waiting: their queue pairs time out until they have no retry left, 4.096 us x
-    2^timeout x (retry_count + 1) as the intent has it. It waits for twice that, and a window.
+    2^timeout x (retry_count + 1) with the values of the intent. It waits for twice that, and a window.
     """
     return _grows(
         context,
@@ -183,7 +183,7 @@ def _ack_timeouts(context: AlertContext) -> Alert:
 
 
 def _adaptive_retransmission(context: AlertContext) -> Alert:
-    """Fires where a NIC retransmits by its own timer for as long as timeouts have to go on."""
+    """Return the alert on retransmissions by the NIC's own timer, for the same time as that on timeouts."""
     return _grows(
         context,
         _RETRANSMITS,
@@ -198,8 +198,11 @@ def _adaptive_retransmission(context: AlertContext) -> Alert:
 
 
 def _cnp_ignored(context: AlertContext) -> Alert:
-    """Fires where CNPs arrive and slow nothing down, though the intent has DCQCN on. On no healthy fabric: mlx5 counts
-    them only where its reaction point is off for the priority (Linux mlx5/counters.rst @16f448d)."""
+    """Return the alert on CNPs that arrive and are ignored, although the intent has DCQCN on.
+
+    No healthy fabric has them: mlx5 counts them only where its reaction point is off for the priority (Linux
+    mlx5/counters.rst @16f448d).
+    """
     return _grows(
         context,
         "rp_cnp_ignored_packets_received_total",
@@ -214,9 +217,9 @@ def _cnp_ignored(context: AlertContext) -> Alert:
 
 
 def _on_other_priority(context: AlertContext) -> Alert:
-    """Fires where a NIC of mlx5 sends RDMA, and nothing at all on a lossless priority.
+    """Return the alert on a NIC of mlx5 that sends RDMA, and nothing at all on a lossless priority.
 
-    Packets on other priorities alone are no sign: a host without RDMA has no others. A host that is meant to send RDMA
+    Packets on other priorities alone are no sign: a host without RDMA has no others. A host whose RDMA belongs
     in a lossy class alone fires it.
     """
     window = duration(context.every.event)
@@ -247,9 +250,9 @@ def _on_other_priority(context: AlertContext) -> Alert:
 
 
 def _pauses(context: AlertContext, driver: str) -> Iterator[Alert]:
-    """Yield, by priority, an alert on pauses that a NIC receives of a priority that the intent makes lossy.
+    """Yield, by priority, an alert on pauses that a NIC receives in a priority that the intent makes lossy.
 
-    Where the intent does not name the interfaces, a NIC of another fabric may be meant: then it is info.
+    Where the intent does not name the interfaces, the NIC may belong to another fabric: then it is info.
     """
     severity: Severity = "warning" if context.hosts.interfaces else "info"
     window, seconds = (
@@ -278,7 +281,10 @@ def _pauses(context: AlertContext, driver: str) -> Iterator[Alert]:
 
 
 def _discards(context: AlertContext, driver: str) -> Iterator[Alert]:
-    """Yield, by lossless priority, an alert on what a NIC receives and has no buffer for; its driver must count it."""
+    """Yield, by lossless priority, an alert on packets that a NIC receives and drops for want of buffer.
+
+    Only for drivers that count them.
+    """
     window, seconds = duration(context.every.event), context.every.event
     for priority in context.intended.priorities:
         counters = pause_counters(driver, priority)

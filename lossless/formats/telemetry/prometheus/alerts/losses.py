@@ -1,4 +1,4 @@
-"""Alerts on what a lossless fabric must not do: drop in a lossless class, and run out of headroom."""
+"""Alerts on faults that a lossless fabric must not have: drops in a lossless class, and exhausted headroom."""
 
 from __future__ import annotations
 
@@ -20,15 +20,17 @@ if TYPE_CHECKING:
 QUEUE_DROPS = "LosslessQueueDrops"
 GROUP_DROPS = "LosslessPriorityGroupDrops"
 NEARLY_FULL = 0.9
-"""Ours: a tenth of headroom is left. Rows of vendors are computed for the worst case, the smallest packets in cells
-that they do not fill; what is made of whole frames uses less. Only traffic that is that worst case gets here on a
-healthy fabric, and it gets no further."""
+"""Used share of headroom (ours): a tenth is left.
+
+Rows of vendors are computed for the worst case, the smallest packets in cells that they do not fill; whole frames use
+less. Only worst-case traffic reaches this share on a healthy fabric, and it goes no further.
+"""
 _AT = "{{ $labels.switch }} {{ $labels.interface }}"
 _VERIFY = "lossless verify INTENT CAPTURES --since BEFORE"
 
 
 def loss_alerts(context: AlertContext) -> Iterator[Alert]:
-    """Yield the alerts on losses and headroom; none where nothing is lossless."""
+    """Yield the alerts on losses and headroom; none without lossless classes."""
     bench = port_bench(context.intended)
     if bench is None:
         return
@@ -41,12 +43,12 @@ def loss_alerts(context: AlertContext) -> Iterator[Alert]:
 
 
 def _queue_drops(context: AlertContext, bench: PortBench) -> Alert:
-    """Fires on the first drop of a lossless queue.
+    """Return the alert on the first drop of a lossless queue.
 
-    Left out are ports that went down meanwhile, which empties their queues on a healthy fabric too (a host restarts),
-    and queues that the watchdog stormed: those drops are its own, and it has alerts of its own. Drops are counted up to
-    a poll later than what explains them, so that is looked for a window further back. A port of which nobody says
-    whether it is up (gNMI does not) counts as up.
+    Excluded are ports that went down in the window, which empties their queues on a healthy fabric too (a host
+    restarts), and queues that the watchdog stormed, whose drops have alerts of their own. Drops are counted up to a
+    poll later than their cause, so causes are searched a window further back. A port whose state is unknown (gNMI does
+    not serve it) counts as up.
     """
     queue = {"queue": str(bench.lossless.queue)}
     return Alert(
@@ -104,13 +106,13 @@ def _drops(context: AlertContext, bench: PortBench, drops: Line, fires: dict[str
 
 
 def _flap(context: AlertContext, bench: PortBench, drops: Line) -> AlertCase:
-    """Return the same drops on a port that went down meanwhile."""
+    """Return a case with the same drops on a port that went down in the window."""
     up = bench.sonic("interface_up", f"1+0x{context.every.event // context.every.sample - 2} 0 1+0{REPEATS}")
     return bench.scenario(context.every.event, drops, up)
 
 
 def _headroom(context: AlertContext, bench: PortBench, headroom_bytes: int) -> Alert:
-    """Fires while the watermark of a period stands above nine tenths of the headroom that the intent gives."""
+    """Return the alert on a periodic watermark above nine tenths of the intended headroom."""
     labels = {"pg": str(bench.lossless.group), "window": "periodic"}
 
     def level(ratio: float) -> Line:
@@ -135,7 +137,7 @@ def _headroom(context: AlertContext, bench: PortBench, headroom_bytes: int) -> A
 
 
 def _pool(context: AlertContext, pool: HeadroomPool) -> Alert:
-    """Fires while the watermark of a period stands above nine tenths of a pool that lends headroom."""
+    """Return the alert on a periodic watermark above nine tenths of a shared headroom pool."""
     asic = {"namespace": pool.namespace} if pool.namespace else {}
     identity = {"fabric": context.intended.fabric, "switch": pool.switch, **asic, "pool": pool.pool}
 
@@ -168,4 +170,4 @@ def _pool(context: AlertContext, pool: HeadroomPool) -> Alert:
 
 
 LOSSES = (QUEUE_DROPS, GROUP_DROPS, TRIGGERED)
-"""What explains that hosts retransmit."""
+"""Alerts that explain retransmissions of hosts."""

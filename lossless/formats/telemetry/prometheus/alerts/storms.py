@@ -1,8 +1,8 @@
-"""Alerts on pause storms: one that goes on, the watchdog that triggered, the watchdog that does not run.
+"""Alerts on pause storms: an ongoing storm, a watchdog that triggered, a watchdog that does not run.
 
-A watchdog triggers on no healthy fabric: a queue that sends nothing for its whole detection time while it is paused is
-what it is there for. One whose detection time is shorter than legitimate pauses would (rule WD015 and the storm model
-say when); then it drops packets each time, and the alert is right to say so.
+On a healthy fabric no watchdog triggers: it detects a queue that sends no packet for the whole detection time while it
+is paused. With a detection time shorter than legitimate pauses it triggers nevertheless (rule WD015 and the storm model
+report that case); then it drops packets each time, and the alert is correct.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _TO = "{{ $labels.leads_to }} {{ $labels.neighbor }} {{ $labels.neighbor_port }}
 
 
 def storm_alerts(context: AlertContext) -> Iterator[Alert]:
-    """Yield the alerts on storms; none where no watchdog is meant to run."""
+    """Yield the alerts on storms; none where the intent has no watchdog."""
     bench = port_bench(context.intended)
     if bench is None or not context.intended.watched:
         return
@@ -41,10 +41,10 @@ def storm_alerts(context: AlertContext) -> Iterator[Alert]:
 
 
 def _storm(context: AlertContext, bench: PortBench) -> Alert:
-    """Fires at once: the queue was paused for the whole detection time before the watchdog said so.
+    """Return the alert on a storm; it fires at once, since the watchdog reports only after the whole detection time.
 
     It looks back over one cycle of the watchdog (detection, restoration, a poll for each, and a scrape), so that a
-    storm that is restored and comes back is one alert and not many. Ports that the intent does not know count too.
+    storm that is restored and comes back is one alert and not many. Ports outside the intent count too.
     """
     of = context.of
     stormed = f"max_over_time({of.sonic('pfc_watchdog_storm')}[{duration(context.every.storm)}]) == 1"
@@ -69,7 +69,7 @@ def _storm(context: AlertContext, bench: PortBench) -> Alert:
 
 
 def _triggered(context: AlertContext, bench: PortBench) -> Alert:
-    """Fires on a storm that is over, for as long as an event is shown: between two scrapes it leaves only a count."""
+    """Return the alert on a storm that is over, as long as an event shows: between two scrapes only a count remains."""
     of = context.of
     counted = (
         f"increase({of.sonic('pfc_watchdog_storms_detected_total')}[{duration(context.every.event)}]) > 0"
@@ -100,7 +100,7 @@ def _triggered(context: AlertContext, bench: PortBench) -> Alert:
 
 
 def _not_running(context: AlertContext, bench: PortBench, queue: int) -> Alert:
-    """Fires where a port is up and the watchdog has no times for its queue.
+    """Return the alert on a port that is up and has no watchdog times for its queue.
 
     It waits as long as the alert on polling does: SONiC polls the watchdog some minutes after a boot.
     """

@@ -1,6 +1,6 @@
 """Alerts on an InfiniBand subnet: by UFM Telemetry where UFM manages it, by node_exporter at its hosts.
 
-Waiting for credits is how InfiniBand holds senders back: it is recorded, and no alert.
+Waiting for credits is InfiniBand's normal flow control: it is recorded, without an alert.
 """
 
 from __future__ import annotations
@@ -21,13 +21,16 @@ if TYPE_CHECKING:
     from lossless.formats.telemetry.prometheus.times import AlertTimes
 
 _SYMBOL_ERRORS_PER_HOUR = 10
-"""Ours, for a port of a host: a link within its specification (10^-15, InfiniBand vol. 2, 9.6) that runs at 400 Gb/s
-has an error in 40 minutes before correction, and what is counted is what correction left."""
+"""Symbol errors per hour (ours) above which a cable of a host is bad.
+
+A link within its specification (10^-15, InfiniBand vol. 2, 9.6) at 400 Gb/s has an error in 40 minutes before
+correction, and the counter has the errors that correction left.
+"""
 _HOUR_S = 3600
 
 
 class PortCounters(NamedTuple):
-    """What one program calls the counters of a port, and what of a port it names."""
+    """Names of a port's counters in one program, and its labels for the port."""
 
     program: str
     downed: str
@@ -39,7 +42,7 @@ class PortCounters(NamedTuple):
 
 
 def port_counters(manager: str, host: str, fabric: str) -> tuple[PortCounters, ...]:
-    """Return what is known of the ports of a subnet: those of hosts, and all of them where UFM manages it."""
+    """Return the counters of a subnet's ports: those of hosts, and those of all ports where UFM manages it."""
     node = PortCounters(
         "node_exporter",
         FOREIGN["node_infiniband_link_downed_total"].name,
@@ -62,7 +65,7 @@ def port_counters(manager: str, host: str, fabric: str) -> tuple[PortCounters, .
 
 
 def subnet_recordings(fabric: str, every: AlertTimes, counters: tuple[PortCounters, ...]) -> Group:
-    """Return how fast ports wait for credits, in ticks per second: information, since a loaded port waits."""
+    """Return the rate at which ports wait for credits, in ticks per second: information, since a loaded port waits."""
     of, window = FabricSeries(fabric), duration(every.rate)
     rules = (
         RecordingRule("lossless:infiniband_port_wait_ticks:rate", f"rate({of(item.waits)}[{window}])")
@@ -81,7 +84,7 @@ def subnet_alerts(fabric: str, every: AlertTimes, counters: tuple[PortCounters, 
 
 
 def _ufm_away(fabric: str, every: AlertTimes) -> Alert:
-    """Fires where UFM Telemetry answers on no manager: of two, one stands by. On no healthy subnet."""
+    """Return the alert on UFM Telemetry that answers on no manager; of two managers one is a standby."""
     job = matching("job", UFM_JOB)
     managers = [{"job": UFM_JOB, "fabric": fabric, "instance": name} for name in ("first", "second")]
     seconds = every.settles + 2 * every.sample
@@ -101,7 +104,7 @@ def _ufm_away(fabric: str, every: AlertTimes) -> Alert:
 
 
 def _flaps(fabric: str, every: AlertTimes, item: PortCounters) -> Alert:
-    """Fires where a link went down three times in an hour.
+    """Return the alert on a link that went down three times in an hour.
 
     Once is a host that restarts, and twice one that restarts again: the counter counts those too.
     """
@@ -122,9 +125,9 @@ def _flaps(fabric: str, every: AlertTimes, item: PortCounters) -> Alert:
 
 
 def _symbol_errors(fabric: str, every: AlertTimes, item: PortCounters) -> Alert:
-    """Fires where a port counts symbol errors and its link recovers from errors in the same hour.
+    """Return the alert on a port with symbol errors and link error recoveries in the same hour.
 
-    Either alone is not reported: errors are counted while a cable is plugged, and a link when its peer restarts.
+    Neither alone is reported: symbol errors occur while a cable is plugged, recoveries when the peer restarts.
     """
     of, window = FabricSeries(fabric), duration(_HOUR_S)
     errors = f"increase({of(item.symbol_errors)}[{window}]) > {_SYMBOL_ERRORS_PER_HOUR}"

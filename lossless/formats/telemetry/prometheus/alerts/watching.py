@@ -1,4 +1,4 @@
-"""Alerts on the watching itself: what is not scraped, not counted, or not there. Silence must not pass for health."""
+"""Alerts on the monitoring itself: missing targets, scrapes, counters and ports. Silence must not pass for health."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SCRAPE_JOBS = "rendered prometheus.yml."
 
 
 def watching_alerts(context: AlertContext) -> Iterator[Alert]:
-    """Yield the alerts on what is not watched."""
+    """Yield the alerts on gaps of the monitoring."""
     yield _intent_missing(context)
     if context.intended.switches:
         yield from _switch_alerts(context)
@@ -45,7 +45,7 @@ def _seconds(context: AlertContext) -> int:
 
 
 def _intent_missing(context: AlertContext) -> Alert:
-    """Fires where the file of intended values is not loaded: then no other alert can fire. On no healthy fabric."""
+    """Return the alert on missing recorded values of the intent, without which no other alert can fire."""
     info = "switch:info" if context.intended.switches else "host:info"
     fabric = {"fabric": context.intended.fabric}
     return Alert(
@@ -78,10 +78,10 @@ def _up(job: str, labels: Labels, value: int) -> Line:
 
 
 def _not_a_target(context: AlertContext, switch: Labels, known: Labels, info: Line) -> Alert:
-    """Fires where no series has the name of a switch of the intent, and no scrape of it fails. On no healthy fabric.
+    """Return the alert on a switch of the intent whose name is in no series and in no failed scrape.
 
-    Either Prometheus has no such target, or the switch calls itself by another name, which no other alert would find.
-    One gnmic serves many switches from one target: counters of their queues say that they are watched.
+    Either Prometheus has no such target, or the switch reports another name, which no other alert would match.
+    One gnmic serves many switches from one target: counters of their queues show that they are monitored.
     """
     of = context.of
     served = f"{of.sonic('info')} or {of.sonic('queue_sent_packets_total')}"
@@ -103,7 +103,7 @@ def _not_a_target(context: AlertContext, switch: Labels, known: Labels, info: Li
 
 
 def _scrape_failed(context: AlertContext, switch: Labels) -> Alert:
-    """Fires where scrapes fail for longer than a switch takes to boot. Silence it for an upgrade that takes longer."""
+    """Return the alert on scrapes that fail for longer than a switch takes to boot; silence it for longer upgrades."""
     job = {"job": SWITCHES_JOB}
     return Alert(
         name=SCRAPE_FAILED,
@@ -120,7 +120,7 @@ def _scrape_failed(context: AlertContext, switch: Labels) -> Alert:
 
 
 def _database_down(context: AlertContext, switch: Labels) -> Alert:
-    """Fires where a database of a switch does not answer, or stays empty. On no healthy fabric once it has booted."""
+    """Return the alert on a database of a switch that does not answer, or stays empty after the boot."""
     name, database = named("database_up").name, {"database": "COUNTERS_DB"}
     return Alert(
         name=DATABASE_DOWN,
@@ -137,7 +137,7 @@ def _database_down(context: AlertContext, switch: Labels) -> Alert:
 
 
 def _polling_off(context: AlertContext, switch: Labels) -> Alert:
-    """Fires where counters that the intent wants polled are not, once SONiC has switched them on after a boot.
+    """Return the alert on counter groups whose intended polling is off, long after SONiC enables it at a boot.
 
     SONiC waits three minutes with that (sonic-buildimage dockers/docker-orchagent/enable_counters.py @086b03b), so this
     one waits twice as long as others.
@@ -160,7 +160,7 @@ def _polling_off(context: AlertContext, switch: Labels) -> Alert:
 
 
 def _host_not_a_target(context: AlertContext) -> Alert:
-    """Fires where a host of the intent is no target. On a healthy fabric while hosts are being added: so only info."""
+    """Return the alert on a host of the intent without a target: only info, because hosts are added one by one."""
     host = {"fabric": context.intended.fabric, "instance": context.intended.hosts[0]}
     info = line(f"{INTENT}host:info", host, steady(1))
     up = context.of("up", _HOSTS)
@@ -180,7 +180,7 @@ def _host_not_a_target(context: AlertContext) -> Alert:
 
 
 def _host_scrape_failed(context: AlertContext) -> Alert:
-    """Fires where node_exporter of a host does not answer. Hosts are taken out of service as a rule: so only info."""
+    """Return the alert on a host whose node_exporter does not answer: only info, because hosts are serviced often."""
     host = {"fabric": context.intended.fabric, "instance": context.intended.hosts[0]}
     return Alert(
         name="LosslessHostScrapeFailed",
@@ -196,7 +196,7 @@ def _host_scrape_failed(context: AlertContext) -> Alert:
 
 
 def _port_alerts(context: AlertContext) -> Iterator[Alert]:
-    """Yield the alerts on ports that are down, or that a switch does not have: those to hosts are only info."""
+    """Yield the alerts on ports that are down, or that a switch does not have; those to hosts are only info."""
     ports = context.intended.ports
     to_host = next((port for port in ports if port.leads_to == "host" and port.up), None)
     to_switch = next((port for port in ports if port.leads_to != "host" and port.up), None)
@@ -215,10 +215,10 @@ def _labels(context: AlertContext, port: IntendedPort) -> tuple[Labels, Labels]:
 
 
 def _port_down(context: AlertContext, port: IntendedPort, severity: Severity, leads_to: str) -> Alert:
-    """Fires where a port of the intent is down for minutes.
+    """Return the alert on a port of the intent that is down for minutes.
 
-    A host that is switched off is no fault. Left out are links out of service in the intent (``failures``), and those
-    to a switch that cannot be scraped: one that is upgraded takes all of its links along, and has its own alert.
+    A host that is switched off is no fault. Excluded are links out of service in the intent (``failures``), and those
+    to a switch that cannot be scraped: during an upgrade all of its links are down, and it has its own alert.
     """
     of = context.of
     away = f'label_replace({of("up", _SWITCHES)} == 0, "neighbor", "$1", "switch", "(.+)")'
@@ -243,7 +243,7 @@ def _port_down(context: AlertContext, port: IntendedPort, severity: Severity, le
 
 
 def _port_missing(context: AlertContext, port: IntendedPort) -> Alert:
-    """Fires where a switch that is scraped has no port of that name: another breakout, another HWSKU, another name."""
+    """Return the alert on a scraped switch without a port of the intent: another breakout, HWSKU or name."""
     of = context.of
     identity, labels = _labels(context, port)
     switch = {"fabric": context.intended.fabric, "switch": port.switch}
