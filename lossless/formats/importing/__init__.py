@@ -1,1 +1,1 @@
-"""From deployed configurations back to an intent: what most ports do is declared, what differs is listed."""
+"""Turns deployed configurations into an intent: values of most ports are declared, deviations are listed."""

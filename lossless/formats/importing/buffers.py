@@ -1,4 +1,4 @@
-"""What devices do with buffers to the buffer policy of an intent, tier by tier."""
+"""Derives the buffer policy of an intent from the buffers of devices, tier by tier."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def find_buffers(devices: Sequence[ImportDevice]) -> DraftBuffers:
 def _by_tier(
     devices: Sequence[ImportDevice], word_of: Callable[[ImportDevice], str], usual: str, notes: list[str]
 ) -> dict[Tier, str]:
-    """Return what most devices of each tier have, without tiers that have what is usual."""
+    """Return the word that most devices of each tier have, without tiers whose word is ``usual``."""
     by_tier: dict[Tier, str] = {}
     for tier in sorted({device.tier for device in devices}):
         word, vote = most(word_of(device) for device in devices if device.tier is tier)
@@ -65,13 +65,13 @@ def _by_tier(
 
 
 def _model(device: ImportDevice) -> str:
-    """The dynamic model where the device has it and SONiC a formula for the chip."""
+    """Return ``dynamic`` if the device uses that model and SONiC has a formula for the chip, else ``traditional``."""
     dynamic = device.switch.qos.buffer_model == "dynamic" and device.profile.asic.formula is not None
     return "dynamic" if dynamic else "traditional"
 
 
 def _form(device: ImportDevice) -> str:
-    """The form of ingress pools, where it is another than that of the HWSKU and the product ships it."""
+    """Return the form of ingress pools if it differs from that of the HWSKU and the product ships it, or ``""``."""
     pools = {pool.name for pool in device.switch.qos.pools}
     if not pools:
         return ""
@@ -96,7 +96,7 @@ def _form_of(pools: set[str]) -> str:
 
 
 def _unused(device: ImportDevice) -> str:
-    """Whether ports that carry no classes give their buffer back, and SONiC has profiles for that."""
+    """Return ``reclaim`` where unused ports give their buffer back and SONiC has profiles for that, else ``keep``."""
     if device.profile.zero_buffers is None:
         return "keep"
     if not _expected_ports(device) <= device.tables.table("PORT").keys():
@@ -111,7 +111,7 @@ def _unused(device: ImportDevice) -> str:
 
 
 def _expected_ports(device: ImportDevice) -> set[str]:
-    """Return the ports that the HWSKU leaves to a device besides those in use."""
+    """Return the ports that exist on a device besides those in use, as the HWSKU defines them."""
     split, used = breakouts(device), _laned(device, device.used.values())
     taken = {cage.index for cage in device.profile.cages if cage.name in split or _of_cage(used, cage)}
     return {spec.name for spec in device.hwsku.ports if spec.index not in taken}
@@ -162,20 +162,20 @@ def _numbered(ports: Iterable[Port]) -> dict[str, int]:
 
 
 def _named_after(numbered: Mapping[str, int], cage: Cage) -> set[str]:
-    """Return the names that ports of a cage can have: the cage's number plus that of a lane."""
+    """Return the possible names of a cage's ports: the cage's number plus that of a lane."""
     first = int(cage.name.removeprefix("Ethernet"))
     return {name for name, number in numbered.items() if first <= number < first + len(cage.lanes)}
 
 
 def _laned(device: ImportDevice, ports: Iterable[Port]) -> list[_LanedPort]:
-    """Return the ports whose lanes a device says, with them."""
+    """Return the ports with known lanes, with these lanes."""
     rows = ((port, device.tables.row("PORT", port.name)) for port in ports)
     laned = (_LanedPort(port, _lanes(row.fields.get("lanes", "").split(","))) for port, row in rows if row)
     return [port for port in laned if port.lanes]
 
 
 def _of_cage(laned: Iterable[_LanedPort], cage: Cage) -> list[Port]:
-    """Return the ports all of whose lanes are those of a cage."""
+    """Return the ports whose lanes all belong to a cage."""
     lanes = {*cage.lanes}
     return [port for port, own in laned if own <= lanes]
 

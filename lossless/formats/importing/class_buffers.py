@@ -1,6 +1,7 @@
-"""Thresholds and headroom of lossless groups that are not those of the HWSKU: what most ports have, by tier and speed.
+"""Thresholds and headroom of lossless groups that differ from the HWSKU's: those of most ports, by tier and speed.
 
-What a switch would compute, or take from a row of its HWSKU, is not stated: an intent gives it by itself.
+Values that a switch would compute, or take from a row of its HWSKU, are not declared: they are the defaults of an
+intent.
 """
 
 from __future__ import annotations
@@ -20,13 +21,16 @@ if TYPE_CHECKING:
     from lossless.model.hardware.model import HeadroomRow
 
 _DEFAULT_DYNAMIC_TH = 0
-"""What an intent tells the dynamic buffer model (sonic-buildimage files/build_templates/buffers_config.j2 @02aaf5c)."""
+"""The intent's default threshold in the dynamic buffer model.
+
+Source: sonic-buildimage files/build_templates/buffers_config.j2 @02aaf5c.
+"""
 
 
 def with_class_buffers(
     devices: Sequence[ImportDevice], classes: Sequence[DraftClass]
 ) -> tuple[DraftClass, ...]:
-    """Return classes with the buffers that most of their groups have, as far as those are not what is left out."""
+    """Return classes with the buffers that most of their groups have, except for values that are defaults."""
     return tuple(_with_buffers(devices, classes, cls) if cls.lossless else cls for cls in classes)
 
 
@@ -50,7 +54,7 @@ def _has_keys(values: ClassValues, lower: ClassValues) -> bool:
 
 
 def _values_of(device: ImportDevice, port: Port, priorities: Sequence[int]) -> Iterator[ClassValues]:
-    """Yield what each lossless group of a port has that an intent would not give it by itself."""
+    """Yield, for each lossless group of a port, the values that are not defaults of an intent."""
     qos = port.qos
     for priority in priorities if qos is not None and port.speed_bps else ():
         group = (
@@ -84,7 +88,7 @@ def _of_computed(device: ImportDevice, profile: BufferProfile | None) -> ClassVa
 
 
 def _beyond(device: ImportDevice, profile: BufferProfile, row: HeadroomRow) -> ClassValues:
-    """Return in what a profile differs from the row of its speed and length."""
+    """Return the values of a profile that differ from the row of its speed and length."""
     usual = {"xoff": row.headroom_bytes, "xon": row.xon_bytes, "xon_offset": row.xon_offset_bytes}
     given = {"xoff": profile.headroom_bytes, "xon": profile.xon_bytes, "xon_offset": profile.xon_offset_bytes}
     other = ((key, value) for key, value in given.items() if value is not None and value != usual[key])
@@ -95,7 +99,7 @@ def _beyond(device: ImportDevice, profile: BufferProfile, row: HeadroomRow) -> C
 
 
 def _threshold(device: ImportDevice, profile: BufferProfile) -> ClassValues:
-    """Return a threshold of the kind that its pool has: what another kind does is the switch's own affair."""
+    """Return a threshold of the pool's kind, none for one of the other kind, whose effect depends on the switch."""
     pools = {pool.name: pool for pool in device.switch.qos.pools}
     mode = pools[INGRESS_LOSSLESS_POOL].mode if INGRESS_LOSSLESS_POOL in pools else ""
     if mode == "dynamic" and profile.dynamic_th is not None and -8 <= profile.dynamic_th <= 7:

@@ -1,4 +1,4 @@
-"""Priority groups of classes that an intent would not give them by itself: what most ports have, by tier and speed."""
+"""Priority groups of classes that are not defaults of an intent: those of most ports, by tier and speed."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def with_groups(
     *,
     remapped: bool,
 ) -> tuple[DraftClass, ...]:
-    """Return classes with the priority groups that most ports count them in, as far as those are not what is left out.
+    """Return classes with the priority groups that most ports have for them, except for defaults.
 
     ``silent`` are the ports of tiers without PFC. They, and with ``remapped`` the ports that tunnels of dual ToRs pass,
-    have a say only where no other port of a tier has their speed.
+    vote only where no other port of a tier has their speed.
     """
     second = {
         CableEnd(device.name, port.name)
@@ -58,13 +58,13 @@ def _with_groups(ports: Sequence[tuple[PortsOfSpeed, Port]], cls: DraftClass, us
 
 
 def _is_held(group: int, ports: Sequence[PortQos]) -> bool:
-    """Return whether most ports have buffer for a group: what no packet by its DSCP reaches needs none of its own."""
+    """Return whether most ports have buffer for a group; a group that no DSCP reaches needs none."""
     held, _ = most(qos.groups[group] is not None for qos in ports)
     return held is True
 
 
 def _beyond(groups: Stated[ClassGroup], usual: ClassGroup) -> Stated[ClassGroup]:
-    """Return what is stated without what holds where nothing is; a device may take back what its tier states."""
+    """Return declared values without the default; a device may restore the default against its tier."""
     kept = {
         scope: {
             speed_bps: group

@@ -1,4 +1,4 @@
-"""Limits and sizes of queues that have a profile of their own beside those that SONiC names: what most ports have."""
+"""Limits and sizes of queues with profiles other than SONiC's own: those of most ports."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SHIPPED = (EGRESS_LOSSLESS_PROFILE, EGRESS_LOSSY_PROFILE, QUEUE_LOSSY_PROFILE)
 def with_queue_limits(
     devices: Sequence[ImportDevice], classes: Sequence[DraftClass]
 ) -> tuple[DraftClass, ...]:
-    """Return classes with the limits that most of their queues have, as far as those are not what is left out."""
+    """Return classes with the limits that most of their queues have, except for defaults."""
     return tuple(_with_limits(devices, cls) for cls in classes)
 
 
@@ -41,7 +41,7 @@ def _with_limits(devices: Sequence[ImportDevice], cls: DraftClass) -> DraftClass
 
 
 def _hides(values: ClassValues, lower: ClassValues) -> bool:
-    """Return whether values leave nothing of others that are stated below them: a threshold is of either kind."""
+    """Return whether values override all values of a lower rank; the two kinds of thresholds override each other."""
     return _kinds(values) >= _kinds(lower)
 
 
@@ -50,7 +50,7 @@ def _kinds(values: ClassValues) -> set[str]:
 
 
 def _limits(device: ImportDevice, profile: BufferProfile | None, *, lossless: bool) -> ClassValues:
-    """Return what a profile has that those of the HWSKU do not give; nothing where it is one of those by its name."""
+    """Return the values of a profile that differ from those of the HWSKU; none for the HWSKU's own profiles."""
     if profile is None or profile.pool is None or profile.name in _SHIPPED:
         return ()
     by_template = (defaults.queue_profile(lossless=lossless) for defaults in device.hwsku.buffers)
@@ -66,7 +66,7 @@ def _limits(device: ImportDevice, profile: BufferProfile | None, *, lossless: bo
 
 
 def _threshold(device: ImportDevice, profile: BufferProfile, pool: Pool) -> ClassValues:
-    """Return the threshold of a profile, nothing where it is of another kind than its pool on chips that refuse it."""
+    """Return the threshold of a profile; none where it is not of its pool's kind, on chips that refuse that."""
     strict, mode = device.profile.asic.formula == "mellanox", pool.mode
     if profile.dynamic_th is not None and -8 <= profile.dynamic_th <= 7:
         return () if strict and mode == "static" else (("dynamic_th", profile.dynamic_th),)

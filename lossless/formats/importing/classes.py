@@ -1,6 +1,6 @@
-"""What ports do with packets to classes: every TC that a DSCP leads to, or that PFC pauses, is one.
+"""Derives classes from the QoS of ports: every TC of a DSCP, and every TC with PFC, is a class.
 
-An intent has one set of classes for the whole fabric, so it declares what most ports have.
+An intent has one set of classes for the whole fabric, so it declares the values of most ports.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
     from lossless.model.fabric.qos import PortQos, Scheduler
 
 RDMA_DSCPS = (26, 24)
-"""DSCPs that RDMA senders are set to by convention: AF31 and CS3 (NVIDIA's and Dell's guides for RoCE)."""
+"""DSCPs of RDMA senders by convention: AF31 and CS3 (NVIDIA's and Dell's guides for RoCE)."""
 CNP_DSCP = 48
-"""The DSCP that ConnectX firmware puts on CNPs unless it is told another (profiles of the NICs)."""
+"""The default DSCP of CNPs in ConnectX firmware (profiles of the NICs)."""
 _ALL = 100
 
 
 class DraftClasses(NamedTuple):
-    """The classes that most ports have, and what had to be chosen for all of them."""
+    """The classes that most ports have, and notes on choices made for all of them."""
 
     classes: tuple[DraftClass, ...]
     notes: tuple[str, ...]
 
 
 class _QueueShares(NamedTuple):
-    """How queues are served: strict ones, and the DWRR shares of others in percent."""
+    """Scheduling of queues: strict ones, and the DWRR shares of others in percent."""
 
     strict: frozenset[int]
     bandwidth: Mapping[int, int]
@@ -50,8 +50,8 @@ def find_classes(
 ) -> DraftClasses:
     """Return the classes that most ports of the devices have; none where no port is in use.
 
-    ``silent`` are the ports of tiers without PFC, which have no say. ``remapped``: some are dual ToRs. Then the ports
-    that tunnels pass have second priorities, which are no classes.
+    ``silent`` are the ports of tiers without PFC, which do not vote. ``remapped``: some are dual ToRs. Then the ports
+    that tunnels pass have second priorities, which are not classes.
     """
     all_ports = [
         port
@@ -86,7 +86,7 @@ def find_classes(
 
 
 def _has_queue(qos: Sequence[PortQos], number: int) -> bool:
-    """Return whether most ports serve a queue, although no DSCP may lead there."""
+    """Return whether most ports schedule a queue, even if no DSCP maps to it."""
     served, _ = most(
         (queue := port_qos.queues[number]) is not None and queue.scheduler is not None for port_qos in qos
     )
@@ -94,7 +94,7 @@ def _has_queue(qos: Sequence[PortQos], number: int) -> bool:
 
 
 class _ClassBuilder:
-    """Puts together what was voted for each class."""
+    """Builds each class from the votes."""
 
     def __init__(
         self,
@@ -176,7 +176,7 @@ def _shares(qos: Sequence[PortQos], active: Sequence[int]) -> _QueueShares:
 
 
 def _percent(weights: Mapping[int, int]) -> dict[int, int]:
-    """Return weights as shares that add up to 100 at most: as they are, by their common divisor, or scaled."""
+    """Return weights as shares that sum to 100 at most: unchanged, divided by their common divisor, or scaled."""
     if sum(weights.values()) <= _ALL:
         return dict(weights)
     divisor = gcd(*weights.values())
@@ -186,7 +186,7 @@ def _percent(weights: Mapping[int, int]) -> dict[int, int]:
 
 
 def find_watchdog(devices: Iterable[ImportDevice]) -> tuple[DraftWatchdog | None, tuple[str, ...]]:
-    """Return the watchdog that most ports with PFC have, and what had to be chosen."""
+    """Return the watchdog that most ports with PFC have, and notes on choices."""
     rows: list[Times | None] = []
     polls = []
     for device in devices:

@@ -1,4 +1,4 @@
-"""Switches that run another system than SONiC: what their files say, and the hardware that is stated for them."""
+"""Switches of other systems than SONiC: the content of their files, and the declared hardware."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ProductChoice(NamedTuple):
 
 
 def carries_classes(port: Port) -> bool:
-    """Return whether a port is configured to carry classes: it pauses, or serves its queues in some way."""
+    """Return whether a port carries classes: it is not shut down, and has priority groups or queues."""
     qos = port.qos
     return qos is not None and port.admin_up is not False and (any(qos.groups) or any(qos.queues))
 
@@ -49,7 +49,7 @@ def configured_device(
     profile_dirs: Sequence[Folder],
     problems: list[Problem],
 ) -> ImportDevice | None:
-    """Return the device of a configuration; what it does not say, and nothing states, is a problem each."""
+    """Return the device of a configuration; each fact that is neither in the file nor declared is a problem."""
     profile = _profile(document, read, products, profile_dirs, problems)
     if profile is None:
         return None
@@ -85,7 +85,7 @@ def _profile(
     profile_dirs: Sequence[Folder],
     problems: list[Problem],
 ) -> SwitchProfile | None:
-    """Return the profile that is stated for a switch, else the one whose product its file names.
+    """Return the profile that is declared for a switch, else that of the product in its file.
 
     Raises:
         ProfileError: a profile of that name does not exist.
@@ -122,7 +122,7 @@ def _profile(
 def _ports(
     document: Document, read: ReadSwitch, profile: SwitchProfile, problems: list[Problem]
 ) -> dict[str, Port]:
-    """Return the ports that carry classes, each one that the product has."""
+    """Return the ports that carry classes and exist on the product."""
     prefixes = {_word(cage.name) for cage in profile.cages}
     used = {p.name: p for p in read.switch.ports if carries_classes(p) and _word(p.name) in prefixes}
     used = {name: port for name, port in used.items() if name[-1].isdecimal()}

@@ -1,4 +1,4 @@
-"""Where queues mark: the curve of most ports, and those of speeds, tiers and devices that have another."""
+"""Marking curves of queues: the curve of most ports, and exceptions by speed, tier and device."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _LARGEST_THRESHOLD = 2**31 - 1
 _ALL = 100
 _DEFAULT_PROBABILITY = 100
-"""What orchagent sets where a profile has none (sonic-swss orchagent/qosorch.cpp @e6b0c5b)."""
+"""The default of orchagent for a profile without a probability (sonic-swss orchagent/qosorch.cpp @e6b0c5b)."""
 
 
 _OFF: ClassCurve = (None,)
@@ -31,7 +31,7 @@ def with_curves(
 ) -> tuple[DraftClass, ...]:
     """Return classes with the curves that most of their queues have.
 
-    ``silent`` are the ports of tiers without PFC, which have a say only where no other port of a tier has their speed.
+    ``silent`` are the ports of tiers without PFC, which vote only where no other port of a tier has their speed.
     """
     ports = voters(devices, silent)
     return tuple(_with_curves(ports, cls) for cls in classes)
@@ -53,9 +53,9 @@ def _with_curves(ports: Sequence[tuple[PortsOfSpeed, Port]], cls: DraftClass) ->
 def _spelt(
     scope: Tier | str | None, by_speed: dict[int | None, ClassCurve], cells: Iterable[PortsOfSpeed]
 ) -> dict[int | None, ClassCurve]:
-    """Return curves of a scope as an intent can state them: no ``off`` for all speeds has exceptions.
+    """Return the curves of a scope in a form that an intent accepts: without exceptions to an ``off`` for all speeds.
 
-    Where nothing is stated below, nothing marks; a device takes back what its tier states, speed by speed.
+    Speeds without a curve do not mark; a device overrides its tier speed by speed.
     """
     if by_speed.get(None) != _OFF or (len(by_speed) == 1 and scope is not None):
         return by_speed
@@ -65,7 +65,7 @@ def _spelt(
 
 
 def _curve(wred: Wred | None) -> ClassCurve:
-    """Return the curve by which a profile marks, none where it marks nothing or cannot be declared."""
+    """Return the curve of a marking profile, none for a profile that does not mark or cannot be declared."""
     green = _of_colour(wred.green) if wred is not None and wred.marks else None
     if wred is None or green is None:
         return _OFF
@@ -74,14 +74,14 @@ def _curve(wred: Wred | None) -> ClassCurve:
 
 
 def _other(curve: Curve, green: ColourCurve) -> ColourCurve | None:
-    """Return the curve of a color, None where it is off; what cannot be declared counts as having that of green."""
+    """Return the curve of a color, None where it is off; that of green for a curve that cannot be declared."""
     if curve.enabled == curve.marks:
         return (_of_colour(curve) or green) if curve.enabled else None
     return green
 
 
 def _of_colour(curve: Curve) -> ColourCurve | None:
-    """Return a curve that an intent can declare."""
+    """Return a curve in the form of an intent, None where it cannot be declared."""
     probability = _DEFAULT_PROBABILITY if curve.probability_percent is None else curve.probability_percent
     if curve.min_bytes is None or curve.max_bytes is None or not 0 <= probability <= _ALL:
         return None

@@ -1,4 +1,4 @@
-"""Documents to devices: each must say which HWSKU it is, and a profile must know that."""
+"""Turns documents into devices: each must name its HWSKU, and a profile must have it."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def devices_of(
 ) -> tuple[ImportDevice, ...]:
     """Return the devices of documents and those that run other systems, by name.
 
-    ``problems`` are those that the others have.
+    ``problems`` are those of the others.
 
     Raises:
-        InputError: every document that names no HWSKU or one that no profile knows, that has a table which is
-            none, or whose name another has.
+        InputError: every document that names no HWSKU or an unknown one, that has an invalid table, or that has the
+            name of another.
     """
     problems = list(problems)
     find = hardware_finder(profile_dirs)
@@ -50,10 +50,10 @@ def devices_of(
 
 
 def require_name(name: str) -> None:
-    """Refuse what cannot name a fabric.
+    """Check the name of a fabric.
 
     Raises:
-        LosslessError: it cannot.
+        LosslessError: it is not valid.
     """
     if PLAIN_NAME.fullmatch(name) is None:
         raise LosslessError(f"{name!r} cannot name a fabric; expected {NAMES}")
@@ -133,7 +133,7 @@ def _same_names(devices: Sequence[ImportDevice]) -> Iterable[Problem]:
 
 
 def second_priorities(port: Port) -> tuple[int, ...]:
-    """Return the priorities that a port pauses and the watchdog leaves alone: those of tunnels of dual ToRs.
+    """Return the priorities of a port with PFC and without watchdog: those of tunnels between dual ToRs.
 
     Source: sonic-buildimage files/build_templates/qos_config.j2 @086b03b, ``tunnel_qos_remap_enable``.
     """
@@ -147,13 +147,13 @@ def second_priorities(port: Port) -> tuple[int, ...]:
 
 
 def is_dual_tor(device: ImportDevice) -> bool:
-    """Return whether a leaf tunnels to a peer: it has the maps for that, and ports with second priorities."""
+    """Return whether a leaf tunnels to a peer: it has the maps of tunnels, and ports with second priorities."""
     maps = device.tables.data.get("TC_TO_DSCP_MAP")
     return device.tier is Tier.LEAF and bool(maps) and any(map(second_priorities, device.used.values()))
 
 
 def _is_used(port: Port, tables: Tables) -> bool:
-    """Return whether a port carries classes: it has a row that says how, and a speed to send at."""
+    """Return whether a port carries classes: it has a row in PORT_QOS_MAP, and QoS."""
     return port.qos is not None and tables.row("PORT_QOS_MAP", port.name) is not None
 
 

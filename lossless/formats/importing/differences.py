@@ -1,4 +1,4 @@
-"""Why a field does not come back as it was: one kind each, with the reason a person would give."""
+"""Explains fields that differ after an import and a render: one kind each, with its reason."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ KINDS = {
     "trust": "an intent trusts DSCP on every port; this one does not",
     "cable": "configured is the next longer length that the HWSKU has a row for",
 }
-"""What each kind of difference means."""
+"""The reason of each kind of difference."""
 UNEXPLAINED = "unexplained"
 _MAPS_OF_PFC = ("MAP_PFC_PRIORITY_TO_QUEUE", "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP")
 
 
 class ImportDifference(NamedTuple):
-    """A field that does not come back as it was, and its kind."""
+    """A field that differs after import and render, and the kind of the difference."""
 
     device: str
     kind: str
@@ -62,7 +62,7 @@ class ImportDifference(NamedTuple):
 
 
 class Explainer:
-    """Sorts the differences of one device by their reason."""
+    """Assigns each difference of a device its kind."""
 
     def __init__(self, device: ImportDevice, rendered: Switch, draft: Draft) -> None:
         self._device = device
@@ -86,7 +86,7 @@ class Explainer:
         return {(name, group.number) for name, qos in ports for group in qos.groups if group is not None}
 
     def differences(self, cells: Iterable[Cell]) -> list[ImportDifference]:
-        """Return what differs among the cells of a device."""
+        """Return the differences among the cells of a device."""
         return [
             ImportDifference(self._device.name, self._kind(cell), cell)
             for cell in cells
@@ -113,14 +113,14 @@ class Explainer:
         return self._row(cell)
 
     def _is_of_trimming(self, cell: Cell) -> bool:
-        """Return whether a field says what is trimmed, or is of a profile that trims and is not declared to."""
+        """Return whether a field belongs to trimming, or to a trimming profile while the draft has no trimming."""
         if cell.table == TRIM_TABLE or cell.field == DISCARD_ACTION:
             return True
         of = {"BUFFER_PROFILE": cell.key, "BUFFER_QUEUE": cell.deployed}.get(cell.table)
         return self._draft.trimming is None and of in self._trims
 
     def _is_remapped(self, cell: Cell) -> bool:
-        """Return whether a field is part of what tunnels between dual ToRs need."""
+        """Return whether a field belongs to tunnels between dual ToRs."""
         if not self._remapped or cell.table in ("BUFFER_POOL", "BUFFER_PROFILE", "SCHEDULER", "WRED_PROFILE"):
             return False
         if cell.table in OBJECTS:
@@ -207,7 +207,7 @@ class Explainer:
 
 
 def _bound(device: ImportDevice) -> dict[tuple[str, str], set[str]]:
-    """Return the objects that something refers to, each with the ports that do."""
+    """Return the objects that are referenced, each with the ports that refer to it."""
     ports_of: dict[tuple[str, str], set[str]] = {}
     for (table, field), target in REFERENCES.items():
         for key, row in device.tables.table(table).items():
@@ -220,7 +220,10 @@ def _bound(device: ImportDevice) -> dict[tuple[str, str], set[str]]:
 
 
 class Figures(NamedTuple):
-    """How much of what is deployed comes back the same. ``fields`` and ``rows`` count those of the device."""
+    """Counts of deployed tables, rows and fields, and of those that import and render reproduce.
+
+    ``fields`` and ``rows`` count those of the device, ``added`` fields that only the render has.
+    """
 
     tables: int
     tables_same: int
@@ -232,7 +235,7 @@ class Figures(NamedTuple):
 
 
 def figures(cells: Iterable[Cell]) -> Figures:
-    """Return the figures of one device. A row or table is the same where nothing is missing, changed or added."""
+    """Return the figures of one device. A row or table is reproduced if no field is missing, changed or added."""
     tables: dict[str, bool] = {}
     rows: dict[tuple[str, str], tuple[bool, bool]] = {}
     states: Counter[str] = Counter()

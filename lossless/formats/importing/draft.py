@@ -1,4 +1,4 @@
-"""Devices and cables to the draft of an intent: everything chosen, nothing written yet."""
+"""Turns devices and cables into the draft of an intent, with all choices made, before its text is written."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ def draft_of(
     cable_m: int | None = None,
 ) -> Draft:
     """Return the draft of an intent for devices; ``nic`` is the adapter that the user names, if any.
-    ``cable_m`` is the length of cables for which nothing states one; see :func:`wire`.
+
+    ``cable_m`` is the default length of cables; see :func:`wire`.
 
     Raises:
         InputError: no port of any device carries classes, so that there is nothing to declare.
@@ -96,14 +97,14 @@ def _with_ranks(
     *,
     remapped: bool,
 ) -> tuple[DraftClass, ...]:
-    """Return classes with all that is stated of them by tier, speed and device."""
+    """Return classes with their values by tier, speed and device."""
     own = _with_buffers(devices)
     grouped = with_groups(own, drafted, silent, remapped=remapped)
     return with_queue_limits(own, with_class_buffers(own, with_curves(devices, grouped, silent)))
 
 
 def _with_buffers(devices: Sequence[ImportDevice]) -> tuple[ImportDevice, ...]:
-    """Return the devices whose configuration says what buffers they have: those that run SONiC."""
+    """Return the devices whose configuration contains their buffers: those that run SONiC."""
     return tuple(device for device in devices if device.switch.runs_sonic)
 
 
@@ -114,7 +115,7 @@ def _nothing(device: ImportDevice) -> Problem:
 
 
 def _asymmetric(devices: Sequence[ImportDevice]) -> bool:
-    """Return whether most ports obey pauses of all priorities, whatever they send themselves."""
+    """Return whether most ports have asymmetric PFC: they obey pauses of all priorities."""
     winner, _ = most(port.asymmetric for device in devices for port in device.used.values())
     return winner is True
 
@@ -151,7 +152,7 @@ def _mtu(devices: Sequence[ImportDevice]) -> tuple[int, tuple[str, ...]]:
 def _nic(
     nics: Sequence[NicProfile], wiring: ImportWiring, beyond: Mapping[str, Tier]
 ) -> tuple[str, tuple[str, ...]]:
-    """Return an adapter that has the speeds of the links that lead to hosts."""
+    """Return an adapter that supports the speeds of the links to hosts, and notes on the choice."""
     hosts = wiring.outside.keys() - beyond.keys()
     speeds = {link.speed_bps for link in wiring.links if link.b.device in hosts}
     fitting = [nic.name for nic in nics if speeds <= set(nic.rates_bps)]
@@ -161,10 +162,10 @@ def _nic(
 
 
 def _with_tiers(devices: Sequence[ImportDevice], links: Sequence[ImportLink]) -> tuple[ImportDevice, ...]:
-    """Return the devices with the tiers that an intent needs: what is linked to leaves alone and is none is a spine.
+    """Return the devices with corrected tiers: a device that is no leaf and has links to leaves alone is a spine.
 
-    Links tell more than the file of a device, which may have no DEVICE_NEIGHBOR. Else a switch of unknown tier remains
-    a leaf.
+    Links are a better source than the file of a device, which may have no DEVICE_NEIGHBOR. Any other switch of unknown
+    tier remains a leaf.
     """
     leaves = {device.name for device in devices if device.switch.tier is Tier.LEAF}
     met: dict[str, set[str]] = {}
@@ -178,7 +179,7 @@ def _with_tiers(devices: Sequence[ImportDevice], links: Sequence[ImportLink]) ->
 def _oversubscription(
     tier_of: Mapping[str, Tier], devices: Sequence[ImportDevice], links: Sequence[ImportLink]
 ) -> dict[Tier, float]:
-    """Return by tier what switches have more below than above, at its highest, in hundredths; 1 for no more."""
+    """Return the highest oversubscription of the switches of each tier, rounded up to hundredths; at least 1."""
     worst: dict[Tier, float] = {}
     for device in devices:
         ratio = _ratio(device.name, tier_of, links)
@@ -189,7 +190,7 @@ def _oversubscription(
 
 
 def _ratio(name: str, tier_of: Mapping[str, Tier], links: Sequence[ImportLink]) -> float | None:
-    """Return what a switch has below by what it has above, None where it lacks either."""
+    """Return the ratio of a switch's bandwidth below to that above, None where it lacks either."""
     up, down, own = 0, 0, tier_of[name]
     for link in links:
         if name in (link.a.device, link.b.device):

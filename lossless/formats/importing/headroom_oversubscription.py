@@ -1,4 +1,4 @@
-"""The over-subscription of shared headroom that a deployed pool size stands for."""
+"""Derives the oversubscription of shared headroom from deployed pool sizes."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _MOST_DECIMALS = 6
 
 
 def shared_sizes(cells: Iterable[Cell]) -> list[tuple[int, int]]:
-    """Return, for each pool that lends headroom, what all groups together claim and what is deployed.
+    """Return, for each shared headroom pool, the total that all groups can claim and the deployed size, in bytes.
 
-    ``cells`` compare a device with an intent whose ratio is 1: there the pool holds what is claimed.
+    ``cells`` compare a device with an intent whose ratio is 1, in which the pool holds the total.
     """
     sizes = []
     for cell in cells:
@@ -32,14 +32,14 @@ def shared_sizes(cells: Iterable[Cell]) -> list[tuple[int, int]]:
 
 
 def ratio_of(sizes: Iterable[tuple[int, int]]) -> float | None:
-    """Return the ratio with fewest decimals that makes most pools of their deployed size; None where none does."""
+    """Return the ratio with fewest decimals that gives most pools their deployed size; None where no ratio does."""
     ratios = (_shortest(claimed, deployed) for claimed, deployed in sizes)
     usual, _ = most(ratio for ratio in ratios if ratio is not None)
     return usual
 
 
 def _shortest(claimed: int, deployed: int) -> float | None:
-    """Return the shortest decimal by which ``claimed`` divided and rounded up is ``deployed``."""
+    """Return the decimal with fewest digits for which ``claimed`` divided by it and rounded up is ``deployed``."""
     low = Fraction(claimed, deployed)
     for decimals in range(_MOST_DECIMALS + 1):
         ratio = float(Fraction(math.ceil(low * 10**decimals), 10**decimals))

@@ -1,4 +1,4 @@
-"""A draft to the text of an intent: short, in the units people use, a comment where something was chosen."""
+"""Turns a draft into the text of an intent: short, in the units people use, with a comment for each choice."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _WORDS = frozenset(
 
 
 def intent_text(draft: Draft) -> str:
-    """Return the text of an intent that declares what a draft says."""
+    """Return the text of an intent for a draft."""
     return "\n".join(_lines(draft)) + "\n"
 
 
@@ -86,7 +86,7 @@ def _dscps(dscps: tuple[int, ...] | None) -> str:
 
 
 def _stated(stated: Stated[_V], fields: Callable[[_V], Iterable[str]]) -> str:
-    """Return what is stated of a class as YAML: for all switches, with its exceptions."""
+    """Return the values of a class as YAML: for all switches, with their exceptions."""
     return _short(_ranks(stated, fields))
 
 
@@ -107,7 +107,7 @@ def _by_speed(by_speed: Mapping[int | None, _V], fields: Callable[[_V], Iterable
 
 
 def _short(fields: Iterable[str]) -> str:
-    """Return a mapping of fields; a number alone, or the word ``off``, is its own short form."""
+    """Return a mapping of fields as YAML; a number alone, or the word ``off``, is its own short form."""
     parts = [*fields]
     if parts == [_OFF] or (len(parts) == 1 and parts[0].startswith(_NUMBER)):
         return parts[0].removeprefix(_NUMBER)
@@ -204,7 +204,7 @@ def _buffers(draft: Draft) -> Iterator[str]:
 
 
 def _by_tier(words: dict[Tier, str], tiers: set[Tier]) -> str:
-    """Return one word where all tiers have it, else a mapping."""
+    """Return one word if all tiers have it, else a mapping."""
     if len({*words.values()}) == 1 and words.keys() == tiers:
         return next(iter(words.values()))
     return f"{{{', '.join(f'{tier.word}: {word}' for tier, word in words.items())}}}"
@@ -223,7 +223,7 @@ def _hardware(draft: Draft) -> Iterator[str]:
 
 
 def _usual_hardware(draft: Draft) -> dict[Tier, ImportDevice]:
-    """Return, by tier, a device with the hardware that most of that tier have; there must be one for leaves."""
+    """Return, by tier, a device with the hardware of most devices there; for leaves any device where there are none."""
     by_tier = {}
     for tier in Tier:
         identical = {_hardware_of(device): device for device in draft.devices if device.tier is tier}
@@ -293,7 +293,7 @@ def _comments(notes: Iterable[str], indent: str = "") -> Iterator[str]:
 
 
 def _text(text: str) -> str:
-    """Return a name as YAML reads it back: plain where it can be nothing but text, else in quotes."""
+    """Return a name in YAML: plain where it can only be text, else in quotes."""
     plain = _PLAIN.fullmatch(text) is not None and text.lower() not in _WORDS
     return text if plain else json.dumps(text)
 

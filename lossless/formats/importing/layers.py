@@ -1,6 +1,6 @@
-"""What ports have of a class, to the ranks at which an intent states it: all switches, tiers, devices, by speed.
+"""Distributes per-port values of a class over the ranks of an intent: all switches, tiers, devices, by speed.
 
-What most ports of a tier have is stated for the tier, and a device of which that is not true by its name.
+The value of most ports of a tier is declared for the tier, and a deviating device has an exception under its name.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ class PortsOfSpeed(NamedTuple):
 
 
 def cell_of(device: ImportDevice, port: Port) -> PortsOfSpeed:
-    """Return the cell that a port belongs to."""
+    """Return the device and speed of a port."""
     return PortsOfSpeed(device.tier, device.name, port.speed_bps or 0)
 
 
 def voters(devices: Iterable[ImportDevice], lesser: Container[CableEnd]) -> list[tuple[PortsOfSpeed, Port]]:
-    """Return the ports that have a say, with their cells: all of a known speed.
+    """Return the ports that vote, with their device and speed: all ports of a known speed.
 
-    Those of ``lesser`` have one only where no other port of their tier has their speed.
+    Those in ``lesser`` vote only where no other port of their tier has their speed.
     """
     ports = [
         (cell_of(device, port), port, CableEnd(device.name, port.name) in lesser)
@@ -56,10 +56,9 @@ def voters(devices: Iterable[ImportDevice], lesser: Container[CableEnd]) -> list
 def layered(
     ports: Mapping[PortsOfSpeed, Sequence[_V]], hides: Callable[[_V, _V], bool], what: str
 ) -> tuple[Stated[_V], tuple[str, ...]]:
-    """Return what is stated so that ports have their values, and notes on devices whose own ports differ.
+    """Return declarations that give the ports their values, and notes on devices whose own ports differ.
 
-    A value that is false states nothing. ``hides`` says whether one value leaves nothing of another that is stated at a
-    lower rank.
+    An empty value declares nothing. ``hides`` returns whether one value overrides all of another of a lower rank.
     """
     votes = {cell: most(values) for cell, values in sorted(ports.items())}
     notes = dict.fromkeys(note for _, vote in votes.values() for note in dissent_notes(vote, what))
@@ -76,7 +75,7 @@ def _more(names: Sequence[str]) -> str:
 
 
 class _Layers(Generic[_V]):
-    """Chooses the ranks for what each cell has."""
+    """Chooses the ranks of the values of devices and speeds."""
 
     def __init__(
         self,
@@ -91,7 +90,7 @@ class _Layers(Generic[_V]):
         }
 
     def stated(self) -> Stated[_V]:
-        """Return what is stated by scope and speed."""
+        """Return the declared values by scope and speed."""
         own, tiers = self._own, self._tiers
         differing = {cell for cell, value in own.items() if value != tiers[cell.tier][cell.speed_bps]}
         # Where a device has less than its tier would state, each device of the tier states what it has.
@@ -109,7 +108,7 @@ class _Layers(Generic[_V]):
         return {scope: values for scope, values in stated.items() if values}
 
     def _usual(self, cells: Iterable[PortsOfSpeed]) -> dict[int, _V]:
-        """Return what most ports of each speed have."""
+        """Return the value of most ports of each speed."""
         by_speed: dict[int, list[_V]] = {}
         for cell in sorted(cells):
             by_speed.setdefault(cell.speed_bps, []).extend(self._ports[cell])
@@ -117,7 +116,7 @@ class _Layers(Generic[_V]):
         return {speed_bps: value for speed_bps, (value, _) in votes.items() if value is not None}
 
     def _of_all(self) -> Stated[_V] | None:
-        """Return what holds for all tiers, None where they differ at a speed."""
+        """Return the values common to all tiers, None where tiers differ at a speed."""
         by_speed: dict[int, _V] = {}
         for values in self._tiers.values():
             if any(by_speed.setdefault(speed_bps, value) != value for speed_bps, value in values.items()):
@@ -127,7 +126,7 @@ class _Layers(Generic[_V]):
     def _of_device(
         self, cells: Sequence[PortsOfSpeed], differing: set[PortsOfSpeed], *, alone: bool
     ) -> dict[int | None, _V]:
-        """Return what a device states: all it has where its tier states nothing, else what differs."""
+        """Return the values of a device: all of them where its tier declares none, else the differing ones."""
         stating = [cell for cell in cells if alone or cell in differing]
         by_speed = {cell.speed_bps: self._own[cell] for cell in stating}
         if len(stating) == len(cells):
@@ -135,7 +134,7 @@ class _Layers(Generic[_V]):
         return dict(by_speed.items())
 
     def _by_speed(self, by_speed: Mapping[int, _V], cells: Iterable[PortsOfSpeed]) -> dict[int | None, _V]:
-        """Return what most ports have under no speed, and what others have; by speed alone where some have less."""
+        """Return the value of most ports and exceptions by speed; by speed alone unless all exceptions override it."""
         usual, _ = most(value for cell in cells for value in self._ports[cell])
         values = {*by_speed.values()}
         if usual in values and all(self._hides(value, usual) for value in values if usual is not None):

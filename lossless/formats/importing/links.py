@@ -1,4 +1,4 @@
-"""Who is connected to whom: a cabling file, LLDP and DEVICE_NEIGHBOR, in this order of trust."""
+"""Derives links from a cabling file, LLDP and DEVICE_NEIGHBOR, in this order of trust."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PORT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,30}(/[0-9]{1,4}){0,3}")
 
 
 def neighbor_claims(devices: Iterable[ImportDevice]) -> Iterable[Claim]:
-    """Yield what DEVICE_NEIGHBOR says of the ports in use."""
+    """Yield the cables of the ports in use by DEVICE_NEIGHBOR."""
     for device in devices:
         for port in device.used.values():
             if port.neighbor is not None and port.neighbor[0]:
@@ -43,12 +43,12 @@ def wire(
     fastest_nic_bps: int,
     cable_m: int | None = None,
 ) -> ImportWiring:
-    """Return one link for every port in use; what nothing names and is too fast for a NIC leads to a switch.
+    """Return one link for every port in use; an unknown far end of a link faster than any NIC is a switch.
 
-    ``cable_m`` is the length of cables at switches of other systems than SONiC for which nothing states one.
+    ``cable_m`` is the default length of cables at switches of other systems than SONiC.
 
     Raises:
-        InputError: some cable has none, and it is not given.
+        InputError: a cable has no length, and there is no default.
     """
     return _LinkBuilder(devices, claims, fastest_nic_bps, cable_m).wiring()
 
@@ -83,7 +83,7 @@ class _LinkBuilder:
         return ImportWiring(tuple(links), self._outside, frozenset(self._too_fast), tuple(self._notes))
 
     def _by_end(self, claims: Iterable[Claim]) -> dict[CableEnd, Claim]:
-        """Return the most trusted claim of each port in use; a claim speaks of both its ends."""
+        """Return the most trusted claim of each port in use; a claim applies to both its ends."""
         trusted: dict[CableEnd, Claim] = {}
         ranked = sorted(claims, key=lambda c: (_TRUST.index(c.source), *map(_end_key, (c.near, c.far))))
         for claim in ranked:
@@ -100,7 +100,7 @@ class _LinkBuilder:
             self._notes.append(f"{end.device} {end.port}: {claims}; the first was taken")
 
     def _known(self, end: CableEnd) -> CableEnd:
-        """Return an end with the name its own device has for the port, also where the alias was given."""
+        """Return an end with the device's own name for the port, also for an alias."""
         device = self._devices.get(end.device)
         return end if device is None or end.port is None else CableEnd(end.device, own_name(device, end.port))
 
@@ -120,7 +120,7 @@ class _LinkBuilder:
         return ImportLink(near, far, speed_bps, cable_m, tuple(notes))
 
     def _nowhere(self, near: CableEnd, speed_bps: int) -> CableEnd:
-        """Return the other end of a port of which nothing says where it leads."""
+        """Return the other end of a port without a known neighbor."""
         known = "what is at these ports, nothing says"
         if speed_bps > self._fastest_nic_bps:
             far = self._out(CableEnd(f"{near.device}-outside-switch", None), f"{known}; no NIC is so fast")
@@ -129,7 +129,7 @@ class _LinkBuilder:
         return self._out(CableEnd(f"{near.device}-outside", None), known)
 
     def _far(self, near: CableEnd, claim: Claim) -> CableEnd:
-        """Return the other end: a free port of a device, or a place outside of what was given."""
+        """Return the other end: a free port of a device, or a place outside the given devices."""
         far = claim.far
         device = self._devices.get(far.device)
         if device is None:
@@ -154,7 +154,7 @@ class _LinkBuilder:
         return CableEnd(name, None if CableEnd(name, port) in self._taken else port)
 
     def _free_name(self, text: str) -> str:
-        """Return a name that an intent can give a device, and that nothing else has."""
+        """Return a valid device name for a text that no other device has."""
         plain = re.sub(r"[^A-Za-z0-9._-]", "-", text).lstrip("._-")[:60] or "outside"
         taken = self._devices.keys() | self._outside.keys()
         numbered = (f"{plain}-{number}" for number in count(2))
@@ -172,7 +172,7 @@ class _LinkBuilder:
     def _cable(
         self, near: CableEnd, far: CableEnd, port: Port, claim: Claim | None, speed_bps: int, notes: list[str]
     ) -> int:
-        """Return the length of a cable: as the cabling file has it, else as it is configured at its ends."""
+        """Return the length of a cable: that of the cabling file, else the one configured at its ends."""
         if claim is not None and claim.cable_m:
             return claim.cable_m
         ends = [(self._devices[near.device], port.cable.configured_m), *self._configured_at(far)]
@@ -191,7 +191,7 @@ class _LinkBuilder:
         return lengths[-1]
 
     def _stated_cable(self, name: str, port: Port) -> int:
-        """Return the length that is stated for cables of which nothing tells one; 0 to be refused."""
+        """Return the default cable length; without one, record the port as a problem and return 0."""
         if self._cable_m is None:
             self._without_length.setdefault(name, []).append(port)
         return self._cable_m or 0
@@ -220,7 +220,7 @@ class _LinkBuilder:
 
 
 def _covers(device: ImportDevice, speed_bps: int, cable_m: int) -> int | None:
-    """Return the length that is configured for a real one."""
+    """Return the configured length for a real one, None where the HWSKU has no row of that length."""
     if device.switch.qos.buffer_model == "dynamic" or not device.switch.runs_sonic:
         return cable_m
     row = device.hwsku.row_covering(speed_bps, cable_m)
@@ -228,7 +228,7 @@ def _covers(device: ImportDevice, speed_bps: int, cable_m: int) -> int | None:
 
 
 def _kind(device: ImportDevice, neighbor: str) -> str:
-    """Return what a device holds a neighbor for, as the beginning of a remark; empty where it does not say."""
+    """Return the type of a neighbor in a device's tables, as the beginning of a remark; empty where it is unknown."""
     kind = neighbor_type(device.tables, neighbor)
     return f"a {kind} " if kind else ""
 
@@ -236,7 +236,7 @@ def _kind(device: ImportDevice, neighbor: str) -> str:
 def lldp_claims(
     device: str, heard: Iterable[LldpNeighbor], devices: Sequence[ImportDevice]
 ) -> Iterable[Claim]:
-    """Yield what a device heard by LLDP; of the words for the far port, the one that the neighbor itself uses."""
+    """Yield the cables that a device learned by LLDP; of several names of the far port, its own one in the neighbor."""
     by_name = {switch.name: switch for switch in devices}
     for neighbor in heard:
         far = by_name.get(neighbor.name)
@@ -250,7 +250,7 @@ def lldp_claims(
 
 
 def own_name(device: ImportDevice, port: str) -> str:
-    """Return the name of a port of a device, also where its alias was given."""
+    """Return the device's own name of a port, also for its alias."""
     if port in device.used:
         return port
     rows = device.tables.table("PORT")

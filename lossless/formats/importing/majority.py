@@ -1,4 +1,4 @@
-"""What most have: one vote a port, ties broken by a fixed order, never at random."""
+"""Majority votes: one vote a port, ties broken by a fixed order, never at random."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ _T = TypeVar("_T")
 
 
 class Vote(NamedTuple):
-    """The outcome of a vote: how many were for the winner, of how many."""
+    """The outcome of a vote: how many voted for the winner, of how many."""
 
     ayes: int
     votes: int
 
     @property
     def unanimous(self) -> bool:
-        """Whether all said the same."""
+        """Whether all votes were equal."""
         return self.ayes == self.votes
 
 
 def most(values: Iterable[_T]) -> tuple[_T | None, Vote]:
-    """Return the value that is met most often and how the vote went; None where nobody votes."""
+    """Return the most frequent value and the outcome of the vote; None without votes."""
     counts = Counter(values)
     if not counts:
         return None, Vote(0, 0)
@@ -35,7 +35,7 @@ def most(values: Iterable[_T]) -> tuple[_T | None, Vote]:
 
 
 def dissent_notes(vote: Vote, what: str) -> tuple[str, ...]:
-    """Return a note that some differ, none where all agree."""
+    """Return a note that some votes differ, none where all agree."""
     if vote.unanimous:
         return ()
     others = vote.votes - vote.ayes

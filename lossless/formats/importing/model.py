@@ -1,4 +1,4 @@
-"""What importing passes from step to step: devices with their ports, links, classes, and the whole draft."""
+"""Records that the steps of an import pass on: devices with their ports, links, classes, and the whole draft."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ Source = Literal["cabling", "LLDP", "DEVICE_NEIGHBOR"]
 
 
 class ImportDevice(NamedTuple):
-    """One deployed switch: what its file says, and the hardware that it is.
+    """One deployed switch: the content of its file, and its hardware.
 
-    ``tier`` is the one that the intent will state. ``used`` are the ports that are configured to carry classes, by
-    name, in the order of their names. Of a switch that runs another system than SONiC, ``tables`` are empty,
-    ``breakouts`` are the cages whose split is to be stated, and ``notes`` what of its file is not read or refused.
+    ``tier`` is the one that the intent will declare. ``used`` are the ports that are configured to carry classes, by
+    name, in the order of their names. For a switch of another system than SONiC, ``tables`` are empty, ``breakouts``
+    are the cages whose split must be declared, and ``notes`` list parts of its file that are not read or refused.
     """
 
     name: str
@@ -40,7 +40,7 @@ class ImportDevice(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """What one source says of a cable: its two ends, and its length where the source has it."""
+    """A cable according to one source: its two ends, and its length where the source has it."""
 
     source: Source
     near: CableEnd
@@ -49,7 +49,7 @@ class Claim(NamedTuple):
 
 
 class ImportLink(NamedTuple):
-    """One link of the draft, at most one port an end. ``notes`` are what had to be chosen for it."""
+    """One link of the draft, at most one port an end. ``notes`` are the choices made for it."""
 
     a: CableEnd
     b: CableEnd
@@ -59,9 +59,9 @@ class ImportLink(NamedTuple):
 
 
 class ImportWiring(NamedTuple):
-    """The links of all devices, and the far ends for which no file was given, each with what is known of it.
+    """The links of all devices, and the far ends for which no file was given, each with its known facts.
 
-    ``too_fast`` are those that nothing names and whose links are faster than every NIC.
+    ``too_fast`` are the far ends without a name whose links are faster than every NIC.
     """
 
     links: tuple[ImportLink, ...]
@@ -71,7 +71,7 @@ class ImportWiring(NamedTuple):
 
 
 class ColourCurve(NamedTuple):
-    """Where marking of one color begins and ends, in bytes, and its probability in percent."""
+    """Thresholds at which marking of one color begins and ends, in bytes, and its probability in percent."""
 
     min_bytes: int
     max_bytes: int
@@ -79,14 +79,14 @@ class ColourCurve(NamedTuple):
 
 
 class EcnCurve(NamedTuple):
-    """The curve of a queue, and those of colors that have another; None: such packets are not marked."""
+    """The curve of a queue, and the exceptions of colors; None: packets of the color are not marked."""
 
     green: ColourCurve
     others: tuple[tuple[str, ColourCurve | None], ...] = ()
 
 
 ClassCurve = tuple["EcnCurve | None"]
-"""The curve of a class, None where it marks nothing."""
+"""The curve of a class, None where it does not mark."""
 ClassGroup = tuple[int]
 """The priority group of a class."""
 ClassValues = tuple[tuple[str, int], ...]
@@ -97,9 +97,9 @@ Stated = dict["Tier | str | None", dict["int | None", _Values]]
 
 
 class DraftClass(NamedTuple):
-    """One class as it will be declared; ``dscps`` is None for the class of all other DSCPs.
+    """One class before it is declared; ``dscps`` is None for the class of all other DSCPs.
 
-    ``pg``, ``buffers`` and ``queues`` are those that differ from what is left out. ``notes`` say what was chosen.
+    ``pg``, ``buffers`` and ``queues`` are the values that are not defaults. ``notes`` list the choices.
     """
 
     name: str
@@ -125,11 +125,11 @@ class DraftWatchdog(NamedTuple):
 
 
 PoolValues = tuple[tuple[tuple[str, ...], float], ...]
-"""Keys below ``buffers`` with their values: the ratio of the shared headroom, sizes in bytes, parts in percent."""
+"""Keys below ``buffers`` with their values: the ratio of the shared headroom, sizes in bytes, shares in percent."""
 
 
 class DraftTrimming(NamedTuple):
-    """The classes that are trimmed to a size, and the class that trimmed packets go on in."""
+    """The classes that are trimmed to a size, and the class that trimmed packets continue in."""
 
     classes: tuple[str, ...]
     into: str
@@ -137,9 +137,9 @@ class DraftTrimming(NamedTuple):
 
 
 class DraftBuffers(NamedTuple):
-    """The buffer policy: words by tier, pools and shared headroom by scope, and what the dynamic model is told.
+    """The buffer policy: words by tier, pools and shared headroom by scope, and settings of the dynamic model.
 
-    ``small_packets`` is a percentage. Nothing is said where it is what an intent takes anyway.
+    ``small_packets`` is a percentage. Defaults of an intent are left out.
     """
 
     words: dict[str, dict[Tier, str]]
@@ -150,9 +150,9 @@ class DraftBuffers(NamedTuple):
 
 
 class Draft(NamedTuple):
-    """Everything an intent is written from.
+    """All facts for the text of an intent.
 
-    ``outside`` are the far ends that no file was given for, each with what is known of it, ``switches_outside`` the
+    ``outside`` are the far ends without a file, each with its known facts, ``switches_outside`` the
     tiers of those that are switches. ``dual_tors`` are leaves that share their hosts in pairs. ``tiers`` are those with
     PFC where not all have it. ``notes`` are choices by the key they belong to: ``classes``, ``pfc``, ``nic``,
     ``topology``, ``mtu``, ``trimming``. ``oversubscription`` is that of each tier with uplinks.

@@ -1,7 +1,7 @@
-"""A class of an intent has one number: its class, its queue and the priority that pauses it. Other systems have three.
+"""Renumbers the classes of other systems: an intent has one number for class, queue and PFC priority, they have three.
 
-Ports are put into those terms before they have a say: a class that is paused has the number of its priority, any other
-that of its queue. Where a switch means something else, that does not come back, and is listed.
+Ports are renumbered before they vote: a class with PFC has the number of its priority, any other
+that of its queue. Deviations of a switch are lost, and listed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def unsaid_dscps(port: Port) -> str | None:
-    """Return the DSCPs whose class a text leaves open, in words; None where it says all."""
+    """Return the DSCPs without a class in a configuration, as text; None where all have one."""
     targets = port.qos.dscp_to_tc.targets if port.qos and port.qos.dscp_to_tc else ()
     unsaid = [str(dscp) for dscp, target in enumerate(targets) if target == UNREADABLE]
     if len(unsaid) == len(DSCPS):
@@ -52,7 +52,7 @@ def _as_classes(qos: PortQos) -> PortQos:
 
 
 def _paused(qos: PortQos) -> dict[int, int]:
-    """Return the class that each priority pauses; those with headroom too for which DCBX decides."""
+    """Return the class that each priority pauses, including those with headroom for which DCBX decides."""
     groups = {priority: qos.pausing_group(priority) for priority in PRIORITIES}
     held = {p: group for p, group in groups.items() if p in qos.pfc.priorities}
     for group in filter(None, qos.groups if not held else ()):

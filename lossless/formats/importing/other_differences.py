@@ -1,4 +1,4 @@
-"""Why a part of what a switch of another system does does not come back as it was."""
+"""Explains settings of switches of other systems that an import and a render do not reproduce."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ KINDS_BY_PART = {
 def other_differences(
     cells: Mapping[str, Sequence[tuple[str, Cell]]],
 ) -> Iterator[ImportDifference]:
-    """Yield what differs among the parts of switches, by device; what most ports have is declared for all."""
+    """Yield the settings that differ after import and render, by device; those of most ports are declared for all."""
     said = grouped((cell.field, cell.deployed) for of in cells.values() for _, cell in of)
     usual = {field: most(values)[0] for field, values in said.items()}
     for device, of in cells.items():

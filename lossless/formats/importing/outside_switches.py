@@ -1,4 +1,4 @@
-"""What is at the far ends for which no file was given: switches that are configured elsewhere, or hosts."""
+"""Classifies far ends for which no file was given: switches that are configured elsewhere, or hosts."""
 
 from __future__ import annotations
 
@@ -15,15 +15,18 @@ if TYPE_CHECKING:
     from lossless.model.fabric.cabling import CableEnd
 
 _SWITCH_PORT = re.compile(r"Ethernet[0-9]+(?:/[0-9]+)*")
-"""What SONiC and others call ports of switches; a host's port is called otherwise."""
+"""The pattern of port names of switches, in SONiC and other systems; names of host ports differ."""
 _ACROSS = {Tier.LEAF: Tier.SPINE, Tier.SPINE: Tier.LEAF, Tier.SUPER_SPINE: Tier.SPINE}
-"""What a switch is taken for that only its port tells from a host: leaves are under spines, and spines over leaves."""
+"""The assumed tier of a switch that only its port distinguishes from a host, by the tier of its neighbor.
+
+Leaves are assumed below spines, and spines above leaves.
+"""
 
 
 def switches_outside(devices: Sequence[ImportDevice], wiring: ImportWiring) -> dict[str, Tier]:
     """Return the tier of each far end that is a switch.
 
-    It is one by its type, else because its port is called as a switch's, or because it is unnamed and faster than NICs.
+    It is a switch by its type, else by a switch's port name, or because it is unnamed and its link faster than NICs.
     """
     tier_of: dict[str, Tier] = {}
     by_name = {device.name: device for device in devices}
@@ -44,5 +47,5 @@ def _is_switch(end: CableEnd, wiring: ImportWiring) -> bool:
 
 
 def tiers_of(devices: Iterable[ImportDevice], outside: Mapping[str, Tier]) -> dict[str, Tier]:
-    """Return the tier of every switch, those outside among them."""
+    """Return the tier of every switch, including those outside."""
     return {**outside, **{device.name: device.tier for device in devices}}

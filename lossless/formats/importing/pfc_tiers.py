@@ -1,4 +1,4 @@
-"""Tiers of links: those whose ports pause, and those whose ports do not."""
+"""Tiers of links: those whose ports have PFC, and those whose ports do not."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TIERS = ("hosts", "uplinks", "spine_uplinks")
 
 
 class PfcTiers(NamedTuple):
-    """Which tiers pause, None where all do or none does; and the ports of those that do not."""
+    """The tiers with PFC, None where all or none have it; and the ports of the other tiers."""
 
     pausing: tuple[str, ...] | None
     silent: frozenset[CableEnd]
@@ -28,7 +28,7 @@ class PfcTiers(NamedTuple):
 def find_tiers(
     devices: Sequence[ImportDevice], tier_of: Mapping[str, Tier], links: Sequence[ImportLink]
 ) -> PfcTiers:
-    """Return the tiers on most of whose ports PFC is on; ``tier_of`` has the tier of every switch."""
+    """Return the tiers in which most ports have PFC; ``tier_of`` has the tier of every switch."""
     ports = _ports_by_tier(devices, tier_of, links)
     pausing = tuple(tier for tier in TIERS if tier in ports and _pause(ports[tier]))
     if not pausing or len(pausing) == len(ports):

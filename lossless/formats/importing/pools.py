@@ -1,4 +1,4 @@
-"""Pools and shared headroom of devices to what an intent states of them, where it would not compute the same."""
+"""Derives pools and shared headroom of an intent from devices, where its computed values would differ."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RATIO = ("headroom_oversubscription",)
 
 
 def stated_ratios(devices: Sequence[ImportDevice]) -> tuple[Stated[PoolValues], tuple[str, ...]]:
-    """Return the ratios that devices with the dynamic buffer model are told."""
+    """Return the ratios of devices with the dynamic buffer model."""
     told = ((device, device.switch.qos.dynamic) for device in devices)
     return _layers((d, ((RATIO, m.oversubscription),) if m.oversubscription else ()) for d, m in told if m)
 
@@ -30,9 +30,9 @@ def with_ratio(draft: Draft, ratio: float) -> Draft:
 
 
 def with_sizes(draft: Draft, cells: Mapping[str, Iterable[Cell]]) -> Draft:
-    """Return a draft that states what devices have of pools, as far as an intent would not compute the same.
+    """Return a draft that declares pool values of devices, as far as those computed for the intent differ.
 
-    ``cells`` compare each device with what is computed for it.
+    ``cells`` compare each device with the values computed for it.
     """
     pools, notes = _layers((device, _values(device, cells[device.name])) for device in draft.devices)
     said = "pool sizes are as deployed; left out, they are computed for the ports that are up"
@@ -41,7 +41,7 @@ def with_sizes(draft: Draft, cells: Mapping[str, Iterable[Cell]]) -> Draft:
 
 
 def _values(device: ImportDevice, cells: Iterable[Cell]) -> PoolValues:
-    """Return the sizes of a device, and its ratio where no size of the shared headroom counts before it."""
+    """Return the pool sizes of a device, and its ratio, unless a size of the shared headroom overrides it."""
     sizes = tuple(sorted((path, size) for cell in cells for path, size in _size(cell)))
     told = device.switch.qos.dynamic
     ratio = told.oversubscription if told else None
@@ -51,7 +51,7 @@ def _values(device: ImportDevice, cells: Iterable[Cell]) -> PoolValues:
 
 
 def _size(cell: Cell) -> Iterable[tuple[tuple[str, ...], int]]:
-    """Yield the path below ``buffers`` of a size that is not computed the same, with its value."""
+    """Yield a pool size that differs from the computed one, by its path below ``buffers``."""
     number = whole_number(cell.deployed) if cell.table == "BUFFER_POOL" and cell.deployed else None
     keys = ("size", "percentage", "xoff") if cell.key == INGRESS_LOSSLESS_POOL else ("size", "percentage")
     if cell.state != "same" and cell.field in keys and number is not None and number >= 0:
@@ -61,6 +61,6 @@ def _size(cell: Cell) -> Iterable[tuple[tuple[str, ...], int]]:
 def _layers(
     by_device: Iterable[tuple[ImportDevice, PoolValues]],
 ) -> tuple[Stated[PoolValues], tuple[str, ...]]:
-    """Return the values of devices by scope; what is of a switch knows no speed."""
+    """Return the values of devices by scope; values of a switch have no speed."""
     ports = {PortsOfSpeed(device.tier, device.name, 0): [values] for device, values in by_device}
     return layered(ports, lambda values, lower: dict(values).keys() >= dict(lower).keys(), "buffers")

@@ -1,4 +1,4 @@
-"""What an imported intent renders, compared with the devices it was imported from."""
+"""Compares the render of an imported intent with the devices it was imported from."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 class RoundTrip(NamedTuple):
-    """All fields of the tables that rendering owns, by device, and those that do not come back as they were."""
+    """All fields of the tables that rendering owns, by device, and the fields that differ after import and render."""
 
     cells: dict[str, tuple[Cell, ...]]
     differences: tuple[ImportDifference, ...]
 
 
 def round_trip(draft: Draft, fabric: Fabric) -> RoundTrip:
-    """Compare the devices of a draft that run SONiC with what is rendered for the fabric of its intent."""
+    """Compare the devices of a draft that run SONiC with the render of the fabric of its intent."""
     switches = {switch.name: switch for switch in fabric.switches}
     cells: dict[str, tuple[Cell, ...]] = {}
     differences: list[ImportDifference] = []

@@ -1,4 +1,4 @@
-"""How the cages of a switch are split, as the names of its ports tell; their speeds, where no line states them."""
+"""Derives the splits of a switch's cages from the names of its ports, and speeds that no line declares."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class _Split(NamedTuple):
-    """What a cage is split into: how many ports, of which speed; ``own`` where the HWSKU has it so."""
+    """The split of a cage: how many ports, of which speed; ``own``: it is that of the HWSKU."""
 
     count: int  # type: ignore[assignment]
     speed_bps: int
@@ -35,11 +35,11 @@ class SplitPorts:
             self._place(cage, by_name)
 
     def with_speed(self, port: Port) -> Port:
-        """Return a port with its speed: as its lines state it, else that of the HWSKU or of the split."""
+        """Return a port with its speed: that of its lines, else that of the HWSKU or of the split."""
         return port if port.speed_bps else port._replace(speed_bps=self._speed_of.get(port.name))
 
     def stated(self) -> dict[str, str]:
-        """Return the cages whose split is to be stated, for it is neither the HWSKU's nor the one of most ports."""
+        """Return the cages whose split must be declared: neither that of the HWSKU nor the one with most ports."""
         cages = {cage.name: cage for cage in self._profile.cages}
         return {
             name: f"{split.count} x {format_rate(split.speed_bps)}"

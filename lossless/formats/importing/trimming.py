@@ -1,6 +1,7 @@
-"""Packets that switches trim: which classes' queues do, to what size, and in which class what is left goes on.
+"""Trimming of switches: the classes whose queues trim, the size, and the class in which trimmed packets continue.
 
-An intent says it once for the fabric, by the one DSCP of a class that may drop: what most switches have is declared.
+An intent declares it once for the fabric, by the one DSCP of a lossy class, so the settings of most switches are
+declared.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _Notes = tuple[str, ...]
 def find_trimming(
     devices: Sequence[ImportDevice], classes: Sequence[DraftClass]
 ) -> tuple[DraftTrimming | None, _Notes]:
-    """Return what most devices trim and to what, None where they do not, or no intent can say it; and why."""
+    """Return the trimming of most devices and notes; None without trimming, or where an intent cannot declare it."""
     settings = [device.switch.qos.trimming for device in devices]
     told, vote = most(None if each is None else (each.size_bytes, each.dscp, each.queue) for each in settings)
     if told is None:
@@ -42,7 +43,7 @@ def _dissent(those: int, votes: int) -> str:
 
 
 def _trims(devices: Sequence[ImportDevice], number: int) -> bool:
-    """Return whether most queues of a number trim what they have no room for."""
+    """Return whether most queues of a number trim packets that find no room."""
     queues = (port.qos.queues[number] for device in devices for port in device.used.values() if port.qos)
     winner, _ = most(queue.buffer is not None and queue.buffer.trims for queue in queues if queue is not None)
     return winner is True
@@ -51,7 +52,7 @@ def _trims(devices: Sequence[ImportDevice], number: int) -> bool:
 def _why_not(
     size_bytes: int | None, trimmed: _Notes, into: DraftClass | None, queue: int | str | None
 ) -> str:
-    """Return why an intent cannot say what devices do, empty where it can."""
+    """Return why an intent cannot declare the trimming of devices, empty where it can."""
     if size_bytes is None or size_bytes < LEAST_TRIM_BYTES:
         return "no device says to what size, or to less than a frame has"
     if not trimmed:

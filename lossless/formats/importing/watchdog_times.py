@@ -1,4 +1,4 @@
-"""Watchdogs of systems that do not say all of their times: completed by those that do."""
+"""Completes watchdogs of systems whose configuration lacks some of their times, from those of other switches."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Times = tuple[int | None, int | None, str | None]
-"""Detection and restoration in milliseconds and the action, each None where the system does not say it."""
+"""Detection and restoration in milliseconds and the action, each None where the configuration lacks it."""
 
 
 _ACTION = "drop"
-"""What an intent that states no action has."""
+"""The default action of an intent."""
 
 
 def completed(rows: Sequence[Times | None]) -> tuple[list[Times | None], tuple[str, ...]]:
-    """Return watchdogs with all of their times, and what had to be chosen; None stands for a port without one.
+    """Return watchdogs with all of their times, and notes on choices; None stands for a port without one.
 
-    Where no switch says its detection time, no watchdog is declared: what it does is not known.
+    Where no switch has a detection time, no watchdog is declared, because its behavior is unknown.
     """
     timed = [row for row in rows if row is not None and row[0] is not None]
     whole = [row for row in timed if row[2] is not None]

@@ -1,6 +1,7 @@
-"""Cables as files know them: two ends each, a speed and a length where the file has them, and the place in the file.
+"""Cables in files: two ends each, a speed and a length where the file has them, and their place in the file.
 
-Several files about one cable are merged; a contradiction between them is a problem, and nothing is guessed.
+Statements of several files about one cable are merged; a contradiction between them is a problem, and no value is
+guessed.
 """
 
 from __future__ import annotations
@@ -19,20 +20,20 @@ if TYPE_CHECKING:
 
 
 class FileLine(NamedTuple):
-    """Where something is said: a file, and a line of it counted from 1."""
+    """A place in a file: the file, and a line of it counted from 1."""
 
     file: str
     line: int
 
     def problem(self, message: str) -> Problem:
-        """Return a problem here."""
+        """Return a problem at this line."""
         return Problem(self.file, self.line, 1, message)
 
 
 class FileCable(NamedTuple):
-    """One cable. ``b_words`` are what the port of end ``b`` may be called, where nothing tells which it is.
+    """One cable. ``b_words`` are the possible names of the port at end ``b``, where its name is ambiguous.
 
-    ``heard``: it is what end ``a`` heard by LLDP.
+    ``heard``: end ``a`` learned of the cable by LLDP.
     """
 
     a: CableEnd
@@ -45,9 +46,9 @@ class FileCable(NamedTuple):
 
 
 class CableFile(NamedTuple):
-    """What one file has: cables, the role of devices in its own words, the speed of interfaces, and its mistakes.
+    """The content of one file: cables, the roles of devices in its own words, speeds of interfaces, and its mistakes.
 
-    ``speeds`` are those that interfaces are set to, ``rated`` what their type can do where nothing is set.
+    ``speeds`` are configured speeds of interfaces, ``rated`` those of their type where none is configured.
     """
 
     cables: tuple[FileCable, ...] = ()
@@ -84,23 +85,23 @@ _SPELT = {
 }
 LENGTH_UNITS = (*_MM, *_SPELT)
 _DECIMAL_COMMA = re.compile(r"^(\s*\d+),(\d{1,2})(?!\d)")
-"""``2,5``, as spreadsheets of half the world write it; ``1,500`` may be either, and is no length."""
+"""A decimal comma, ``2,5``, as many spreadsheets have it; ``1,500`` is ambiguous, and not accepted as a length."""
 PORT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,30}")
-"""What an intent can call a port."""
+"""The pattern of names that an intent accepts for a port."""
 _SONIC_PORT = re.compile(r"Ethernet[0-9]+")
-"""What SONiC calls its own ports: what else a neighbor says of one is its alias or description."""
+"""The pattern of SONiC's own port names; other names of a neighbor for a port are its alias or description."""
 
 
 def sonic_spelling(port: str) -> str:
-    """Return the name of a port with the capital that SONiC gives its own; any other as it is."""
+    """Return a port name with the capital of SONiC's own names; any other name unchanged."""
     return port.capitalize() if _SONIC_PORT.fullmatch(port.capitalize()) else port
 
 
 def parse_cable_length(text: str, unit: str = "") -> int:
-    """Return whole meters, rounded up; ``unit`` is that of a number which has none of its own.
+    """Return whole meters, rounded up; ``unit`` applies to a number without a unit.
 
     Raises:
-        QuantityError: no number, no unit or an unknown one, or no length at all.
+        QuantityError: no number, no unit or an unknown one, or a length of 0.
     """
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", _DECIMAL_COMMA.sub(r"\1.\2", text))
     word = ((match[2] if match else "") or unit).strip().lower()
@@ -115,17 +116,17 @@ def parse_cable_length(text: str, unit: str = "") -> int:
 
 
 def parse_speed(text: str, unit: str = "") -> int:
-    """Return b/s: ``400G``, ``400GbE``, ``400 Gb/s``; ``unit`` is that of a number which has none of its own.
+    """Return b/s: ``400G``, ``400GbE``, ``400 Gb/s``; ``unit`` applies to a number without a unit.
 
     Raises:
-        QuantityError: no rate, or no unit.
+        QuantityError: the text is not a rate, or has no unit.
     """
     bare = re.sub(r"(?i)(?<=[mgt])(?:be|e|b)$", "", text.strip())
     return parse_rate(f"{bare}{unit}" if re.fullmatch(r"\d+(?:\.\d+)?", bare) else bare)
 
 
 def merge_cables(cables: Iterable[FileCable], problems: list[Problem]) -> tuple[FileCable, ...]:
-    """Return each cable once, with all that is known of it; contradictions go to ``problems``."""
+    """Return each cable once, with the facts of all files; contradictions are appended to ``problems``."""
     named = list(_with_own_ports(list(cables)))
     at: dict[CableEnd, FileCable] = {}
     first_of: dict[tuple[str, CableEnd, CableEnd], FileCable] = {}
@@ -151,7 +152,7 @@ def merge_cables(cables: Iterable[FileCable], problems: list[Problem]) -> tuple[
 
 
 def _with_own_ports(cables: list[FileCable]) -> Iterator[FileCable]:
-    """Yield cables with the name that the far device itself has for its port, where that can be told."""
+    """Yield cables with the far device's own name for its port, where it is unambiguous."""
     own = {cable.a for cable in cables} | {cable.b for cable in cables if not cable.b_words}
     for cable in cables:
         if not cable.b_words:
@@ -165,7 +166,7 @@ def _with_own_ports(cables: list[FileCable]) -> Iterator[FileCable]:
 
 
 def _turned(cable: FileCable) -> FileCable:
-    """Return a cable from its lower end to its upper, so that both ends tell of one cable in one way."""
+    """Return a cable from its lower end to its upper, so that statements from both ends are comparable."""
     a, b = sorted((cable.a, cable.b), key=_key)
     return cable._replace(a=a, b=b)
 
@@ -175,7 +176,7 @@ def _key(end: CableEnd) -> tuple[str, str]:
 
 
 def _are_one(cable: FileCable, other: FileCable) -> bool:
-    """Return whether two may be one cable: they have one end in common, and nothing else is said of the other."""
+    """Return whether two may be one cable: their devices match, and so do their ports where both are known."""
     return all(
         mine.device == there.device and (mine.port == there.port or None in (mine.port, there.port))
         for mine, there in zip(*_aligned(cable, other), strict=True)
@@ -185,7 +186,7 @@ def _are_one(cable: FileCable, other: FileCable) -> bool:
 def _aligned(
     cable: FileCable, other: FileCable
 ) -> tuple[tuple[CableEnd, CableEnd], tuple[CableEnd, CableEnd]]:
-    """Return the ends of two cables, those that are the same first and first."""
+    """Return the ends of two cables in an order in which the matching ends correspond."""
     turned = other.a != cable.a and (other.b == cable.a or other.a == cable.b)
     return (cable.a, cable.b), ((other.b, other.a) if turned else (other.a, other.b))
 
@@ -198,7 +199,7 @@ def _contradiction(cable: FileCable, other: FileCable) -> Problem:
 
 
 def _with(first: FileCable, second: FileCable, problems: list[Problem]) -> FileCable:
-    """Return one cable of what two files say of it."""
+    """Return one cable with the facts of two files."""
     mine, theirs = _aligned(first, second)
     a, b = (near if near.port is not None else other for near, other in zip(mine, theirs, strict=True))
     whole = first._replace(a=a, b=b)

@@ -21,7 +21,7 @@ def read_cabling(text: str, file: str) -> tuple[Claim, ...]:
     """Return the cables of a file. A first line of headings, blank lines and comments (``#``) are skipped.
 
     Raises:
-        InputError: every line that is no cable, located.
+        InputError: every line that is not a cable, located.
     """
     problems: list[Problem] = []
     claims = []
@@ -50,7 +50,7 @@ def _lines(text: str, file: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _is_head(cells: list[str]) -> bool:
-    """Return whether a line names its columns: each of the first four holds the word for what is below."""
+    """Return whether a line has column headings: each of the first four cells contains the word for its column."""
     words = [cell.lower() for cell in cells[:4]]
     return len(words) == 4 and all(head in word for head, word in zip(_HEADS, words, strict=True))
 

@@ -1,6 +1,6 @@
-"""One device by several names: in capitals here and small letters there, with its domain here and without there.
+"""Matches different spellings of a device's name: upper and lower case, with and without domain.
 
-LLDP tells the name a system gives itself, which is with its domain on most hosts; sheets and intents have it bare.
+LLDP reports the name that a system gives itself, with its domain on most hosts; sheets and intents omit the domain.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 class DeviceNames:
-    """Which of the known devices a name means: that of the same letters, else one that differs by a domain.
+    """Finds a known device by a name: one with the same letters in either case, else one that differs by a domain.
 
-    What could be either of two is neither.
+    A name that matches two devices matches none.
     """
 
     def __init__(self, known: Iterable[str]) -> None:
@@ -27,7 +27,7 @@ class DeviceNames:
                 self._beginning.setdefault(part, set()).add(name)
 
     def find(self, word: str) -> str | None:
-        """Return the device that is meant, None where none or more than one may be."""
+        """Return the device of a name, None where no device or more than one matches."""
         if word in self._known:
             return word
         low = word.lower()
@@ -50,9 +50,9 @@ def _without_domain(name: str) -> Iterator[str]:
 
 
 def canonical_names(names: Collection[str], preferred: Collection[str] = ()) -> dict[str, str]:
-    """Return for each name the one its device is called by: of equal letters a preferred one, without its domain.
+    """Return the canonical name of each name: of equal letters a preferred one, without its domain.
 
-    A name is cut only to one that is among them, and only where no other name would be cut to that.
+    A name is shortened only to another one of ``names``, and only if no other name would be shortened to that.
     """
     identical: dict[str, list[str]] = {}
     # Of two spellings the one in small letters is taken.
@@ -69,14 +69,14 @@ def canonical_names(names: Collection[str], preferred: Collection[str] = ()) -> 
 
 
 def _last(low: str, chosen: Mapping[str, str]) -> str:
-    """Return what a name comes to where what it is cut to is cut again."""
+    """Return the end of a chain of shortened names."""
     while chosen[low] != low:
         low = chosen[low]
     return low
 
 
 def claimed_twice(meant: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
-    """Yield a device that two names mean which cannot be those of one: they have different domains."""
+    """Yield each device with two names that cannot both be its own, since their domains differ."""
     by_device: dict[str, list[str]] = {}
     for word, device in meant.items():
         by_device.setdefault(device, []).append(word)

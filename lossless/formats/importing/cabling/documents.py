@@ -1,4 +1,4 @@
-"""Files of cables as documents: findings point at lines of them, whatever form they have."""
+"""Files of cables as documents, so that findings can refer to lines of any kind of file."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def line_path(line: int) -> Path:
-    """Return the path by which a line of a file of cables is known to findings."""
+    """Return the finding path of a line in a file of cables."""
     return (f"line {line}",)
 
 
 def cable_documents(texts: Mapping[str, str], findings: Iterable[Finding]) -> dict[str, Document]:
-    """Return files of cables as documents, with the places of those of their lines that findings point at."""
+    """Return files of cables as documents, with the places of the lines that findings refer to."""
     wanted: dict[str, set[Path]] = {file: set() for file in texts}
     for finding in findings:
         for origin in (finding.origin, *(place.origin for place in finding.related)):

@@ -1,4 +1,4 @@
-"""Files of any kind that say how devices are cabled: which kind each is, and what all of them have together."""
+"""Reads files of any supported kind about cabling: recognizes the kind of each, and combines their content."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _LLDP_NAMES = re.compile(r"(?i)(show[-_ ]?)?lldp.*")
 
 
 class CableFiles(NamedTuple):
-    """What files have together, and what is wrong with them.
+    """The combined content of files, and their problems.
 
-    ``listed`` are devices that sheets or exports name, ``listening`` those whose own LLDP was given, by file.
+    ``listed`` are devices in sheets or exports, ``listening`` those whose own LLDP was given, by file.
     """
 
     files: tuple[CableFile, ...]
@@ -36,12 +36,12 @@ class CableFiles(NamedTuple):
 
     @property
     def cables(self) -> list[FileCable]:
-        """All cables, as each file tells of them."""
+        """All cables, once for each file that contains them."""
         return [cable for file in self.files for cable in file.cables]
 
 
 def read_files(texts: Mapping[str, str], known: Collection[str] = ()) -> CableFiles:
-    """Return what files say; ``known`` are devices that a file of LLDP may be of, beside those the files name."""
+    """Return the content of files; files of LLDP may belong to the devices ``known``, beside those in the files."""
     cable_files: list[CableFile] = []
     problems: list[Problem] = []
     heard: dict[str, tuple[LldpNeighbor, ...]] = {}
@@ -84,7 +84,7 @@ def _heard_cables(device: str, file: str, heard: Iterable[LldpNeighbor]) -> tupl
 
 
 def _read(text: str, file: str) -> CableFile | tuple[LldpNeighbor, ...]:
-    """Return what a file says, as what it is by what is in it."""
+    """Return the content of a file, whose kind is recognized by its content."""
     if not text.lstrip().startswith(("{", "[")):
         return read_lldp(text, file) if looks_like_lldp(text) else read_sheet(text, file)
     document = load_json(text, file, lists=True)
@@ -97,7 +97,7 @@ def _read(text: str, file: str) -> CableFile | tuple[LldpNeighbor, ...]:
 
 
 def _device_of(file: str, known: Collection[str]) -> str:
-    """Return the device that a file is of: the one whose name the file or its folder has."""
+    """Return the device that a file belongs to: the one whose name the file or its folder has."""
     path = PurePath(file)
     for candidate in (path.name, path.stem, path.parent.name):
         if candidate in known:

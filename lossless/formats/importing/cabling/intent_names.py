@@ -1,4 +1,4 @@
-"""Files of cables in the words of an intent: its devices and ports, whatever the files call them."""
+"""Translates the names of devices and ports in files of cables to those of an intent."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _MANY = 5
 
 
 class IntentNames(NamedTuple):
-    """What an intent calls its devices and ports. ``ports`` are those of switches, by device.
+    """Names of devices and ports in an intent. ``ports`` are those of switches, by device.
 
-    ``host_ports`` are those that the intent names of devices that are no switches of its own; ``should`` says to which
-    device each port of a switch leads.
+    ``host_ports`` are ports that the intent names of devices other than its switches; ``should`` maps each port of a
+    switch to the device at its other end.
     """
 
     devices: frozenset[str]
@@ -43,7 +43,7 @@ class IntentNames(NamedTuple):
 def names_of_intent(
     devices: Iterable[str], switches: Iterable[Switch], planned: Iterable[PlannedCable]
 ) -> IntentNames:
-    """Return the names of an intent; switches that are identical share theirs."""
+    """Return the names of an intent; identical switches share their port names."""
     ports, shared = dict[str, PortNames](), dict[tuple[int, int], PortNames]()
     for switch in switches:
         key = (id(switch.ports), id(switch.unused))
@@ -69,11 +69,11 @@ def names_of_intent(
 
 
 def read_cables(texts: Mapping[str, str], declared: IntentNames, exclude: Sequence[str] = ()) -> CableReport:
-    """Return the cables that files tell of, as far as a declared device is at one of their ends.
+    """Return the cables in files that have a declared device at one end or both.
 
     Raises:
-        InputError: files of no kind we know, contradictions, devices that could be either of two, ports that no switch
-            of that product has, and files that tell of nothing that is declared; all located.
+        InputError: files of an unsupported kind, contradictions, ambiguous device names, ports that no switch of
+            that product has, and files without a declared device; all located.
     """
     cable_files = read_files(texts, declared.devices)
     if cable_files.problems:
@@ -111,7 +111,7 @@ class _CableMapper:
         return CableReport(merged, frozenset(listed), frozenset(heard), frozenset(listening))
 
     def _refuse_names(self) -> None:
-        """Note names that cannot be those of one device, LLDP of nobody, and files of another fabric."""
+        """Add problems for names of two devices, LLDP of an unknown device, and files of another fabric."""
         for device, first, second in claimed_twice(self._meant):
             place = next(c.place for c in self._said if first in (c.a.device, c.b.device))
             says = f"{first} and {second} may both be {device} of the intent; leave one out: --exclude {second!r}"
@@ -134,7 +134,7 @@ class _CableMapper:
         return cable._replace(a=a, b=b)
 
     def _concerns(self, cable: FileCable) -> bool:
-        """Return whether an end is at a declared device, and not at a port for its management."""
+        """Return whether a cable has an end at a declared device, and none at a management port."""
         if not {cable.a.device, cable.b.device} & self._declared.devices:
             return False
         return not any(self._is_out_of_band(end) for end in (cable.a, cable.b))
@@ -149,7 +149,7 @@ class _CableMapper:
         )
 
     def _refuse_ports(self, cables: Iterable[FileCable]) -> None:
-        """Note switches of whose ports the files know no name that the intent has."""
+        """Add problems for switches none of whose port names in the files matches one of the intent."""
         unknown: dict[str, list[FileCable]] = {}
         known = set()
         for cable in cables:
@@ -173,7 +173,7 @@ class _CableMapper:
         return cables[0].place.problem(says)
 
     def _with_ports(self, cable: FileCable) -> FileCable:
-        """Return a cable with the names that the intent has for its ports; None where nobody can tell."""
+        """Return a cable with the intent's names for its ports; None for a port whose name is ambiguous."""
         a = cable.a._replace(port=self._port(cable.a))
         if not cable.heard:
             return cable._replace(a=a, b=cable.b._replace(port=self._port(cable.b)))
@@ -197,7 +197,7 @@ class _CableMapper:
         return own.get(end.port.lower(), end.port)
 
     def _words_of_hosts(self) -> dict[str, set[str]]:
-        """Return what files call the ports of devices that are no switches of the intent."""
+        """Return the names in files for the ports of devices other than the intent's switches."""
         by_host: dict[str, set[str]] = {}
         for cable in map(self._renamed, self._said):
             for end, words in ((cable.a, (cable.a.port,)), (cable.b, cable.b_words or (cable.b.port,))):
@@ -213,7 +213,7 @@ class _CableMapper:
         )
 
     def _set_speeds(self) -> dict[CableEnd, int]:
-        """Return the speed that interfaces are set to, by the names of the intent."""
+        """Return the configured speeds of interfaces, by the names of the intent."""
         ends = (
             (end._replace(device=self._meant.get(end.device, end.device)), speed_bps)
             for file in self._cable_files.files
@@ -223,7 +223,7 @@ class _CableMapper:
 
 
 def _one_a_port(cables: Iterable[FileCable], should: Mapping[CableEnd, str]) -> Iterator[FileCable]:
-    """Yield cables, and of several neighbors that one port heard the one that should be there, if it is."""
+    """Yield cables; of several neighbors that one port reports, only the intended one, if it is among them."""
     kept = list(cables)
     expected = {
         (cable.place.file, cable.a) for cable in kept if cable.heard and should.get(cable.a) == cable.b.device

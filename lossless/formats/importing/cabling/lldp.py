@@ -1,8 +1,8 @@
-"""What LLDP saw, one file a device: ``show lldp table`` and ``show lldp neighbors``, ``lldpctl -f json`` and ``json0``.
+"""LLDP output, one file a device: ``show lldp table`` and ``show lldp neighbors``, ``lldpctl -f json`` and ``json0``.
 
-None says of which device it is; the name of the file, or of its folder, must.
+None contains the name of its device; the name of the file, or of its folder, must.
 The table is that of sonic-utilities scripts/lldpshow @b67b1bb, the list and its fields that of lldpd/lldpd
-src/client/display.c @012ec0d, the JSON that of src/client/json_writer.c @06987a2: json leaves out lists of one and
+src/client/display.c @012ec0d, the JSON that of src/client/json_writer.c @06987a2: json omits lists of one and
 makes names keys, json0 keeps both.
 """
 
@@ -29,7 +29,7 @@ _COLUMNS = ("LocalPort", "RemoteDevice", "RemotePortID", "Capability", "RemotePo
 
 
 class LldpNeighbor(NamedTuple):
-    """One neighbor that a port heard of: its name, and the words it has for its own port, best first.
+    """One neighbor that a port received: its name, and its names for its own port, best first.
 
     ``line`` is its line in the file, counted from 1.
     """
@@ -41,10 +41,10 @@ class LldpNeighbor(NamedTuple):
 
 
 def device_of(file: str, devices: Collection[str]) -> str:
-    """Return the device that a file is of: the only one there is, or the one whose name the file or folder has.
+    """Return the device that a file belongs to: the only one there is, or the one whose name the file or folder has.
 
     Raises:
-        InputError: it cannot be told.
+        InputError: the device cannot be determined.
     """
     path = PurePath(file)
     for candidate in (path.name, path.stem, path.parent.name):
@@ -57,15 +57,15 @@ def device_of(file: str, devices: Collection[str]) -> str:
 
 
 def looks_like_lldp(text: str) -> bool:
-    """Return whether a text that is no JSON is LLDP as people are shown it."""
+    """Return whether a text other than JSON is LLDP output of a command."""
     return _TABLE_BEGINS.match(text) is not None or _NEIGHBOR.search(text) is not None
 
 
 def read_lldp(text: str, file: str) -> tuple[LldpNeighbor, ...]:
-    """Return what the ports of one device heard.
+    """Return the neighbors that the ports of one device received.
 
     Raises:
-        InputError: neither a table nor a list nor JSON of LLDP, located.
+        InputError: the text is neither a table nor a list nor JSON of LLDP, located.
     """
     if text.lstrip().startswith(("{", "[")):
         return read_lldp_json(load_json(text, file))
@@ -75,7 +75,7 @@ def read_lldp(text: str, file: str) -> tuple[LldpNeighbor, ...]:
 
 
 def _of_list(text: str) -> Iterator[LldpNeighbor]:
-    """Yield what `lldpctl` prints where it is told no form, as `show lldp neighbors` does."""
+    """Yield the neighbors in the default output of `lldpctl`, which `show lldp neighbors` prints too."""
     port, line, fields = "", 0, dict[str, str]()
     for number, words in enumerate([*text.splitlines(), "Interface: , via:"], 1):
         begins = _NEIGHBOR.match(words)
@@ -109,10 +109,10 @@ def _of_table(text: str, file: str) -> Iterator[LldpNeighbor]:
 
 
 def read_lldp_json(document: Document) -> tuple[LldpNeighbor, ...]:
-    """Return what the ports of one device heard, as `lldpctl -f json` or `-f json0` has it.
+    """Return the neighbors in the output of `lldpctl -f json` or `-f json0`.
 
     Raises:
-        InputError: it is JSON of something else, located.
+        InputError: it is other JSON, located.
     """
     section, at = _first(document.data.get("lldp"), ("lldp",))
     interfaces = section.get("interface", {}) if isinstance(section, dict) else None
@@ -129,7 +129,7 @@ def read_lldp_json(document: Document) -> tuple[LldpNeighbor, ...]:
 
 
 def _seen(interfaces: Any, at: Path) -> Iterator[tuple[Path, str, Any]]:
-    """Yield where each interface stands, its name, and what is seen there.
+    """Yield the path of each interface, its name, and the data received there.
 
     One interface is an object, several are a list of objects. Each has its name for a key; in json0 it has a name.
     """
@@ -156,14 +156,14 @@ def _heard(port: str, seen: Any) -> LldpNeighbor | None:
 
 
 def _system_name(chassis: dict[str, Any]) -> str:
-    """Return the name of a chassis: it is keyed by it, or in json0 has it; one that tells none has its fields alone."""
+    """Return the name of a chassis: the key of its object, in json0 its field; empty for a chassis without a name."""
     if "id" in chassis:
         return _text(chassis.get("name"))
     return next((name for name, value in chassis.items() if isinstance(value, dict)), "")
 
 
 def _first(value: Any, at: Path) -> tuple[Any, Path]:
-    """Return a value, or the first of a list of it, and its place."""
+    """Return a value, or the first of a list, and its path."""
     return (value[0], (*at, 0)) if isinstance(value, list) and value else (value, at)
 
 
@@ -173,7 +173,7 @@ def _object(value: Any) -> dict[str, Any]:
 
 
 def _text(value: Any) -> str:
-    """Return a text, which json0 puts into a list of objects with a value."""
+    """Return a text, which json0 wraps in a list of objects with a value."""
     first, _ = _first(value, ())
     inner = first.get("value") if isinstance(first, dict) else first
     return inner if isinstance(inner, str) else ""

@@ -1,10 +1,10 @@
-"""NetBox: devices, interfaces and cables as its API gives them, one list a file, or several in one object.
+"""Reads NetBox: devices, interfaces and cables as its API returns them, one list a file, or several in one object.
 
 Fields: netbox-community/netbox netbox/dcim/api/serializers_/cables.py @117f2f8 (``a_terminations``, ``b_terminations``,
 ``length``, ``length_unit``, ``status``) and netbox/netbox/api/serializers/generic.py @3b767fd (``object_type``,
 ``object``); before version 3.3 an end was ``termination_a`` of ``termination_a_type``. ``speed`` of an interface counts
-kilobits (``speed (Kbps)`` there). Consoles and power are skipped; cables that are being
-taken out (``decommissioning``) are none.
+kilobits (``speed (Kbps)`` there). Consoles and power are skipped, and so are cables that are being
+removed (``decommissioning``).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _PANELS = ("dcim.frontport", "dcim.rearport")
 
 
 def interface_bps(kind: str) -> int | None:
-    """Return the speed of a type of interface, ``400gbase-x-osfp`` or ``OSFP (400GE)``; None where it has none."""
+    """Return the speed of an interface type, ``400gbase-x-osfp`` or ``OSFP (400GE)``; None for a type without one."""
     match = _TYPE.search(kind)
     if match is None:
         return None
@@ -37,17 +37,17 @@ def interface_bps(kind: str) -> int | None:
 
 
 def is_netbox(data: dict[Any, Any]) -> bool:
-    """Return whether JSON is what NetBox's API gives."""
+    """Return whether JSON is a response of NetBox's API."""
     return any(True for _ in _lists(data))
 
 
 def read_netbox(document: Document) -> CableFile:
-    """Return the devices, interfaces and cables of an export, and every cable that cannot be taken as one link."""
+    """Return the devices, interfaces and cables of an export; cables that cannot become one link are problems."""
     return _Export(document).contents()
 
 
 def _lists(data: dict[Any, Any]) -> Iterator[tuple[tuple[str | int, ...], list[Any]]]:
-    """Yield the lists of objects of an export, and where they stand."""
+    """Yield the lists of objects of an export, each with its path."""
     if 0 in data:
         # The items of a list are in the data by their numbers.
         yield (), list(data.values())
@@ -137,7 +137,7 @@ def _refusal(ends: list[list[tuple[str, CableEnd | None]]], kinds: set[str]) -> 
 
 
 def _ends(item: dict[str, Any], side: str) -> list[tuple[str, CableEnd | None]]:
-    """Return the ends of one side: what kind each is of, and where; None where that is not named."""
+    """Return the ends of one side: the type of each, and its place; None where the export does not name it."""
     listed = item.get(f"{side}_terminations")
     if listed is None:
         kind = item.get(f"termination_{side}_type")
@@ -161,7 +161,7 @@ def _length(item: dict[str, Any]) -> int | None:
 
 
 def _text(value: Any, *keys: str) -> str:
-    """Return a value that is a text itself, or the text under the first of some keys that has one."""
+    """Return a value that is text itself, or the first text under one of the keys."""
     if isinstance(value, dict):
         return next((str(value[key]) for key in keys if value.get(key)), "")
     return str(value) if isinstance(value, str) else ""

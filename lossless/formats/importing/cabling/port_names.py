@@ -1,4 +1,4 @@
-"""One port of a switch by several names: that of SONiC, its alias, and where it is on the front panel."""
+"""Matches different names of a switch port: the one of SONiC, its alias, and its position on the front panel."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _FRONT = (
 """Sources: sonic-buildimage device/mellanox port_config.ini @086b03b (etp1a), NVIDIA Cumulus Linux manual, Switch Port
 Attributes (swp1s0), docs.ansible.com, dellemc.enterprise_sonic, sonic_port_breakout (Eth1/1, and parts of it)."""
 OUT_OF_BAND = re.compile(r"(?i)(eth|mgmt|management|ma|bmc|ipmi|ilo|idrac|oob|em|usb|console)[-_ ]?[0-9/]*")
-"""What ports that carry no traffic of the fabric are called on switches."""
+"""The pattern of switch ports that carry no traffic of the fabric, such as management ports."""
 
 
 class PortNames:
-    """Finds the ports of one switch by what people, LLDP and other systems call them."""
+    """Finds the ports of one switch by names that people, LLDP and other systems use."""
 
     def __init__(self, specs: Iterable[PortSpec]) -> None:
         self._names: dict[str, str] = {}
@@ -38,7 +38,7 @@ class PortNames:
         self._from_one = min(self._cages, default=1) == 1
 
     def find(self, word: str) -> str | None:
-        """Return the name of a port in SONiC, None where the switch has none that may be called so."""
+        """Return SONiC's name of a port, None where no port of the switch matches."""
         low = word.lower()
         return self._names.get(low) or (self._on_front(low) if self._from_one else None)
 
@@ -54,7 +54,7 @@ class PortNames:
 
 
 def _part(groups: dict[str, str | None]) -> int | None:
-    """Return which part of a split cage is meant, counted from 0; None for the whole."""
+    """Return the number of a part of a split cage, counted from 0; None for the whole cage."""
     letter, number, from_one = groups.get("letter"), groups.get("number"), groups.get("one")
     if letter:
         return ord(letter) - ord("a")

@@ -1,4 +1,4 @@
-"""Sheets of cables, devices and interfaces as CSV, by the names of their columns; NetBox's exports among them.
+"""Reads sheets of cables, devices and interfaces as CSV, by the names of their columns; also NetBox's exports.
 
 Of cables: a device and a port for each end, then length, its unit and speed where they are known. The columns may be
 called ``a device``, ``from port``, ``Device B``, ``side_b_name``, ``length (m)``; without headings they are device,
@@ -47,20 +47,20 @@ _RATE_UNITS = {"gbps": "G", "gb": "G", "g": "G", "gbit": "G", "kbps": "K", "mbps
 _ENDS = ("a device", "a port", "b device", "b port")
 
 _NOTHING = {"", "-", "—", "n/a", "na", "none", "null", "tbd", "?"}
-"""How people leave a cell empty."""
+"""Texts that stand for an empty cell."""
 
 _SEPARATOR = re.compile(r'"?sep=([,;\t|])"?')
-"""The first line with which Excel is told what parts the cells."""
+"""The first line that declares the separator of cells for Excel."""
 
 Columns = dict[str, int]
-"""Where each thing stands: ``a device``, ``length``, ``length unit``; a unit of a heading as ``length in m``."""
+"""Column numbers by content: ``a device``, ``length``, ``length unit``; with a heading's unit ``length in m``."""
 
 
 def read_sheet(text: str, file: str) -> CableFile:
-    """Return what a sheet says, and every line of it that says nothing of use. Comments (``#``) are skipped.
+    """Return the content of a sheet; lines that cannot be used are problems. Comments (``#``) are skipped.
 
     Raises:
-        InputError: it is no CSV, or has not the columns of any kind.
+        InputError: the text is not CSV, or lacks the columns of every supported kind.
     """
     lines = list(_lines(text, file))
     if not lines:
@@ -104,7 +104,7 @@ def _lines(text: str, file: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _columns(heads: Sequence[str]) -> Columns:
-    """Return the columns that headings name; of two devices without a side the first is that of end ``a``."""
+    """Return the columns by their headings; of two device columns without a side the first is that of end ``a``."""
     columns: Columns = {}
     for at, head in enumerate(heads):
         words = re.findall(r"[a-z]+|[0-9]+", head.lower())
@@ -133,7 +133,7 @@ def _name(words: Sequence[str], columns: Columns) -> str | None:
 
 
 def _note_unit(name: str, words: Sequence[str], columns: Columns) -> None:
-    """Keep the unit that a heading has, ``length (m)``, as the name of a column."""
+    """Add the unit in a heading, ``length (m)``, as the name of a column."""
     units = [word for word in words[1:] if word in (LENGTH_UNITS if name == "length" else _RATE_UNITS)]
     if name in ("length", "speed") and units:
         columns.setdefault(f"{name} in {units[-1]}", columns[name])
@@ -150,7 +150,7 @@ def _kind(columns: Columns) -> str:
 def _cables(
     lines: Sequence[tuple[int, list[str]]], columns: Columns, file: str, most: int | None = None
 ) -> CableFile:
-    """Return the cables of a sheet; without headings a line has ``most`` cells."""
+    """Return the cables of a sheet; without headings a line has at most ``most`` cells."""
     problems: list[Problem] = []
     cables = []
     for number, cells in lines:

@@ -1,4 +1,4 @@
-"""Files of cables to the devices and links of an intent: what is still missing is said, and nothing is guessed."""
+"""Turns files of cables into devices and links of an intent; missing facts are problems, and none is guessed."""
 
 from __future__ import annotations
 
@@ -26,14 +26,16 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _NO_PORT = re.compile(r"(?i)(port-?channel|bond|lag|vlan|loopback)[ ]?[0-9]+")
-"""What is made of ports and has no cable of its own."""
+"""The pattern of interfaces that consist of ports, or of none, and have no cable of their own."""
 _MANY = 5
 
 
 class CablingOptions(NamedTuple):
-    """What no file says. ``roles`` are patterns of names, or of an export's own roles (``role:tor``), each with a role.
+    """Facts that no file has.
 
-    ``speeds`` and ``cables`` are those of links that no file gives one, by tier. ``exclude`` are devices to leave out.
+    ``roles`` are patterns of names, or of an export's own roles (``role:tor``), each with a role. ``speeds`` and
+    ``cables`` are defaults of links by tier, for those without a value in any file. ``exclude`` are devices to leave
+    out.
     """
 
     roles: tuple[tuple[str, str], ...] = ()
@@ -52,17 +54,17 @@ class CablingLink(NamedTuple):
 
 
 class CablingTopology(NamedTuple):
-    """Devices with their roles, and links, both in the order in which people count."""
+    """Devices with their roles, and links, both in natural order."""
 
     roles: dict[str, str]
     links: tuple[CablingLink, ...]
 
 
 def read_topology(texts: Mapping[str, str], options: CablingOptions) -> CablingTopology:
-    """Return what files say of devices and links; ``texts`` are those of the files.
+    """Return the devices and links in files; ``texts`` has the text of each file.
 
     Raises:
-        InputError: files of no kind we know, contradictions, and devices or links of which too little is known.
+        InputError: files of an unsupported kind, contradictions, and devices or links with missing facts.
     """
     cable_files = read_files(texts)
     files, problems = _by_one_name(cable_files), list(cable_files.problems)
@@ -79,7 +81,7 @@ def read_topology(texts: Mapping[str, str], options: CablingOptions) -> CablingT
 
 
 def _by_one_name(cable_files: CableFiles) -> tuple[CableFile, ...]:
-    """Return what files say with one name for each device and port, however they spell it."""
+    """Return the content of files with one name for each device and port, in spite of different spellings."""
     cables = cable_files.cables
     names = {end.device for cable in cables for end in (cable.a, cable.b)} | cable_files.listed
     called = canonical_names(names, cable_files.listed)
@@ -101,7 +103,7 @@ def _by_one_name(cable_files: CableFiles) -> tuple[CableFile, ...]:
 
 
 def _port_names(called: Mapping[str, str], cables: Iterable[FileCable]) -> dict[tuple[str, str], str]:
-    """Return what each port of a device is called, by its letters: as SONiC does, else as it is met first."""
+    """Return the name of each port of a device by its lower-case letters: SONiC's spelling, else the first found."""
     name_of: dict[tuple[str, str], str] = {}
     for cable in cables:
         for end in (cable.a, cable.b):
@@ -112,7 +114,7 @@ def _port_names(called: Mapping[str, str], cables: Iterable[FileCable]) -> dict[
 
 
 def is_excluded(cable: FileCable, exclude: Sequence[str]) -> bool:
-    """Return whether an end of a cable is a device that fits one of some patterns."""
+    """Return whether an end of a cable is a device whose name matches one of some patterns."""
     return any(
         fnmatchcase(end.device.lower(), pattern.lower()) for end in (cable.a, cable.b) for pattern in exclude
     )
@@ -121,7 +123,7 @@ def is_excluded(cable: FileCable, exclude: Sequence[str]) -> bool:
 def _roles(
     cables: Sequence[FileCable], files: Iterable[CableFile], options: CablingOptions, problems: list[Problem]
 ) -> dict[str, str]:
-    """Return the role of every device that has a cable: as stated, else as the export says in our words."""
+    """Return the role of every device that has a cable: as declared, else the role that an export gives it."""
     exported = {name: role for file in files for name, role, _ in file.roles}
     first: dict[str, FileLine] = {}
     for cable in cables:
@@ -206,7 +208,7 @@ def _unsure(end: CableEnd, cable: FileCable) -> str:
 
 
 def _speed(cable: FileCable, speed_of: Mapping[CableEnd, int], problems: list[Problem]) -> int | None:
-    """Return the speed of a cable, or of both its interfaces."""
+    """Return the speed of a cable or its interfaces; contradictions between them are problems."""
     speeds = {
         speed for speed in (cable.speed_bps, *(speed_of.get(end) for end in (cable.a, cable.b))) if speed
     }
@@ -217,7 +219,7 @@ def _speed(cable: FileCable, speed_of: Mapping[CableEnd, int], problems: list[Pr
 
 
 def _odd_port(end: CableEnd, cable: FileCable) -> Iterator[Problem]:
-    """Yield why an intent cannot name the port of a switch as a file does."""
+    """Yield a problem where an intent cannot have a file's name for a switch port."""
     if end.port is not None and _NO_PORT.fullmatch(end.port):
         yield cable.place.problem(
             f"{_text(end)} is made of ports, and no port; write a line for each of its members"
@@ -228,7 +230,7 @@ def _odd_port(end: CableEnd, cable: FileCable) -> Iterator[Problem]:
 
 
 def _without_odd_port(end: CableEnd) -> CableEnd:
-    """Return an end; what LLDP calls the port of a host may be its MAC address, which is then left to be derived."""
+    """Return an end of a host; a port name that an intent cannot have, such as a MAC address of LLDP, is dropped."""
     return end if end.port and PORT_NAME.fullmatch(end.port) else CableEnd(end.device, None)
 
 
@@ -255,7 +257,7 @@ def _order(link: CablingLink) -> tuple[object, ...]:
 
 
 def topology_yaml(topology: CablingTopology) -> str:
-    """Return devices and links as the section of an intent that lists them."""
+    """Return devices and links as the section ``topology`` of an intent."""
     lines = ["topology:", "  devices:"]
     ranked = sorted(topology.roles.items(), key=lambda named: ROLES.index(named[1]))
     lines += [f"    {text_scalar(name)}: {{role: {role}}}" for name, role in ranked]
