@@ -1,7 +1,7 @@
 """The attributes of a switch: one table of all its settings, by which systems are compared, written and described.
 
 Every field of the records of a switch is reached by an attribute or is in :data:`NO_ATTRIBUTE` with the reason
-(``tests/model/fabric/test_attributes.py``), and every system says of each key that its files carry it, or why not.
+(``tests/model/fabric/test_attributes.py``), and every system declares for each key that its files carry it, or why not.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 Owner = Literal["switch", "port", "priority", "queue"]
 NOT_SAID = object()
-"""The value of an attribute of which nothing is said at a place."""
+"""The value of an attribute that a place does not declare."""
 
 
 class Place(NamedTuple):
-    """A port of a switch, or the priority or queue of a number at that port: the holder of a value."""
+    """The holder of a value: a port of a switch, or the priority or queue of a number at that port."""
 
     switch: Switch
     port: Port
@@ -36,10 +36,10 @@ class Place(NamedTuple):
 class Attribute(NamedTuple):
     """One setting of a switch.
 
-    ``owner`` says whether a switch, port, priority or queue has a value of it; ``paths`` are its keys in an intent, and
-    ``fields`` those of the records that hold it. ``value`` reads it at a place; no two switches are compared by an
-    attribute without one. ``unset`` is the value where an intent says nothing. ``label`` is the name of a single value
-    in a comparison, where that is not ``title``.
+    ``owner`` is the kind of object that has a value of it: switch, port, priority or queue. ``paths`` are its keys in
+    an intent, and ``fields`` those of the records that store it. ``value`` reads it at a place; None for an attribute
+    by which no two switches are compared. ``unset`` is the value without a declaration in an intent. ``label`` is the
+    name of a single value in a comparison, where that is not ``title``.
     """
 
     key: str
@@ -53,7 +53,7 @@ class Attribute(NamedTuple):
     label: str = ""
 
     def shown(self, what: str) -> str:
-        """Return its title, with the queue or priority that a value is of."""
+        """Return the title of the attribute, with the queue or priority of a value."""
         return f"{self.title} ({what})" if what else self.title
 
 
@@ -78,7 +78,7 @@ def _scheduler(at: Place) -> Any:
 
 
 def _marking(colour: str) -> Callable[[Place], Any]:
-    """Return the reader of a color's curve: of green where it is on, of the others where it is not that of green."""
+    """Return the reader of a color's curve: of green where it is on, of others where it differs from that of green."""
 
     def value(at: Place) -> Any:
         queue = at.qos.queues[at.number]
@@ -330,7 +330,7 @@ NO_ATTRIBUTE = {
         "which device it is, and what an intent asks of it; no setting of it",
     ),
 }
-"""Fields that no attribute reaches, each with why: by record and name, or by name where it holds for all records."""
+"""Fields without an attribute, each with the reason: by record and name, or by name where it applies to all records."""
 
 
 _OF_PORTS = tuple(
@@ -339,13 +339,13 @@ _OF_PORTS = tuple(
     for field in attribute.fields
     if field.startswith("Port.")
 )
-"""Fields of a port itself that attributes read."""
+"""Fields of the port record that attributes read."""
 
 
 def settings(
     switch: Switch, port: Port, qos: PortQos, attributes: Sequence[Attribute] = ATTRIBUTES
 ) -> Iterator[tuple[Attribute, str, Any]]:
-    """Yield all values that a port has: the attribute, the queue or priority that it is of, and the value."""
+    """Yield all values of a port: the attribute, its queue or priority, and the value."""
     numbers = {
         "priority": qos.pfc.priorities,
         "queue": tuple(queue.number for queue in qos.queues if queue is not None),
@@ -360,7 +360,7 @@ def settings(
 
 
 def is_set(attribute: Attribute, switch: Switch) -> bool:
-    """Return whether a switch has another value of an attribute than by itself; True where nothing reads it."""
+    """Return whether a switch has another value of an attribute than the default; True for one without a reader."""
     ports = {
         (id(port.qos), *(getattr(port, field) for field in _OF_PORTS)): port
         for port in switch.ports

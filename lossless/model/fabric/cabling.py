@@ -1,4 +1,4 @@
-"""Cables as they are declared and as they were found, by the ends that both call identical."""
+"""Declared cables and found cables, identified by their ends."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from lossless.ground.basics.records import NamedTuple
 
 
 class CableEnd(NamedTuple):
-    """One end of a cable. ``port`` is None where an intent names none, or nobody knows it."""
+    """One end of a cable. ``port`` is None where an intent names none, or it is unknown."""
 
     device: str
     port: str | None
 
     @property
     def name(self) -> str:
-        """The end as people write it: ``leaf1:Ethernet0``."""
+        """The end as text: ``leaf1:Ethernet0``."""
         return f"{self.device}:{self.port}" if self.port else self.device
 
 
@@ -35,14 +35,14 @@ class PlannedCable(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The link as people write it."""
+        """The link as text."""
         return f"{self.a.name} - {self.b.name}"
 
 
 class ReportedCable(NamedTuple):
-    """A cable that files tell of, its ends in the words of the intent where it has such a device and port.
+    """A cable that files report, its ends by the names of the intent where it has such a device and port.
 
-    ``speed_bps`` is what is stated for the cable, or set at its ends; None where nothing is said.
+    ``speed_bps`` is that of the cable, or the configured one of its ends; None where it is unknown.
     """
 
     a: CableEnd
@@ -53,14 +53,14 @@ class ReportedCable(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The cable as people write it."""
+        """The cable as text."""
         return f"{self.a.name} - {self.b.name}"
 
 
 class CableReport(NamedTuple):
-    """What files tell of: the cables, and how far they reach.
+    """The cables that files report, and the devices that the files cover.
 
-    ``listed`` are devices that sheets or exports name, ``heard`` those that LLDP tells of and ``listening`` those
+    ``listed`` are devices in sheets or exports, ``heard`` those that LLDP reports and ``listening`` those
     whose own LLDP was given.
     """
 
@@ -70,12 +70,12 @@ class CableReport(NamedTuple):
     listening: frozenset[str]
 
     def reaches(self, cable: PlannedCable) -> bool:
-        """Return whether a declared cable would be told of if it were there, and up."""
+        """Return whether the files would report a declared cable if it existed and were up."""
         ends = {cable.a.device, cable.b.device}
         if ends <= self.listed:
             return True
         return ends <= self.heard | self.listening and bool(ends & self.listening)
 
     def only_heard(self, cable: PlannedCable) -> bool:
-        """Return whether nothing but LLDP reaches a declared cable."""
+        """Return whether LLDP alone covers a declared cable."""
         return not {cable.a.device, cable.b.device} <= self.listed

@@ -1,4 +1,4 @@
-"""The GPUs behind the hosts of a fabric, and what failures it must bear: what an intent says of both."""
+"""The GPUs of a fabric's hosts, and the failures that the fabric must tolerate, both declared by an intent."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from lossless.model.fabric.routing import FabricElement
 
 
 class ScaleUp(NamedTuple):
-    """What joins the GPUs of a domain without the fabric; ``rate_bps`` is what one GPU sends, one way.
+    """The interconnect of the GPUs of a domain outside the fabric; ``rate_bps`` is the rate of one GPU, one way.
 
-    ``most_gpus`` is the largest domain there can be of this ``name``.
+    ``most_gpus`` is the largest possible domain of this ``name``.
     """
 
     name: str
@@ -21,10 +21,10 @@ class ScaleUp(NamedTuple):
 
 
 class Cluster(NamedTuple):
-    """The GPUs of every host. None: the intent says nothing of it.
+    """The GPUs of every host. None: not declared.
 
-    ``rails``: how many rails NICs are spread over; ``gpus`` how many there are in all and
-    ``bandwidth_bps`` what each has on the fabric, one way, as stated.
+    ``rails`` is the number of rails that NICs are spread over, ``gpus`` the total number of GPUs, and
+    ``bandwidth_bps`` the declared bandwidth of each on the fabric, one way.
     """
 
     gpus_per_host: int
@@ -37,14 +37,14 @@ class Cluster(NamedTuple):
 
     @property
     def domain_gpus(self) -> int:
-        """GPUs that reach each other without the fabric; 1 where nothing joins them."""
+        """Number of GPUs in one domain outside the fabric; 1 without such an interconnect."""
         return self.scale_up.domain_gpus if self.scale_up else 1
 
 
 class Failures(NamedTuple):
-    """What a fabric must bear: any ``links`` at once, or any ``switches``, besides what is ``out_of_service``.
+    """Failures to tolerate: any ``links`` at once, or any ``switches``, besides elements that are ``out_of_service``.
 
-    ``accepted`` is the oversubscription that such failures may lead to, None where an intent says nothing of it.
+    ``accepted`` is the oversubscription that such failures may cause, None where an intent declares none.
     """
 
     links: int
@@ -59,5 +59,5 @@ class Failures(NamedTuple):
 
     @property
     def gone(self) -> tuple[str, ...]:
-        """What is out of service, in words: ``spine2``, ``leaf1 - spine1``."""
+        """The elements out of service as text: ``spine2``, ``leaf1 - spine1``."""
         return tuple(" - ".join(cable.names) for cable in self.out_of_service)

@@ -1,4 +1,4 @@
-"""A switch as its configuration has it: the switch of the model, and what of the configuration is without effect."""
+"""A switch as read from its configuration: the switch of the model, and settings that have no effect."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class UndefinedName(NamedTuple):
-    """A name that a configuration uses and does not define: what kind of thing, and where it is used.
+    """A name that a configuration uses and does not define: the kind of object, and where it is used.
 
-    ``ports`` are those that it leaves without what it should set, empty where that is more or less than a port.
+    ``ports`` are those that therefore lack the setting, empty where a whole switch or a part of a port is affected.
     """
 
     kind: str
@@ -28,7 +28,7 @@ class UndefinedName(NamedTuple):
 
 
 class UnboundObject(NamedTuple):
-    """Something that a configuration defines and binds to nothing: it has no effect."""
+    """An object that a configuration defines and binds to nothing: it has no effect."""
 
     kind: str
     name: str
@@ -36,7 +36,7 @@ class UnboundObject(NamedTuple):
 
 
 class RefusedSetting(NamedTuple):
-    """A setting that the system refuses, or takes and cannot mean: what it is, why, and what is meant perhaps.
+    """A setting that the system refuses, or accepts with an unintended meaning; the reason, and a correction.
 
     ``ports`` are those that it concerns, empty where it concerns the switch. ``lossy``: traffic of a lossless class
     that it leaves without protection is dropped.
@@ -51,7 +51,7 @@ class RefusedSetting(NamedTuple):
 
 
 class IntendedLossless(NamedTuple):
-    """A class whose pause has no effect: its name, its queue, and where packets are put into it."""
+    """A class whose pause has no effect: its name, its queue, and the origin of the classification."""
 
     name: str
     queue: int
@@ -61,8 +61,8 @@ class IntendedLossless(NamedTuple):
 class Tunnel(NamedTuple):
     """An overlay by the name of its interface, and the outer DSCP of its packets.
 
-    ``dscp`` None: the DSCP inside is copied, or derived from the priority of its class, as a line or a public default
-    says. UNKNOWN: neither does. ``ports`` are ports whose packets enter it, as far as the configuration says.
+    ``dscp`` None: the inner DSCP is copied, or derived from the priority of its class, by a line or a public default;
+    UNKNOWN: neither defines it. ``ports`` are ports whose packets enter it, as far as the configuration declares them.
     """
 
     name: str
@@ -89,18 +89,18 @@ class ClassMaps(NamedTuple):
 
 
 class ReadSwitch(NamedTuple):
-    """A switch as its configuration has it.
+    """A switch as read from its configuration.
 
-    ``trusts`` says what each port reads, as far as the text does: dscp, pcp, both or none. ``silent`` are the ports on
-    which PFC is on and no priority is paused, each with the place that turns PFC on. ``untagged`` are ports that get no
-    VLAN tags, as far as the configuration says. ``unread`` are lines that may matter and have no meaning known here.
-    ``intended`` are classes that would be lossless if their pause had an effect.
-    ``defined`` are queues as a policy has them that is bound to no port, where no other is. ``product`` is what the
-    text says the switch is, as profiles call it; empty where it does not. ``tunnels`` are those of overlays.
-    ``taking_part`` are the ports with a command about PFC or a lossless class, whether it makes one lossless or not.
-    ``undecided`` says of ports why it is not known whether PFC is on there. ``rest`` is the port for all
-    without commands, None where the text does not say what they do; ``unstated`` are ports of which a part of a text
-    says nothing. ``mtus`` are the places of MTUs by port. ``rewrites`` are what it writes into packets.
+    ``trusts`` is the field that each port trusts, as far as the text declares it: dscp, pcp, both or none. ``silent``
+    are the ports with PFC on and no paused priority, each with the place that turns PFC on. ``untagged`` are ports that
+    receive no VLAN tags, as far as the configuration declares it. ``unread`` are lines of unknown meaning that may
+    matter. ``intended`` are classes that would be lossless if their pause had an effect. ``defined`` are the queues of
+    a policy that is bound to no port, where no policy is bound. ``product`` is the product name in the text, as in
+    profiles; empty where it has none. ``tunnels`` are those of overlays. ``taking_part`` are the ports with a command
+    about PFC or a lossless class, even if it makes no class lossless. ``undecided`` has the reason why it is unknown
+    whether PFC is on at a port. ``rest`` stands for all ports without commands, None where their behavior is unknown;
+    ``unstated`` are ports that a partial text does not describe. ``mtus`` are the places of MTUs by port. ``rewrites``
+    are DSCPs that it writes into packets.
     """
 
     switch: Switch
@@ -125,7 +125,7 @@ class ReadSwitch(NamedTuple):
 
 
 class Words(NamedTuple):
-    """How the operators of a system say what a rule found; where one is empty, the rule's own words do."""
+    """The terms of a system's operators for a finding; where one is empty, the rule's own text is used."""
 
     message: str = ""
     note: str = ""

@@ -1,6 +1,6 @@
-"""All deployed devices together: what each says that another can contradict, and who is linked to whom.
+"""All deployed devices together: the facts of each that another can contradict, and the links between them.
 
-A summary is small and plain, so that a thousand devices can be read apart and still be compared.
+A summary is small and plain, so that a thousand devices can be read one by one and still be compared.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ Priorities = tuple[tuple[int, int], ...]
 
 
 class LinkEnd(NamedTuple):
-    """One port as its own device describes it; ``neighbor`` is whoever it believes to be at the other end.
+    """One port as its own device describes it; ``neighbor`` is the device and port that it reports at the other end.
 
-    ``alias`` is its other name, by which neighbors may know it. ``up`` is None without ``admin_status``.
-    ``cable_m`` is the configured length, None without one, 0 for ``0m``. ``pfc`` are the priorities it pauses,
-    None without QoS rows; ports that are configured identical share ``pfc_path``. ``remapped`` are those of them
-    that tunnel remapping added, ``uncovered`` priorities without PFC that its own device contradicts.
-    ``lossless`` says whether the device has lossless classes at all.
+    ``alias`` is its other name, by which neighbors may refer to it. ``up`` is None without ``admin_status``.
+    ``cable_m`` is the configured length, None without one, 0 for ``0m``. ``pfc`` are the priorities with PFC, None
+    without QoS rows; ports with identical configuration share ``pfc_path``. ``remapped`` are those of them that tunnel
+    remapping added, ``uncovered`` priorities in use without PFC here that other ports of the device pause.
+    ``lossless`` is whether the device has any lossless class.
 
-    ``sent`` are the priorities with which lossless packets leave here, ``paused`` those it asks to pause for them;
-    ``dscp_path`` is the place of the DSCP map; ``undecided``: an 802.1p map is bound beside it, and nobody knows which
-    of the two counts. ``detection_ms`` is its watchdog's, None without one; ``watched``: a
-    watchdog is configured, whether the port has QoS rows or not. ``macsec_pfc``
-    says how it treats PFC frames under MACsec, None without MACsec. ``dead_ms`` is for how long a storm leaves a queue
+    ``sent`` are the priorities with which lossless packets leave here, ``paused`` those it pauses for them;
+    ``dscp_path`` is the place of the DSCP map; ``undecided``: an 802.1p map is bound beside it, and which of the two
+    applies is unknown. ``detection_ms`` is its watchdog's, None without one; ``watched``: a
+    watchdog is configured, with or without QoS rows of the port. ``macsec_pfc``
+    is its treatment of PFC frames under MACsec, None without MACsec. ``dead_ms`` is how long a storm leaves a queue
     dead, None where no watchdog triggers; ``marking`` are the priorities with PFC whose queues mark for DCQCN.
-    ``trimmed`` are the DSCPs with which trimmed packets leave, each with the place where it is written.
+    ``trimmed`` are the DSCPs with which trimmed packets leave, each with its origin.
 
-    ``host`` is the host that this is an interface of, where that was read; ``declared``: an intent says what it should
-    be, and so it is compared with that.
+    ``host`` is the host that this is an interface of, where that was read; ``declared``: an intent declares the
+    settings of this end, with which it is compared instead.
     """
 
     switch: str
@@ -78,12 +78,12 @@ class LinkEnd(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The end as people write it: ``leaf1:Ethernet0``."""
+        """The end as text: ``leaf1:Ethernet0``."""
         return f"{self.switch}:{self.port}"
 
     @property
     def origin(self) -> Origin:
-        """Where its row of PORT stands."""
+        """The place of its row in PORT."""
         return Origin(self.file, ("PORT", self.port))
 
     def at(self, field: str) -> Origin:
@@ -94,26 +94,26 @@ class LinkEnd(NamedTuple):
 
     @property
     def neighbor_origin(self) -> Origin:
-        """Where its neighbor is named."""
+        """The place at which its neighbor is configured."""
         return Origin(self.file, ("DEVICE_NEIGHBOR", self.port))
 
     @property
     def cable_origin(self) -> Origin:
-        """Where its cable's length is written."""
+        """The place at which the length of its cable is configured."""
         return Origin(self.file, ("CABLE_LENGTH", self.cable_row, self.port))
 
     @property
     def pfc_origin(self) -> Origin:
-        """Where its PFC mask is written, of all ports that are configured identical."""
+        """The place of its PFC mask, common to all ports with identical configuration."""
         return Origin(self.file, self.pfc_path)
 
     def dscp_origin(self, dscp: int) -> Origin:
-        """Return where it is written which traffic class a DSCP gets here."""
+        """Return the place that maps a DSCP to its traffic class at this port."""
         return Origin(self.file, (*self.dscp_path, str(dscp)))
 
     @property
     def names(self) -> tuple[tuple[str, str | None], ...]:
-        """By which device and port others may name it."""
+        """The pairs of device and port by which other devices may refer to it."""
         return (self.switch, self.port), (self.switch, self.alias)
 
     @property
@@ -126,10 +126,10 @@ class LinkEnd(NamedTuple):
 
 
 class SharedSetting(NamedTuple):
-    """What one device says of something that all devices of its type should say identical.
+    """One device's value of a setting that should be identical on all devices of its type.
 
-    ``kind`` sorts settings by what compares them, ``subject`` names one (``DSCP_TO_TC_MAP|AZURE``). ``value`` is
-    its meaning, comparable across devices, ``text`` what is shown of it.
+    ``kind`` groups settings that are compared in the same way, ``subject`` names one (``DSCP_TO_TC_MAP|AZURE``).
+    ``value`` is its meaning, comparable across devices, ``text`` its form in messages.
     """
 
     kind: str
@@ -142,11 +142,11 @@ class SharedSetting(NamedTuple):
 class DeviceSummary(NamedTuple):
     """One deployed device. ``name`` is its hostname, or its file where it has none.
 
-    ``device_type`` is its type in DEVICE_METADATA with its subtype, as the operator calls switches of one kind;
-    ``tier`` is its tier. ``intended``: an intent that is checked with it says what it should be. ``beyond`` are
-    the types of its neighbors, by name. ``asn`` is its autonomous system. ``bounce`` is where a dual ToR is told to
-    send back to its peer what it cannot deliver, and ``moved`` says whether all of that gets a second priority.
-    ``fabric`` is the fabric that the user says it is of, empty where nobody does.
+    ``device_type`` is its type in DEVICE_METADATA with its subtype, the operator's name for switches of one kind;
+    ``tier`` is its tier. ``intended``: it is checked against an intent. ``beyond`` are
+    the types of its neighbors, by name. ``asn`` is its autonomous system. ``bounce`` is the place that makes a dual ToR
+    send packets that it cannot deliver back to its peer; ``moved``: all of these packets get a second priority.
+    ``fabric`` is the fabric that the user assigned it to, empty without one.
     """
 
     name: str
@@ -177,12 +177,12 @@ class CabledPair(NamedTuple):
 
     @property
     def declared(self) -> bool:
-        """Whether an end is a host of which an intent says what it should be."""
+        """Whether an end is a host whose settings an intent declares."""
         return self.near.declared or self.far.declared
 
     @property
     def name(self) -> str:
-        """The link as people write it."""
+        """The link as text."""
         return f"{self.near.name} - {self.far.name}"
 
 
@@ -190,11 +190,11 @@ _COPY = (
     r"(?<![a-z])(backups?|bak|old|orig(inal)?|copy|prev(ious)?|before|saved|snapshots?|archived?)(?![a-z])"
     r"|(?<![0-9])20[0-9]{2}[-_]?[01][0-9][-_]?[0-3][0-9]"
 )
-"""What files and folders of older copies have in their names, a date among it."""
+"""The pattern of names of older copies of files and folders, which includes dates."""
 
 
 def _without_copies(same: Sequence[DeviceSummary]) -> tuple[DeviceSummary, ...]:
-    """Return the summaries of one name without those whose file is called a copy, in what tells it from the others."""
+    """Return the summaries of one name, except those whose distinguishing part of the path marks a copy."""
     parts = {summary.file: summary.file.replace("\\", "/").split("/") for summary in same}
     shared = set.intersection(*map(set, parts.values()))
     kept = [
@@ -213,12 +213,12 @@ class DeployedDevices:
 
     @cached_property
     def by_name(self) -> dict[str, DeviceSummary]:
-        """Devices by name; names that two files claim are left out, for nobody knows which is meant."""
+        """Devices by name; a name that two files claim is left out as ambiguous."""
         return {name: claims[0] for name, claims in self.claims.items() if len(claims) == 1}
 
     @cached_property
     def claims(self) -> dict[str, tuple[DeviceSummary, ...]]:
-        """The devices of each name, without files that are called an older copy of another one."""
+        """The devices of each name, without files that are named as an older copy of another one."""
         by_name = grouped((summary.name, summary) for summary in self.summaries).items()
         return {name: _without_copies(same) if len(same) > 1 else tuple(same) for name, same in by_name}
 
@@ -234,10 +234,10 @@ class DeployedDevices:
         return tuple((device_type, tuple(members)) for (device_type, _), members in sorted(roles.items()))
 
     def _fabrics(self, devices: Sequence[DeviceSummary]) -> dict[str, str]:
-        """Return the fabric of devices by name: the one that is stated, else the linked devices that each is among.
+        """Return the fabric of each device by name: the assigned one, else that of its group of linked devices.
 
-        A device that is linked to no other, as far as files tell, may be of the only fabric that there is; among
-        several of them it stays with those of which no more is known.
+        A device without links to others, as far as files report them, may belong to the only fabric there is; where
+        there are several, all such devices form a group.
         """
         first_of = {name: first for part in self._linked for first in (min(part),) for name in part}
         own = {each.name: first_of[each.name] for each in devices if not each.fabric}
@@ -248,7 +248,7 @@ class DeployedDevices:
 
     @cached_property
     def _linked(self) -> tuple[frozenset[str], ...]:
-        """The names of devices that links join, those without a file among them."""
+        """Groups of devices that links join, including devices without a file."""
         near: dict[str, set[str]] = {name: set() for name in self.by_name}
         for name, summary in self.by_name.items():
             for end in summary.ends:
@@ -270,19 +270,19 @@ class DeployedDevices:
 
     @cached_property
     def ends(self) -> dict[tuple[str, str], LinkEnd]:
-        """Ends by device and port, by its name and, where no port has that for a name, by its alias."""
+        """Ends by device and port: by the port's name and, where no port of the device has that name, by its alias."""
         ends = [end for summary in self.by_name.values() for end in summary.ends]
         by_alias = {(end.switch, end.alias): end for end in ends if end.alias}
         return {**by_alias, **{(end.switch, end.port): end for end in ends}}
 
     @cached_property
     def pairs(self) -> tuple[CabledPair, ...]:
-        """Links of which both ends are known and neither is contradicted, each once, by name."""
+        """Links with two known ends that do not contradict each other, each once, by name."""
         return tuple(pair for pair in self._named if pair.mutual or not self._elsewhere(pair))
 
     @cached_property
     def compared(self) -> tuple[CabledPair, ...]:
-        """Those of :attr:`pairs` in service, but for hosts of which an intent says what they should be."""
+        """Those of :attr:`pairs` in service, except for hosts whose settings an intent declares."""
         pairs = (pair for pair in self.pairs if not pair.declared)
         return tuple(pair for pair in pairs if pair.near.in_service and pair.far.in_service)
 
@@ -315,6 +315,6 @@ class DeployedDevices:
         return tuple(pair_by_ends.values())
 
     def _elsewhere(self, pair: CabledPair) -> bool:
-        """Return whether the far end names somebody else; a port by a name nobody knows may be the near one."""
+        """Return whether the far end names another device; its unknown port name for the near device is no conflict."""
         claimed = pair.far.neighbor
         return claimed is not None and (claimed[0] != pair.near.switch or claimed in self.ends)

@@ -1,4 +1,4 @@
-"""DSCPs by the names that standards give them."""
+"""DSCPs by their standard names."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ _OTHER_NAMES = {"EF": 46, "VOICE-ADMIT": 44, "LE": 1}
 
 
 def dscp_of_name(name: str) -> int | None:
-    """Return the DSCP of a name in capital or small letters, None where there is none of that name.
+    """Return the DSCP of a name in capital or small letters, None for an unknown name.
 
     CS0 to CS7 (RFC 2474), AF11 to AF43 (RFC 2597), EF (RFC 3246), VOICE-ADMIT (RFC 5865), LE (RFC 8622).
     """

@@ -1,7 +1,8 @@
-"""How one host treats RDMA traffic: NIC settings, the environment of jobs, and the transport's patience.
+"""Settings of one host for RDMA traffic: its NICs, the environment of jobs, and the transport's retry time.
 
-One model for declared and deployed hosts. What an intent makes is known throughout; None is what it leaves alone.
-What was read from a host is UNKNOWN until a file says it, and every value that is known has its place in that file.
+One model for declared and deployed hosts. In a host of an intent every value is known; None: the intent leaves the
+setting unchanged. In a host that was read, a value is UNKNOWN until a file has it, and every known value has its place
+in that file.
 """
 
 from __future__ import annotations
@@ -20,26 +21,31 @@ DcbxSpeaker = Literal["os", "firmware"]
 NicSetter = Literal["unit", "other", "hand"]
 Tsa = Literal["strict", "ets", "vendor", "cbs"]
 KeyOrigins = tuple[tuple[str, Origin], ...]
-"""Keys, each with where its value is written."""
+"""Keys, each with the place of its value."""
 NIC_DSCP_PRIORITIES = tuple(dscp >> 3 for dscp in range(64))
-"""The priority of each DSCP on a NIC that trusts DSCP and was given no map: DSCP / 8
-(Mellanox/mlnx-tools python/mlnx_qos @088fadb)."""
+"""The priority of each DSCP on a NIC that trusts DSCP and has no configured map: DSCP / 8.
+
+Source: Mellanox/mlnx-tools python/mlnx_qos @088fadb.
+"""
 RDMA_MTUS = (4096, 2048, 1024, 512, 256)
 """Path MTUs of RDMA in bytes (IBTA vol. 1, 9.4.3): the largest that fits is used."""
 RDMA_HEADERS_BYTES = 60
-"""IPv4 20, UDP 8, BTH 12, RETH 16, ICRC 4 bytes, which an IP MTU must hold beside the payload."""
+"""Bytes of an IP packet beside the RDMA payload: IPv4 20, UDP 8, BTH 12, RETH 16, ICRC 4."""
 _TIMEOUT_UNIT_NS = 4096
-"""What a local ACK timeout counts in powers of two of (InfiniBand Architecture Specification, vol. 1, 9.7.6.1.3)."""
+"""The unit of a local ACK timeout, which is a power of two of it.
+
+Source: InfiniBand Architecture Specification, vol. 1, 9.7.6.1.3.
+"""
 
 
 class Dcqcn(NamedTuple):
     """DCQCN parameters by their ConnectX names, lower case, in the units of the NIC profile's table.
 
-    ``stated`` are those the intent gives; ``values`` is the full set, the rest from the NIC profile. Of a host
+    ``stated`` are those the intent declares; ``values`` is the full set, the rest from the NIC profile. In a host
     that was read, both are those that were read. ``priorities`` are those its reaction point runs on, None
     where they are those with PFC; ``notifying`` those its notification point runs on, None: the same.
-    ``priority_mask`` is ROCE_CC_PRIO_MASK of the firmware (bit 3 for priority 3), None where nobody asks for one.
-    ``cnp_dscp`` and ``cnp_priority`` are what CNPs carry.
+    ``priority_mask`` is ROCE_CC_PRIO_MASK of the firmware (bit 3 for priority 3), None where no mask is required.
+    ``cnp_dscp`` and ``cnp_priority`` are the DSCP and the priority of CNPs.
     """
 
     enabled: bool | Unknown
@@ -55,17 +61,17 @@ class Dcqcn(NamedTuple):
     origins: KeyOrigins = ()
 
     def at(self, name: str) -> Origin:
-        """Return where a parameter is written, by its key under ``dcqcn`` of an intent, or in a host's own file."""
+        """Return the place of a parameter, by its key under ``dcqcn`` of an intent, or in a host's own file."""
         if self.provenance == "intent":
             return self.origin.at(name)
         return next((origin for key, origin in self.origins if key == name), self.origin)
 
 
 class Library(NamedTuple):
-    """A library that jobs move data with, by name, and the variable that tells it a ToS byte.
+    """A communication library of jobs, by name, and the variable that sets its ToS byte.
 
-    ``tos`` None: it is told none. ``bypasses`` says that its queue pairs are made without the kernel's help,
-    which leaves the kernel's traffic class without effect on them.
+    ``tos`` None: it is not set. ``bypasses``: its queue pairs are created without the kernel,
+    so that the kernel's traffic class has no effect on them.
     """
 
     name: str
@@ -84,11 +90,11 @@ class Variable(NamedTuple):
 
 
 class Jobs(NamedTuple):
-    """What is said of the jobs on a host, by an intent or by files of their environment.
+    """Settings of the jobs on a host, from an intent or from files of their environment.
 
     ``fifo_tc`` is NCCL_IB_FIFO_TC, ``timeout_ms`` the time after which a job that hangs ends itself,
-    ``loopback`` whether processes of one host talk over its NIC. ``gid_index`` is NCCL_IB_GID_INDEX. None:
-    nothing is said. ``hca`` and ``socket_interfaces`` are NCCL_IB_HCA and NCCL_SOCKET_IFNAME as written, with
+    ``loopback`` whether processes of one host communicate over its NIC. ``gid_index`` is NCCL_IB_GID_INDEX. None:
+    not set. ``hca`` and ``socket_interfaces`` are NCCL_IB_HCA and NCCL_SOCKET_IFNAME as written, with
     their ``=`` and ``^``; ``ucx_devices`` is UCX_NET_DEVICES. ``variables`` are all that are written.
     """
 
@@ -109,7 +115,7 @@ class Jobs(NamedTuple):
 
 
 class Transport(NamedTuple):
-    """How long a queue pair keeps trying: 4.096 us x 2^timeout x (retry_count + 1) (IBTA vol. 1, 9.7.6.1.3)."""
+    """Retry time of a queue pair: 4.096 us x 2^timeout x (retry_count + 1) (IBTA vol. 1, 9.7.6.1.3)."""
 
     timeout: int
     retry_count: int
@@ -117,16 +123,16 @@ class Transport(NamedTuple):
 
     @property
     def patience_ns(self) -> int | None:
-        """How long it keeps trying in all, None where it never gives up (timeout 0)."""
+        """Total retry time, None for infinite retries (timeout 0)."""
         if self.timeout == 0:
             return None
         return _TIMEOUT_UNIT_NS * (1 << self.timeout) * (self.retry_count + 1)
 
 
 class Ets(NamedTuple):
-    """How a NIC shares its wire: the TC of every priority; of every TC how it is chosen, and its percentage.
+    """Bandwidth shares of a NIC: the TC of every priority, and the selection algorithm and percentage of every TC.
 
-    Those that are not ``ets`` have 0 percent.
+    TCs with another algorithm than ``ets`` have 0 percent.
     """
 
     priority_to_tc: tuple[int, ...]
@@ -135,14 +141,14 @@ class Ets(NamedTuple):
 
 
 class ReceiveBuffers(NamedTuple):
-    """The receive buffers of a NIC: which of them every priority fills, and the size of each."""
+    """The receive buffers of a NIC: the buffer of every priority, and the size of each."""
 
     priority_to_buffer: tuple[int, ...]
     size_bytes: tuple[int, ...]
 
 
 class Attachment(NamedTuple):
-    """One interface of a host: its RDMA device, and the switch and port that LLDP names at the other end."""
+    """One interface of a host: its RDMA device, and the switch and port at the other end according to LLDP."""
 
     interface: str
     rdma_device: str | None
@@ -153,21 +159,20 @@ class Attachment(NamedTuple):
 class HostQos(NamedTuple):
     """The QoS of a host's RDMA NICs.
 
-    ``traffic_class`` is the ToS byte that every RDMA packet carries; None: nothing sets it. In an intent it is
-    the value of both places that can hold it. Of a host that was read it is that of sysfs, which every queue pair gets,
-    and ``cma_tos`` that of RDMA-CM (``default_roce_tos``).
-    ``nccl_tc`` is NCCL_IB_TC, None where the job environment leaves it alone. ``stall_ms`` is when the NIC
-    stops pausing its switch for a stuck receiver: 0 never, None where no profile says that it can.
-    ``applied_by`` says who sets all this after a reboot. ``cma_tos``, ``rdma_mtu_bytes``, ``roce_version`` (2 for
-    RoCEv2, what RDMA-CM makes connections by), ``ets`` and ``buffers`` are None where nothing asks for them.
-    ``out_of_order`` says whether every queue pair is made to take packets out of order, ``selective_repeat`` whether
-    each sends lost packets alone again; None: nothing asks for either.
-    ``gid_types`` has the type of each GID index that is in use, as the kernel spells it: ``RoCE v2``.
+    ``traffic_class`` is the ToS byte of every RDMA packet; None: it is not set. In an intent it is the value of both
+    places that can set it. In a host that was read it is that of sysfs, which every queue pair gets, and ``cma_tos``
+    that of RDMA-CM (``default_roce_tos``). ``nccl_tc`` is NCCL_IB_TC, None where the job environment does not set it.
+    ``stall_ms`` is the time after which the NIC stops pausing its switch for a stuck receiver: 0 never, None where no
+    profile documents that it can. ``applied_by`` is who applies the settings after a reboot. ``cma_tos``,
+    ``rdma_mtu_bytes``, ``roce_version`` (2 for RoCEv2, the version of RDMA-CM's connections), ``ets`` and ``buffers``
+    are None where they are not required. ``out_of_order``: new queue pairs accept packets out of order;
+    ``selective_repeat``: they retransmit lost packets alone; None: not required. ``gid_types`` has the type of each GID
+    index that is in use, in the kernel's spelling: ``RoCE v2``.
 
-    ``tool`` is what sets trust, DSCP map and PFC on the host, None where nothing is to be set.
+    ``tool`` is the program that sets trust, DSCP map and PFC on the host, None where nothing is to be set.
 
     ``provenance`` is ``intent``, or ``deployed`` where files were read on the host. ``driver`` is the
-    kernel's driver, known where there is a profile or where the host says so.
+    kernel's driver, known from the profile or from the host.
     """
 
     nic: NicProfile | None
@@ -210,7 +215,7 @@ class HostQos(NamedTuple):
 
     @property
     def dcqcn_priorities(self) -> tuple[int, ...] | Unknown:
-        """The priorities that DCQCN runs on: those stated, else those with PFC; none where it is off."""
+        """The priorities that DCQCN runs on: those declared, else those with PFC; none where it is off."""
         if self.dcqcn.enabled is False:
             return ()
         return self.pfc_priorities if self.dcqcn.priorities is None else self.dcqcn.priorities
@@ -221,9 +226,9 @@ class HostQos(NamedTuple):
         return self.provenance == "intent" and self.dcqcn.enabled is True and self.dcqcn_priorities == ()
 
     def at(self, *keys: str) -> Origin:
-        """Return where a setting is written, by its keys under ``hosts`` of an intent: ``at("nccl", "ib_tc")``.
+        """Return the place of a setting, by its keys under ``hosts`` of an intent: ``at("nccl", "ib_tc")``.
 
-        Of a host that was read, this is the place in its own file; where no file says it, the host's.
+        In a host that was read it is the place in its own file, or that of the host where no file has the setting.
         """
         if self.provenance == "intent":
             return Origin(self.origin.file, ("hosts", *keys))
@@ -241,7 +246,7 @@ class HostInterfaces(NamedTuple):
 
 
 def unread(origin: Origin) -> HostQos:
-    """Return a host of which nothing is known yet."""
+    """Return a host with no known facts yet."""
     return HostQos(
         nic=None,
         nic_name="",

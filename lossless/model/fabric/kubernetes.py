@@ -1,4 +1,4 @@
-"""What an intent says of the Kubernetes cluster whose nodes the hosts of a fabric are."""
+"""Settings of an intent for the Kubernetes cluster whose nodes are the hosts of a fabric."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from lossless.ground.basics.records import NamedTuple
 
 
 class KubernetesPolicy(NamedTuple):
-    """What NVIDIA's NIC configuration operator is told beyond what follows from the fabric.
+    """Settings of NVIDIA's NIC configuration operator beyond those derived from the fabric.
 
-    ``ports`` is how many ports each NIC has at most. ``max_read_request`` in bytes, None where the operator's own
-    holds.
-    ``firmware`` are settings of mlxconfig by name.
+    ``ports`` is the largest number of ports of a NIC. ``max_read_request`` is in bytes, None for the operator's
+    default. ``firmware`` are settings of mlxconfig by name.
     """
 
     namespace: str

@@ -1,4 +1,4 @@
-"""A fabric that a cloud runs: whose switches nobody here configures, and what jobs on it are given."""
+"""A fabric that a cloud provider operates: its switches cannot be configured, only the environment of jobs."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class ManagedFabric(NamedTuple):
-    """What an intent says of a fabric that a cloud runs.
+    """The declaration of a fabric that a cloud provider operates.
 
-    ``network`` is None where the cloud has several and nothing says which. ``variables`` are what jobs are given, in
-    the order in which files have them; ``stated`` are those of them that the intent names.
+    ``network`` is None where the cloud has several and the intent does not select one. ``variables`` are the
+    environment of jobs, in the order of rendered files; ``stated`` are those of them that the intent declares.
     """
 
     transport: Transport

@@ -1,6 +1,6 @@
-"""The fabric model: what is true of a fabric, wherever its facts come from. Plain frozen data.
+"""The fabric model, independent of the source of its facts. Plain frozen data.
 
-Switches of one role share one tuple of ports, and ports that are configured identical share one
+Switches of one role share one tuple of ports, and ports with identical configuration share one
 :class:`~lossless.model.fabric.qos.PortQos`, so 65,536 hosts cost a second, not minutes.
 """
 
@@ -35,7 +35,7 @@ DEFAULT_HOST_MTU_BYTES = 9000
 
 
 class NamedDscp(NamedTuple):
-    """A DSCP that an intent gives by name and number; the number counts.
+    """A DSCP that an intent declares by name and number; the number applies.
 
     ``means`` is the DSCP the name stands for, ``right_name`` the name of the number, None where it has none.
     """
@@ -63,9 +63,9 @@ class TrafficClass(NamedTuple):
 
 
 class ClassSet(NamedTuple):
-    """The classes of a fabric, and how we know them.
+    """The classes of a fabric, and their source.
 
-    ``declared``: an intent says so; ``named``: the user named DSCPs; ``inferred``: read off the device itself.
+    ``declared``: an intent; ``named``: DSCPs that the user named; ``inferred``: the configuration of the device itself.
     """
 
     knowledge: Literal["declared", "named", "inferred"]
@@ -81,7 +81,7 @@ class ClassSet(NamedTuple):
         return next((cls for cls in self.classes if cls.name == name), None)
 
     def of_dscp(self, dscp: int) -> TrafficClass | None:
-        """Return the class of a DSCP; the ``rest`` class where no other names it."""
+        """Return the class of a DSCP; the ``rest`` class where no other has it."""
         rest = None
         for candidate in self.classes:
             if dscp in candidate.dscps:
@@ -91,7 +91,7 @@ class ClassSet(NamedTuple):
 
 
 class CongestionControl(NamedTuple):
-    """How senders react to congestion, and by which transport. ``cnp_dscp`` is what the NICs put on CNPs.
+    """Congestion control of senders, and their transport. ``cnp_dscp`` is the DSCP of the NICs' CNPs.
 
     ``nscc`` and ``rccc`` are a sender's window and a receiver's credit of Ultra Ethernet's transport.
     """
@@ -103,9 +103,9 @@ class CongestionControl(NamedTuple):
 
 
 class Cable(NamedTuple):
-    """A cable as it is and as it is configured.
+    """The real and the configured length of a cable.
 
-    ``real_m`` is UNKNOWN from a deployed file, which knows only what is configured. ``configured_m`` is None
+    ``real_m`` is UNKNOWN for a deployed file, which has only the configured length. ``configured_m`` is None
     where no length is configured (or no row of the HWSKU covers it), 0 for SONiC's ``0m``.
     """
 
@@ -122,16 +122,17 @@ class Cable(NamedTuple):
 class Port(NamedTuple):
     """One switch port in use or configured. ``qos`` None: the device has no QoS row for it.
 
-    ``speed_bps`` None: the file does not say. ``neighbor`` is whoever the device believes to be at the other end.
+    ``speed_bps`` None: the file lacks it. ``neighbor`` is the device and port that the switch has configured for the
+    other end.
 
-    ``placed`` False: the intent asks for a port that the switch does not have; it has no name in SONiC.
-    ``leads_to`` says what is at the other end, where that is known. ``pfc_unwanted``: an intent says that links
-    of its kind have no PFC. ``lag`` names the LAG the port is a member of, None where it is in none, and always
+    ``placed`` False: the intent needs a port that the switch does not have; it has no name in SONiC.
+    ``leads_to`` is the kind of device at the other end, where that is known. ``pfc_unwanted``: an intent declares that
+    links of its tier have no PFC. ``lag`` names the LAG the port is a member of, None where it is in none, and always
     on deployed devices of SONiC and NVUE: rules on LAGs of SONiC (PFC014) read the rows of PORTCHANNEL_MEMBER.
     ``asymmetric``: it obeys pauses of all priorities. ``spec`` has lanes and alias, None where the device's own
-    file is all that is known. ``offered_bps`` is the fastest speed that a port which negotiates offers its peer, None
-    where it does not negotiate or names none. ``adaptive``: what goes out by it is routed adaptively, as far
-    as its chip can do that at its speed.
+    file is the only source. ``offered_bps`` is the fastest speed that an auto-negotiating port offers its peer, None
+    where it does not negotiate or lists none. ``adaptive``: packets that leave by it are routed adaptively, as far
+    as its chip supports that at its speed.
     """
 
     name: str
@@ -154,22 +155,21 @@ class Port(NamedTuple):
 
 
 class WatchdogPoll(NamedTuple):
-    """The watchdog's poll interval; None: nothing is configured and the device uses its own."""
+    """The watchdog's poll interval; None: not configured, so that the device uses its default."""
 
     poll_ms: int | None
     origin: Origin
 
 
 class SwitchQos(NamedTuple):
-    """What holds for a whole switch.
+    """QoS settings of a whole switch.
 
-    ``counters`` says of each flex counter group that is configured whether it is polled.
-    ``global_dscp_map`` serves ports that bind no map of their own.
-    ``headroom_oversubscription`` is the ratio an intent accepts for the shared headroom pool, None where none
-    is stated. ``storage_backend``: 802.1p is trusted by design. ``voq``: a chassis with virtual output queues.
-    ``dynamic`` is what the dynamic buffer model is told, None where it is told nothing; ``tunnel`` what a dual
-    ToR makes of traffic in the tunnel to its peer, ``trimming`` what becomes of trimmed packets: None elsewhere.
-    ``no_default_watchdog`` is where it is written that a boot starts no watchdog, None where that is not written.
+    ``counters`` has each configured flex counter group, and whether it is polled. ``global_dscp_map`` serves ports that
+    bind no map of their own. ``headroom_oversubscription`` is the declared ratio of the shared headroom pool, None
+    without one. ``storage_backend``: 802.1p is trusted by design. ``voq``: a chassis with virtual output queues.
+    ``dynamic`` are the settings of the dynamic buffer model, ``tunnel`` the maps of a dual ToR for the tunnel to its
+    peer, ``trimming`` the handling of trimmed packets: None without them. ``no_default_watchdog`` is the place of the
+    setting that keeps a boot from starting a watchdog, None without it.
     """
 
     buffer_model: BufferModel
@@ -192,12 +192,12 @@ class Switch(NamedTuple):
     """One switch. ``profile`` and ``hwsku`` are None where no profile of ours describes it.
 
     ``tier`` is None where the fabric has none for it (a torus, a dragonfly, the role ``switch`` of an intent), UNKNOWN
-    where the file of a deployed switch does not say. ``device_type`` is the operator's own word, the type of a
-    deployed switch in DEVICE_METADATA: it groups switches and names them in messages, and is never asked for the tier.
+    where the file of a deployed switch does not determine it. ``device_type`` is the operator's own word, the type of a
+    deployed switch in DEVICE_METADATA: it groups switches and names them in messages, and never determines the tier.
 
     ``unused`` are the ports that no link of an intent uses: they have no QoS of their own. ``idle`` are those of them
-    that it does not say are down: they take buffer wherever they are up.
-    ``release`` is the SONiC release that an intent states, None where it states none; a deployed switch has
+    that the intent does not shut down: they reserve buffer while they are up.
+    ``release`` is the declared SONiC release, None without one; a deployed switch has
     ``SwitchQos.database_version``. ``format`` is the system that it runs.
     """
 
@@ -219,7 +219,7 @@ class Switch(NamedTuple):
 
     @property
     def device(self) -> str:
-        """The device it is, or is an ASIC of: ``leaf1`` of ``leaf1:asic0``."""
+        """The name of its device: ``leaf1`` for ``leaf1:asic0``."""
         return self.name.partition(":")[0]
 
     @property
@@ -229,28 +229,28 @@ class Switch(NamedTuple):
 
     @property
     def asic(self) -> str:
-        """The namespace of its ASIC, empty where the device has but one."""
+        """The namespace of its ASIC, empty for a device with one ASIC."""
         return self.name.partition(":")[2]
 
     @property
     def names_neighbors(self) -> bool:
-        """Whether any port has a neighbor: where none has, nothing says which ports are wired."""
+        """Whether any port has a neighbor; if none has, the wired ports are unknown."""
         return any(port.neighbor is not None for port in self.ports)
 
     @property
     def is_fragment(self) -> bool:
-        """Whether its file has no PORT rows, as a qos.json: what it lacks may stand elsewhere."""
+        """Whether its file has no PORT rows, as a qos.json: other files may have the missing settings."""
         return all(port.admin_up is UNKNOWN for port in self.ports)
 
     @property
     def lacks_lengths(self) -> bool:
-        """Whether no port has a cable length, and they may stand elsewhere: with PORT rows, or with buffer pools."""
+        """Whether no port has a cable length that another file, with PORT rows or buffer pools, may have."""
         may_stand_elsewhere = self.is_fragment or not self.qos.pools
         return may_stand_elsewhere and all(port.cable.configured_m is None for port in self.ports)
 
 
 class PortDemand(NamedTuple):
-    """How many ports of one speed an intent asks of a switch, and for what."""
+    """The number of ports of one speed that an intent needs on a switch, and their purpose."""
 
     ports: int
     speed_bps: int
@@ -289,7 +289,7 @@ class OutsideLink(NamedTuple):
 class Network(NamedTuple):
     """A network beside or on the fabric, with its prefixes as text.
 
-    ``purpose`` and ``marking`` are as an intent states them, None where it does not.
+    ``purpose`` and ``marking`` are those of an intent, None where it declares none.
     """
 
     name: str
@@ -302,7 +302,7 @@ class Network(NamedTuple):
 
     @property
     def carries_storage(self) -> bool:
-        """Whether it is one for storage: by its purpose, else by its name."""
+        """Whether it is a storage network: by its purpose, else by its name."""
         return self.purpose == "storage" if self.purpose is not None else "storage" in self.name
 
 
@@ -315,11 +315,11 @@ class Uplinks(NamedTuple):
 
 
 class Capacity(NamedTuple):
-    """What one leaf can send down and up, each counted one way, and the oversubscription an intent accepts.
+    """The bandwidth of one leaf down and up, each counted one way, and the accepted oversubscription.
 
     In a fabric of pods spines have one too; ``leaf`` and ``leaves`` then name spines. ``uplinks`` are those of the
-    first; those of the others are as many and as fast, to others perhaps. Where something is out of service,
-    ``in_service`` has what is left of the uplinks of one or another of them.
+    first; those of the others are as many and as fast, possibly to other switches. Where elements are out of service,
+    ``in_service`` has the remaining uplinks, one entry for each distinct set.
     """
 
     leaf: str
@@ -342,7 +342,7 @@ class RepeatedKey(NamedTuple):
 
 
 class Telemetry(NamedTuple):
-    """How an intent has pauses watched. None: it says nothing of the interval, or of alerts."""
+    """The monitoring of pauses that an intent declares. None: the interval, or alerts, are not declared."""
 
     on: bool
     interval_ms: int | None
@@ -351,16 +351,16 @@ class Telemetry(NamedTuple):
 
 
 class Fabric(NamedTuple):
-    """A fabric. ``sources`` are the files it came from; ``unread`` what could not be read and is not checked.
+    """A fabric. ``sources`` are its files; ``unread`` lists parts that could not be read and are not checked.
 
-    ``lossy_origin`` is where an intent states that no class is lossless, None where it does not. ``pfc_tiers``
-    are the links that an intent says have PFC, None where it does not say; ``link_tiers`` are all kinds of links in
-    it. ``cluster`` are the GPUs behind the hosts, ``failures`` what it must bear, None where it was read from devices.
-    ``routing`` and ``bridging`` are None where an intent says nothing of them. ``kubernetes`` is what an operator of
-    NICs is told where hosts are nodes of a cluster. ``managed`` is what is known of a fabric that a cloud runs: it has
-    no switches and hosts of its own then. ``beyond`` are the links to devices that are configured elsewhere, which
-    ``links`` leaves out. ``workloads`` is the traffic that thresholds are to be good for. ``packet_order`` is what an
-    intent says of load balancing, None where there is no intent. ``trimming`` is None where packets are not trimmed.
+    ``lossy_origin`` is the place at which an intent declares that no class is lossless, None without it. ``pfc_tiers``
+    are the tiers of links with PFC, None where an intent does not declare them; ``link_tiers`` are all tiers of links
+    in it. ``cluster`` are the GPUs of the hosts, ``failures`` those to tolerate, None for a fabric that was read from
+    devices. ``routing`` and ``bridging`` are None where an intent does not declare them. ``kubernetes`` are the
+    settings of a NIC operator where hosts are nodes of a cluster. ``managed`` describes a fabric that a cloud provider
+    operates, which has no switches and hosts of its own. ``beyond`` are the links to devices that are configured
+    elsewhere, which ``links`` leaves out. ``workloads`` is the traffic that thresholds are tuned for. ``packet_order``
+    is the declared load balancing, None without an intent. ``trimming`` is None where packets are not trimmed.
     """
 
     name: str

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def of_switches(fabric: Fabric, belongs: Callable[[Switch], bool]) -> Fabric:
-    """Return a fabric with the switches that belong to a part, and the links that end at no other switch."""
+    """Return a fabric with the switches for which ``belongs`` is true, and without links to other switches."""
     gone = {switch.name for switch in fabric.switches if not belongs(switch)}
     if not gone:
         return fabric

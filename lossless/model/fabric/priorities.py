@@ -1,4 +1,4 @@
-"""Sets of priorities as NICs write them: a bit each, or a flag each."""
+"""Sets of priorities in the notations of NICs: a bit each, or a flag each."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def priorities_of_bits(bits: int) -> tuple[int, ...]:
 
 
 def priority_flags(priorities: Iterable[int]) -> tuple[str, ...]:
-    """Return ``1`` for each of the eight priorities that is among some, else ``0``."""
+    """Return ``1`` for each of the eight priorities that is in a set, else ``0``."""
     chosen = frozenset(priorities)
     return tuple("1" if priority in chosen else "0" for priority in PRIORITIES)
 

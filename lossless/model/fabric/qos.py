@@ -1,7 +1,7 @@
-"""How one port treats traffic: maps, PFC, watchdog, queues, priority groups, buffers.
+"""QoS of one port: maps, PFC, watchdog, queues, priority groups, buffers.
 
-Ports that are configured identical share one :class:`PortQos`, so rules check it once and fan out. ``origin``
-fields say where a value was written; they carry no meaning and are left out of comparisons of meaning
+Ports with identical configuration share one :class:`PortQos`, so rules check it once for all of them. ``origin``
+fields are the places of values; they carry no meaning and are left out of comparisons of meaning
 (:func:`lossless.model.fabric.view.bare`).
 """
 
@@ -14,7 +14,7 @@ from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
 
 PRIORITIES = range(8)
-"""PFC priorities, traffic classes, priority groups and unicast queues all count 0 to 7 (IEEE 802.1Q)."""
+"""PFC priorities, traffic classes, priority groups and unicast queues are all numbered 0 to 7 (IEEE 802.1Q)."""
 DSCPS = range(64)
 WatchdogAction = Literal["drop", "forward", "alert"]
 WATCHDOG_ACTIONS: tuple[WatchdogAction, ...] = get_args(WatchdogAction)
@@ -27,7 +27,7 @@ class IndexMap(NamedTuple):
 
     ``targets[i]`` is the target of ``i``, None where the map has no entry, :data:`UNREADABLE` where its entry cannot
     be read (and so is not checked). ``origins`` has one place per entry, or
-    is empty where every entry lies below ``origin``.
+    is empty where every entry is below ``origin``.
     """
 
     name: str
@@ -36,16 +36,16 @@ class IndexMap(NamedTuple):
     origins: tuple[Origin, ...] = ()
 
     def entry_origin(self, index: int) -> Origin:
-        """Return where the entry of ``index`` was written."""
+        """Return the place of the entry of ``index``."""
         return self.origins[index] if self.origins else self.origin.at(str(index))
 
     def sources(self, target: int) -> tuple[int, ...]:
-        """Return what is mapped to ``target``."""
+        """Return the indexes that are mapped to ``target``."""
         return tuple(i for i, value in enumerate(self.targets) if value == target)
 
 
 class DscpRewrite(NamedTuple):
-    """The DSCPs that a port writes again by traffic class; ``dscps`` None: the map is missing, or ``refused``."""
+    """The DSCPs that a port rewrites by traffic class; ``dscps`` None: the map is missing, or ``refused``."""
 
     map_name: str
     dscps: Mapping[int, int] | None
@@ -53,18 +53,18 @@ class DscpRewrite(NamedTuple):
 
 
 DscpRewrites = Mapping[tuple[str, str], DscpRewrite]
-"""Maps that write DSCP again, by switch and egress port."""
+"""Maps that rewrite DSCPs, by switch and egress port."""
 
 
 TUNNEL_MAP = "AZURE_TUNNEL"
-"""What SONiC calls the maps of tunnels between dual ToRs (sonic-buildimage qos_config.j2 @0791705)."""
+"""SONiC's name of the maps of tunnels between dual ToRs (sonic-buildimage qos_config.j2 @0791705)."""
 
 
 class TunnelMaps(NamedTuple):
-    """What a dual ToR makes of traffic in the tunnel to its peer: into it by TC, out of it by DSCP.
+    """The maps with which a dual ToR classifies traffic into the tunnel to its peer (by TC) and out of it (by DSCP).
 
-    ``tc_to_dscp`` gives the outer DSCP (0 to 63), ``tc_to_queue`` the queue on the way in; ``dscp_to_tc`` and
-    ``tc_to_pg`` hold where the tunnel ends. None: the device has no such map.
+    ``tc_to_dscp`` has the outer DSCP (0 to 63), ``tc_to_queue`` the queue on the way in; ``dscp_to_tc`` and
+    ``tc_to_pg`` apply where the tunnel ends. None: the device has no such map.
     """
 
     dscp_to_tc: IndexMap | None
@@ -91,28 +91,28 @@ class Watchdog(NamedTuple):
 
     @property
     def triggers_after_ms(self) -> int:
-        """How long a queue is paused before it triggers, 0 where no time is set."""
+        """How long a queue must be paused before the watchdog triggers, 0 without a configured time."""
         return self.detection_ms or 0
 
     @property
     def settings(self) -> tuple[int | None, int | None, str]:
-        """What it is set to, wherever that is written."""
+        """The values of its settings, without their origin."""
         return self.detection_ms, self.restoration_ms, self.action
 
 
 DEFAULT_POLL_MS = 100
 """Watchdog poll without a GLOBAL row (sonic-swss orchagent/orchdaemon.cpp @e6b0c5b, PFC_WD_POLL_MSECS)."""
 POLL_RANGE_MS = range(100, 1000 + 1)
-"""What the model of POLL_INTERVAL accepts (sonic-pfcwd.yang @086b03b)."""
+"""The range of POLL_INTERVAL in SONiC's YANG model (sonic-pfcwd.yang @086b03b)."""
 DETECTION_RANGE_MS = range(100, 5000 + 1)
 RESTORATION_RANGE_MS = range(100, 60000 + 1)
-"""What orchagent accepts; else it drops the port's row (sonic-swss orchagent/pfcwdorch.cpp @e6b0c5b)."""
+"""The range that orchagent accepts; else it drops the port's row (sonic-swss orchagent/pfcwdorch.cpp @e6b0c5b)."""
 
 
 class Scheduler(NamedTuple):
-    """How a queue is served. ``weight`` counts in DWRR and WRR only.
+    """Scheduling of a queue. ``weight`` applies to DWRR and WRR only.
 
-    ``cir`` is the rate that is guaranteed, ``pir`` the one that is never exceeded, in bytes (``meter``:
+    ``cir`` is the guaranteed rate, ``pir`` the maximum rate, in bytes (``meter``:
     ``packets``) per second; None and 0 set no limit (opencomputeproject/SAI inc/saischeduler.h @0051fac).
     """
 
@@ -148,7 +148,7 @@ COLOURS = ("green", "yellow", "red")
 
 
 class Wred(NamedTuple):
-    """A WRED profile: one curve a color. RDMA packets are green unless something recolors them.
+    """A WRED profile: one curve a color. RDMA packets are green unless a device recolors them.
 
     Source: sonic-wred-profile.yang @086b03b; sonic-swss orchagent/qosorch.cpp @e6b0c5b.
     """
@@ -173,7 +173,7 @@ class Wred(NamedTuple):
 class Pool(NamedTuple):
     """A buffer pool. ``size_bytes`` None: the device computes it (dynamic model), or it is missing.
 
-    ``percent`` is the part a computed pool takes of what headroom and reserved buffer leave of the chip; None: an
+    ``percent`` is the share of a computed pool in the buffer that headroom and reservations leave of the chip; None: an
     equal share.
     """
 
@@ -187,16 +187,16 @@ class Pool(NamedTuple):
 
     @property
     def total_bytes(self) -> int:
-        """Its size and its shared headroom together, as far as they are known."""
+        """The sum of its size and its shared headroom, as far as they are known."""
         return (self.size_bytes or 0) + (self.shared_headroom_bytes or 0)
 
 
 class DynamicBuffers(NamedTuple):
-    """What the dynamic buffer model computes headroom and pools from.
+    """Inputs of the dynamic buffer model, from which the switch computes headroom and pools.
 
-    ``default_dynamic_th`` is the exponent of alpha of every profile it makes. ``oversubscription`` sizes the shared
-    headroom pool: the headroom of all groups, divided by it; None and 0: each group holds its own.
-    ``small_packet_percent`` counts packets of 64 bytes. None is absent on the device.
+    ``default_dynamic_th`` is the exponent of alpha of every generated profile. ``oversubscription`` sizes the shared
+    headroom pool: the headroom of all groups, divided by it; None and 0: each group has its own.
+    ``small_packet_percent`` is the share of packets of 64 bytes. None is absent on the device.
     Source: sonic-swss cfgmgr/buffer_pool_mellanox.lua and buffer_headroom_mellanox.lua @e6b0c5b.
     """
 
@@ -208,15 +208,15 @@ class DynamicBuffers(NamedTuple):
 
 
 def includes_headroom(size_bytes: int, shared_headroom_bytes: int, chip_bytes: int) -> bool:
-    """Return whether a pool's size counts its shared headroom in: it must where both do not fit the chip."""
+    """Return whether a pool's size includes its shared headroom: it must where both do not fit the chip."""
     return size_bytes + shared_headroom_bytes > chip_bytes
 
 
 class BufferProfile(NamedTuple):
-    """A buffer profile. In SONiC ``xoff`` is headroom bytes, not the pause trigger; ``size`` is what is reserved.
+    """A buffer profile. In SONiC ``xoff`` is headroom bytes, not the pause trigger; ``size`` is the reserved buffer.
 
-    ``headroom_bytes`` None: not lossless. Exactly one of the thresholds is set on a sound profile. ``trims``: what
-    finds no room is cut instead of dropped, and goes on as :class:`TrimSettings` says.
+    ``headroom_bytes`` None: not lossless. Exactly one of the thresholds is set on a sound profile. ``trims``: packets
+    that find no room are cut instead of dropped, and continue according to :class:`TrimSettings`.
     """
 
     name: str
@@ -232,21 +232,21 @@ class BufferProfile(NamedTuple):
 
     @property
     def lossless(self) -> bool:
-        """Whether the profile has headroom: what SONiC calls lossless (orchagent/bufferorch.cpp @e6b0c5b)."""
+        """Whether the profile has headroom, SONiC's criterion for lossless (orchagent/bufferorch.cpp @e6b0c5b)."""
         return self.headroom_bytes is not None
 
     @property
     def xoff_bytes(self) -> int:
-        """The headroom as bytes, 0 where it has none."""
+        """The headroom in bytes, 0 without one."""
         return self.headroom_bytes or 0
 
 
 class TrimSettings(NamedTuple):
-    """What a switch makes of packets that a queue trims: to which size, with which DSCP and by which queue they go on.
+    """The handling of packets that a queue trims: their size, their DSCP and their queue.
 
-    ``dscp`` is a number, or ``from-tc``: what the map of the egress port has for ``traffic_class``. ``queue`` is a
-    number, or ``dynamic``: what the maps have for the DSCP. None: the switch is not told.
-    Source: sonic-net/SONiC doc/packet_trimming/packet-trimming-design.md @98de38f.
+    ``dscp`` is a number, or ``from-tc``: the value that the map of the egress port has for ``traffic_class``. ``queue``
+    is a number, or ``dynamic``: the value that the maps have for the DSCP. None: not configured. Source:
+    sonic-net/SONiC doc/packet_trimming/packet-trimming-design.md @98de38f.
     """
 
     size_bytes: int | None
@@ -259,8 +259,8 @@ class TrimSettings(NamedTuple):
 class Queue(NamedTuple):
     """One egress queue: None where the device has no row for it.
 
-    ``buffer_origin`` is where its buffer profile is bound, None where it has no row for that; ``wred_origin`` where an
-    intent declares its WRED profile, or that it has none.
+    ``buffer_origin`` is the place that binds its buffer profile, None without such a row; ``wred_origin`` the place at
+    which an intent declares its WRED profile, or that it has none.
     """
 
     number: int
@@ -276,7 +276,7 @@ class PriorityGroup(NamedTuple):
     """One ingress priority group. ``generated``: the device computes its profile from speed, cable and PFC.
 
     ``override`` is the profile that a group names for its threshold alone, with ``headroom_type`` dynamic: the
-    headroom is computed all the same. None: the default threshold.
+    headroom is still computed. None: the default threshold.
     """
 
     number: int
@@ -287,17 +287,17 @@ class PriorityGroup(NamedTuple):
 
     @property
     def named(self) -> BufferProfile | None:
-        """The profile that the group is given or takes its threshold from, None where it has neither."""
+        """The profile that is bound to the group or supplies its threshold, None where it has neither."""
         return self.buffer or self.override
 
     @property
     def lossless(self) -> bool:
-        """Whether it has headroom: what its profile gives it, or what the switch computes."""
+        """Whether it has headroom: that of its profile, or that computed by the switch."""
         return self.generated if self.buffer is None else self.buffer.lossless
 
 
 class PortQos(NamedTuple):
-    """Everything that decides how a port treats traffic.
+    """All QoS settings of a port.
 
     ``profile_lists`` are the port-wide profiles, ingress and egress. ``trust_dot1p`` with ``dot1p_to_tc`` None: the
     map that the port names is missing.
@@ -319,7 +319,7 @@ class PortQos(NamedTuple):
     dot1p_to_tc: IndexMap | None = None
 
     def traffic_class(self, dscp: int) -> int:
-        """Return the TC of a DSCP; what no map names goes to TC 0 (SAI default, sonic-dscp-tc-map.yang)."""
+        """Return the TC of a DSCP; a DSCP without an entry has TC 0 (SAI default, sonic-dscp-tc-map.yang)."""
         target = self.dscp_to_tc.targets[dscp] if self.dscp_to_tc else None
         return 0 if target is None else target
 

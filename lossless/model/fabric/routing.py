@@ -1,4 +1,4 @@
-"""How an intent says that packets find their way, and what is bridged instead of routed."""
+"""Routing and load balancing that an intent declares, and bridging instead of routing."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from lossless.model.hardware.load_balancing import LoadBalancing
 
 RoutingPolicy = Literal["up-down", "shortest-path"]
 BY_PACKET: tuple[LoadBalancing, ...] = ("adaptive", "spray")
-"""By which packets of one flow overtake each other."""
+"""Load balancing by which packets of one flow overtake each other."""
 
 
 UEC_CONTROLS = ("nscc", "rccc", "both")
-"""What senders of Ultra Ethernet have: a window (NSCC), credit of the receiver (RCCC), or both.
+"""Congestion controls of Ultra Ethernet: a window of the sender (NSCC), credit of the receiver (RCCC), or both.
 
 Source: Ultra Ethernet specification 1.0.3, 3.6.13 and 3.6.14, by secondary copies.
 """
 
 
 class FabricElement(NamedTuple):
-    """Something that an intent names: a switch, or the two ends of links."""
+    """An element that an intent names: a switch, or the two ends of links."""
 
     names: tuple[str, ...]
     origin: Origin
 
 
 class PacketOrder(NamedTuple):
-    """How packets are spread over equal paths, and what NICs take out of order.
+    """How packets are spread over equal paths, and how much reordering NICs accept.
 
-    ``by_tier`` has the roles of switches that choose otherwise than by ``choice``. ``ahead_frames`` is how many frames
-    NICs take ahead of the one that is due: 0 means any number, None not one. ``selective``: RoCE NICs send a lost
-    packet alone again.
+    ``by_tier`` has the roles of switches with another choice than ``choice``. ``ahead_frames`` is how many frames NICs
+    accept ahead of the next one in order: 0 means any number, None not one. ``selective``: RoCE NICs retransmit a lost
+    packet alone.
     """
 
     choice: LoadBalancing
@@ -44,17 +44,17 @@ class PacketOrder(NamedTuple):
     selective: bool = False
 
     def at_role(self, role: str) -> LoadBalancing:
-        """Return what switches of a role choose by."""
+        """Return the load balancing of switches of a role."""
         return dict(self.by_tier).get(role, self.choice)
 
     def all_choices(self) -> dict[LoadBalancing, tuple[str, Origin]]:
-        """Return each choice that is stated, with the first role that has it, empty where all have, and its place."""
+        """Return each declared choice, with the first role that has it, empty where all have, and its place."""
         if not self.by_tier:
             return {self.choice: ("", self.choice_origin)}
         return {choice: (role, self.choice_origin.at(role)) for role, choice in reversed(self.by_tier)}
 
     def at(self, role: str) -> tuple[LoadBalancing, Origin]:
-        """Return how the switches of a role choose, and where that is stated."""
+        """Return the load balancing of the switches of a role, and its place."""
         choice = dict(self.by_tier).get(role)
         return (self.choice, self.choice_origin) if choice is None else (choice, self.choice_origin.at(role))
 
@@ -64,7 +64,7 @@ LEAST_TRIM_BYTES = 64
 
 
 class Trimming(NamedTuple):
-    """Packets of ``classes`` that find no room in a queue are cut to ``size_bytes``, and go on in class ``into``."""
+    """Packets of ``classes`` that find no room in a queue are cut to ``size_bytes``, and continue in class ``into``."""
 
     classes: tuple[str, ...]
     into: str
@@ -87,7 +87,7 @@ class Routing(NamedTuple):
 class Bridging(NamedTuple):
     """RDMA traffic is bridged at the leaves: in one VLAN with their uplinks.
 
-    ``floods``: packets whose MAC address is not known go to all ports. A time is None where nothing is said of it.
+    ``floods``: packets with an unknown MAC address go to all ports. A time is None where it is not declared.
     """
 
     floods: bool
@@ -97,6 +97,6 @@ class Bridging(NamedTuple):
 
     @property
     def forgets_too_soon(self) -> bool:
-        """Whether a silent host's port is known to be forgotten before its address."""
+        """Whether the port of a silent host is forgotten before its address, as far as both times are known."""
         arp_ms, mac_ms = self.arp_timeout_ms, self.mac_aging_ms
         return arp_ms is not None and mac_ms is not None and mac_ms < arp_ms

@@ -1,4 +1,4 @@
-"""The tier of a switch: one notion, whether an intent states it or a deployed switch is read."""
+"""The tier of a switch, from an intent or derived for a deployed switch."""
 
 from __future__ import annotations
 
@@ -14,12 +14,15 @@ if TYPE_CHECKING:
 
 
 Role = Literal["leaf", "spine", "super-spine", "switch", "host"]
-"""What a device is. A ``switch`` stands in no tier: it has hosts, and links to its like, as in a torus."""
+"""The role of a device. A ``switch`` has no tier: it has hosts, and links to other such switches, as in a torus."""
 ROLES: tuple[Role, ...] = get_args(Role)
 SWITCH_ROLES = tuple(role for role in ROLES if role != "host")
 LinkTier = Literal["hosts", "uplinks", "spine_uplinks", "links", "local_links", "global_links"]
-"""Which links: those to hosts, those that go up from a leaf, those that go up from a spine; between switches without
-a tier, those of a torus, within a group and between groups."""
+"""The tier of links.
+
+Links to hosts, links that go up from a leaf, links that go up from a spine; between switches without a tier those of a
+torus, within a group and between groups.
+"""
 LINK_TIERS: tuple[LinkTier, ...] = get_args(LinkTier)
 
 
@@ -32,7 +35,7 @@ class Tier(IntEnum):
 
     @property
     def word(self) -> str:
-        """The tier as an intent, reports and JSON write it: ``super-spine``."""
+        """The tier in the spelling of intents, reports and JSON: ``super-spine``."""
         return _WORDS[self]
 
 
@@ -46,13 +49,13 @@ def tier_of_role(role: str) -> Tier | None:
 
 
 def role_word(device_type: str | None, tier: Maybe[Tier]) -> str:
-    """Return what a switch is called: by its operator's own word, else by its tier, else ``switch``."""
+    """Return the word for a switch in messages: its operator's own word, else its tier, else ``switch``."""
     known = known_tier(tier)
     return device_type or (known.word if known else "switch")
 
 
 def link_tier(roles: Container[str]) -> LinkTier:
-    """Return which links join switches of these roles, or one of them and a host: by the lower end.
+    """Return the tier of links between switches of these roles, or between one of them and a host: by the lower end.
 
     A switch without a tier has no uplinks.
     """
@@ -64,24 +67,24 @@ def link_tier(roles: Container[str]) -> LinkTier:
 
 
 def known_tier(tier: Maybe[Tier]) -> Tier | None:
-    """Return a tier where it is known, for what treats a switch without a tier and one of unknown tier identical."""
+    """Return a tier where it is known; None for a switch without a tier and for an unknown tier."""
     return tier if isinstance(tier, Tier) else None
 
 
 def deployed_tier(by_type: Tier | None, has_hosts: bool, neighbors: Sequence[Tier]) -> Tier | Unknown:
-    """Return the tier of a deployed switch: by what is attached to it first, by its type second.
+    """Return the tier of a deployed switch: first by its neighbors, second by its type.
 
     ``by_type`` is the tier that its type stands for, None for a type without one; ``neighbors`` are the tiers of the
     switches it is linked to, one for each switch whose type has one.
 
     1. With hosts it is a leaf, also where its type stands for a spine: many operators call their leaves LeafRouter,
        as ``sonic-cfggen --preset`` ``t1`` and ``empty`` call any switch. But it is UNKNOWN where its type stands for a
-       super-spine, or where it is linked to a leaf and its type does not say that this is a peer.
+       super-spine, or where it is linked to a leaf and its type does not make it a peer of that leaf.
     2. Above several leaves, and nothing else, it is a spine, also where its type stands for a super-spine: operators
        who call their leaves LeafRouter call their spines SpineRouter. Where its type stands for the tier of all its
        neighbors, it is UNKNOWN: a tier is not linked to itself alone. One neighbor is no evidence, it may be a peer
        (MCLAG, dual ToR).
-    3. In all other cases its type says it; without one it is UNKNOWN.
+    3. In all other cases its type decides; without one it is UNKNOWN.
 
     Source of the preset: sonic-buildimage src/sonic-config-engine/config_samples.py @086b03b.
     """

@@ -1,4 +1,4 @@
-"""Indexes over a fabric, built once: what rules iterate over instead of 65,536 hosts."""
+"""Indexes over a fabric, built once, over which rules iterate instead of 65,536 hosts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class PortSet(NamedTuple):
-    """Ports that are configured identical: one :class:`PortQos`, one speed, one cable, on switches that are identical.
+    """Ports with identical configuration: one :class:`PortQos`, one speed, one cable, on identical switches.
 
     ``switch`` stands for all of ``switches``; ``ports`` are the ports of each of them.
     """
@@ -33,12 +33,12 @@ class PortSet(NamedTuple):
 
     @property
     def places(self) -> int:
-        """On how many ports, over all switches."""
+        """The number of these ports, over all switches."""
         return len(self.switches) * len(self.ports)
 
     @property
     def rate(self) -> str:
-        """The speed of each as people write it, ``400G``."""
+        """The speed of each as text, ``400G``."""
         return format_rate(self.speed_bps or 0)
 
     @property
@@ -53,14 +53,14 @@ def single_port(switch: Switch, port: Port, qos: PortQos) -> PortSet:
 
 
 class View:
-    """A fabric and its indexes. Rules receive a view, and share what one of them computed."""
+    """A fabric and its indexes. Rules receive a view, and share the results that one of them computed."""
 
     def __init__(self, fabric: Fabric) -> None:
         self.fabric = fabric
 
     @cached_property
     def identical(self) -> tuple[tuple[Switch, tuple[str, ...]], ...]:
-        """Switches that are identical in everything but their name: one of them, and the names of all."""
+        """Groups of switches that differ in nothing but their name: one of each, and the names of all."""
         groups = grouped(
             ((id(switch.ports), id(switch.qos), id(switch.classes), id(switch.hwsku)), switch)
             for switch in self.fabric.switches
@@ -69,7 +69,7 @@ class View:
 
     @cached_property
     def port_sets(self) -> tuple[PortSet, ...]:
-        """Ports in use by what is identical: those with QoS rows that are not known to be down."""
+        """Ports in use by identical configuration: those with QoS rows that are not known to be down."""
         return tuple(port_set for switch, names in self.identical for port_set in _port_sets(switch, names))
 
     @cached_property
@@ -84,7 +84,7 @@ class View:
 
     @cached_property
     def units(self) -> dict[str, list[Switch]]:
-        """The switches that a device is made of, one for each ASIC, by its name."""
+        """The switches of a device, one for each ASIC, by the name of the device."""
         return grouped((switch.device, switch) for switch in self.fabric.switches)
 
     @cached_property
@@ -94,7 +94,7 @@ class View:
 
     @cached_property
     def host_kinds(self) -> tuple[tuple[HostQos, tuple[str, ...]], ...]:
-        """Hosts that are configured identical: their QoS, and their names."""
+        """Hosts grouped by identical configuration: their QoS, and their names."""
         groups = grouped((id(host.qos), host) for host in self.fabric.hosts)
         return tuple((hosts[0].qos, tuple(h.name for h in hosts)) for hosts in groups.values())
 
@@ -105,7 +105,7 @@ class View:
 
     @cached_property
     def plane_of(self) -> dict[str, int]:
-        """The plane of each switch, and of each device outside: what is in two planes no link joins."""
+        """The plane of each switch, and of each outside device; no link joins devices of two planes."""
         near: dict[str, set[str]] = {switch.name: set() for switch in self.fabric.switches}
         units = ((switch.name, switch.device) for switch in self.fabric.switches)
         links = ((link.a, link.b) for link in self.fabric.links if not link.to_host)
@@ -122,7 +122,7 @@ class View:
         return plane_of
 
     def port(self, switch: str, name: str) -> Port | None:
-        """Return a port of a switch, None where either is not known."""
+        """Return a port of a switch, None where either does not exist."""
         return self._ports_by_name.get(switch, {}).get(name)
 
     @cached_property
@@ -147,7 +147,7 @@ def _port_sets(switch: Switch, names: tuple[str, ...]) -> Iterator[PortSet]:
 
 
 def bare(value: Any) -> Any:
-    """Return a value of the model without its origins: what it means, wherever it was written.
+    """Return a value of the model without its origins, for comparisons of meaning.
 
     Named tuples become plain tuples, so that a value read from a device equals the one it was rendered from.
     """

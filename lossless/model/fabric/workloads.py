@@ -1,6 +1,6 @@
-"""Workloads: the patterns and collectives that there are, and the traffic that an intent declares.
+"""Workloads: the supported patterns and collectives, and the traffic that an intent declares.
 
-Commands, intents and the packet-level model take names, limits and usual values from here.
+Commands, intents and the packet-level model take names, limits and defaults from here.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Collective = Literal[
 ]
 Algorithm = Literal["ring", "hierarchical", "tree", "sharp", "direct", "pxn"]
 StormTraffic = Literal["all-to-all", "incast"]
-"""Patterns of the traffic through which pauses propagate."""
+"""Traffic patterns of storm simulations."""
 PATTERNS: tuple[Pattern, ...] = get_args(Pattern)
 COLLECTIVES: tuple[Collective, ...] = get_args(Collective)
 STORM_TRAFFIC: tuple[StormTraffic, ...] = get_args(StormTraffic)
@@ -30,19 +30,19 @@ ALGORITHMS: dict[Collective, tuple[Algorithm, ...]] = {
     "storage-read": ("direct",),
     "storage-write": ("direct",),
 }
-"""The first of each holds where none is named."""
+"""Algorithms by collective; the first of each is the default."""
 LEAST_NICS = 2
 MOST_NICS = 65_536
-"""NIC ports that can be asked to take part in a pattern."""
+"""The most NIC ports that can take part in a pattern."""
 MOST_SENDERS = 512
 MOST_PEERS = 64
-"""NICs that take part where all take part with all, unless more are asked for: flows grow with their square."""
+"""The default number of NICs in patterns where all send to all: flows grow with its square."""
 
 
 class WorkloadKind(NamedTuple):
-    """A kind of workload: the key that names one, its usual size, and the keys that have a meaning for it alone.
+    """A kind of workload: the key that names one, its default size, and the keys that apply to it alone.
 
-    ``size`` is what each NIC port sends in one step of a pattern, and the buffer of a collective.
+    ``size`` is the data of each NIC port in one step of a pattern, and the buffer of a collective.
     """
 
     key: str
@@ -51,7 +51,7 @@ class WorkloadKind(NamedTuple):
 
     @property
     def size_bytes(self) -> int:
-        """The usual size in bytes."""
+        """The default size in bytes."""
         return parse_size(self.size)
 
 
@@ -62,9 +62,9 @@ COLLECTIVE = WorkloadKind("collective", "1 GiB", ("gpus", "algorithm", "sources"
 class DeclaredWorkload(NamedTuple):
     """A workload by name: a ``pattern`` among NIC ports, or a ``collective`` of GPUs; of each pair one is None.
 
-    ``size_bytes``: what each NIC port sends in one step, of a collective its buffer; None where it is not stated.
-    ``target`` is the NIC port that an incast goes to, and that is slow or dead. ``storage`` is the part of the traffic
-    that is storage, 0 to below 1. ``failed`` are ports whose links are down, as ``switch:port``. ``gpus``,
+    ``size_bytes`` is the data that each NIC port sends in one step, of a collective its buffer; None where it is not
+    declared. ``target`` is the NIC port that an incast goes to, and that is slow or dead. ``storage`` is the share of
+    the traffic that is storage, 0 to below 1. ``failed`` are ports whose links are down, as ``switch:port``. ``gpus``,
     ``algorithm`` and ``sources`` are those of a collective.
     """
 

@@ -1,4 +1,4 @@
-"""The policy of service levels that follows from an intent: its levels, and one rule a partition that has an SL."""
+"""The QoS policy that is derived from an intent: its levels, and one rule for each partition that has an SL."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import Partition, ServiceLevel, Subnet
 
 DEFAULT = "DEFAULT"
-"""The level that opensm demands; it finds it in either case of letters."""
+"""The level that opensm requires; it matches upper and lower case."""
 DEFAULT_PKEY = 0x7FFF
-"""The partition that opensm makes by itself: all are limited members, its own port a full one."""
+"""The partition that opensm creates itself: all ports are limited members, its own port a full one."""
 
 
 def policy_of(subnet: Subnet) -> QosPolicy | None:
-    """Return the policy of a subnet: the one that was read, else the one its levels make; None where QoS is off."""
+    """Return the policy of a subnet: the one that was read, else the one of its levels; None where QoS is off."""
     if subnet.policy is not None:
         return subnet.policy
     if not subnet.qos.on or not subnet.qos.levels:
@@ -37,7 +37,7 @@ def _levels(subnet: Subnet) -> tuple[ServiceLevel, ...]:
 
 
 def _default_sl(subnet: Subnet) -> int:
-    """Return the SL of whoever matches no rule: that of the default partition, which is 0 where none is stated."""
+    """Return the SL of packets that match no rule: that of the default partition, which is 0 where none is declared."""
     return next((p.sl for p in _partitions(subnet) if p.base == DEFAULT_PKEY and p.sl is not None), 0)
 
 
@@ -47,7 +47,7 @@ def _partitions(subnet: Subnet) -> tuple[Partition, ...]:
 
 
 def _rules(subnet: Subnet) -> Iterator[PolicyBlock]:
-    """Yield a rule for each partition that has a level: a policy counts for more than the SL of a partition."""
+    """Yield a rule for each partition that has a level, because a policy overrides the SL of a partition."""
     names = {level.sl: level.name for level in subnet.qos.levels}
     for partition in _partitions(subnet):
         if partition.sl in names and partition.base not in (None, DEFAULT_PKEY):

@@ -1,5 +1,7 @@
-"""Which lanes engines use. torus-2QoS writes the SL2VL tables itself, and `qos_sl2vl` means nothing to it; lash, dfsssp
-and nue give each path the SL of its lane, and the table must give each SL the VL of its number.
+"""Lanes of routing engines.
+
+torus-2QoS writes the SL2VL tables itself and ignores `qos_sl2vl`; lash, dfsssp and nue give each path the SL of its
+lane, and the table must map each SL to the VL of its number.
 
 Source: linux-rdma/opensm opensm/osm_torus.c @fa74b98 (sl2vl_entry); torus-2QoS(8), QUALITY OF SERVICE CONFIGURATION.
 """
@@ -10,15 +12,15 @@ from typing import Literal
 
 TORUS_ENGINE = "torus-2QoS"
 SL_IS_LANE = ("lash", "dfsssp", "nue")
-"""Engines that answer with the number of a path's lane for its SL."""
+"""Engines whose SL of a path is the number of the path's lane."""
 TORUS_PORTS: tuple[Literal["ca", "swe"], ...] = ("ca", "swe")
 """Kinds of ports with lanes of their own: hosts, and ports of switches, as keys of arbitration tables have them."""
 SECOND_LEVEL = 8
-"""The bit of an SL that means the second level of torus-2QoS: all else in it is the engine's."""
+"""The bit of an SL that selects the second level of torus-2QoS; the engine uses all other bits."""
 
 
 def torus_lanes(kind: Literal["ca", "swe"], vls: int, sl: int) -> frozenset[int]:
-    """Return the VLs on which the packets of a service level leave ports of one kind, where so many are operational."""
+    """Return the VLs on which packets of an SL leave ports of one kind, with ``vls`` operational VLs."""
     second = bool(sl & SECOND_LEVEL)
     if kind == "ca":
         return frozenset({1 if second and vls >= 2 else 0})

@@ -1,4 +1,4 @@
-"""GUIDs of a simulated fabric: those that are stated, and others derived from the order of nodes."""
+"""GUIDs of a simulated fabric: the declared ones, and others derived from the order of nodes."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 SWITCHES = 0x0200_0000_0000_0000
 HCAS = 0x0200_0001_0000_0000
-"""Where derived GUIDs begin: locally administered (bit 57 is set), so they are no vendor's."""
+"""The first derived GUID: locally administered (bit 57 is set), so that it collides with no vendor's."""
 
 
 def with_derived_guids(subnet: Subnet) -> Subnet:
-    """Return the subnet as it is simulated, every switch and HCA with a GUID, and every member that is one.
+    """Return the subnet for a simulation: every switch, every HCA and every member that is an HCA has a GUID.
 
     HCAs are two apart: a simulated HCA has its node GUID one below the GUID of its port.
     """

@@ -1,6 +1,6 @@
-"""What opensm makes of the keys of its configuration: the table in ``profiles/opensm/options.toml``, and how it reads.
+"""Interprets the keys of opensm's configuration by the table in ``profiles/opensm/options.toml``.
 
-Nothing here checks: a text is taken as opensm takes it, with a word for what it does not say aloud.
+Nothing is checked here: a text is interpreted as opensm does, with a term for a loss that opensm does not report.
 """
 
 from __future__ import annotations
@@ -22,15 +22,17 @@ Kind = Literal[
     "bool", "u8", "u16", "u32", "u64", "i32", "text", "file", "pairs", "pair", "numbers", "per-sl", "mask"
 ]
 Loss = Literal["", "no number", "too wide", "silently zero", "silently false", "replaced"]
-"""What becomes of a text: taken as it is; kept out with a message (the first two); or taken as something else,
-without a message (the next two) or with one."""
+"""The effect of opensm's reading on a text.
+
+None; refused with a message (the first two); replaced without a message (the next two), or with one.
+"""
 
 KINDS = get_args(Kind)
 BITS = {"u8": 8, "u16": 16, "u32": 32, "u64": 64}
 """Widths of the whole numbers, by kind."""
 
 LINE_BYTES = 1022
-"""Most bytes of a line that opensm takes together, without its break: the rest is read as another line.
+"""Most bytes of a line that opensm reads in one piece, without its break: it reads the rest as another line.
 
 opensm/osm_subnet.c (osm_subn_parse_conf_file: fgets of 1023) of NilsBlach/opensm @3130f6c, and run.
 """
@@ -42,10 +44,10 @@ _C_NUMBER = re.compile(r"\s*[+-]?(?:0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)")
 class Option(NamedTuple):
     """One key of opensm.conf.
 
-    ``default`` is text as ``opensm -c`` writes it, None where no such file was seen. ``legal`` is what opensm keeps,
-    without the range ``gap``: other values become ``replaced``. ``choices`` is the same for words. ``wire`` is what the
-    field on the wire can hold, which opensm does not check, ``safe`` what does a subnet no harm. ``restart``:
-    SIGHUP does not bring a new value in.
+    ``default`` is the text that ``opensm -c`` writes, None where no such file was available. ``legal`` is the range
+    that opensm accepts, without the range ``gap``: it replaces other values by ``replaced``. ``choices`` is the same
+    for words. ``wire`` is the range of the field on the wire, which opensm does not check, ``safe`` the range that does
+    a subnet no harm. ``restart``: SIGHUP does not apply a new value.
     """
 
     key: str
@@ -70,7 +72,7 @@ class Option(NamedTuple):
 
 
 class OptionValue(NamedTuple):
-    """What opensm makes of a text: its value, None where it keeps the value it had; and what was lost on the way."""
+    """A text as opensm interprets it: its value, None where the earlier value is kept; and the loss."""
 
     value: int | bool | str | None
     loss: Loss = ""
@@ -82,23 +84,23 @@ def options() -> Mapping[str, Option]:
 
 
 def option(key: str) -> Option | None:
-    """Return the option of a key, None where neither flavor is known to have it; the case of letters counts."""
+    """Return the option of a key, None where neither flavor is known to have it; keys are case-sensitive."""
     return options().get(key)
 
 
 def known_keys(flavour: Flavour) -> tuple[str, ...]:
-    """Return the keys that a flavor is known to have. That of NVIDIA has more than those of the table."""
+    """Return the keys that a flavor is known to have. NVIDIA's has more than those of the table."""
     return tuple(key for key, definition in options().items() if definition.known_to(flavour))
 
 
 def engines(flavour: Flavour) -> tuple[str, ...]:
-    """Return the words of ``routing_engine`` that a flavor is known to take; for NVIDIA there may be more."""
+    """Return the known words of ``routing_engine`` of a flavor; NVIDIA's may support more."""
     table = _table()[1]
     return table["upstream"] if flavour == "upstream" else (*table["upstream"], *table["nvidia"])
 
 
 def taken(definition: Option, text: str) -> OptionValue:
-    """Return what opensm makes of the text of an option.
+    """Return the value of an option as opensm interprets its text.
 
     Of a repeated key, a text without a value leaves the earlier value.
     """
@@ -114,7 +116,7 @@ def taken(definition: Option, text: str) -> OptionValue:
 
 
 def c_number(text: str) -> int | None:
-    """Return a number as C reads it with base 0, octal after a leading 0; None where the whole text is none."""
+    """Return a number in C's notation with base 0, octal after a leading 0; None where the whole text is not one."""
     match = _C_NUMBER.match(text)
     if match is None or match.end() != len(text):
         return None
@@ -133,7 +135,7 @@ def _leading_number(text: str) -> int:
 
 
 def _signed(definition: Option, text: str) -> OptionValue:
-    """Return what becomes of a text where nothing is checked: the low 32 bits of the number that it begins with."""
+    """Return the value of a text that opensm does not check: the low 32 bits of the number at its beginning."""
     number = _leading_number(text)
     low = (number + 2**31) % 2**32 - 2**31
     loss: Loss = "silently zero" if c_number(text) is None else "" if low == number else "replaced"

@@ -1,4 +1,4 @@
-"""What opensm makes of its QoS options, which are texts."""
+"""Interprets the QoS options of opensm, which are texts."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 
 def number(text: str | None) -> int | None:
-    """Return a number as C reads it, ``0x12``, ``022`` or ``18``; None where the whole text is none."""
+    """Return a number in C's notation, ``0x12``, ``022`` or ``18``; None where the whole text is not one."""
     return None if text is None else c_number(text.strip())
 
 
 def is_true(text: str) -> bool:
-    """Return whether opensm takes a text as true: this one word; all else is false, without a message."""
+    """Return whether opensm reads a text as true: only ``TRUE`` is; all other text is false, without a message."""
     return text == TRUE
 
 
 def qos_of(options: Iterable[ManagerSetting], levels: tuple[ServiceLevel, ...], origin: Origin) -> Qos:
-    """Return what the options of an opensm.conf say of QoS; of a repeated key the last counts."""
+    """Return the QoS settings in the options of an opensm.conf; of a repeated key the last value applies."""
     texts = {option.key: option.text for option in options}
     return Qos(
         on=is_true(texts.get("qos", "FALSE")),
@@ -43,7 +43,7 @@ def qos_of(options: Iterable[ManagerSetting], levels: tuple[ServiceLevel, ...], 
 
 
 def weights_of(text: str | None) -> tuple[Weight, ...] | None:
-    """Return the entries of an arbitration table, ``0:64,1:32``; None where it is none or one is no pair of numbers."""
+    """Return the entries of an arbitration table, ``0:64,1:32``; None without a table, or with an invalid entry."""
     if text is None:
         return None
     pairs = [tuple(map(number, entry.split(":"))) for entry in text.split(",")]
@@ -60,7 +60,7 @@ def _vls(text: str | None) -> tuple[int, ...] | None:
 
 
 def levels_in_use(subnet: Subnet) -> dict[int, list[tuple[str, Origin]]]:
-    """Return the service levels that a subnet declares or gives a partition, each with what uses it."""
+    """Return the service levels that a subnet declares or gives a partition, each with its users."""
     parts = () if isinstance(subnet.partitions, Unknown) else subnet.partitions or ()
     used = [(level.sl, (f"level {level.name}", level.origin)) for level in subnet.qos.levels]
     used += [(part.sl, (f"partition {part.name}", part.origin)) for part in parts if part.sl is not None]
@@ -68,9 +68,9 @@ def levels_in_use(subnet: Subnet) -> dict[int, list[tuple[str, Origin]]]:
 
 
 def job_level(subnet: Subnet) -> int | None:
-    """Return the service level on which NCCL sends in the jobs that are declared, None where none are.
+    """Return the service level on which NCCL sends in the declared jobs, None where there are none.
 
-    NCCL takes NCCL_IB_SL, 0 where nobody states it (NVIDIA/nccl src/transport/net_ib.cc @02aedae).
+    NCCL uses NCCL_IB_SL, by default 0 (NVIDIA/nccl src/transport/net_ib.cc @02aedae).
     """
     if subnet.job is None:
         return None

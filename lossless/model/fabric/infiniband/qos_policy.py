@@ -1,4 +1,4 @@
-"""The policy of service levels: what qos-policy.conf says, as plain data."""
+"""The content of a qos-policy.conf as plain data."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "qos-levels": ("qos-level",),
     "qos-match-rules": ("qos-match-rule",),
 }
-"""Sections by the section they stand in, the whole file being ``""``; each ends with a line ``end-NAME``."""
+"""Sections by their parent section, ``""`` for the whole file; each ends with a line ``end-NAME``."""
 
 KEYWORDS: dict[str, tuple[str, ...]] = {
     "port-group": ("name", "use", "port-guid", "port-name", "pkey", "partition", "node-type"),
@@ -45,11 +45,11 @@ MATCHES = (
     "ipoib",
     "ipoib, pkey",
 )
-"""What a line of ``qos-ulps`` begins with, the same source; the protocols in either case of letters."""
+"""The beginnings of lines of ``qos-ulps``, from the same source; protocols are matched in upper and lower case."""
 
 
 class PolicyLine(NamedTuple):
-    """``word: text``, and its place."""
+    """One line ``word: text``, and its place."""
 
     word: str
     text: str
@@ -57,24 +57,24 @@ class PolicyLine(NamedTuple):
 
 
 class PolicyBlock(NamedTuple):
-    """A port group, a level or a match rule: its lines in their order; a word may stand more than once."""
+    """A port group, a level or a match rule: its lines in their order; a word may occur more than once."""
 
     kind: str
     lines: tuple[PolicyLine, ...]
     origin: Origin
 
     def line(self, word: str) -> PolicyLine | None:
-        """Return the last line of a word, None where there is none."""
+        """Return the last line of a word, None without one."""
         return next((line for line in reversed(self.lines) if line.word == word), None)
 
     def text(self, word: str) -> str:
-        """Return the text of a word, empty where it is not stated."""
+        """Return the text of a word, empty without one."""
         line = self.line(word)
         return line.text if line else ""
 
 
 class Ulp(NamedTuple):
-    """A line of ``qos-ulps``: what it matches, as :data:`MATCHES` has it, the numbers that go with it, and the SL."""
+    """A line of ``qos-ulps``: its match, one of :data:`MATCHES`, the numbers of the match, and the SL."""
 
     match: str
     numbers: str
@@ -83,9 +83,9 @@ class Ulp(NamedTuple):
 
 
 class QosPolicy(NamedTuple):
-    """A qos-policy.conf. Match rules are tried in their order, before those of ``ulps``; the first that fits counts.
+    """A qos-policy.conf. Match rules are tried in their order, before those of ``ulps``; the first match applies.
 
-    ``qos-setup`` is read by opensm and means nothing to it, so it is not here.
+    opensm parses ``qos-setup`` and ignores it, so it is not here.
     """
 
     ulps: tuple[Ulp, ...]

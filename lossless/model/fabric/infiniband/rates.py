@@ -1,4 +1,4 @@
-"""Rates of InfiniBand links, by the names that people use, with the codes by which opensm knows them."""
+"""Rates of InfiniBand links, by their usual names, with their codes in opensm."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Rate(NamedTuple):
 
     @property
     def width(self) -> str:
-        """Width and speed as topology files have them: ``4xNDR``."""
+        """Width and speed in the notation of topology files: ``4xNDR``."""
         return f"{self.lanes}x{self.generation}"
 
 
@@ -35,7 +35,7 @@ RATES: dict[str, Rate] = {
         Rate("XDR", 800 * _G, 4, "XDR", 23),
     )
 }
-"""By name. Codes: opensm's ib_types.h, IB_PATH_RECORD_RATE_*: 16 is 100 Gb/s, 17 200, 21 400, 23 800."""
+"""Rates by name. Codes: opensm's ib_types.h, IB_PATH_RECORD_RATE_*: 16 is 100 Gb/s, 17 200, 21 400, 23 800."""
 
 RATE_CODES: dict[int, int] = {
     gigabits * _G: code
@@ -60,4 +60,4 @@ MTU_CODES: dict[int, int] = {256: 1, 512: 2, 1024: 3, 2048: 4, 4096: 5}
 """Code of ``mtu=`` in partitions.conf by bytes (InfiniBand specification, PortInfo:NeighborMTU)."""
 
 OPERATIONAL_VLS: dict[int, int] = {1: 1, 2: 2, 3: 4, 4: 8, 5: 15}
-"""How many VLs a code of ``max_op_vls`` means (PortInfo:OperationalVLs): 3 is VL0 to VL3."""
+"""The number of VLs for each code of ``max_op_vls`` (PortInfo:OperationalVLs): 3 is VL0 to VL3."""

@@ -1,10 +1,10 @@
-"""The model of an InfiniBand subnet: what is true of it, wherever its facts come from. Plain frozen data.
+"""The model of an InfiniBand subnet, independent of the source of its facts. Plain frozen data.
 
-An intent declares all of it. An ``opensm.conf`` that is deployed, with the files beside it, knows nothing of switches,
-adapters and links: those are ``UNKNOWN`` there, and what is unknown is not checked.
+An intent declares all of it. A deployed ``opensm.conf``, with the files beside it, has no switches,
+adapters and links: those are ``UNKNOWN`` there, and unknown facts are not checked.
 
-One source of truth for everything that becomes a key of ``opensm.conf``: :attr:`Subnet.options`, as text, whether it
-was stated, made of other statements or read. :class:`Qos` is what opensm makes of those texts.
+All keys of ``opensm.conf`` have one source: :attr:`Subnet.options`, as text, whether they were declared, derived from
+other declarations or read. :class:`Qos` is opensm's interpretation of these texts.
 """
 
 from __future__ import annotations
@@ -27,13 +27,14 @@ HostRole = Literal["compute", "storage", "management"]
 Membership = Literal["full", "limited", "both"]
 _T = TypeVar("_T")
 OrUnknown: TypeAlias = _T | Unknown
-"""A value that the intent declares, or that a deployed file cannot tell."""
+"""A value that an intent declares, and that a deployed file may lack."""
 
 
 class ManagerSetting(NamedTuple):
-    """A key with its value as the text in a file, and where it was written.
+    """A key with its value as the text in a file, and its place.
 
-    ``derived``: nobody wrote the key itself; ``origin`` is what it was made of. ``section`` is that of an INI file.
+    ``derived``: the key itself was not written; ``origin`` is the source of its value. ``section`` is that of an INI
+    file.
     """
 
     key: str
@@ -52,9 +53,9 @@ class Secret(NamedTuple):
 
 
 class SubnetSwitch(NamedTuple):
-    """One switch. ``guid`` is its node GUID, None where nobody states it; ``tier`` is 0 at leaves, None without tiers.
+    """One switch. ``guid`` is its node GUID, None where it is unknown; ``tier`` is 0 at leaves, None without tiers.
 
-    ``ports`` is the highest number of its ports, as they are used: split ports count twice. ``coordinates`` are
+    ``ports`` is the highest number of its ports in use: split ports count twice. ``coordinates`` are
     those in a torus, ``group`` is that of a dragonfly+ (0 on).
     """
 
@@ -73,7 +74,7 @@ class SubnetSwitch(NamedTuple):
 class Hca(NamedTuple):
     """One port of an adapter, as Linux shows it: a device of one port, ``host1:mlx5_0``.
 
-    ``guid`` is its port GUID, None where nobody states it. ``rail`` is the place of the device in its host, 0 on.
+    ``guid`` is its port GUID, None where it is unknown. ``rail`` is the position of the device in its host, from 0.
     """
 
     name: str
@@ -96,9 +97,9 @@ class SubnetHost(NamedTuple):
 
 
 class SubnetLink(NamedTuple):
-    """One link, switch ``a`` to switch or HCA ``b``, by name; ``rate`` is what the intent says that it runs at.
+    """One link, switch ``a`` to switch or HCA ``b``, by name; ``rate`` is its declared rate.
 
-    Port numbers are those of the model, 1 on. None: the switch has no port left for it.
+    Port numbers are those of the model, from 1. None: the switch has no port left for it.
     """
 
     a: str
@@ -111,7 +112,7 @@ class SubnetLink(NamedTuple):
 
 
 class SubnetPortDemand(NamedTuple):
-    """How many ports of one rate are asked of a switch, and for what."""
+    """The number of ports of one rate that a switch needs, and their purpose."""
 
     switch: str
     ports: int
@@ -121,10 +122,10 @@ class SubnetPortDemand(NamedTuple):
 
 
 class SubnetShape(NamedTuple):
-    """What kind of topology it is.
+    """The kind of topology.
 
-    ``sides`` are the lengths of a torus, a side of 1 or 2 having no ring of its own. ``roots`` names the switches
-    of the top tier of a fat tree. ``oversubscription`` is what an intent accepts at a leaf, down over up.
+    ``sides`` are the lengths of a torus, a side of 1 or 2 having no ring of its own. ``roots`` are the switches
+    of the top tier of a fat tree. ``oversubscription`` is the accepted one at a leaf, down over up.
     """
 
     kind: ShapeKind
@@ -138,8 +139,8 @@ class SubnetShape(NamedTuple):
 class ManagerHost(NamedTuple):
     """Where a subnet manager runs: a host (by its first HCA, or the one named) or a managed switch.
 
-    ``hca`` is None on a switch. ``priority`` None: nothing is stated, and opensm's own default holds.
-    ``standby``: the intent means it to wait. ``node`` is UNKNOWN in a deployed file: its own host is meant.
+    ``hca`` is None on a switch. ``priority`` None: not declared, so that opensm's default applies.
+    ``standby``: it is intended as a standby. ``node`` is UNKNOWN for a deployed file, which runs on its own host.
     """
 
     node: OrUnknown[str]
@@ -150,9 +151,10 @@ class ManagerHost(NamedTuple):
 
 
 class SubnetRouting(NamedTuple):
-    """``engines`` in the order in which opensm tries them, empty where none is stated (opensm then takes minhop).
+    """Routing of a subnet.
 
-    ``no_fallback``: opensm gives up rather than take minhop. ``roots`` are the switches of the file of roots and
+    ``engines`` are in the order in which opensm tries them, empty without a declaration (opensm then uses minhop).
+    ``no_fallback``: opensm gives up rather than use minhop. ``roots`` are the switches of the file of roots and
     ``compute`` the HCAs of that of compute nodes, by name; their GUIDs where a file was read. None: no such file.
     """
 
@@ -165,7 +167,7 @@ class SubnetRouting(NamedTuple):
 
     @property
     def engine(self) -> str | None:
-        """The engine that is meant: the first, None where none is stated."""
+        """The intended engine: the first, None where none is declared."""
         return self.engines[0] if self.engines else None
 
 
@@ -186,9 +188,9 @@ class Weight(NamedTuple):
 
 
 class Qos(NamedTuple):
-    """What opensm makes of the QoS options. None: not stated, or no number; opensm's own default then holds.
+    """The QoS options as opensm interprets them. None: not set, or not a number, so that opensm's default applies.
 
-    ``max_op_vls`` is a code (3 is VL0 to VL3), ``max_vls`` a count. ``sl2vl`` has one VL an SL, as many as are stated.
+    ``max_op_vls`` is a code (3 is VL0 to VL3), ``max_vls`` a count. ``sl2vl`` has one VL an SL, as many as are set.
     """
 
     on: bool
@@ -216,10 +218,10 @@ class Member(NamedTuple):
 
 
 class Partition(NamedTuple):
-    """A partition. ``pkey`` is as written, the membership bit included where it is; opensm uses the low 15 bits.
+    """A partition. ``pkey`` is as written, with the membership bit if it has one; opensm uses the low 15 bits.
 
-    ``rate`` and ``mtu`` are codes as the file has them, ``rate_bps`` and ``mtu_bytes`` what an intent says. ``default``
-    is the membership of those that state none.
+    ``rate`` and ``mtu`` are the codes of the file, ``rate_bps`` and ``mtu_bytes`` the values of an intent. ``default``
+    is the membership of members without one.
     """
 
     name: str
@@ -238,15 +240,15 @@ class Partition(NamedTuple):
 
     @property
     def base(self) -> int | None:
-        """The low 15 bits: what tells partitions apart."""
+        """The low 15 bits of the P_Key, which identify the partition."""
         return None if self.pkey is None else self.pkey & 0x7FFF
 
 
 class Sharp(NamedTuple):
-    """Reductions in the switches. ``am_node`` is where the aggregation manager runs, as a manager's node.
+    """Reductions in the switches. ``am_node`` is the host or switch of the aggregation manager.
 
-    ``trees`` and ``jobs``: how many are meant, None where nothing is said. ``hosts`` take part; ``excluded`` do not
-    (storage). ``needs`` is the generation that the jobs need. ``settings`` are keys of sharp_am.cfg that are stated.
+    ``trees`` and ``jobs`` are intended numbers, None where they are not declared. ``hosts`` take part; ``excluded`` do
+    not (storage). ``needs`` is the generation that the jobs need. ``settings`` are the declared keys of sharp_am.cfg.
     """
 
     on: bool
@@ -261,7 +263,7 @@ class Sharp(NamedTuple):
 
 
 class Job(NamedTuple):
-    """What jobs are told: the level and partition they use, by name, and variables that are stated."""
+    """Settings of jobs: their level and partition, by name, and declared variables."""
 
     level: str | None
     partition: str | None
@@ -270,11 +272,11 @@ class Job(NamedTuple):
 
 
 class Subnet(NamedTuple):
-    """A subnet with its manager. ``files`` are those it was read from; ``subnet_prefix`` None: opensm's own default.
+    """A subnet with its manager. ``files`` are its sources; ``subnet_prefix`` None: opensm's own default.
 
-    ``options`` is every key of opensm.conf that is stated or made of the intent, in the order of the file; a key that a
-    file states twice stands twice, and the last counts. ``gv`` are keys of the gv.cfg of UFM that are stated.
-    ``policy`` is a qos-policy.conf that was read; that of an intent follows from its levels and partitions.
+    ``options`` is every key of opensm.conf that is declared or derived from the intent, in the order of the file; a
+    repeated key of a file is repeated here, and its last value applies. ``gv`` are the declared keys of UFM's gv.cfg.
+    ``policy`` is a qos-policy.conf that was read; that of an intent is derived from its levels and partitions.
     ``partitions`` None: there is no file of them, so all are full members of the default partition.
     """
 
@@ -303,5 +305,5 @@ class Subnet(NamedTuple):
     policy: QosPolicy | None = None
 
     def option(self, key: str) -> ManagerSetting | None:
-        """Return the statement of an option that counts, None where there is none."""
+        """Return the setting of an option that applies, None without one."""
         return next((option for option in reversed(self.options) if option.key == key), None)

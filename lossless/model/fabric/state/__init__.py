@@ -1,1 +1,1 @@
-"""The running state of switches, hosts and subnets, as captures show it."""
+"""The running state of switches, hosts and subnets, from captures."""

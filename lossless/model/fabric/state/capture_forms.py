@@ -1,7 +1,7 @@
-"""Forms of captures: what devices print of their state, and where each of it is recognized and read.
+"""Forms of captures: outputs of devices about their state, with the functions that recognize and read each.
 
-Each package declares the forms that it reads as rows of this type; ``formats/inputs/capture_forms.py`` reads a text by
-all of them.
+Each package declares the forms that it reads as rows of this type; ``formats/inputs/capture_forms.py`` tries all of
+them on a text.
 """
 
 from __future__ import annotations
@@ -13,13 +13,16 @@ from typing import Any, Literal
 from lossless.ground.basics.records import NamedTuple
 
 Unit = Literal["snapshot", "json", "rows", "table", "text", "section", "facts"]
-"""The part of a text that has a form: all of it (``snapshot`` where nothing else is looked for, ``text`` where it holds
-no JSON of a known form, ``rows`` beside that), each JSON document, each table, each section of a command with state of
-a host or subnet, or with settings of a host (``facts``, which lint reads)."""
+"""The part of a text that has a form.
+
+All of it (``snapshot`` where no other form is tried, ``text`` where it has no JSON of a known form, ``rows`` beside
+that), each JSON document, each table, each section of a command with state of a host or subnet, or with settings of a
+host (``facts``, which lint reads).
+"""
 
 
 class CaptureForm(NamedTuple):
-    """One form: the device it is of, its name in reports, what documentation calls it, and the module that reads it.
+    """One form: the kind of device, its name in reports, its title in documentation, and the module that reads it.
 
     The module is one below ``lossless.formats``, imported when it is needed. ``tells`` names its function that
     recognizes a section or a snapshot, or is the pattern or the headings by which the form is recognized; ``reads``
@@ -44,7 +47,7 @@ class CaptureForm(NamedTuple):
         return bool(self._function(self.tells)(part))
 
     def read(self, *part: object) -> Any:
-        """Return what is read of a part of a text."""
+        """Return the result of reading a part of a text."""
         return self._function(self.reads)(*part)
 
     def _function(self, name: str) -> Any:

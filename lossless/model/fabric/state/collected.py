@@ -1,4 +1,4 @@
-"""What a reader yields to a capture: readings, problems and notes in the order in which it meets them."""
+"""Items that a reader yields for a capture: readings, problems and notes in the order of the file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ StateItems = Iterator[StateItem]
 
 
 def captured(file: str, form: str, items: Iterable[StateItem], device: str | None = None) -> StateCapture:
-    """Return the capture that items make; of equal notes one is kept."""
+    """Return the capture of some items; of equal notes one is kept."""
     readings: list[StateReading] = []
     problems: list[Problem] = []
     notes: dict[str, None] = {}

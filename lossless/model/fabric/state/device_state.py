@@ -1,4 +1,4 @@
-"""All readings of one device, found by name and by what they are of."""
+"""All readings of one device, found by name and by their object."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ if TYPE_CHECKING:
 
 
 class PlacedReading(NamedTuple):
-    """A reading, and the file that it is in."""
+    """A reading, and its file."""
 
     file: str
     reading: StateReading
 
     @property
     def origin(self) -> Origin:
-        """Where the value stands."""
+        """The place of the value."""
         return Origin(self.file, self.reading.path)
 
     def part(self, kind: str) -> str | None:
-        """Return what of a kind it is of: the name of its port, the number of its queue."""
+        """Return the name of an object of a kind in its identity: the name of its port, the number of its queue."""
         return next((name for own, name in self.reading.identity if own == kind), None)
 
     @property
     def number(self) -> int | None:
-        """The value as a whole number, None where it is none, not known, or nothing that a counter can count."""
+        """The value as a whole number, None where it is another value, unknown, or impossible for a counter."""
         value = self.reading.value
         return value if isinstance(value, int) and not self.reading.is_no_count else None
 
 
 class DeviceState:
-    """What the captures of one device say.
+    """The captures of one device.
 
-    Where several say the same thing of the same object, the one that was named last counts: files are read in the
+    Where several have the same value of the same object, the last one applies: files are read in the
     order of their names, and of one file the last section.
     """
 
@@ -62,9 +62,9 @@ class DeviceState:
         return index
 
     def every(self, *names: str) -> Iterator[PlacedReading]:
-        """Yield all readings of some names, of every capture: also those that others take the place of.
+        """Yield all readings of some names in every capture, also those that later ones override.
 
-        For peaks since different times, and what a file says of itself alone: a log, or counters of an interface that
+        For peaks since different times, and for facts of one file alone: a log, or counters of an interface that
         it does not name.
         """
         for capture in self.captures:
@@ -73,7 +73,7 @@ class DeviceState:
                     yield PlacedReading(capture.file, reading)
 
     def named(self, name: str, *kinds: str) -> Iterator[PlacedReading]:
-        """Yield the readings of a name that are of all of some kinds: ``named("dropped_packets", "queue")``."""
+        """Yield the readings of a name whose identity has all given kinds: ``named("dropped_packets", "queue")``."""
         for placed in self._by_name.get(name, {}).values():
             if all(placed.part(kind) is not None for kind in kinds):
                 yield placed
@@ -81,7 +81,7 @@ class DeviceState:
     def of(self, name: str, **parts: str) -> PlacedReading | None:
         """Return the reading of a name of an object, None where no capture has it: ``of("pfc_tx", port="Ethernet4")``.
 
-        Where several objects fit, it is that of the first.
+        Where several objects match, it is that of the first.
         """
         kinds = tuple(sorted(parts))
         key = (name, kinds)

@@ -1,8 +1,8 @@
 """The state of a switch with several ASICs, one for each: SONiC keeps the databases of every ASIC in a namespace.
 
-Commands may print ports of all ASICs in one table, without their namespaces. Such a value is of the ASIC that alone
-has a port of that name; what is of no port, as a setting of counterpoll, is of all. A row of a database of the host
-is of no ASIC.
+Commands may print ports of all ASICs in one table, without their namespaces. Such a value belongs to the only ASIC that
+has a port of that name; a value without a port, as a setting of counterpoll, belongs to all. A row of a database of the
+host belongs to no ASIC.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from lossless.model.fabric.state.readings import StateCapture, StateReading
 
 HOST = None
-"""The namespace that is none: what is of no ASIC."""
+"""The key of the host's own state, which belongs to no ASIC."""
 
 
 def namespaces_of(state: DeviceState) -> tuple[str, ...]:
-    """Return the namespaces that a state has values of, in their order."""
+    """Return the namespaces in the values of a state, in their order."""
     names = (_part(reading, "namespace") for capture in state.captures for reading in capture.readings)
     return tuple(dict.fromkeys(name for name in names if name is not None))
 
@@ -30,7 +30,7 @@ def namespaces_of(state: DeviceState) -> tuple[str, ...]:
 def state_of_each(
     state: DeviceState, configured: Mapping[str | None, Iterable[str]]
 ) -> Mapping[str | None, DeviceState]:
-    """Return the state of each ASIC, and of the host; ``configured`` are the ports that their configurations have."""
+    """Return the state of each ASIC, and of the host; ``configured`` are the ports in their configurations."""
     names = tuple(dict.fromkeys((HOST, *namespaces_of(state), *configured)))
     owners = _owners(state, configured)
     captures: dict[str | None, list[StateCapture]] = {name: [] for name in names}
@@ -52,7 +52,7 @@ def _names_asics(capture: StateCapture) -> bool:
 
 
 def _owners(state: DeviceState, configured: Mapping[str | None, Iterable[str]]) -> Mapping[str, set[str]]:
-    """Return the namespaces in which a port of each name is."""
+    """Return the namespaces that have a port of each name."""
     owners: dict[str, set[str]] = {}
     for name, port in (
         *_named_ports(state),
@@ -74,7 +74,7 @@ def _named_ports(state: DeviceState) -> Iterator[tuple[str | None, str]]:
 def _homes(
     reading: StateReading, names: tuple[str | None, ...], owners: Mapping[str, set[str]]
 ) -> tuple[str | None, ...]:
-    """Return the namespaces that a value is of."""
+    """Return the namespaces that a value belongs to."""
     namespace, port = _part(reading, "namespace"), _part(reading, "port")
     if namespace is not None:
         return (namespace,)

@@ -1,6 +1,6 @@
-"""Ports under one name: ``show`` prints aliases where SONIC_CLI_IFACE_MODE says so, and answers over gNMI can too.
+"""Ports under one name: with SONIC_CLI_IFACE_MODE ``show`` prints aliases, and answers over gNMI may have them too.
 
-Databases, configurations and intents call a port by its name (``Ethernet0``), its alias is that of the vendor
+Databases, configurations and intents use the name of a port (``Ethernet0``), its alias is that of the vendor
 (``etp1a``, ``Ethernet1/1``).
 """
 
@@ -20,9 +20,9 @@ _TABLES = frozenset({"PORT", "PORT_TABLE"})
 
 
 def names_by_alias(state: DeviceState, intended: Switch | None) -> Mapping[str, str]:
-    """Return the name of each port by its alias, as databases and an intent have it.
+    """Return the name of each port by its alias, from databases and an intent.
 
-    An alias that is the name of a port as well is left out.
+    An alias that is also the name of a port is left out.
     """
     ports = () if intended is None else intended.ports
     pairs = [(port.spec.alias, port.name) for port in ports if port.spec is not None and port.spec.alias]
@@ -36,7 +36,7 @@ def names_by_alias(state: DeviceState, intended: Switch | None) -> Mapping[str, 
 
 
 def by_name(state: DeviceState, names: Mapping[str, str]) -> DeviceState:
-    """Return a state whose ports have their names, where captures call them by their aliases."""
+    """Return a state in which port aliases of captures are replaced by names."""
     called = {
         name
         for capture in state.captures

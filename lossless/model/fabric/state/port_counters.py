@@ -1,4 +1,4 @@
-"""Counters of an InfiniBand port: one name, unit and width for each, however a tool spells it.
+"""Counters of an InfiniBand port: one name, unit and width for each, for the spellings of all tools.
 
 Names are those of the kernel (Linux Documentation/ABI/stable/sysfs-class-infiniband @031616c). Widths of PortCounters
 and of PortCountersExtended are those of the InfiniBand Architecture Specification, volume 1, 16.1.3.5 and 16.1.4.11,
@@ -15,7 +15,7 @@ _BITS_EXTENDED = 64
 
 
 class PortCounter(NamedTuple):
-    """One counter: its name, unit, the bits that it has in PortCounters, and its name in MADs."""
+    """One counter: its name, unit, its width in PortCounters in bits, and its name in MADs."""
 
     name: str
     unit: str
@@ -64,12 +64,12 @@ _WIDE = frozenset({"port_xmit_data", "port_rcv_data", "port_xmit_packets", "port
 
 
 def ceiling(counter: PortCounter, *, extended: bool = False) -> int:
-    """Return where a counter stops; ``extended`` where it comes from PortCountersExtended."""
+    """Return the value at which a counter saturates; ``extended`` where it comes from PortCountersExtended."""
     return int(2 ** (_BITS_EXTENDED if extended else counter.bits) - 1)
 
 
 def sysfs_ceiling(counter: PortCounter) -> int | None:
-    """Return where a counter stops in sysfs; None for data and packets, which are of either width there.
+    """Return the value at which a counter saturates in sysfs; None for data and packets, which have either width there.
 
     The kernel shows those four of PortCountersExtended where the port has it, and all others of PortCounters (Linux
     drivers/infiniband/core/sysfs.c @0147ebc, get_counter_table).

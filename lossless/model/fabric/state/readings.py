@@ -1,7 +1,7 @@
-"""What captures of running state say, value by value, before anything is concluded from it.
+"""The content of captures of running state, value by value, before any conclusion.
 
 A capture is one file: a database dump, the output of a command, an answer over gNMI, counters of a NIC, a log. Each
-value of it is one reading, with what it is of, its unit, and since when it has counted.
+value of it is one reading, with its object, its unit, and the start of its count.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from lossless.ground.basics.known import Maybe
 
 Identity = tuple[tuple[str, str], ...]
-"""What a reading is of, as pairs of a kind and a name: ``(("port", "Ethernet4"), ("queue", "3"))``.
+"""The object of a reading, as pairs of a kind and a name: ``(("port", "Ethernet4"), ("queue", "3"))``.
 
-``object`` is what has none of the kinds below: ``switch``, a debug counter, ``RIF:Vlan1000``.
+``object`` is an object of none of the kinds below: ``switch``, a debug counter, ``RIF:Vlan1000``.
 
 Kinds are ``namespace``, ``port``, ``queue`` (its number) and ``queue_kind`` (``UC``, ``MC``, ``ALL``), ``priority``,
 ``pg``, ``pool``, ``profile``, ``tc``, ``dscp``, ``buffer``, ``device``, ``path``, ``guid``, ``lid``, ``partition``,
@@ -28,23 +28,23 @@ Kinds are ``namespace``, ``port``, ``queue`` (its number) and ``queue_kind`` (``
 CountedSince = Literal[
     "boot", "clear", "last poll", "user clear", "persistent clear", "period", "now", "unknown"
 ]
-"""Since when a value has counted or peaked; ``now`` for what does not count: a status, a setting, a size."""
+"""The start of a count or of a peak; ``now`` for a value that does not count: a status, a setting, a size."""
 
 
 _COUNTED_UNITS = frozenset({"packets", "bytes", "frames", "events", "errors"})
 _NOT_COUNTING: frozenset[CountedSince] = frozenset({"now", "unknown"})
 _SIGN_BIT = 1 << 63
-"""At 1.6 Tb/s a counter of bytes, the fastest that is kept, takes a year and a half to get there."""
+"""Counts from here on are negative numbers; a counter of bytes at 1.6 Tb/s would need a year and a half."""
 
 
 class StateReading(NamedTuple):
     """One value of a capture.
 
-    ``name`` is the same for all sources of one counter where that is known (``pfc_rx``, ``dropped_packets``), else as
-    it is printed. ``value`` is UNKNOWN where the capture does not say it (``N/A``, ``-``), None where the device has
-    none. ``unit`` is that of the value: ``packets``, ``bytes``, ``us``; empty where it has none. ``path`` is the place
-    in the file: keys of JSON, or section, line and heading of a text; ``heading`` is the name as it is printed.
-    ``ceiling`` is the largest value of a counter that stops there and does not wrap, None for all others.
+    ``name`` is the common name of a counter in all sources where that is known (``pfc_rx``, ``dropped_packets``), else
+    the printed one. ``value`` is UNKNOWN where the capture lacks it (``N/A``, ``-``), None where the device has none.
+    ``unit`` is that of the value: ``packets``, ``bytes``, ``us``; empty without one. ``path`` is the place in the file:
+    keys of JSON, or section, line and heading of a text; ``heading`` is the printed name. ``ceiling`` is the largest
+    value of a counter that saturates, None for all others.
     """
 
     identity: Identity
@@ -58,14 +58,14 @@ class StateReading(NamedTuple):
 
     @property
     def is_saturated(self) -> bool:
-        """Whether the counter stands at its ceiling: it has counted at least that much."""
+        """Whether the counter is at its ceiling: it has counted at least that much."""
         return self.ceiling is not None and self.value == self.ceiling
 
     @property
     def is_no_count(self) -> bool:
-        """Whether it is a counter, and no counter can stand there: below 0, as a number or as its 64 bits.
+        """Whether it is a counter with an impossible value: below 0, as a number or as its 64 bits.
 
-        Tools that subtract what a counter was at a clear print such a value where it has begun again since
+        Tools that subtract the value of a counter at a clear print such a value if it has begun again since
         (sonic-utilities scripts/pg-drop @03cd422, get_counters).
         """
         counts = self.unit in _COUNTED_UNITS or self.since not in _NOT_COUNTING
@@ -78,11 +78,11 @@ class StateReading(NamedTuple):
 
 
 class StateCapture(NamedTuple):
-    """What one file, or one section of it, says. ``form`` names its form: ``COUNTERS_DB``, ``show pfc counters``.
+    """The content of one file, or of a section of it. ``form`` names its form: ``COUNTERS_DB``, ``show pfc counters``.
 
-    ``device`` is the device that it says it is of, None where it does not; ``problems`` are parts that could not be
-    read, ``notes`` what a reader of the report should know: a clear, objects without names, a namespace that failed.
-    ``taken_at`` is when it was taken, in seconds since 1970 (UTC) by the device's clock, None where it does not say.
+    ``device`` is the device that it names, None without one; ``problems`` are parts that could not be read, ``notes``
+    facts for a reader of the report: a clear, objects without names, a namespace that failed. ``taken_at`` is the time
+    of the capture, in seconds since 1970 (UTC) by the device's clock, None where it is unknown.
     """
 
     file: str

@@ -1,4 +1,4 @@
-"""Peaks that a switch keeps of its buffers: of several windows, the one in which the most was held."""
+"""Buffer peaks that a switch records: of several windows, the one with the highest peak."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from lossless.model.fabric.state.readings import CountedSince
 
 MULTICAST = "MC"
-"""The kind of queue that no priority is for."""
+"""The kind of queue that belongs to no priority."""
 RECENT: frozenset[CountedSince] = frozenset({"user clear", "period", "last poll"})
-"""Since when peaks are that a counter of all time covers, and that the configuration of today stood over."""
+"""Windows of peaks that are within the count of all time, and within which the current configuration was in force."""
 
 
 def highest_peaks(
@@ -21,7 +21,7 @@ def highest_peaks(
 ) -> Mapping[tuple[str, int], PlacedReading]:
     """Return the highest known peak of each object of a kind (``pg``, ``queue``), by its port and its number.
 
-    It is the highest of some ``windows``, else of all. Multicast queues are left out: no priority is theirs.
+    It is the highest of some ``windows``, else of all. Multicast queues are left out: they belong to no priority.
     """
     highest: dict[tuple[str, int], PlacedReading] = {}
     for peak in state.every(name):
