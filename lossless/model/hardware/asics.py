@@ -1,4 +1,4 @@
-"""Switches with several ASICs: each has cages, buffers and a configuration of its own."""
+"""Switches with several ASICs, each with its own cages, buffers and configuration."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class AsicPart(NamedTuple):
 
 
 def asic_parts(profile: SwitchProfile, hwsku: Hwsku) -> tuple[AsicPart, ...]:
-    """Return the ASICs of a switch; empty where it has one, and its profile says it all."""
+    """Return the ASICs of a switch; empty for one with a single ASIC, which its profile describes."""
     return tuple(_part(profile, hwsku, asic) for asic in profile.asics)
 
 

@@ -1,4 +1,4 @@
-"""What a HWSKU ships for buffers: headroom rows, pools and profiles, each as its vendor's file has it."""
+"""Buffers that a HWSKU ships: headroom rows, pools and profiles, as in its vendor's files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PoolMode = Literal["dynamic", "static"]
 
 
 class HeadroomRow(NamedTuple):
-    """One row of a HWSKU's ``pg_profile_lookup.ini``: what one lossless priority group gets.
+    """One row of a HWSKU's ``pg_profile_lookup.ini``: the buffer of one lossless priority group.
 
     ``reserved_bytes`` is the file's ``size``, ``headroom_bytes`` its ``xoff`` (never the pause trigger),
     ``xon_bytes`` its ``xon``. ``threshold`` is the exponent of alpha (``dynamic_th``) where the pool of the
@@ -57,7 +57,7 @@ class ProfileDefaults(NamedTuple):
 
 
 class BufferDefaults(NamedTuple):
-    """Pools and profiles one HWSKU ships for one place in the fabric.
+    """Pools and profiles of one HWSKU for one place in the fabric.
 
     ``template`` is that place: ``t0`` (leaf), ``t1`` (spine), ``lt2``, ``ft2``. ``default_cable_m`` is the
     length configured where none is given; 0 means that there are no lossless groups.
@@ -70,7 +70,7 @@ class BufferDefaults(NamedTuple):
 
     @property
     def uses_shared_headroom(self) -> bool:
-        """Whether a pool here lends headroom to all priority groups."""
+        """Whether a pool provides shared headroom for all priority groups."""
         return any(pool.shared_headroom_bytes for pool in self.pools)
 
     def pool(self, name: str) -> PoolDefaults | None:
@@ -88,7 +88,7 @@ class BufferDefaults(NamedTuple):
 
 
 class ZeroBuffers(NamedTuple):
-    """What a port that is not used is bound to so that it gives its buffer back: a pool and profiles without size.
+    """A pool and profiles of size 0 to which an unused port is bound, so that its buffer is reclaimed.
 
     Profiles on pools that a HWSKU's template lacks are not for that HWSKU.
     """

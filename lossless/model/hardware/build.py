@@ -1,4 +1,4 @@
-"""From the contents of a profile's file to the profile; large tables stay text until asked for."""
+"""Builds a profile from the contents of its file; large tables stay text until they are used."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class CageTable:
         """Return the cages.
 
         Raises:
-            ProfileError: the table does not fit.
+            ProfileError: the table is not valid.
         """
         if self._cages is None:
             self._cages = parse_cages(self._table, self._modes)
@@ -60,7 +60,7 @@ def build_switch(name: str, raw: Raw) -> SwitchProfile:
     """Return the switch profile of a file's contents, which must have the shape of schema.SwitchFile.
 
     Raises:
-        ProfileError: later, when a table is asked for that does not fit.
+        ProfileError: later, at the first use of an invalid table.
     """
     cages = CageTable(raw["cages"]["rows"], raw["cages"]["modes"])
     zero = raw.get("zero_buffers")
@@ -157,8 +157,8 @@ def build_nic(name: str, raw: Raw) -> NicProfile:
     """Return the adapter profile of a file's contents, which must have the shape of schema.NicFile.
 
     Raises:
-        ProfileError: a table that does not fit.
-        QuantityError: a rate that is none.
+        ProfileError: an invalid table.
+        QuantityError: a text that is not a rate.
     """
     from lossless.model.hardware.nic import NicProfile, StallPrevention
 

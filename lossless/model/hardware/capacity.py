@@ -1,4 +1,4 @@
-"""What a switch can give: ports of one speed from its cages, buffers for lossless groups from its HWSKU."""
+"""Capacity of a switch: ports of one speed from its cages, buffers for lossless groups from its HWSKU."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ _ADAPTIVE_RATES_BPS = (200 * 10**9, 400 * 10**9)
 
 
 def widest_split(cage: Cage, speed_bps: int) -> BreakoutMode | None:
-    """Return the breakout mode that gives most ports of a speed, None where the cage cannot take it."""
+    """Return the breakout mode with most ports of a speed, None where the cage does not support the speed."""
     fitting = [mode for mode in cage.modes if speed_bps in mode.speeds_bps]
     return max(fitting, key=lambda mode: (mode.count, mode.speeds_bps[0] == speed_bps), default=None)
 
 
 def ports_per_cage(profile: SwitchProfile, speed_bps: int) -> int:
-    """Return how many ports of a speed one cage of the switch can give, 0 where no cage takes it."""
+    """Return the largest number of ports of a speed that one cage of the switch supports, 0 where no cage does."""
     splits = (widest_split(cage, speed_bps) for cage in profile.cages)
     return max((mode.count for mode in splits if mode), default=0)
 
 
 def may_take(profile: SwitchProfile, speed_bps: int) -> bool:
-    """Return whether the switch may have ports of a speed that its profile does not know."""
+    """Return whether the switch may support ports of a speed that its profile does not list."""
     # Most profiles know all speeds; what their cages take is worked out for the others alone.
     return (
         not profile.modes_complete
@@ -40,14 +40,14 @@ def fabric_cages(profile: SwitchProfile) -> tuple[Cage, ...]:
 
 
 def service_ports(profile: SwitchProfile, speed_bps: int) -> int:
-    """Return how many service ports, of a single lane each, take a speed."""
+    """Return how many service ports, of a single lane each, support a speed."""
     return sum(len(cage.lanes) == 1 and speed_bps in cage.speeds_bps for cage in profile.cages)
 
 
 def cages_needed(profile: SwitchProfile, ports: int, speed_bps: int) -> int:
-    """Return how many fabric cages so many ports of one speed fill; what service ports take needs none.
+    """Return how many fabric cages a number of ports of one speed fill, without those that are service ports.
 
-    A port of a speed that no cage takes counts as many cages as it would fill at the switch's fastest speed.
+    A port of a speed that no cage supports counts as many cages as it would fill at the switch's fastest speed.
     """
     left = max(0, ports - service_ports(profile, speed_bps))
     each = max(
@@ -57,7 +57,7 @@ def cages_needed(profile: SwitchProfile, ports: int, speed_bps: int) -> int:
 
 
 def cages_per_port(profile: SwitchProfile, speed_bps: int) -> int:
-    """Return how many cages at the switch's fastest speed carry what one port of a speed would."""
+    """Return how many cages at the switch's fastest speed have the bandwidth of one port of a speed."""
     return -(-speed_bps // max(profile.speeds_bps))
 
 
@@ -71,9 +71,9 @@ def routes_adaptively(asic: Asic, speed_bps: int) -> bool:
 
 
 def backs_headroom(hwsku: Hwsku, defaults: BufferDefaults) -> bool:
-    """Return whether a template has room for the headroom of the HWSKU's rows: their own, or a shared pool.
+    """Return whether a template has buffer for the headroom of the HWSKU's rows: their own, or a shared pool.
 
-    Some HWSKUs are made for lossy fabrics: they carry rows that reserve only xon, and no pool that lends the rest.
+    Some HWSKUs are made for lossy fabrics: their rows reserve only xon, and no pool provides the rest.
     """
     if defaults.pool(INGRESS_LOSSLESS_POOL) is None:
         return False

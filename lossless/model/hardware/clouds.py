@@ -1,9 +1,9 @@
-"""Networks that a cloud runs: what its tenants may set, and why the rules of a lossless fabric do not hold there.
+"""Networks that a cloud provider operates: settings for tenants, and why the rules of a lossless fabric do not apply.
 
-Each fact was read in the provider's own files; what no such file says is left out:
+Each fact was read in the provider's own files; facts that no such file has are left out:
 
-* EFA: the SRD protocol delivers reliably and in any order, and the provider's library puts messages together again
-  (libfabric fi_efa(7), "Supported features"); which variables it wants is in aws-ofi-nccl doc/efa-env-var.md @518f4c6.
+* EFA: the SRD protocol delivers reliably and in any order, and the provider's library reassembles messages
+  (libfabric fi_efa(7), "Supported features"); its variables are in aws-ofi-nccl doc/efa-env-var.md @518f4c6.
 * A3 Mega: google/nccl-plugin-gpudirect-tcpxo tcpxo_scripts/nccl-env-profile.sh @8f816be, and how it is run in
   GoogleCloudPlatform/container-engine-accelerators gpudirect-tcpxo/README.md @0a2b482.
 * A3 Ultra and A4: GoogleCloudPlatform/container-engine-accelerators gpudirect-rdma/nccl-test.yaml @0920249 and
@@ -26,11 +26,11 @@ PROVIDERS: dict[Transport, str] = {"efa": "AWS", "gcp": "Google", "azure": "Micr
 class CloudNetwork(NamedTuple):
     """One kind of network of a cloud.
 
-    ``verbs``: NCCL's own InfiniBand transport runs on it, so that NCCL_IB_* mean something; ``roce``: it is RoCE, whose
+    ``verbs``: NCCL's own InfiniBand transport runs on it, so that NCCL_IB_* apply; ``roce``: it is RoCE, whose
     packets have a ToS byte. ``machines`` are the types that have it. ``image`` are the variables that the provider's
-    image writes to /etc/nccl.conf. ``profile`` is the script that sets the others, as a job sources it, with
-    ``needs``, what it needs to be told. ``decides`` are variables that the cloud's own software decides, and why; a
-    name that ends in ``*`` stands for all that begin so.
+    image writes to /etc/nccl.conf. ``profile`` is the script that sets the others, which a job sources;
+    ``needs`` are its own inputs. ``decides`` are variables that the cloud's own software sets, with the reason; a
+    name that ends in ``*`` is a prefix.
     """
 
     name: str
@@ -122,12 +122,12 @@ NETWORKS: dict[Transport, tuple[CloudNetwork, ...]] = {
 
 
 def machines_of(transport: Transport) -> tuple[str, ...]:
-    """Return the machine types of a cloud of which it is known what their network wants."""
+    """Return the machine types of a cloud for which the settings of their network are known."""
     return tuple(machine for network in NETWORKS[transport] for machine in network.machines)
 
 
 def network_of(transport: Transport, machine: str | None) -> CloudNetwork | None:
-    """Return the network of a machine type; without one that of the cloud, None where it has several."""
+    """Return the network of a machine type; without a type that of the cloud, None where it has several."""
     networks = NETWORKS[transport]
     if machine is not None:
         return next(network for network in networks if machine in network.machines)

@@ -1,7 +1,7 @@
-"""What is known of InfiniBand hardware, read with the standard library alone.
+"""Profiles of InfiniBand hardware, read with the standard library alone.
 
-Switches have files of their own, ``infiniband/switches/NAME.toml``. An adapter is a network adapter whose profile names
-rates of InfiniBand; one of which nothing is known for Ethernet has a file of its own, ``infiniband/hcas/NAME.toml``. A
+Switches have files of their own, ``infiniband/switches/NAME.toml``. An adapter is a network adapter whose profile lists
+rates of InfiniBand; one without known Ethernet facts has a file of its own, ``infiniband/hcas/NAME.toml``. A
 user's folders have the same layout, as in :mod:`lossless.model.hardware.load`.
 """
 
@@ -27,10 +27,10 @@ _FOLDER = "infiniband"
 class InfinibandSwitchProfile(NamedTuple):
     """One InfiniBand switch product.
 
-    ``ports`` says how many logical ports it has at each rate, by the rate's name, all of them at that rate. Of a rate
-    that is not there nothing is known where it is slower than the fastest; it has no port that is faster.
-    ``managed``: it can run a subnet manager itself. ``sharp`` is the generation of its SHARP. ``vls`` is how many data
-    VLs it has, None where no checkable source states it.
+    ``ports`` has the number of logical ports by rate, with all of them at that rate. A rate that is missing there is
+    unknown if it is slower than the fastest; no port is faster. ``managed``: it can run a subnet manager itself.
+    ``sharp`` is the generation of its SHARP. ``vls`` is its number of data VLs, None where no checkable source states
+    it.
     """
 
     name: str
@@ -72,13 +72,13 @@ def load_infiniband_switch(name: str, extra_dirs: Sequence[Folder] = ()) -> Infi
 
 
 def hca_names(extra_dirs: Sequence[Folder] = ()) -> tuple[str, ...]:
-    """Return the names of the adapters that have InfiniBand, sorted."""
+    """Return the names of the adapters that support InfiniBand, sorted."""
     nics = (name for name in nic_names(extra_dirs) if load_nic(name, extra_dirs).infiniband)
     return tuple(sorted({*nics, *_files("hcas", extra_dirs)}))
 
 
 def load_hca(name: str, extra_dirs: Sequence[Folder] = ()) -> HcaProfile:
-    """Return what InfiniBand needs of the profile of an adapter.
+    """Return the InfiniBand facts in the profile of an adapter.
 
     Raises:
         ProfileError: no such profile, one without InfiniBand, or a user's file that is unreadable or wrong.

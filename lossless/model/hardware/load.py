@@ -1,7 +1,7 @@
-"""Finding and reading profiles: our own, and those in folders of the user's.
+"""Finds and reads profiles: our own, and those in folders of the user's.
 
-A user's folder has the layout of ours, ``switches/NAME.toml`` and ``nics/NAME.toml``; a name there adds to
-our profiles or takes the place of ours, and the first folder named wins. Our own files are checked by the
+A user's folder has the layout of ours, ``switches/NAME.toml`` and ``nics/NAME.toml``; a profile there adds to
+ours or replaces the one of the same name, and the first folder named wins. Our own files are checked by the
 tests and read from one compiled file, a user's are checked when they are read. A file is read once in a process.
 """
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Folder = str | PathLike[str]
     FindHardware = Callable[[str, str | None], tuple[SwitchProfile, Hwsku] | None]
-    """The hardware of a device by its HWSKU and platform, None where no profile has it."""
+    """A function that returns the hardware of a device by its HWSKU and platform, None where no profile has it."""
 
 
 COMPILED = "compiled.json"
@@ -73,9 +73,9 @@ def switch_for_hwsku(
 ) -> tuple[SwitchProfile, Hwsku] | None:
     """Return the profile and HWSKU of a device, by the words of its DEVICE_METADATA; None where unknown.
 
-    The platform tells apart a HWSKU that two products have; where it is not given, or is of neither, such a
-    HWSKU is unknown. A HWSKU that one product has is that of the product on any platform: virtual switches
-    carry the HWSKU of a real one.
+    The platform distinguishes two products with the same HWSKU; without it, or with another one, such a
+    HWSKU is unknown. A HWSKU of a single product is that of the product on any platform: virtual switches
+    have the HWSKU of a real one.
 
     Raises:
         ProfileError: a user's file that is unreadable or wrong.
@@ -90,9 +90,9 @@ def switch_for_hwsku(
 def shared_headroom(
     hwsku: str, extra_dirs: Sequence[Folder] = ()
 ) -> tuple[tuple[HeadroomRow, ...], bool] | None:
-    """Return the headroom rows that all products with a HWSKU have, and whether none of them has others.
+    """Return the headroom rows that all products with a HWSKU share, and whether these are all rows of each.
 
-    None where no product has it, or nobody knows the rows of one.
+    None where no product has it, or the rows of one are unknown.
     """
     known = [found for _, found in _switches_with(hwsku, extra_dirs)]
     if not known or not all(found.headroom_source for found in known):
@@ -102,7 +102,7 @@ def shared_headroom(
 
 
 def hardware_finder(extra_dirs: Sequence[Folder] = ()) -> FindHardware:
-    """Return :func:`switch_for_hwsku` with some folders, which looks each pair of HWSKU and platform up once."""
+    """Return :func:`switch_for_hwsku` with some folders; it looks up each pair of HWSKU and platform once."""
 
     @cache
     def find(hwsku: str, platform: str | None) -> tuple[SwitchProfile, Hwsku] | None:
@@ -122,7 +122,7 @@ def _switches_with(hwsku: str, extra_dirs: Sequence[Folder]) -> Iterable[tuple[S
 
 
 def _mentions(name: str, path: str | None, hwsku: str) -> bool:
-    """Return whether a profile can have a HWSKU; most of a user's files are then never parsed."""
+    """Return whether a profile may have a HWSKU; most of a user's files are therefore never parsed."""
     if path is None:
         return any(entry["name"] == hwsku for entry in _own()["switches"][name]["hwsku"])
     # The quotes keep a name from being found in a longer one.
@@ -132,7 +132,7 @@ def _mentions(name: str, path: str | None, hwsku: str) -> bool:
 
 @cache
 def _own() -> dict[str, dict[str, Any]]:
-    """Return our own profiles as their TOML files have them: JSON is read many times as fast (ADR 7)."""
+    """Return our own profiles in the form of their TOML files: JSON is read many times as fast (ADR 7)."""
     import json
 
     own: dict[str, dict[str, Any]] = json.loads(_read(os.path.join(data_dir("profiles"), COMPILED)))
@@ -169,7 +169,7 @@ def _find(kind: str, name: str, extra_dirs: Sequence[Folder]) -> str | None:
 
 
 def unknown_profile(what: str, name: str, known: list[str]) -> str:
-    """Return the words for a profile that does not exist, with the nearest that does."""
+    """Return the message for a profile that does not exist, with the nearest name."""
     from lossless.ground.basics.nearest import suggestion
 
     return f"no {what} profile is called {name!r}{suggestion(name.lower(), known, see='lossless profiles')}"
@@ -205,7 +205,7 @@ def read_profile(path: str) -> dict[str, Any]:
     """Return the contents of a profile's file, unchecked.
 
     Raises:
-        ProfileError: it cannot be read, or is not TOML.
+        ProfileError: the file cannot be read, or is not TOML.
     """
     import tomllib
 

@@ -1,4 +1,4 @@
-"""What is known of spreading packets over equal paths: what a switch's system offers, what an adapter takes."""
+"""Load balancing over equal paths by a switch's system, and reordering that an adapter supports."""
 
 from __future__ import annotations
 
@@ -8,17 +8,20 @@ from typing import Literal, get_args
 from lossless.ground.basics.records import NamedTuple
 
 LoadBalancing = Literal["ecmp", "flowlet", "adaptive", "spray", "dlb"]
-"""How switches choose among equal paths: by a hash of the flow, the less loaded one after a gap or for each packet, or
-at random for each packet. ``dlb``, the dynamic load balancing of Broadcom, is the second or the third, as it is
-configured: Junos has no default for that (Juniper, Dynamic Load Balancing)."""
+"""How switches choose among equal paths.
+
+By a hash of the flow, the less loaded one after a gap or for each packet, or at random for each packet. ``dlb``, the
+dynamic load balancing of Broadcom, is the second or the third, depending on its configuration: Junos has no default for
+that (Juniper, Dynamic Load Balancing).
+"""
 LOAD_BALANCING: tuple[LoadBalancing, ...] = get_args(LoadBalancing)
 
 
 class OfferedChoices(NamedTuple):
-    """How the switches of a product choose among equal paths under one system.
+    """The load balancing of a product's switches under one system.
 
-    ``offers`` are the choices that its documentation has, ``lacks`` those that it is known not to have; what is in
-    neither is unknown. ``speeds_bps`` has the choices that only links of some speeds have.
+    ``offers`` are the choices in its documentation, ``lacks`` those that it is known not to have; all others
+    are unknown. ``speeds_bps`` has the choices that only links of some speeds support.
     """
 
     offers: tuple[LoadBalancing, ...]
@@ -28,14 +31,14 @@ class OfferedChoices(NamedTuple):
 
 
 NO_CHOICES: Mapping[str, OfferedChoices] = {}
-"""Of a product of which nothing is known."""
+"""The value for a product without known facts."""
 
 
 class PacketReorder(NamedTuple):
-    """Whether an adapter takes RDMA packets out of order.
+    """Whether an adapter accepts RDMA packets out of order.
 
-    ``setting`` is what switches it on, None where nothing has to be or nothing is known of that. ``frames`` is how many
-    it takes ahead of the one that is due, None where no public source says it.
+    ``setting`` is the setting that enables it, None where none is needed or known. ``frames`` is how many
+    frames it accepts ahead of the next one in order, None where no public source states it.
     """
 
     able: bool

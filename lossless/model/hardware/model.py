@@ -1,8 +1,8 @@
-"""What is known of switches and network adapters: plain facts, each with its source.
+"""Facts about switches and network adapters, each with its source.
 
 Facts belong to a **HWSKU**, never to a product: ports, headroom rows and buffer pools differ between the
-HWSKUs of one switch. What no public source says is None (unknown), never a guess. Large tables are parsed
-when first asked for, because most commands read one HWSKU of one profile.
+HWSKUs of one switch. A fact without a public source is None (unknown), never a guess. Large tables are parsed
+at their first use, because most commands read one HWSKU of one profile.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from lossless.model.hardware.port_patterns import NO_FORMATS, PortNaming as Port
 
 _T = TypeVar("_T")
 Late: TypeAlias = _T | Callable[[], _T]
-"""A value, or how to get it when it is first asked for."""
+"""A value, or the function that computes it at its first use."""
 
 Formula = Literal["mellanox", "barefoot"]
 SONIC = "sonic"
-"""The format of a switch that no other is stated for."""
+"""The default format of a switch."""
 
 
 class PortSpec(NamedTuple):
-    """One port as SONiC's PORT table has it, with its speed in bits per second."""
+    """One port of SONiC's PORT table, with its speed in bits per second."""
 
     name: str
     lanes: tuple[int, ...]
@@ -45,7 +45,7 @@ class PortSpec(NamedTuple):
 
 
 class BreakoutMode(NamedTuple):
-    """One way to split a cage, as platform.json writes it: ``2x400G[200G,100G,50G,40G,25G,10G]``.
+    """One way to split a cage, in the notation of platform.json: ``2x400G[200G,100G,50G,40G,25G,10G]``.
 
     ``lanes`` counts the lanes all ``count`` ports use together; the first of ``speeds_bps`` is the default.
     """
@@ -59,7 +59,7 @@ class BreakoutMode(NamedTuple):
 class Cage(NamedTuple):
     """One physical port, named as its unsplit port: ``Ethernet8``; its ``index`` counts from 1.
 
-    ``names`` says how its ports are named, None where they have the names of SONiC.
+    ``names`` are the patterns of its port names, None for the names of SONiC.
     """
 
     name: str
@@ -91,15 +91,15 @@ class AsicCages(NamedTuple):
 
 
 class Asic(NamedTuple):
-    """A switch chip: what headroom formulas need, in bytes.
+    """A switch chip: the inputs of headroom formulas, in bytes.
 
-    ``formula`` is the headroom calculation SONiC has for it, None where it has none (headroom then comes from
-    rows alone). Delays are given as the bytes they stand for, as in SONiC's ASIC_TABLE (there in KiB).
-    ``tile`` says whether the formula adds the tile term (Spectrum-4 and -5); ``pfc_to_pg_map`` whether SONiC
-    renders PFC_PRIORITY_TO_PRIORITY_GROUP_MAP for it (``asic_type`` mellanox and barefoot only).
-    ``buffer_bytes`` is the whole packet buffer. ``buffer_parts`` is into how many equal parts it is divided; a packet
-    is held in one of them, by its ports, and each counts by itself. Sources are empty where ``source`` has the fact, or
-    where there is none.
+    ``formula`` is the headroom calculation SONiC has for it, None where it has none (headroom then comes from rows
+    alone). Delays are given as the bytes that arrive meanwhile, as in SONiC's ASIC_TABLE (there in KiB). ``tile`` is
+    whether the formula adds the tile term (Spectrum-4 and -5); ``pfc_to_pg_map`` whether SONiC renders
+    PFC_PRIORITY_TO_PRIORITY_GROUP_MAP for it (``asic_type`` mellanox and barefoot only). ``buffer_bytes`` is the whole
+    packet buffer. ``buffer_parts`` is the number of equal parts it is divided into; a packet is stored in one of them,
+    depending on its ports, and each has its own occupancy. Sources are empty where ``source`` has the fact, or where
+    there is none.
     """
 
     name: str
@@ -120,11 +120,11 @@ class Asic(NamedTuple):
 
 
 class Hwsku:
-    """One hardware SKU as SONiC ships it: its ports, headroom rows and buffer defaults.
+    """One hardware SKU of SONiC: its ports, headroom rows and buffer defaults.
 
     ``ports`` is empty where no port table is known; ``headroom_source`` is the file that the rows are from, or that has
-    none, and empty where nobody knows the rows.
-    Tables are parsed when first asked for.
+    none, and empty where the rows are unknown.
+    Tables are parsed at their first use.
     """
 
     __slots__ = ("_buffers", "_headroom", "_ports", "headroom_source", "name", "platforms", "source")
@@ -179,7 +179,7 @@ class Hwsku:
     def row_covering(self, speed_bps: int | None, cable_m: int) -> HeadroomRow | None:
         """Return the row of the shortest length that is not below ``cable_m`` at that speed, or None.
 
-        A real length without a row takes the next longer row, never a shorter one: headroom for a shorter
+        A real length without a row gets the next longer row, never a shorter one: headroom for a shorter
         cable drops lossless packets.
         """
         fitting = (r for r in self.headroom if r.speed_bps == speed_bps and r.cable_m >= cable_m)
@@ -191,7 +191,7 @@ class Hwsku:
 
     @property
     def uses_shared_headroom(self) -> bool:
-        """Whether any of its buffer defaults lends headroom to all priority groups."""
+        """Whether any of its buffer defaults provides shared headroom for all priority groups."""
         return any(defaults.uses_shared_headroom for defaults in self.buffers)
 
     def __eq__(self, other: object) -> bool:
@@ -216,11 +216,11 @@ class SwitchProfile:
     ``priority_groups`` are numbers per port, ``max_mtu`` is bytes; None is unknown. ``split_alias`` is the
     alias of a port of a split cage, with ``{index}`` (of the cage), ``{letter}`` (a, b, ...), ``{lane}`` (the
     first of the port within the cage, from 1) and ``{port}`` (the number in the port's name).
-    ``zero_buffers`` is None where SONiC ships none for the product. ``asics`` is empty where there is but one.
-    ``modes_complete`` is false where cages may take speeds below their fastest that no source lists.
-    ``formats`` are the systems beside SONiC that its ports are known by, each with the names that it gives them;
-    ``format`` is the one whose names this profile has, ``default_format`` the one that it runs where nothing is stated.
-    ``load_balancing`` has the systems of which it is known how they choose among equal paths.
+    ``zero_buffers`` is None where SONiC ships none for the product. ``asics`` is empty for a single ASIC.
+    ``modes_complete`` is false where cages may support speeds below their fastest that no source lists.
+    ``formats`` are the systems beside SONiC whose port names are known, each with these names;
+    ``format`` is the one whose names this profile has, ``default_format`` the one that it runs by default.
+    ``load_balancing`` has the systems whose choice among equal paths is known.
     """
 
     __slots__ = (
@@ -307,14 +307,14 @@ class SwitchProfile:
 
     @property
     def zero_buffers(self) -> ZeroBuffers | None:
-        """What unused ports are bound to in the traditional buffer model."""
+        """The zero-size profiles of unused ports in the traditional buffer model."""
         if callable(self._zero_buffers):
             self._zero_buffers = self._zero_buffers()
         return self._zero_buffers
 
     @property
     def speeds_bps(self) -> tuple[int, ...]:
-        """Every speed any cage can take, lowest first."""
+        """Every speed that any cage supports, lowest first."""
         return tuple(sorted({speed for cage in self.cages for speed in cage.speeds_bps}))
 
     def cage(self, name: str) -> Cage | None:
@@ -345,7 +345,7 @@ class SwitchProfile:
         return split(cage, mode.count, mode.lanes, speed, self.split_alias)
 
     def replaced(self, **changes: Any) -> SwitchProfile:
-        """Return this profile with some of it changed; tables that are not asked for yet stay so."""
+        """Return a copy of this profile with some changes; tables that are not parsed yet stay so."""
         kept = {name.removeprefix("_"): getattr(self, name) for name in self.__slots__}
         return SwitchProfile(**{**kept, **changes})
 

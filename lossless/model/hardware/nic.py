@@ -1,4 +1,4 @@
-"""What is known of network adapters."""
+"""Facts about network adapters."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Parameter(NamedTuple):
 
 
 class StallPrevention(NamedTuple):
-    """When an adapter stops pausing its switch because its own receiver is stuck, in milliseconds."""
+    """The time after which an adapter with a stuck receiver stops pausing its switch, in milliseconds."""
 
     tunable: str
     default_ms: int
@@ -38,23 +38,23 @@ class StallPrevention(NamedTuple):
 
 
 Tool = Literal["mlnx_qos", "dcb", "niccli"]
-"""What sets trust, DSCP map and PFC of an adapter on a host."""
+"""The program that sets trust, DSCP map and PFC of an adapter on a host."""
 _TOOLS: Mapping[str, tuple[Tool, ...]] = {"mlx5": ("mlnx_qos", "dcb"), "bnxt_re": ("dcb", "niccli")}
-"""By driver, the one to take first; dcb is what Broadcom's own script takes (bnxt_setupcc.sh 236.1.155.0)."""
+"""Tools by driver, the default first; dcb is that of Broadcom's own script (bnxt_setupcc.sh 236.1.155.0)."""
 
 
 class NicProfile(NamedTuple):
     """One network adapter product.
 
-    ``driver`` is the kernel's RDMA driver. Those this program knows are ``mlx5`` and ``bnxt_re``; of another one
-    it only knows what Linux says of any NIC.
+    ``driver`` is the kernel's RDMA driver. This program supports the settings of ``mlx5`` and ``bnxt_re``; for another
+    one only those that Linux has for any NIC.
 
     ``rates_bps`` are the rates of one port; ``ports`` the most ports of one card, None where unknown.
     ``pci_id`` is ``vendor:device`` in hexadecimal. ``dcqcn`` maps a firmware setting without its port suffix
     (``RPG_AI_RATE``) to its default: defaults differ by version, so a renderer never relies on one and always
-    writes the value. ``infiniband`` names the rates of one port on InfiniBand, slowest first; empty, it has none.
-    ``reorder`` is None where no source says whether it takes packets out of order.
-    ``ultra_ethernet``: a public source says that it speaks Ultra Ethernet's transport; False, none is known.
+    writes the value. ``infiniband`` lists the rates of one port on InfiniBand, slowest first; empty without InfiniBand.
+    ``reorder`` is None where no source states whether it accepts packets out of order.
+    ``ultra_ethernet``: a public source states that it supports Ultra Ethernet's transport; False: no source does.
     """
 
     name: str
@@ -75,5 +75,5 @@ class NicProfile(NamedTuple):
 
     @property
     def tools(self) -> tuple[Tool, ...]:
-        """The tools that can set it, first the one that is taken where nobody chooses; dcb sets any adapter."""
+        """The tools that can set it, the default first; dcb sets any adapter."""
         return _TOOLS.get(self.driver, ("dcb",))

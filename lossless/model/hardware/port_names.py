@@ -1,4 +1,4 @@
-"""A switch product by the port names of a system that is not SONiC; all else of it stays as it is."""
+"""Converts a switch profile to the port names of a system other than SONiC; all else stays unchanged."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @cache
 def in_format(profile: SwitchProfile, name: str) -> SwitchProfile:
-    """Return a profile whose cages and ports have the names of a format that the profile knows."""
+    """Return a profile whose cages and ports have the names of one of its formats."""
     if name == SONIC:
         return profile
     names = profile.formats[name]

@@ -1,4 +1,4 @@
-"""How systems name the ports of a switch."""
+"""Patterns of port names of systems other than SONiC."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from lossless.ground.basics.records import NamedTuple
 
 
 class PortNaming(NamedTuple):
-    """How a system that is not SONiC names the ports of a product: patterns, and the source of them.
+    """Port names of a product under a system other than SONiC: patterns, and their source.
 
-    ``whole`` names the port of a cage that is not split, ``split`` each of several, ``single`` a cage of one lane. In
-    them stand ``{index}`` (of the cage), ``{lane}`` (the first of the port within the cage, from 1), ``{number}`` (of
-    the port within the cage, from 0) and ``{part}`` (the same from 1).
+    ``whole`` names the port of a cage that is not split, ``split`` each of several, ``single`` a cage of one lane.
+    Their fields are ``{index}`` (of the cage), ``{lane}`` (the first of the port within the cage, from 1), ``{number}``
+    (of the port within the cage, from 0) and ``{part}`` (the same from 1).
     """
 
     whole: str
@@ -30,4 +30,4 @@ class PortNaming(NamedTuple):
 
 
 NO_FORMATS: Mapping[str, PortNaming] = {}
-"""Those of a switch whose ports are known by the names of SONiC alone."""
+"""The value for a switch whose ports have names in SONiC alone."""

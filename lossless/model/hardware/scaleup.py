@@ -1,4 +1,4 @@
-"""What joins GPUs without the fabric: the domain in which they reach each other, and the rate of each.
+"""Interconnects of GPUs outside the fabric: the size of a domain, and the rate of each GPU.
 
 Rates are one way, as everywhere here; vendors print NVLink as both directions together.
 """
@@ -11,7 +11,7 @@ _GIGABYTE_BITS = 8 * 10**9
 
 
 class Generation(NamedTuple):
-    """One generation of NVLink: what a GPU sends, one way, and how many GPUs one domain can have at most."""
+    """One generation of NVLink: the rate of a GPU, one way, and the most GPUs of one domain."""
 
     rate_bps: int
     most_gpus: int

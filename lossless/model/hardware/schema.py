@@ -1,6 +1,6 @@
-"""What a profile's file must look like, with located messages; used for users' files and in tests.
+"""The schema of profile files, with located messages; used for users' files and in tests.
 
-The shape is pydantic's to check; what lies behind it (tables of text, names that refer to each other) is
+pydantic checks the shape; the contents behind it (tables of text, names that refer to each other) are
 checked by reading every table once.
 """
 
@@ -52,7 +52,7 @@ class _Strict(BaseModel):
 
 
 class AsicFile(_Strict):
-    """The chip; what is left out is unknown."""
+    """The chip; a fact that is left out is unknown."""
 
     name: Text
     formula: Literal["mellanox", "barefoot"] | None = None
@@ -101,7 +101,7 @@ class BuffersFile(_Strict):
 
 
 class ZeroBuffersFile(_Strict):
-    """The pools and profiles without size that unused ports are bound to."""
+    """The pools and profiles of size 0 to which unused ports are bound."""
 
     source: Text
     pool_columns: Text
@@ -119,7 +119,7 @@ class AsicCagesFile(_Strict):
 
 
 class HwskuFile(_Strict):
-    """One HWSKU: which tables are its own."""
+    """One HWSKU: the names of its tables."""
 
     name: Text
     platforms: list[Text] | None = None
@@ -131,7 +131,7 @@ class HwskuFile(_Strict):
 
 
 class FormatFile(_Strict):
-    """How a system that is not SONiC names ports: of a whole cage, of a split one, of a cage of one lane."""
+    """Port names of a system other than SONiC: of a whole cage, of a split one, of a cage of one lane."""
 
     port: PortPattern
     split: PortPattern
@@ -140,7 +140,7 @@ class FormatFile(_Strict):
 
 
 class ChoicesFile(_Strict):
-    """How one system chooses among equal paths: what it offers and lacks, and at which speeds alone it has a choice."""
+    """Load balancing of one system: supported and unsupported choices, and those that only some speeds support."""
 
     offers: list[LoadBalancing] = Field(min_length=1)
     lacks: list[LoadBalancing] = []
@@ -180,7 +180,7 @@ class DcqcnFile(_Strict):
 
 
 class StallFile(_Strict):
-    """When the adapter stops pausing its switch."""
+    """The time after which the adapter stops pausing its switch."""
 
     tunable: Text
     default_ms: PositiveInt
@@ -191,7 +191,7 @@ class StallFile(_Strict):
 
 
 class ReorderFile(_Strict):
-    """Whether the adapter takes packets out of order, what switches that on, and how many it takes ahead."""
+    """Whether the adapter accepts packets out of order, the setting that enables it, and how many it accepts ahead."""
 
     able: bool
     setting: Text | None = None
@@ -245,7 +245,7 @@ def check_hca(path: str, raw: dict[str, Any]) -> None:
     """Check the contents of the profile of an InfiniBand adapter.
 
     Raises:
-        ProfileError: one line for each problem: file, key, value, what was expected.
+        ProfileError: one line for each problem: file, key, value and the expected form.
     """
     shape(path, HcaFile, raw)
 
@@ -254,7 +254,7 @@ def check_infiniband_switch(path: str, raw: dict[str, Any]) -> None:
     """Check the contents of an InfiniBand switch profile.
 
     Raises:
-        ProfileError: one line for each problem: file, key, value, what was expected.
+        ProfileError: one line for each problem: file, key, value and the expected form.
     """
     shape(path, InfinibandSwitchFile, raw)
 
@@ -263,7 +263,7 @@ def check_switch(path: str, raw: dict[str, Any]) -> None:
     """Check the contents of a switch profile.
 
     Raises:
-        ProfileError: one line for each problem: file, key, value, what was expected.
+        ProfileError: one line for each problem: file, key, value and the expected form.
     """
     file = shape(path, SwitchFile, raw)
     refuse(path, [*_switch_problems(file), *_hwsku_problems(file)])
@@ -273,7 +273,7 @@ def check_nic(path: str, raw: dict[str, Any]) -> None:
     """Check the contents of a network adapter profile.
 
     Raises:
-        ProfileError: one line for each problem: file, key, value, what was expected.
+        ProfileError: one line for each problem: file, key, value and the expected form.
     """
     refuse(path, list(_nic_problems(shape(path, NicFile, raw))))
 
@@ -349,7 +349,7 @@ def _hwsku_problems(file: SwitchFile) -> Iterator[Problem]:
 
 
 def _asic_problems(file: SwitchFile, indexes: list[int]) -> Iterator[Problem]:
-    """Yield ASICs out of order, and cages that are of none or of several, where there are several ASICs."""
+    """Yield ASICs out of order, and in profiles with several ASICs cages that belong to none or to more than one."""
     for number, asic in enumerate(file.asics):
         if asic.name != f"asic{number}":
             yield f"asics.{number + 1}.name", f"is {asic.name!r}; expected 'asic{number}'"

@@ -1,4 +1,4 @@
-"""What is wrong with the file of a profile, each problem with the key it is at."""
+"""Problems of profile files, each with its key."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 Problem = tuple[str, str]
-"""The key of a file, and what is wrong with it."""
+"""A key of a file, and its problem."""
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
@@ -22,7 +22,7 @@ def shape(path: str, model: type[_Model], raw: dict[str, Any]) -> _Model:
     """Return the contents of a file as a model.
 
     Raises:
-        ProfileError: one line for each problem: file, key, value, what was expected.
+        ProfileError: one line for each problem: file, key, value and the expected form.
     """
     try:
         return model.model_validate(raw)
@@ -62,13 +62,13 @@ def refuse(path: str, problems: list[Problem]) -> None:
 
 
 def columns(key: str, actual: str, expected: str) -> Iterator[Problem]:
-    """Yield that a table does not have the columns that it must have."""
+    """Yield a problem where a table does not have its required columns."""
     if actual != expected:
         yield key, f"is {actual!r}; expected {expected!r}"
 
 
 def readable(key: str, read: Callable[..., object], *arguments: object) -> Iterator[Problem]:
-    """Yield what a value is refused for by the function that reads it."""
+    """Yield the error of the function that parses a value, as a problem."""
     try:
         read(*arguments)
     except (ProfileError, QuantityError) as error:
@@ -76,6 +76,6 @@ def readable(key: str, read: Callable[..., object], *arguments: object) -> Itera
 
 
 def reference(key: str, name: str, known: Mapping[str, object]) -> Iterator[Problem]:
-    """Yield that a name is not one of those it can be."""
+    """Yield a problem where a name does not refer to a known object."""
     if name not in known:
         yield key, f"is {name!r}; expected one of {', '.join(known) or 'none: there is no such table'}"

@@ -1,7 +1,7 @@
-"""The text tables inside profiles, and the values they stand for.
+"""Parses the text tables in profiles.
 
-Large tables stand in profiles as text, one row a line, ``-`` where a value does not exist, ``#`` before a
-comment: quick to read past, easy to compare with the vendor's file.
+Large tables are stored as text, one row a line, ``-`` for a missing value, ``#`` before a
+comment: quick to skip, easy to compare with the vendor's file.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ _SELECTION = r"(\d+)(?:-(\d+)(?:/(\d+))?)?"
 
 
 def parse_mode(text: str, cage_lanes: int) -> BreakoutMode:
-    """Return a breakout mode as platform.json writes it: ``4x25G(4)[10G,1G]`` splits 4 lanes into 4 ports.
+    """Return a breakout mode in the notation of platform.json: ``4x25G(4)[10G,1G]`` splits 4 lanes into 4 ports.
 
     Raises:
-        ProfileError: not of that form, or the lanes cannot be shared evenly.
+        ProfileError: the text has another form, or the lanes cannot be shared evenly.
     """
     match = re.fullmatch(_MODE, text)
     if match is None:
@@ -66,7 +66,7 @@ def parse_cages(table: str, modes: Mapping[str, list[str]]) -> tuple[Cage, ...]:
     """Return the cages of a table with the columns of :data:`CAGE_COLUMNS`.
 
     Raises:
-        ProfileError: a row that does not fit, or a set of modes that is not defined.
+        ProfileError: an invalid row, or a set of modes that is not defined.
     """
     known: dict[tuple[str, int], tuple[BreakoutMode, ...]] = {}
     cages = []
@@ -84,13 +84,13 @@ def parse_cages(table: str, modes: Mapping[str, list[str]]) -> tuple[Cage, ...]:
 
 
 def parse_layout(layout: str, cages: tuple[Cage, ...], split_alias: str) -> tuple[PortSpec, ...]:
-    """Return the ports of a HWSKU: which cages are split how, and at which speed.
+    """Return the ports of a HWSKU from its layout: the split and speed of each cage.
 
     ``1-55/2: 8x100G; 57: 4x25G(4); 65: 1x10G`` splits every second of the first 55 cages into eight, uses
     four lanes of cage 57 and leaves 65 whole; cages are named by their index. Others have no port.
 
     Raises:
-        ProfileError: not of that form, a cage that does not exist or is mentioned twice.
+        ProfileError: the text has another form, or a cage that does not exist or occurs twice.
     """
     by_index = {cage.index: cage for cage in cages}
     chosen: dict[int, tuple[PortSpec, ...]] = {}
@@ -121,7 +121,7 @@ def parse_headroom(table: str) -> tuple[HeadroomRow, ...]:
     """Return the rows of a table with the columns of :data:`HEADROOM_COLUMNS`.
 
     Raises:
-        ProfileError: a row that does not fit.
+        ProfileError: an invalid row.
     """
     return tuple(
         HeadroomRow(
@@ -141,7 +141,7 @@ def parse_pools(table: str) -> tuple[PoolDefaults, ...]:
     """Return the pools of a table with the columns of :data:`POOL_COLUMNS`.
 
     Raises:
-        ProfileError: a row that does not fit.
+        ProfileError: an invalid row.
     """
     pools = []
     for name, kind, mode, size, shared in _rows(table, POOL_COLUMNS):
@@ -158,7 +158,7 @@ def parse_profiles(table: str) -> tuple[ProfileDefaults, ...]:
     """Return the buffer profiles of a table with the columns of :data:`PROFILE_COLUMNS`.
 
     Raises:
-        ProfileError: a row that does not fit, or not exactly one threshold.
+        ProfileError: an invalid row, or not exactly one threshold.
     """
     profiles = []
     for name, pool, reserved, dynamic_text, static_text in _rows(table, PROFILE_COLUMNS):
@@ -173,7 +173,7 @@ def parse_dcqcn(table: str) -> dict[str, Parameter]:
     """Return the parameters of a table with the columns of :data:`DCQCN_COLUMNS`; the note may have blanks.
 
     Raises:
-        ProfileError: a row that does not fit.
+        ProfileError: an invalid row.
     """
     from lossless.model.hardware.nic import Parameter
 
