@@ -1,6 +1,6 @@
-"""Where templates, profiles and examples lie: in the wheel, or beside the package in a checkout.
+"""Locates templates, profiles and examples: in the wheel, or beside the package in a checkout.
 
-One accessor for both, because ``importlib.resources`` finds nothing of ours in an editable install.
+One accessor for both, because ``importlib.resources`` does not find these files in an editable install.
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
 """The error tree.
 
     LosslessError                 everything this package raises on purpose
-    |-- QuantityError             a quantity that no unit or range gives a meaning
-    |-- InputError                one or more located problems in what the user gave
+    |-- QuantityError             a quantity with an invalid unit or out of range
+    |-- InputError                one or more located problems in the user's input
     |   `-- UnreadableError       a file that cannot be read at all
     |-- ProfileError              a hardware profile that is missing or malformed
-    |-- ScenarioError             a simulation that cannot be, or is too large
-    |   |-- NotHereError          a name that is nowhere in the part of the fabric that was asked
+    |-- ScenarioError             an impossible or too large simulation
+    |   |-- NotHereError          a name that is not in the requested part of the fabric
     |   `-- TooLargeError         a simulation that would take more events than are allowed
     |-- RenderError               output that may not or cannot be written
     `-- ProgramError              another program that is not installed, gives no answer in time, or fails
-        `-- SubnetManagerError    opensm cannot be asked: not installed, nothing to simulate, no answer in time
+        `-- SubnetManagerError    opensm cannot be run: not installed, nothing to simulate, no answer in time
 
 Findings are values, never exceptions: see :mod:`lossless.ground.basics.findings`.
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Problem(NamedTuple):
-    """One located mistake: what an entry of ``errors`` in the JSON output carries.
+    """One located mistake: an entry of ``errors`` in the JSON output.
 
     ``line`` and ``column`` count from 1; None where the place is unknown (a missing file).
     """
@@ -42,11 +42,11 @@ class Problem(NamedTuple):
 
 
 class LosslessError(Exception):
-    """Base of every error this package raises on purpose; what it is made of are its lines."""
+    """Base of every error that this package raises on purpose; its arguments are the lines of its message."""
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The lines of its message; a line break within one is that of a name."""
+        """The lines of its message; a line break within one belongs to a name."""
         return tuple(map(str, self.args))
 
     def __str__(self) -> str:
@@ -54,11 +54,11 @@ class LosslessError(Exception):
 
 
 class QuantityError(LosslessError, ValueError):
-    """A quantity that has no meaning as written; the message says what was expected."""
+    """A quantity without a valid meaning; the message names the expected form."""
 
 
 class InputError(LosslessError):
-    """One or more located problems in what the user gave."""
+    """One or more located problems in the user's input."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
@@ -79,11 +79,11 @@ class ProfileError(LosslessError):
 
 
 class ScenarioError(LosslessError):
-    """A simulation that cannot be, or is too large; the message names the field and what was expected."""
+    """An impossible or too large simulation; the message names the field and the expected value."""
 
 
 class NotHereError(ScenarioError):
-    """A port or NIC that is nowhere in the part of a fabric that was asked; another part may have it."""
+    """A port or NIC that is not in the requested part of a fabric; another part may have it."""
 
 
 class TooLargeError(ScenarioError):
@@ -95,8 +95,8 @@ class RenderError(LosslessError):
 
 
 class ProgramError(LosslessError):
-    """Another program is not installed, gives no answer in time, says too much, or fails; the message says which."""
+    """Another program is not installed, times out, prints too much, or fails; the message names the cause."""
 
 
 class SubnetManagerError(ProgramError):
-    """opensm cannot be asked: it is not installed, there is nothing to simulate, or no answer came in time."""
+    """opensm cannot be run: it is not installed, there is no subnet to simulate, or no answer came in time."""

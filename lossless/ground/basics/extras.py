@@ -1,12 +1,12 @@
-"""The command that installs an extra. No package index has this project: every message takes its command from here."""
+"""The command that installs an extra, for all messages: this project is on no package index."""
 
 from __future__ import annotations
 
 
 def install_command(extra: str) -> str:
-    """Return the command that installs the packages of an extra, with the versions that this installation states.
+    """Return the command that installs the packages of an extra, with the versions that this installation declares.
 
-    Where nothing is installed, code runs from a checkout, and the command installs that with the extra.
+    Without an installation, code runs from a checkout, and the command installs that with the extra.
     """
     # About 30 ms, and only ever for a message.
     from importlib.metadata import PackageNotFoundError, requires

@@ -1,6 +1,6 @@
-"""What a rule reports: severities, origins and findings, as plain values.
+"""Severities, origins and findings: the results of rules, as plain values.
 
-Rules say *where* symbolically, as an :class:`Origin` (a file and a path of keys); line and column are looked
+Rules name places symbolically, as an :class:`Origin` (a file and a path of keys); line and column are looked
 up only when a finding is shown.
 """
 
@@ -16,10 +16,10 @@ Path = tuple[str | int, ...]
 Severity = Literal["error", "warning", "info"]
 Confidence = Literal["high", "medium", "low"]
 Fixable = Literal["no", "safe", "unsafe"]
-"""Whether edits can fix a finding: ``safe`` changes nothing that a device does, ``unsafe`` changes what it does."""
+"""Whether edits can fix a finding: ``safe`` ones keep the behavior of a device, ``unsafe`` ones change it."""
 Action = Literal["set", "add", "remove", "rename"]
 ObjectForm = Literal["config_db", "intent", "commands"]
-"""How the path to an object is written."""
+"""The notation of the path to an object."""
 Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
@@ -27,9 +27,9 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 
 
 class Origin(NamedTuple):
-    """Where a value was written: a file and the path of keys to it.
+    """The place of a value: a file and the path of keys to it.
 
-    ``mark`` says what to point at: the value, or its key (for something missing below that key).
+    ``mark`` selects the value, or its key (for a missing value below that key).
     """
 
     file: str
@@ -38,20 +38,20 @@ class Origin(NamedTuple):
 
     @property
     def place(self) -> tuple[str, Path]:
-        """The file and the path, whatever to point at."""
+        """The file and the path, without the mark."""
         return self.file, self.path
 
     def at(self, *keys: str | int) -> Origin:
-        """Return the origin of something below this one."""
+        """Return the origin of a value below this one."""
         return Origin(self.file, self.path + keys, self.mark)
 
     def key(self) -> Origin:
-        """Return the same place, pointing at the key instead of the value."""
+        """Return the same place with the key marked instead of the value."""
         return Origin(self.file, self.path, "key")
 
 
 class RelatedPlace(NamedTuple):
-    """Another place that has to do with a finding, and why."""
+    """Another place that is related to a finding, and how."""
 
     origin: Origin
     message: str
@@ -69,8 +69,8 @@ class Span(NamedTuple):
 class Edit(NamedTuple):
     """One change that helps to fix a finding, at the place of a value.
 
-    ``set`` gives it a value, in a row that is there; ``add`` does so with the row and table, where they are missing;
-    ``remove`` takes it away; ``rename`` gives its key the name in ``value``.
+    ``set`` changes a value in an existing row; ``add`` also adds the row and table if they are missing;
+    ``remove`` removes it; ``rename`` renames its key to ``value``.
     """
 
     origin: Origin
@@ -79,11 +79,11 @@ class Edit(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """One cause, found by one rule; ``places`` says on how many elements it shows.
+    """One cause, found by one rule; ``places`` is the number of affected elements.
 
-    ``elements`` names all of them in a fixed order; reports show the first five. ``via`` is the intent key
-    behind a finding on rendered output, None otherwise. ``fix`` are the edits that fix it everywhere it shows; empty
-    where ``fixable`` is no. ``conclusive``: it replaces the findings that its rule supersedes at its places.
+    ``elements`` are all of them in a fixed order; reports show the first five. ``via`` is the intent key
+    behind a finding on rendered output, None otherwise. ``fix`` are the edits that fix it at all elements; empty
+    where ``fixable`` is no. ``conclusive``: it replaces the findings that its rule supersedes at its elements.
     """
 
     code: str
@@ -107,20 +107,22 @@ class Finding(NamedTuple):
 
     @property
     def origins(self) -> tuple[Origin, ...]:
-        """Its place, and the other places that have to do with it."""
+        """Its place, and its related places."""
         return self.origin, *(related.origin for related in self.related)
 
     @property
     def object(self) -> str:
-        """The path as people write it: ``PORT|Ethernet0|mtu`` in CONFIG_DB, ``classes.rdma.ecn`` in an intent, and
-        ``interface Ethernet1|mtu 9214`` where it consists of commands.
+        """The path as text, in the notation of ``object_form``.
+
+        ``PORT|Ethernet0|mtu`` in CONFIG_DB, ``classes.rdma.ecn`` in an intent, and ``interface Ethernet1|mtu 9214`` for
+        commands.
         """
         separator = "." if self.object_form == "intent" else "|"
         return separator.join(str(key) for key in self.origin.path)
 
 
 def cause_of(finding: Finding) -> tuple[object, ...]:
-    """Return what findings of one cause have in common: all that is said, in whichever device's file."""
+    """Return the key of a finding's cause: all of its text and paths, without the file of the device."""
     file = "" if finding.object_form == "config_db" else finding.origin.file
     related = tuple((place.origin.path, place.message) for place in finding.related)
     said = (
@@ -135,22 +137,22 @@ def cause_of(finding: Finding) -> tuple[object, ...]:
 
 
 def by_cause(findings: Iterable[Finding]) -> list[list[Finding]]:
-    """Return findings by cause, in the order in which they come: what many devices have identical is told once.
+    """Return findings by cause, in their order; findings that many devices have in common form one group.
 
-    Suppressions, baselines and reports for programs go by single findings.
+    Suppressions, baselines and reports for programs use single findings.
     """
     return [*grouped((cause_of(finding), finding) for finding in findings).values()]
 
 
 class MissingInput(NamedTuple):
-    """An input that is not known, and how often: what needs it is not checked."""
+    """A missing input, and how often it was missing: checks that need it are skipped."""
 
     reason: str
     times: int = 1
 
 
 class SkippedFile(NamedTuple):
-    """A file that is not checked, and why; ``named``: reports name it, as it has to do with a network.
+    """A file that is not checked, and the reason; ``named``: reports name it, because it belongs to a network.
 
     Other files, such as a README, are counted.
     """
@@ -161,7 +163,7 @@ class SkippedFile(NamedTuple):
 
 
 class UncheckedRule(NamedTuple):
-    """A rule that could not be checked because something is unknown, how often; counted, never a finding.
+    """A rule that was not checked because of an unknown value, and how often; counted, never a finding.
 
     ``code`` is that of the rule, empty where a value cannot be read and so no rule saw it.
     """

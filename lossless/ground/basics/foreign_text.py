@@ -1,12 +1,12 @@
-"""Text from files and arguments, made harmless for what reads it: a terminal, the log of a CI job, Markdown, XML.
+"""Makes text from files and arguments harmless for a terminal, the log of a CI job, Markdown and XML.
 
-Two places use it. What composes a text passes each name through :func:`visible` (or plain data through
-:func:`spelled_out`), so that a line break in a name starts no line. The streams of the command line pass all that
-is written through :func:`gated`, which lets nothing through that a terminal or a CI runner obeys.
+It is applied in two places. Code that composes a text passes each name through :func:`visible` (or plain data through
+:func:`spelled_out`), so that a line break in a name starts no line. The streams of the command line pass all
+output through :func:`gated`, which removes everything that a terminal or a CI runner interprets as a command.
 
-Only what can harm is spelled out (``\\x1b``, ``\\u202e``): control characters, format characters such as those
-that turn the direction of text, line separators, lone surrogates, blanks other than the space, what has no assigned
-meaning, and letters that cannot be seen. Letters, marks and emoji of any script stay. U+200C and U+200D stay between
+Only harmful characters are escaped (``\x1b``, ``\u202e``): control characters, format characters such as those
+that turn the direction of text, line separators, lone surrogates, blanks other than the space, unassigned
+code points, and invisible letters. Letters, marks and emoji of any script stay. U+200C and U+200D stay between
 two visible characters beyond ASCII: Persian and the scripts of India are spelled with them, and emoji joined. Next to
 ASCII they would only make two names look the same.
 """
@@ -17,23 +17,23 @@ import os
 from typing import Any, Literal
 
 Form = Literal["text", "github", "json", "markup"]
-"""What a stream is given: text for people, workflow commands for GitHub, JSON or YAML, Markdown or XML."""
+"""The content of a stream: text for people, workflow commands for GitHub, JSON or YAML, Markdown or XML."""
 
 _UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
-"""Fillers and a blank that Unicode counts as letters, marks or symbols, and that nobody sees."""
+"""Fillers and a blank that Unicode counts as letters, marks or symbols, although they are invisible."""
 _JOINERS = "\u200c\u200d"
 _SELECTORS = frozenset(
     map(chr, (*range(0x180B, 0x180E), 0x180F, *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)))
 )
-"""Variation selectors choose the form of the one character before them, and are not seen themselves."""
+"""Variation selectors, which choose the form of the character before them and are invisible themselves."""
 _KEYCAP = "\u20e3"
 
 _MARK = f"\x1b{os.urandom(8).hex()};"
-"""Begins a color: nobody who writes a file can know it."""
+"""The beginning of a color: random, so that no file can contain it."""
 _COMMAND = "::"
-"""What a line begins with that GitHub's runner obeys, after blanks (actions/runner ActionCommand.cs @079cdb1)."""
+"""The beginning, after blanks, of lines that GitHub's runner executes (actions/runner ActionCommand.cs @079cdb1)."""
 _ANYWHERE = ("##[", "##vso[", "##teamcity[")
-"""What is obeyed or hidden anywhere in a line.
+"""Sequences that a runner executes or hides anywhere in a line.
 
 Sources: actions/runner ActionCommand.cs @079cdb1; microsoft/azure-pipelines-agent Command.cs @095e99b.
 """
@@ -51,36 +51,36 @@ _MARKDOWN = str.maketrans(
 _MARKDOWN_STARTS = (
     r"^(?:[-+=]+|\d{1,9}[.)])(?=\s|$)|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=//)|(?i:\bwww)(?=\.)"
 )
-"""What begins a list or an address, or makes text italic; an underscore within a word does not."""
+"""The pattern of text that begins a list or an address, or italic text; an underscore within a word does not."""
 _XML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
 
 
 def visible(text: str) -> str:
-    """Return text on one line with every character spelled out that could move a cursor or hide another."""
+    """Return text on one line in which characters that could move a cursor or hide others are escaped."""
     if text.isprintable() and (text.isascii() or not _may_hide(text)):
         return text
     return "".join(visible_chars(text))
 
 
 def on_one_line(text: str) -> str:
-    """Return text whose line breaks alone are spelled out: what stays data is made visible where it is shown."""
+    """Return text with only its line breaks escaped, for data that is made visible when it is shown."""
     return text.replace("\r", "\\r").replace("\n", "\\n") if "\n" in text or "\r" in text else text
 
 
 def visible_chars(text: str) -> list[str]:
-    """Return the characters of a text, each as it is shown there: as it is, or its escape."""
+    """Return the characters of a text in their visible form: unchanged, or escaped."""
     if text.isprintable() and (text.isascii() or not _may_hide(text)):
         return [*text]
     return [_shown(text, at) for at in range(len(text))]
 
 
 def visible_lines(text: str) -> str:
-    """Return text of several lines that is harmless; for text that we compose, never for a name."""
+    """Return harmless text of several lines; for composed text, never for a name."""
     return text if text.isprintable() and text.isascii() else "\n".join(map(visible, text.split("\n")))
 
 
 def spelled_out(data: Any) -> Any:
-    """Return plain data with every text in it :func:`visible`, keys too."""
+    """Return plain data in which every text, including keys, is :func:`visible`."""
     if isinstance(data, str):
         return visible(data)
     if isinstance(data, dict):
@@ -94,12 +94,12 @@ def spelled_out(data: Any) -> Any:
 
 
 def coloured(text: str, code: str) -> str:
-    """Return text with a mark before and after it, which only :func:`gated` makes colors of."""
+    """Return text with a mark before and after it, which only :func:`gated` turns into colors."""
     return f"{_MARK}{code}m{text}{_MARK}0m"
 
 
 def gated(text: str, form: Form = "text") -> str:
-    """Return what may be written to a stream: lines as they are but for what a terminal or a CI runner obeys."""
+    """Return text for a stream: lines unchanged except for parts that a terminal or a CI runner interprets."""
     flat = text.replace("\n", "")
     if (
         flat.isprintable()
@@ -112,7 +112,7 @@ def gated(text: str, form: Form = "text") -> str:
 
 
 def markdown(text: str) -> str:
-    """Return text that Markdown shows as it is, on one line: no link, no HTML, no table, nobody is called."""
+    """Return text that Markdown shows literally, on one line: without links, HTML, tables and mentions."""
     import re
 
     def entities(match: re.Match[str]) -> str:
@@ -122,17 +122,17 @@ def markdown(text: str) -> str:
 
 
 def xml(text: str) -> str:
-    """Return text for XML, HTML and SVG, in an element or in quotes; without what XML 1.0, 2.2 forbids."""
+    """Return text for XML, HTML and SVG, in an element or in quotes; without characters that XML 1.0, 2.2 forbids."""
     return visible_lines(text).translate(_XML)
 
 
 def workflow_data(text: str) -> str:
-    """Escape what follows a workflow command, as GitHub's runner undoes it (ActionCommand.cs @079cdb1)."""
+    """Return text escaped for the data of a workflow command of GitHub's runner (ActionCommand.cs @079cdb1)."""
     return visible_lines(text).replace("%", "%25").replace("\n", "%0A")
 
 
 def workflow_property(value: object) -> str:
-    """Escape a property of a workflow command (ActionCommand.cs @079cdb1)."""
+    """Return text escaped for a property of a workflow command (ActionCommand.cs @079cdb1)."""
     return workflow_data(visible(str(value))).replace(":", "%3A").replace(",", "%2C")
 
 
@@ -157,7 +157,7 @@ def _tabs_kept(text: str) -> str:
 
 
 def _without_command(texts: list[str], form: Form) -> list[str]:
-    """Return the parts of a line with the first colon spelled out."""
+    """Return the parts of a line with the first colon escaped."""
     first = next(at for at, text in enumerate(texts) if ":" in text)
     changed = texts[first].replace(":", _SPELLED[form].format(ord(":")), 1)
     return [*texts[:first], changed, *texts[first + 1 :]]
@@ -175,7 +175,7 @@ def _may_hide(text: str) -> bool:
 
 
 def _shown(text: str, at: int) -> str:
-    """Return one character of a text as it is shown there."""
+    """Return the visible form of one character of a text."""
     char = text[at]
     if char in _JOINERS:
         kept = (
@@ -189,7 +189,7 @@ def _shown(text: str, at: int) -> str:
 
 
 def _is_plain(char: str, *, or_selector: bool = False) -> bool:
-    """Return whether a character is visible and beyond ASCII; after one a joiner or a selector has a meaning."""
+    """Return whether a character is visible and beyond ASCII; after such a character a joiner or selector is valid."""
     seen = char.isprintable() and char not in _UNSEEN and not char.isascii()
     return seen and (or_selector or char not in _SELECTORS)
 

@@ -1,7 +1,7 @@
-"""Known, absent, unknown: three different answers, kept apart.
+"""Known, absent and unknown values, kept apart.
 
-A value is *known*, *absent* on the device (None), or *unknown* (:data:`UNKNOWN`): a deployed file says nothing
-of NICs or of chip sizes. What is unknown is not checked, and never a finding.
+A value is *known*, *absent* on the device (None), or *unknown* (:data:`UNKNOWN`): a deployed file has no facts
+about NICs or chip sizes. Unknown values are not checked, and never a finding.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ from enum import Enum
 from typing import Final, Literal, TypeAlias, TypeVar
 
 Provenance = Literal["intent", "deployed", "hosts"]
-"""Where facts come from: an intent, or deployed files. ``hosts``: these alone are deployed, and their fabric is that of
-an intent or of the switches that they are attached to."""
+"""The source of facts: an intent, or deployed files.
+
+``hosts``: these alone are deployed, and their fabric is that of an intent or of the switches that they are attached to.
+"""
 
 
 class Unknown(Enum):
@@ -30,10 +32,10 @@ Maybe: TypeAlias = _T | Unknown | None
 
 
 def certain(value: _T | Unknown) -> _T:
-    """Return a value that cannot be unknown where it comes from: an intent says everything of its hosts.
+    """Return a value of a source in which no value is unknown, such as the hosts of an intent.
 
     Raises:
-        TypeError: it is unknown; what was read from a device has come where only an intent may.
+        TypeError: it is unknown, so a value of a device was used in place of one of an intent.
     """
     if value is UNKNOWN:
         raise TypeError("a value of an intent is unknown")

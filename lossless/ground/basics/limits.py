@@ -1,7 +1,7 @@
-"""The most that is taken of each thing that somebody else decides, each with its reason.
+"""Limits of all inputs, each with its reason.
 
-What exceeds one of these is refused with a located message that names the limit, before work is done for it. Up to
-them, time and memory grow in proportion to what is given.
+An input that exceeds one of these is refused with a located message that names the limit, before it is processed.
+Up to them, time and memory grow in proportion to the input.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ PATH_BYTES = 4096
 LINKS = 2_000_000
 """Links of one fabric: twice those of 65,536 hosts with eight links each."""
 SWITCH_PORTS = 4096
-"""Ports of one switch that an intent asks for: eight times the 512 that the largest of the profiles splits into."""
+"""Ports of one switch that an intent needs: eight times the 512 that the largest of the profiles splits into."""
 FRAMES_AHEAD = 1 << 20
-"""Frames that a NIC is said to take ahead of the one that is due: more than any NIC keeps of a flow."""
+"""Frames that a NIC accepts ahead of the next one in order: more than any NIC tracks of a flow."""
 
 EDITOR_TEXT_CHARACTERS = 8 * MIB
-"""Characters of one text in an editor: all of it is checked again whenever typing pauses, which takes seconds."""
+"""Characters of one text in an editor: all of it is checked again in every pause of typing, which takes seconds."""
 EDITOR_TEXTS_CHARACTERS = 64 * MIB
-"""Characters of all texts that are open in an editor: what a server keeps in memory for days."""
+"""Characters of all texts that are open in an editor: a server keeps them in memory for days."""
 EDITOR_MESSAGE_BYTES = 4 * EDITOR_TEXT_CHARACTERS
 """Bytes of one message of an editor: JSON writes quotes and line breaks with two, and letters with up to four."""
 EDITOR_HEADER_BYTES = 8 * 1024

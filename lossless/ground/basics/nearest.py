@@ -10,16 +10,16 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable
 
 _NAMED = 5
-"""Names that a message lists; there may be thousands."""
+"""The most names that a message lists; there may be thousands."""
 _SOME_LIKENESS = 0.3
-"""Part of two names that is the same at least where one resembles the other."""
+"""The least similarity of two names for one to resemble the other."""
 
 
 def nearest(name: str, candidates: Iterable[str], likeness: float = 0.6) -> str | None:
     """Return the candidate that ``name`` most likely means, or None when none resembles it.
 
-    The order of the candidates does not matter; a name that differs only in case always wins. ``likeness`` is how much
-    of both must be the same at least.
+    The order of the candidates does not matter; a name that differs only in case always wins. ``likeness`` is the least
+    similarity, as a share of both names.
     """
     from difflib import get_close_matches
 
@@ -48,10 +48,10 @@ def ranked(name: str, candidates: Iterable[str]) -> list[str]:
 def suggestion(
     name: str, names: Iterable[str], most: int | None = _NAMED, *, meant: str | None = None, see: str = ""
 ) -> str:
-    """Return what to say behind an unknown name: ``; did you mean leaf1? (others: leaf2, leaf3)``.
+    """Return the end of a message about an unknown name: ``; did you mean leaf1? (others: leaf2, leaf3)``.
 
-    Where none is near: which names there are. The nearest come first; no more than ``most`` are listed, all without
-    it. ``meant`` is the name that is known to be meant, ``see`` the command that lists those that are left out.
+    Without a near name it lists the names there are. The nearest come first, at most ``most``, or all without
+    it. ``meant`` is the name that is known to be meant, ``see`` the command that lists all names.
     """
     known = list(dict.fromkeys(names))
     if not known:
@@ -69,9 +69,9 @@ def suggestion(
 def key_suggestion(
     key: str, known: Iterable[str], stated: Container[str], *, meant: str | None = None
 ) -> str:
-    """Return what to say behind an unknown key: every key that can still be stated beside it, the nearest first.
+    """Return the end of a message about an unknown key: every key that is not in ``stated``, the nearest first.
 
-    Nothing is said where no key is known. ``meant`` is as :func:`suggestion` has it.
+    Empty where no key is known. ``meant`` is as in :func:`suggestion`.
     """
     known = list(known)
     free = [name for name in known if name not in stated]

@@ -1,4 +1,4 @@
-"""Work shared among several processes, which are copies of this one and end with it."""
+"""Distributes work over several processes, which are copies of this one and end with it."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 _CHUNK = 8
-"""Items handed to a process at a time: few, so that all end together."""
+"""Items given to a process at a time: few, so that all processes end together."""
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 _work: list[Callable[[Any], Any]] = []
-"""What a process does; set once, when it starts."""
+"""The function that a process runs; set once, when it starts."""
 
 
 def usable() -> bool:
-    """Return whether this machine has several processors to use, and processes that start as copies.
+    """Return whether this machine has several processors, and processes that start as copies.
 
-    Elsewhere than on Linux copies are not safe, or do not exist; a process started again costs more than it saves.
+    On other systems than Linux copies are unsafe, or do not exist; starting a new process costs more than it saves.
     """
     return sys.platform == "linux" and processors() > 1 and _has_locks()
 
 
 def processors() -> int:
-    """Return how many processors this process may use."""
+    """Return the number of processors that this process may use."""
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
@@ -43,12 +43,12 @@ def in_processes(
     prepare: Callable[[], None],
     doing: str,
 ) -> Iterator[_Result]:
-    """Yield what comes of each item, in their order; each process runs ``prepare`` once, as it starts.
+    """Yield the result of each item, in their order; each process runs ``prepare`` once, as it starts.
 
-    Work need not be picklable, items and results must be. ``doing`` says what a process does: ``rendered``.
+    Work need not be picklable, items and results must be. ``doing`` is the verb for error messages: ``rendered``.
 
     Raises:
-        LosslessError: a process was ended from outside, as a machine does that has no memory left.
+        LosslessError: a process was killed from outside, for example for lack of memory.
     """
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
@@ -72,7 +72,7 @@ def _begin(work: Callable[[Any], Any], prepare: Callable[[], None]) -> None:
 
 
 def _end_with_parent() -> None:
-    """End this process when the one that started it has ended, also by SIGKILL: else it would never end."""
+    """End this process when its parent has ended, also by SIGKILL; otherwise it would never end."""
     import multiprocessing
 
     parent = multiprocessing.parent_process()
@@ -86,7 +86,7 @@ def _do(item: Any) -> Any:
 
 
 def _has_locks() -> bool:
-    """Return whether processes can share a lock here; some containers have no memory for that."""
+    """Return whether processes can share a lock here; some containers have no shared memory for that."""
     import multiprocessing
 
     try:

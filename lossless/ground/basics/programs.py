@@ -1,7 +1,7 @@
-"""Starting other programs: git, opensm and what belongs to it. No other module starts one; a test holds that.
+"""Runs other programs: git, opensm and its tools. No other module starts a program; a test ensures that.
 
-A program gets no shell, no terminal, and of the environment what it needs. It ends in time, with all that it started,
-and what it says is bounded.
+A program gets no shell, no terminal, and only the environment that it needs. It is ended in time, with all processes
+that it started, and its output is bounded.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ if TYPE_CHECKING:
     from subprocess import Popen
 
 LONGEST_S = 120.0
-"""Longest that an answer may take where nothing else is said. A choice: lists of a million files take seconds."""
+"""Default timeout of an answer, in seconds. A choice: lists of a million files take seconds."""
 MOST_BYTES = 256 * 1024 * 1024
-"""Most that a program may say where nothing else is said: names of a million files are less than half of it."""
+"""Default limit of a program's output: names of a million files are less than half of it."""
 KEPT = ("HOME", "TMPDIR")
-"""What every program is told of the user: where settings lie that are the user's own, and where to put files."""
+"""Variables of the user that every program gets: for the folders of settings and of temporary files."""
 FOLDERS = ("PATH", "LD_LIBRARY_PATH")
-"""Lists of folders: of programs, and of libraries, by which module systems and conda make a program start at all."""
+"""Lists of folders, of programs and of libraries, which module systems and conda need for a program to start at all."""
 
 _CHUNK = 1 << 16
 _POLL_S = 0.05
-"""How often a program that says nothing is looked at."""
+"""Polling interval of a program without output."""
 _TICK_S = 0.002
 _GRACE_S = 2.0
-"""How long a program may take to end when it is told to."""
+"""How long a program may take to end after a request, before it is killed."""
 
 
 class Done(NamedTuple):
-    """A program that has ended: its exit code, what it printed, and what it complained of."""
+    """A program that has ended: its exit code, its output, and its errors."""
 
     code: int
     out: bytes
@@ -47,8 +47,8 @@ class Done(NamedTuple):
 def find_program(name: str, also: Sequence[str] = ()) -> str | None:
     """Return the path of a program on PATH or in folders ``also``; None where it is not installed.
 
-    A folder that is named from where this program works, as ``.`` or nothing, is not searched: what lies there was
-    perhaps written by somebody else.
+    A folder relative to the working directory, as ``.`` or an empty one, is skipped: its content may be
+    untrusted.
     """
     for folder in (*_absolute("PATH"), *also):
         path = os.path.join(folder, name)
@@ -58,9 +58,9 @@ def find_program(name: str, also: Sequence[str] = ()) -> str | None:
 
 
 def environment(passed: Sequence[str] = (), **own: str) -> dict[str, str]:
-    """Return the environment of a program: what every one needs, what is ``passed``, and what is its ``own``.
+    """Return the environment of a program: common variables, those that are ``passed``, and its ``own``.
 
-    Programs speak English, so that what they say can be understood.
+    The locale is C, so that its output is English and can be parsed.
     """
     kept = {name: os.environ[name] for name in (*KEPT, *passed) if name in os.environ}
     folders = {name: os.pathsep.join(_absolute(name)) for name in FOLDERS if name in os.environ}
@@ -79,7 +79,7 @@ def run(
     """Run a program to its end. Its exit code is for the caller to check.
 
     Raises:
-        ProgramError: it is not installed or does not start, takes too long, or says too much.
+        ProgramError: it is not installed or does not start, takes too long, or prints too much.
     """
     from subprocess import DEVNULL, PIPE
 
@@ -105,7 +105,7 @@ def running(
     logs: Sequence[str] = (),
     most_bytes: int = MOST_BYTES,
 ) -> Iterator[Running]:
-    """Run a program while the block runs, what it says going to a file, and end it and all it started after it.
+    """Run a program while the block runs, with its output in a file; then end it and all that it started.
 
     ``logs`` are files of its own that are bounded too.
 
@@ -121,16 +121,16 @@ def running(
 
 
 class Running:
-    """A program that runs, and the files that have what it says."""
+    """A running program, and the files with its output."""
 
     def __init__(self, process: Popen[bytes], files: Sequence[str], most_bytes: int) -> None:
         self._process, self._files, self._most_bytes = process, files, most_bytes
 
     def ended(self) -> bool:
-        """Return whether it has ended; one that says too much is ended.
+        """Return whether it has ended; a program with too much output is killed.
 
         Raises:
-            ProgramError: it said too much.
+            ProgramError: it printed too much.
         """
         if _has_ended(self._process):
             return True
@@ -143,10 +143,10 @@ class Running:
         return False
 
     def wait(self) -> int:
-        """Return the exit code, once it has ended; how long that may take says its command.
+        """Wait for the program to end and return its exit code; there is no timeout here.
 
         Raises:
-            ProgramError: it said too much.
+            ProgramError: it printed too much.
         """
         while not self.ended():
             time.sleep(_TICK_S)
@@ -162,7 +162,7 @@ class _TooMuchError(Exception):
 
 
 def _absolute(variable: str) -> list[str]:
-    """Return the folders of a list that are named in full."""
+    """Return the absolute folders in a list of folders."""
     return [folder for folder in os.environ.get(variable, "").split(os.pathsep) if os.path.isabs(folder)]
 
 
@@ -185,7 +185,7 @@ def _start(
     stdin: int | None = None,
     output: IO[bytes] | None = None,
 ) -> Popen[bytes]:
-    """Start a program in a session of its own, so that what it starts can be ended with it."""
+    """Start a program in a session of its own, so that its children can be killed with it."""
     from subprocess import DEVNULL, PIPE, STDOUT, Popen
 
     path = command[0] if os.path.isabs(command[0]) else find_program(command[0])
@@ -207,7 +207,7 @@ def _start(
 
 
 def _answer(process: Popen[bytes], given: bytes, until: float, most_bytes: int) -> tuple[bytes, bytes]:
-    """Give a program its input and return what it says to both ends."""
+    """Send a program its input and return its output and its errors."""
     from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
 
     out, err, left = bytearray(), bytearray(), memoryview(given)
@@ -238,7 +238,7 @@ def _open(stream: IO[bytes] | None) -> IO[bytes]:
 
 
 def _moved(key: SelectorKey, left: memoryview) -> tuple[memoryview, bool]:
-    """Take what a program says, or give it of its input; return what is left of that, and whether this end is done."""
+    """Read output of a program, or send it input; return the remaining input, and whether this end is done."""
     if key.data is None:
         left = _written(key.fd, left)
         return left, not left
@@ -248,7 +248,7 @@ def _moved(key: SelectorKey, left: memoryview) -> tuple[memoryview, bool]:
 
 
 def _written(end: int, left: memoryview) -> memoryview:
-    """Give a program some of its input and return what is left; nothing is, where it reads no more."""
+    """Send a program some of its input and return the rest; empty if the program reads no more."""
     try:
         return left[os.write(end, left[:_CHUNK]) :]
     except BlockingIOError:
@@ -272,14 +272,14 @@ def _wait(process: Popen[bytes], until: float) -> None:
 
 
 def _has_ended(process: Popen[bytes]) -> bool:
-    """Return whether a program has ended; it stays in the table of processes, so that its group keeps its number."""
+    """Return whether a program has ended; it stays in the process table, so that its group keeps its number."""
     if process.returncode is not None or not hasattr(os, "waitid"):
         return process.poll() is not None
     return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def _end(process: Popen[bytes]) -> None:
-    """End a program: asked first, so that ``timeout`` sees its child off, then by force."""
+    """End a program: first by SIGTERM, so that ``timeout`` ends its child, then by force."""
     if not _has_ended(process):
         process.terminate()
         with suppress(_TooLateError):
@@ -288,7 +288,7 @@ def _end(process: Popen[bytes]) -> None:
 
 
 def _kill(process: Popen[bytes]) -> None:
-    """End a program, and what it started and left behind, and close what it was read by."""
+    """Kill a program with its remaining children, and close its streams."""
     import signal
 
     if process.returncode is None:

@@ -1,9 +1,9 @@
-"""Named tuples that are cheap to define: what a linter that starts for one file defines a hundred of.
+"""Named tuples that are cheap to define: a linter that starts for one file defines a hundred of them.
 
 ``typing.NamedTuple`` compiles the annotation of every field, which takes two thirds of its time (ADR 8). To type
 checkers this is ``typing.NamedTuple``; at run time it makes the same tuples and leaves annotations as text.
 
-:class:`Record` is cheaper still, for records that nobody unpacks, sorts or hashes.
+:class:`Record` is cheaper still, for records that are never unpacked, sorted or hashed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ else:
     from collections import _tuplegetter as value_at
 
     class _Fields(tuple):
-        """What named tuples of all classes have."""
+        """The methods that all named tuples share."""
 
         __slots__ = ()
 
@@ -43,7 +43,7 @@ else:
             return tuple(self)
 
     def _first(cls, *values, **named):
-        """Make the first tuple of a class, and what makes the others: most classes of a run have no tuple at all."""
+        """Make the first tuple of a class, and its constructor for all others: most classes of a run have no tuple."""
         owner = next(owner for owner in cls.__mro__ if "_fields" in vars(owner))
         fields = "".join(f"{field}, " for field in owner._fields)
         space = {"_new": tuple.__new__, "__builtins__": {}}
@@ -71,13 +71,13 @@ else:
 
 @dataclass_transform(frozen_default=True)
 class Record:
-    """A record of the fields that are annotated, equal to one of the same class with the same values."""
+    """A record of its annotated fields, equal to one of the same class with the same values."""
 
     def __init__(self, *values: Any, **named: Any) -> None:
         self.__dict__.update(zip(type(self).__annotations__, values, strict=False), **named)
 
     def __eq__(self, other: object) -> bool:
-        """Return whether another record says the same."""
+        """Return whether another record has the same class and values."""
         return type(other) is type(self) and other.__dict__ == self.__dict__
 
     __hash__ = None  # type: ignore[assignment]

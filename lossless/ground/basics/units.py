@@ -1,4 +1,4 @@
-"""Quantities as people write them, and back.
+"""Parses and formats quantities with units.
 
 Sizes are bytes, rates bits per second, lengths meters, durations nanoseconds: integers throughout, so that
 no threshold is ever a rounding error. A bare number is refused wherever its unit is not obvious.
@@ -90,7 +90,7 @@ def parse_percent(text: str) -> int:
 
 
 def parse_link_count(text: str) -> tuple[int, int]:
-    """Return how many links of which rate: ``2 x 400G`` is (2, 400,000,000,000).
+    """Return the number of links and their rate: ``2 x 400G`` is (2, 400,000,000,000).
 
     Raises:
         QuantityError: not of the form ``N x RATE``.
@@ -102,7 +102,7 @@ def parse_link_count(text: str) -> tuple[int, int]:
 
 
 def format_rate(rate_bps: int) -> str:
-    """Return a rate as engineers say it: ``400G``, ``1.6T``."""
+    """Return a rate in its usual notation: ``400G``, ``1.6T``."""
     for unit in ("T", "G", "M"):
         value = rate_bps / _RATE_BPS[unit]
         if value >= 1:
@@ -121,7 +121,7 @@ def format_bytes(size_bytes: int) -> str:
 
 
 def size_text(size_bytes: int) -> str:
-    """Return bytes as intents have them, in the largest unit that keeps them whole: ``800 KiB``."""
+    """Return bytes in the notation of intents, in the largest unit that keeps them whole: ``800 KiB``."""
     for unit in ("MiB", "KiB", "MB", "kB"):
         if size_bytes and size_bytes % _SIZE_BYTES[unit] == 0:
             return f"{size_bytes // _SIZE_BYTES[unit]} {unit}"

@@ -1,4 +1,4 @@
-"""Names and numbers as messages list them."""
+"""Lists of names and numbers in messages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def listed(names: Sequence[str], most: int = 4, separator: str = ", ") -> str:
 
 
 def joined(names: Iterable[str], most: int | None = None) -> str:
-    """Return ``a, b and c``; where there are more than ``most``, the first ones and how many more there are."""
+    """Return ``a, b and c``; of more than ``most`` the first ones and the number of the rest."""
     every = list(names)
     if most is not None and len(every) > most:
         return listed(every, most)
