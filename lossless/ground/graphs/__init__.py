@@ -1,1 +1,1 @@
-"""Directed graphs over integers: what waits for what, and whether anything waits for itself in the end."""
+"""Directed graphs over integers, and their cycles."""

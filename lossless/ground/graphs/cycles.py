@@ -1,8 +1,8 @@
-"""Cycles: whether there are any, which nodes hold them, and a shortest one as a path that a person can follow.
+"""Cycles of a graph: whether there are any, the nodes on them, and a shortest one as a path.
 
-Three steps, each linear in nodes and edges. :func:`core` takes away, again and again, what nothing leads to: of a graph
-without cycles nothing is left. :func:`strong_components` finds, in what is left, the sets of nodes that all lead to
-each other, by Tarjan's algorithm without recursion. :func:`shortest` walks outward from the nodes of one such set until
+Three steps, each linear in nodes and edges. :func:`core` repeatedly removes nodes without incoming edges: of a graph
+without cycles nothing is left. :func:`strong_components` finds the strongly connected components of the rest, by
+Tarjan's algorithm without recursion. :func:`shortest` searches breadth-first from the nodes of one component until
 an edge leads back.
 """
 
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
 _FEW = 256
 """Nodes below which a plain loop is faster than calls of numpy."""
 _WALKS = 16
-"""How often all edges of a set may be looked at in search of a shorter cycle: this keeps the search linear."""
+"""How often the search for a shorter cycle may visit all edges of a component: this keeps it linear."""
 _LOOKS = 1_000_000
-"""Edges that may be looked at in any case: about half a second. In graphs of a few thousand that is all of them."""
+"""Edges that may be visited in any case: about half a second. In graphs of a few thousand that is all of them."""
 
 
 def cycle(graph: Graph, counted: int | None = None) -> tuple[int, ...]:
-    """Return a shortest cycle, as :func:`shortest` finds it in the component with the shortest; empty without."""
+    """Return a shortest cycle, the shortest result of :func:`shortest` for any component; empty without cycles."""
     counted = graph.nodes if counted is None else counted
     cycles = (shortest(graph, component, counted) for component in strong_components(graph))
     return min(cycles, key=lambda nodes: (len(nodes), nodes), default=())
 
 
 def core(graph: Graph) -> bytearray:
-    """Return one byte a node: 1 for nodes on cycles and all that they lead to, 0 for the rest."""
+    """Return one byte a node: 1 for nodes on cycles and all nodes reachable from them, 0 for the rest."""
     numpy = numpy_for(graph.edges)
     if numpy is not None:
         return _core_by_numpy(numpy, graph)
@@ -49,7 +49,7 @@ def core(graph: Graph) -> bytearray:
 
 
 def _freed(graph: Graph, waiting: array[int], free: Sequence[int]) -> list[int]:
-    """Take ``free`` nodes away; return those that nothing leads to then."""
+    """Remove ``free`` nodes; return the nodes that then have no incoming edge."""
     starts, targets = graph
     freed = []
     for node in free:
@@ -84,7 +84,7 @@ def _places(numpy: ModuleType, starts: Any, ends: Any) -> Any:
 
 
 def strong_components(graph: Graph) -> list[list[int]]:
-    """Return the sets of nodes that all lead to each other by edges: cycles are in these, and nowhere else."""
+    """Return the strongly connected components with cycles: every cycle is within one of them."""
     inside = core(graph)
     if not any(inside):
         return []
@@ -96,7 +96,7 @@ def strong_components(graph: Graph) -> list[list[int]]:
 
 
 def _components(graph: Graph, inside: bytearray) -> list[list[int]]:
-    """Return strongly connected components of the nodes ``inside``, by Tarjan's algorithm on a stack of our own."""
+    """Return strongly connected components of the nodes ``inside``, by Tarjan's algorithm with an explicit stack."""
     starts, targets = graph
     # Of each node: 0 unseen, above that the lowest number on the stack it leads to; -1 when its component is known.
     low, components, stack = array(NODE, bytes(4 * graph.nodes)), [], array(NODE)
@@ -130,7 +130,7 @@ def _components(graph: Graph, inside: bytearray) -> list[list[int]]:
 
 
 def _taken(stack: array[int], root: int, low: array[int]) -> list[int]:
-    """Take a component from the stack, down to its root."""
+    """Remove a component from the stack, down to its root, and return it."""
     component = []
     while True:
         node = stack.pop()
@@ -143,9 +143,9 @@ def _taken(stack: array[int], root: int, low: array[int]) -> list[int]:
 def shortest(graph: Graph, component: Sequence[int], counted: int | None = None) -> tuple[int, ...]:
     """Return a short cycle within a strongly connected component, beginning at its lowest number.
 
-    Only nodes below ``counted`` have a length, and are given back; those beyond stand for sets of edges, and no cycle
-    is made of them alone. It is the shortest of those through the nodes that the search had time for: all, unless the
-    component is large. Of several as short, the one met first from the lowest number on.
+    Only nodes below ``counted`` have a length, and are returned; those beyond stand for sets of edges, and no cycle
+    consists of them alone. It is the shortest of the cycles through the nodes that the search had time for: all, unless
+    the component is large. Of several equally short ones it is the first one found from the lowest number on.
     """
     counted = graph.nodes if counted is None else counted
     best: list[int] = []
@@ -160,7 +160,7 @@ def shortest(graph: Graph, component: Sequence[int], counted: int | None = None)
 
 
 def _back_to(graph: Graph, start: int, longest: int, counted: int) -> tuple[list[int], int]:
-    """Return the shortest cycle through a node of at most ``longest`` nodes, and how many edges were looked at."""
+    """Return the shortest cycle of at most ``longest`` nodes through a node, and the number of visited edges."""
     came, layer, looked = {start: start}, [start], 0
     for _ in range(longest):
         following: list[int] = []

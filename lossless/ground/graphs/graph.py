@@ -1,6 +1,6 @@
-"""A directed graph as two arrays: lean enough for tens of millions of edges, plain enough for three.
+"""A directed graph as two arrays: compact enough for tens of millions of edges, plain enough for three.
 
-Nodes are the numbers from 0. The edges of node ``v`` lead to ``targets[starts[v]:starts[v + 1]]``. Everything works
+Nodes are the numbers from 0. The edges of node ``v`` lead to ``targets[starts[v]:starts[v + 1]]``. All functions work
 with the standard library alone; where numpy is installed and the graph is large, the long loops are numpy's.
 """
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 NODE = "i"
-"""How an array holds a node: four bytes, enough for two thousand million."""
+"""The type code of a node in an array: four bytes, enough for two thousand million."""
 _LARGE = 100_000
 """Edges from which numpy repays the tenth of a second that its import takes."""
 
@@ -30,12 +30,12 @@ class Graph(NamedTuple):
 
     @property
     def nodes(self) -> int:
-        """How many nodes there are."""
+        """The number of nodes."""
         return len(self.starts) - 1
 
     @property
     def edges(self) -> int:
-        """How many edges there are; one that is given twice counts twice."""
+        """The number of edges; a repeated edge counts repeatedly."""
         return len(self.targets)
 
     def after(self, node: int) -> Sequence[int]:
@@ -44,7 +44,7 @@ class Graph(NamedTuple):
 
 
 def from_edges(nodes: int, tails: Sequence[int], heads: Sequence[int]) -> Graph:
-    """Return the graph of ``nodes`` nodes with an edge from each of ``tails`` to the one of ``heads`` in its place."""
+    """Return the graph of ``nodes`` nodes with an edge from each of ``tails`` to the corresponding one of ``heads``."""
     numpy = numpy_for(len(tails))
     if numpy is None:
         return _sorted_edges(nodes, tails, heads)
@@ -56,7 +56,7 @@ def from_edges(nodes: int, tails: Sequence[int], heads: Sequence[int]) -> Graph:
 
 
 def from_lists(after: Iterable[Iterable[int]]) -> Graph:
-    """Return the graph in which the edges of each node, in order, lead to the nodes that are listed for it."""
+    """Return the graph in which the edges of each node, in order, lead to the nodes in its list."""
     starts, targets = array(NODE, (0,)), array(NODE)
     for nodes in after:
         targets.extend(nodes)
@@ -89,7 +89,7 @@ def numpy_for(edges: int) -> ModuleType | None:
 
 
 def as_numpy(numpy: ModuleType, numbers: Sequence[int]) -> Any:
-    """Return an array of numpy over the same memory; a copy of what is no array."""
+    """Return an array of numpy over the same memory; for other sequences than arrays a copy."""
     return (
         numpy.frombuffer(numbers, numpy.int32)
         if isinstance(numbers, array)
