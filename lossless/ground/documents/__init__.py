@@ -1,4 +1,4 @@
-"""Documents with positions: YAML and JSON read into plain data, each value traceable to line and column."""
+"""Documents with positions: YAML and JSON parsed into plain data, each value traceable to line and column."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def load(path: str | PathLike[str], *, lists: bool = False) -> Document:
-    """Read one file, as JSON or YAML by its suffix; ``lists``: it may hold a list, in YAML one of mappings.
+    """Read one file, as JSON or YAML by its suffix; ``lists``: it may contain a list, in YAML one of mappings.
 
-    Raises UnreadableError when it cannot be read, InputError when its kind is unknown or it has no meaning.
+    Raises UnreadableError when it cannot be read, InputError when its kind is unknown or it is invalid.
     """
     file = path if isinstance(path, str) else path.__fspath__()
     try:
@@ -29,14 +29,14 @@ def load(path: str | PathLike[str], *, lists: bool = False) -> Document:
 
 
 def load_bytes(raw: bytes, file: str, *, lists: bool = False) -> Document:
-    """Read bytes in place of ``file``; as :func:`load`."""
+    """Parse bytes as the content of ``file``; see :func:`load`."""
     document = load_text(decode(raw, file), file, lists=lists)
     document.marked = is_marked(raw)
     return document
 
 
 def load_text(text: str, file: str, *, lists: bool = False) -> Document:
-    """Read a text in place of ``file``, as JSON or YAML by that name's suffix; raises InputError."""
+    """Parse a text as the content of ``file``, as JSON or YAML by that name's suffix; raises InputError."""
     if _kind(file) == "json":
         from lossless.ground.documents.json.document import load_json
 

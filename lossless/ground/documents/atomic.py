@@ -1,4 +1,4 @@
-"""Writing files so that nobody ever reads half of one: beside their place first, all of them, then into it."""
+"""Writes files so that no reader sees a partial one: all are first written beside their place, then moved."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class _Staged(NamedTuple):
-    """A file that waits beside its place: both below a folder, and whether there was a file before."""
+    """A file staged beside its place: both paths below a folder, and whether a file is replaced."""
 
     root: str
     waiting: str
@@ -24,7 +24,7 @@ class _Staged(NamedTuple):
 
 
 def require_writable(path: str) -> None:
-    """Refuse a file that cannot be written, before long work is done for it; nothing is written.
+    """Check that a file can be written, before long work is done for it; nothing is written.
 
     Raises:
         RenderError: no such folder, a folder by that name, no permission.
@@ -41,10 +41,10 @@ def require_writable(path: str) -> None:
 def write_all(
     contents: Mapping[str, str | bytes], *, make_folders: bool = False, within: str | None = None
 ) -> None:
-    """Write several files, each whole, in their order; where one cannot be staged, all stay as they were.
+    """Write several files, each whole, in their order; if one cannot be staged, none is changed.
 
-    Where one cannot be put into its place, new files before it are removed again. A link is followed, mode and owner
-    are kept, and a pipe or a device is written to as it is; but below the folder ``within`` no link is followed.
+    If one cannot be moved into its place, new files before it are removed again. A link is followed, mode and owner
+    are kept, and a pipe or a device is written to directly; but below the folder ``within`` no link is followed.
 
     Raises:
         RenderError: the file system refuses, or there is a link below ``within``.
@@ -80,7 +80,7 @@ def _place(path: str, within: str | None) -> tuple[str, str]:
 
 
 def _stage(path: str, content: bytes, root: str, place: str, *, make_folders: bool) -> _Staged:
-    """Write a file beside its place, with the mode and owner of what it will take the place of."""
+    """Write a file beside its place, with the mode and owner of the file that it will replace."""
     if make_folders:
         os.makedirs(root, exist_ok=True)
     waiting = os.path.join(os.path.dirname(place), passing_name())
@@ -117,5 +117,5 @@ def _pour(path: str, content: bytes) -> None:
 
 
 def _is_special(path: str) -> bool:
-    """Return whether a path is a pipe or a device, in whose place no file may be put."""
+    """Return whether a path is a pipe or a device, which no file may replace."""
     return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)

@@ -1,4 +1,4 @@
-"""Changes of single values in plain data, and the replacements of text that make them."""
+"""Changes of single values in plain data, and the text replacements that make them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class ValueChange(NamedTuple):
 
 
 class Replacement(NamedTuple):
-    """A part of a text, by offsets, the end exclusive, and its replacement."""
+    """A part of a text, by offsets, the end exclusive, and its new text."""
 
     start: int
     end: int
@@ -29,7 +29,7 @@ class Replacement(NamedTuple):
 
 
 def changed(data: dict[Any, Any], changes: Iterable[ValueChange]) -> dict[Any, Any] | None:
-    """Return plain data with some changes, None where one has no meaning in it."""
+    """Return plain data with some changes, None where one does not apply to it."""
     from copy import deepcopy
 
     new_data = deepcopy(data)
@@ -75,7 +75,7 @@ def spliced(text: str, replacements: Iterable[Replacement]) -> str | None:
 
 
 def by_container(data: Any, changes: Sequence[ValueChange]) -> dict[Path, list[ValueChange]]:
-    """Return changes by the container they are made in; what is added below something missing is added whole."""
+    """Return changes by their container; values below a missing container are added together with it."""
     changes_by_container: dict[Path, list[ValueChange]] = {}
     added: dict[Path, Any] = {}
     for change in changes:
@@ -101,7 +101,7 @@ def _existing(data: Any, path: Path) -> int:
 
 
 def _nest(added: dict[Path, Any], change: ValueChange, at: int) -> None:
-    """Put a value below the first missing key of its path."""
+    """Add a value below the first missing key of its path."""
     top, below = change.path[: at + 1], change.path[at + 1 :]
     if not below:
         added[top] = change.value
@@ -115,9 +115,9 @@ def _nest(added: dict[Path, Any], change: ValueChange, at: int) -> None:
 def without(
     members: Sequence[tuple[int, int]], gone: Sequence[bool], inner: tuple[int, int]
 ) -> list[Replacement]:
-    """Return what takes members out of a list in which commas part them.
+    """Return the replacements that remove members from a list whose members are separated by commas.
 
-    ``members`` are their offsets in order, ``gone`` says which are taken out, ``inner`` is the text between the
+    ``members`` are their offsets in order, ``gone`` has whether each is removed, ``inner`` is the text between the
     brackets.
     """
     if all(gone):

@@ -1,8 +1,8 @@
-"""Configurations as network operating systems print them: a command a line, its modes by indentation.
+"""Parses configurations in the form of network operating systems: a command a line, its modes by indentation.
 
-A command stands in the mode that the nearest line above with less indentation opens. Published texts are often flat:
-there a command that opens a mode is followed by commands of that mode with no more indentation than its own, and
-what may follow is for the dialect to say.
+A command belongs to the mode that the nearest line above with less indentation opens. Published texts are often flat:
+there a command that opens a mode is followed by commands of that mode with the same indentation, and
+the dialect defines which commands may follow.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Path
 
     Enters = Callable[[str, str], bool]
-    """Whether a command opens a mode that another command, written with the same indentation, belongs to."""
+    """A function that returns whether a command opens a mode that another, equally indented command belongs to."""
 
 
 PROMPT = re.compile(r"[\w.-]+(?:\(([\w.-]+)\))?#\s*")
-"""What a switch prints before a command, with the mode: ``leaf1(config-if)#``."""
+"""The prompt of a switch before a command, with the mode: ``leaf1(config-if)#``."""
 _REMARK = re.compile(r"(?<=\S)\s+!\s.*")
 _FREE_TEXT = ("description ", "banner ", "remark ", "snmp-server ", "!!")
 _LEAVING = frozenset({"exit", "end"})
 _DEEPEST = 8
-"""Modes within modes; what is indented further stands in the innermost of these."""
+"""The most nested modes; a line that is indented further belongs to the innermost of these."""
 
 
 class Command:
-    """One command: its text with single blanks, the commands of its mode, and where it stands.
+    """One command: its text with single blanks, the commands of its mode, and its place.
 
     ``path`` are the texts of the commands whose modes it is in, then its own. ``line`` counts from 1.
     """
@@ -64,9 +64,9 @@ class CommandDocument(Document):
 def read_commands(
     text: str, file: str, enters: Enters, *, comments_leave: bool = True, comment: tuple[str, ...] = ("!",)
 ) -> CommandDocument:
-    """Return the document of a configuration; a path of it is what :attr:`Command.path` is.
+    """Return the document of a configuration; its paths are those of :attr:`Command.path`.
 
-    ``comments_leave``: a comment ends the modes of commands that are indented as much. ``comment`` are the signs that
+    ``comments_leave``: a comment ends the modes of commands with the same indentation. ``comment`` are the signs that
     begin one.
     """
     reader = _CommandTree(enters)
@@ -99,12 +99,12 @@ def without_prompt(line: str) -> str:
 
 
 def without_remark(line: str) -> str:
-    """Return a command without a remark behind it, as people write it: ``qos trust dscp  ! hosts mark``."""
+    """Return a command without a trailing remark: ``qos trust dscp  ! hosts mark``."""
     return line if " !" not in line or line.startswith(_FREE_TEXT) else _REMARK.sub("", line)
 
 
 class _Mode:
-    """A command that following lines may belong to; ``indented``: those that do are indented more than itself."""
+    """A command whose mode following lines may belong to; ``indented``: they have more indentation than it."""
 
     __slots__ = ("command", "indent", "indented")
 
@@ -115,7 +115,7 @@ class _Mode:
 
 
 class _CommandTree:
-    """Puts each command into its mode."""
+    """Assigns each command to its mode."""
 
     def __init__(self, enters: Enters) -> None:
         self._enters = enters
@@ -123,7 +123,7 @@ class _CommandTree:
         self._open = [_Mode(-1, self.root)]
 
     def add(self, indent: int, text: str, line: int) -> None:
-        """Take the next command."""
+        """Add the next command."""
         if text in _LEAVING:
             self._exit(text)
             return
@@ -137,12 +137,12 @@ class _CommandTree:
         self._open.append(_Mode(indent, command))
 
     def leave(self, indent: int) -> None:
-        """Leave the modes of commands that are indented as much, or more."""
+        """Leave the modes of commands with the same or more indentation."""
         while self._open[-1].indent >= indent:
             self._open.pop()
 
     def _flat(self, text: str) -> bool:
-        """Return whether a command belongs to the mode of the last one, which is indented as much."""
+        """Return whether a command belongs to the mode of the last one, which has the same indentation."""
         mode = self._open[-1]
         return not mode.indented and self._enters(mode.command.text, text)
 

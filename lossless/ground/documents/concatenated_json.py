@@ -1,4 +1,4 @@
-"""JSON values one after another in one text, with lines of text between them.
+"""Parses JSON values that follow each other in one text, with lines of text between them.
 
 Programs that run once for each namespace of a switch print one value for each, and a line before it. A value that is
 cut off at the end of the text is read up to there.
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _START = re.compile(r"^[ \t]*(?=\{|\[\s*(?:[\[{\]]|$))", re.MULTILINE)
-"""Where a value may start: a line that no prompt (``[root@leaf1]#``) and no index (``[0]: name``) begins."""
+"""The pattern of a possible start of a value, but not of a prompt (``[root@leaf1]#``) or an index (``[0]: name``)."""
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]')
 _CLOSERS = {"{": "}", "[": "]"}
 _ATTEMPTS = 20
-"""Lines that look like the start of a value and are none, after which no more are tried: each costs a whole reading."""
+"""The most failed attempts to parse a value at a line that looks like its start: each costs a whole pass."""
 
 
 class PrintedJson(NamedTuple):
-    """One value of a text: the lines before it, the line where it starts, from 1, and keys that one object repeats.
+    """One value of a text: the lines before it, the line where it starts, from 1, and keys that an object repeats.
 
-    ``whole`` is false where the text ends within the value, or something in it is no JSON.
+    ``whole`` is false where the text ends within the value, or a part of it is not valid JSON.
     """
 
     value: Any
@@ -38,7 +38,7 @@ class PrintedJson(NamedTuple):
 
 
 def printed_json(text: str) -> tuple[PrintedJson, ...]:
-    """Return the objects and lists of a text, in order; none where it holds none."""
+    """Return the objects and lists in a text, in order; empty for a text without JSON."""
     return tuple(_values(text))
 
 
@@ -67,7 +67,7 @@ def _lines(text: str) -> tuple[str, ...]:
 
 
 def _decoded(text: str, start: int) -> tuple[Any, int, tuple[str, ...], bool] | None:
-    """Return the value at a place, where it ends, its repeated keys and whether it is whole; None: no JSON there."""
+    """Return the value at a place, its end, its repeated keys and whether it is complete; None without JSON there."""
     repeated: list[str] = []
     decoder = json.JSONDecoder(object_pairs_hook=lambda pairs: _object(pairs, repeated))
     try:
@@ -89,7 +89,7 @@ def _object(pairs: list[tuple[str, Any]], repeated: list[str]) -> dict[str, Any]
 
 
 def _beginning(text: str, start: int) -> tuple[Any, int, tuple[str, ...], bool] | None:
-    """Return what comes before the place where a value is cut off or is no JSON."""
+    """Return the part of a value before the place where it is cut off or invalid."""
     ends = _complete_until(text, start)
     for end, closers in reversed(ends[-3:]):
         try:
@@ -102,7 +102,7 @@ def _beginning(text: str, start: int) -> tuple[Any, int, tuple[str, ...], bool] 
 
 
 def _complete_until(text: str, start: int) -> list[tuple[int, str]]:
-    """Return the places where all that came before is complete, and what closes the value there."""
+    """Return the places up to which a value is complete, and the brackets that close it there."""
     open_: list[str] = []
     ends: list[tuple[int, str]] = []
     for token in _TOKEN.finditer(text, start):

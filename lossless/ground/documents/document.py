@@ -1,4 +1,4 @@
-"""A document as written: plain data, the problems met while reading it, and where everything stands."""
+"""A document as written: plain data, the problems found while reading it, and the place of each value."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ValuePlace(NamedTuple):
 
 
 class DuplicateKey(NamedTuple):
-    """A key written again in the same object: its path, where it is repeated, where it was first."""
+    """A repeated key of an object: its path, the place of the repetition, and the line of the first occurrence."""
 
     path: Path
     line: int
@@ -41,10 +41,10 @@ class Locator(Protocol):
 
 
 class DocumentPart(NamedTuple):
-    """What makes a document a part of its file.
+    """Identity and layout of a document that is a part of its file.
 
-    ``name`` tells it from all others, ``shown`` is what people call it. ``device`` is the name of the device it is
-    of, None where its own data says that. ``remarks`` are what was normalized to make it.
+    ``name`` distinguishes it from all others, ``shown`` is its name for people. ``device`` is the name of its
+    device, None where its own data has that. ``remarks`` list each normalization made to build it.
     """
 
     whole: Document
@@ -58,11 +58,11 @@ class DocumentPart(NamedTuple):
 class Document:
     """One file that was read; treat ``data`` as read-only, aliases share it.
 
-    ``problems`` are mistakes that left the rest readable. ``duplicates`` are repeated JSON keys, which have a
-    meaning (the last one counts) and so are not problems; a repeated YAML key is a problem. ``marked``: the file
-    began with a byte-order mark, which is not in ``text``. ``dialect`` names the network operating system whose
-    configuration it is, empty where its file's name says what it is. ``part`` says which part of a file it is, None for
-    all.
+    ``problems`` are mistakes that left the rest readable. ``duplicates`` are repeated JSON keys, which are valid (the
+    last one applies) and so are not problems; a repeated YAML key is a problem. ``marked``: the file began with a
+    byte-order mark, which is not in ``text``. ``dialect`` names the network operating system of the configuration,
+    empty where the name of the file determines its kind. ``part`` is the part of a file that it is, None for the whole
+    file.
     """
 
     __slots__ = (
@@ -102,17 +102,17 @@ class Document:
 
     @property
     def locator(self) -> Locator:
-        """What finds offsets by path."""
+        """The object that finds offsets by path."""
         return self._locator
 
     @property
     def name(self) -> str:
-        """What origins call the document: its file, unless it is a part of one."""
+        """The name of the document in origins: its file, or the name of the part."""
         return self.part.name if self.part else self.file
 
     @property
     def shown(self) -> str:
-        """What people call the document."""
+        """The name of the document for people."""
         return self.part.shown if self.part else self.file
 
     @property
@@ -121,7 +121,7 @@ class Document:
         return self.part.whole if self.part else self
 
     def exists(self, path: Path) -> bool:
-        """Return whether the data holds something at this path."""
+        """Return whether the data has a value at this path."""
         value: Any = self.data
         for key in path:
             is_index = isinstance(value, list) and isinstance(key, int) and 0 <= key < len(value)
@@ -131,15 +131,15 @@ class Document:
         return True
 
     def locate(self, path: Path, mark: Literal["value", "key"] = "value") -> Span:
-        """Return the span of the value at ``path``, or of its key; where absent, of its deepest prefix."""
+        """Return the span of the value at ``path``, or of its key; without a value, of its deepest existing prefix."""
         return self.locate_many([path], mark)[path]
 
     def locate_many(self, paths: Iterable[Path], mark: Literal["value", "key"] = "value") -> dict[Path, Span]:
-        """Return the span of every path, as ``locate`` would, in one walk over the text."""
+        """Return the span of every path, as ``locate`` would, in one pass over the text."""
         return {path: self._span(place, mark) for path, place in self.places(paths).items()}
 
     def places(self, paths: Iterable[Path]) -> dict[Path, ValuePlace]:
-        """Return the offsets of every path, or of its deepest prefix; each is looked for once."""
+        """Return the offsets of every path, or of its deepest prefix; each is searched once."""
         wanted = dict.fromkeys(paths)
         unknown = [path for path in wanted if path not in self._places]
         if unknown:

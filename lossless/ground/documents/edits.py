@@ -1,6 +1,6 @@
-"""Changes of single values to edits of the text they stand in: every other byte stays as it is.
+"""Turns changes of single values into edits of the text: every other byte stays unchanged.
 
-What comes out is read back, and has to say what was asked; where it does not (an alias that others share, a merge
+The result is parsed again and must equal the requested data; where it does not (an alias that others share, a merge
 key), nothing is changed.
 """
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def edited(document: Document, changes: Sequence[ValueChange]) -> str | None:
-    """Return the text of a document with some changes; None where it cannot say just that."""
+    """Return the text of a document with some changes; None where no edit makes exactly these changes."""
     wanted = list({(change.path, change.action, repr(change.value)): change for change in changes}.values())
     expected = changed(document.data, wanted)
     if expected is None:

@@ -1,4 +1,4 @@
-"""What a report shows of a document that was read in another process: places and lines, without its data."""
+"""Excerpts for reports about a document that was read in another process: places and lines, without its data."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 class DocumentView(Protocol):
-    """What reports need of a document; a :class:`~lossless.ground.documents.document.Document` has it all."""
+    """The part of a document that reports use (see :class:`~lossless.ground.documents.document.Document`)."""
 
     @property
     def file(self) -> str:
-        """The name it was read by."""
+        """The name by which it was read."""
 
     def locate_many(self, paths: Iterable[Path], mark: Literal["value", "key"] = "value") -> dict[Path, Span]:
         """Return the span of every path."""
@@ -28,7 +28,7 @@ class DocumentView(Protocol):
 
 
 class PathPlaces(NamedTuple):
-    """Where some paths of a document stand, and the lines they stand on."""
+    """The places of some paths of a document, and their lines of text."""
 
     keys: Mapping[Path, Span]
     values: Mapping[Path, Span]
@@ -46,7 +46,7 @@ def places(document: Document, paths: Iterable[Path]) -> PathPlaces:
 
 
 class Excerpts:
-    """A document by its places; anything else is looked up in the file, which is then read again."""
+    """A document by its places; for any other path or line the file is read again."""
 
     __slots__ = ("_document", "_places", "_read", "file")
 

@@ -1,6 +1,6 @@
-"""A folder whose content is read and written without following links, so that no path below it leaves it.
+"""A folder that is read and written without following links, so that no path below it leaves it.
 
-What a repository of somebody else holds may be links to anywhere. The folder itself may be one: the user named it.
+A foreign repository may contain links to anywhere. The folder itself may be a link: the user named it.
 """
 
 from __future__ import annotations
@@ -17,15 +17,16 @@ if TYPE_CHECKING:
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _CLOSED = (errno.ENOTDIR, errno.ELOOP)
-"""What opening a link as a folder ends in: Linux says the one, other systems the other."""
+"""Errors of opening a link as a folder: Linux returns the first, other systems the second."""
 _NOTHING_THERE = (errno.ENOENT, errno.ENAMETOOLONG)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-"""How a file is created: by this process, never one that is already there, whoever put it there."""
+"""Flags that create a new file, and fail for an existing one of any owner."""
 
 
 class Folder:
-    """An open folder; paths below it are relative, with ``/``. A link on the way is refused, one at the end is the
-    file that is meant, not what it points to.
+    """An open folder; paths below it are relative, with ``/``.
+
+    A link within a path is refused; at its end the link itself is meant, not its target.
 
     Raises:
         OSError: there is no folder of this path.
@@ -44,7 +45,7 @@ class Folder:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close it."""
+        """Close the folder."""
         self.close()
 
     def close(self) -> None:
@@ -58,7 +59,7 @@ class Folder:
         return status.st_dev, status.st_ino
 
     def names(self) -> set[str]:
-        """Return the names of what lies in the folder."""
+        """Return the names of the entries of the folder."""
         return set(os.listdir(self._fd))
 
     def make(self, path: str, mode: int = 0o777) -> None:
@@ -74,13 +75,13 @@ class Folder:
     def create(
         self, path: str, content: bytes, mode: int | None = None, *, like: os.stat_result | None = None
     ) -> None:
-        """Write a new file, and make the folders that it needs; one that cannot be written whole is not left there.
+        """Write a new file, and make the folders that it needs; a file that cannot be written completely is removed.
 
-        Without a ``mode`` it is that of any new file. ``like``: mode and owner of another file are kept.
+        Without a ``mode`` it has that of any new file. ``like``: mode and owner of another file are kept.
 
         Raises:
             RenderError: a link or a file is in the way of a folder.
-            OSError: the file system refuses, or something by that name is there.
+            OSError: the file system refuses, or there is already an entry of that name.
         """
         folder, name = self._parent(path, make=True)
         wanted = mode if like is None else stat.S_IMODE(like.st_mode)
@@ -99,7 +100,7 @@ class Folder:
             os.close(file)
 
     def open(self, name: str, flags: int, mode: int = 0o666) -> int:
-        """Open a file that lies in the folder itself.
+        """Open a file directly in the folder.
 
         Raises:
             OSError: the file system refuses, or it is a link.
@@ -107,10 +108,10 @@ class Folder:
         return os.open(name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, mode, dir_fd=self._fd)
 
     def read(self, path: str, size: int | None = None) -> bytes | None:
-        """Return what a file holds, None where there is none or a link, or where its size alone differs from ``size``.
+        """Return the content of a file, None without one, for a link, or where its size alone differs from ``size``.
 
         Raises:
-            RenderError: a link is on the way.
+            RenderError: a link is within the path.
             OSError: it cannot be read.
         """
         status = self.status(path)
@@ -123,10 +124,10 @@ class Folder:
             return file.read()
 
     def status(self, path: str) -> os.stat_result | None:
-        """Return what the file system knows of a path, of a link itself; None where there is nothing.
+        """Return the status of a path, for a link that of the link itself; None where it does not exist.
 
         Raises:
-            RenderError: a link is on the way.
+            RenderError: a link is within the path.
         """
         try:
             folder, name = self._parent(path)
@@ -137,10 +138,10 @@ class Folder:
             raise
 
     def take(self, path: str, source: Folder, source_path: str) -> None:
-        """Move a file or a folder of another folder here, in place of the file or link that is there.
+        """Move a file or a folder of another folder here, replacing an existing file or link.
 
         Raises:
-            RenderError: a link is on the way.
+            RenderError: a link is within the path.
             OSError: the file system refuses.
         """
         source_folder, source_name = source._parent(source_path)
@@ -148,10 +149,10 @@ class Folder:
         os.rename(source_name, name, src_dir_fd=source_folder, dst_dir_fd=folder)
 
     def remove(self, path: str) -> None:
-        """Remove a file or link, where there is one, and the folders above it that are empty then.
+        """Remove a file or link, if it exists, and the folders above it that become empty.
 
         Raises:
-            RenderError: a link is on the way.
+            RenderError: a link is within the path.
             OSError: the file system refuses.
         """
         try:
@@ -162,7 +163,7 @@ class Folder:
         self._remove_empty(os.path.dirname(path))
 
     def remove_tree(self, path: str) -> None:
-        """Remove a file, a link, or a folder with all below it that lies in this folder itself, where there is one.
+        """Remove an entry of this folder, if it exists: a file, a link, or a folder with all below it.
 
         Raises:
             OSError: the file system refuses.
@@ -179,10 +180,10 @@ class Folder:
             shutil.rmtree(path, dir_fd=self._fd)
 
     def remove_folder(self, name: str) -> None:
-        """Remove a folder that lies in this one, and is empty.
+        """Remove an empty folder in this one.
 
         Raises:
-            OSError: it is not, or the file system refuses.
+            OSError: it is not empty, or the file system refuses.
         """
         self._leave_last()
         os.rmdir(name, dir_fd=self._fd)
@@ -198,7 +199,7 @@ class Folder:
             path = os.path.dirname(path)
 
     def _parent(self, path: str, *, make: bool = False) -> tuple[int, str]:
-        """Return the open folder that a path lies in, with the path's last part. The last folder stays open."""
+        """Return the open folder of a path, with the path's last part. The last folder stays open."""
         above, _, name = path.rpartition("/")
         if self._last[0] != above:
             self._leave_last()
@@ -238,7 +239,7 @@ class Folder:
 
 
 def write_whole(file: int, content: bytes) -> None:
-    """Write all bytes to an open file: one call may take only a part.
+    """Write all bytes to an open file: one call may write only a part.
 
     Raises:
         OSError: the file system refuses.
@@ -249,7 +250,7 @@ def write_whole(file: int, content: bytes) -> None:
 
 
 def passing_name() -> str:
-    """Return a name that nobody can foresee, for a file that is there until it is in its place."""
+    """Return an unpredictable name for a file that exists until it is moved into its place."""
     return f".lossless-{os.urandom(8).hex()}"
 
 

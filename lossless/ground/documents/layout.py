@@ -1,7 +1,7 @@
-"""Documents in parts: what one file says of several things, or says in another form, each part with its own data.
+"""Documents in parts: a file that describes several devices, or uses another form, becomes parts with their own data.
 
-A part is a document like any other, but for where things stand: paths of its data are looked up in the file by a
-:class:`PartLayout`. While a part is checked, origins name the part and paths of its data; before they are shown,
+A part is a document like any other, except for the places of its values: paths of its data are looked up in the file by
+a :class:`PartLayout`. While a part is checked, origins name the part and paths of its data; before they are shown,
 :func:`as_written` turns them into the file and the path in it.
 """
 
@@ -21,11 +21,11 @@ _NOWHERE: Mapping[Any, Any] = {}
 
 
 class PartLayout(NamedTuple):
-    """Where the data of a part stands in its file.
+    """The places of a part's data in its file.
 
-    ``root`` is the path to the part. Below it things stand where the data has them, but for ``moved``: by their
-    path in the data (a table, or a table and a row), where they stand, and what leads from there to their values.
-    ``renamed`` are single keys that are written otherwise, by their whole path in the data.
+    ``root`` is the path to the part. Below it values have the same path as in the data, except for ``moved``: by their
+    path in the data (a table, or a table and a row), their path in the file, and the rest of the path to their values.
+    ``renamed`` are single keys with another spelling in the file, by their whole path in the data.
     """
 
     file: str
@@ -34,7 +34,7 @@ class PartLayout(NamedTuple):
     renamed: Mapping[Path, str] = _NOWHERE
 
     def written(self, path: Path) -> Path:
-        """Return the path in the file of a path of the data."""
+        """Return the path in the file for a path of the data."""
         place = self._place(path)
         name = self.renamed.get(path)
         return place if name is None else (*place[:-1], name)
@@ -48,7 +48,7 @@ class PartLayout(NamedTuple):
 
 
 class Remark(NamedTuple):
-    """Something that reading normalized: what kind of thing, at how many places, and the first of them."""
+    """A normalization made while reading: its kind, the number of places, and the first of them."""
 
     kind: str
     places: int
@@ -56,19 +56,19 @@ class Remark(NamedTuple):
 
 
 def as_written(value: Any, layouts: Mapping[str, PartLayout]) -> Any:
-    """Return findings, or whatever else holds origins in tuples, with origins as the files have them."""
+    """Return findings, or other tuples that contain origins, with the origins of the files."""
     return _OriginWriter(layouts).written(value) if layouts else value
 
 
 class _OriginWriter:
-    """Rewrites origins; what is met twice stays one thing."""
+    """Rewrites origins; an object that occurs twice stays one object."""
 
     def __init__(self, layouts: Mapping[str, PartLayout]) -> None:
         self._layouts = layouts
         self._done: dict[int, tuple[Any, Any]] = {}
 
     def written(self, value: Any) -> Any:
-        """Return a value with the origins in it as the files have them."""
+        """Return a value in which all origins are those of the files."""
         if not isinstance(value, tuple):
             return value
         if id(value) not in self._done:

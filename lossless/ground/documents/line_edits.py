@@ -1,4 +1,4 @@
-"""Edits of files that have a key and its value a line: every other byte stays as it is."""
+"""Edits of files with a key and its value a line: every other byte stays unchanged."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def replacements(document: Document, changes: Sequence[ValueChange]) -> list[Replacement]:
-    """Return the parts of a text that changes touch; what is not there yet is added at the end."""
+    """Return the replacements that make some changes; new keys are added at the end."""
     return [_replacement(document, change) for change in changes]
 
 

@@ -1,4 +1,4 @@
-"""Where the values of a text stand that have a line each."""
+"""Places of values in texts that have one value a line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class LineLocator:
-    """Finds places by a table of lines, from 1; what is not in it is where the path that leads to it is."""
+    """Finds places by a table of lines, from 1; a path that is not in it has the place of its deepest prefix."""
 
     __slots__ = ("_lines", "_spans")
 

@@ -1,4 +1,4 @@
-"""Documents of line-based files: their readers note the place of each value while they read it."""
+"""Documents of line-based files, whose readers record the place of each value while they parse it."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ BYTE_ORDER_MARK = "\ufeff"
 
 
 class Marks:
-    """What a reader has found so far in a text: values by path, where they stand, and what is wrong with the rest.
+    """The results of a reader so far: values by path, their places, and problems.
 
-    ``text`` is what is to be read: a blank stands there for a byte-order mark, which is said to be wrong.
+    ``text`` is the text to parse: it has a blank in place of a byte-order mark, which is reported as a problem.
     """
 
     __slots__ = ("_hidden", "_lines", "_written", "file", "places", "problems", "text")
@@ -40,19 +40,19 @@ class Marks:
             )
 
     def mark(self, path: Path, start: int, end: int, key: tuple[int, int] | None = None) -> None:
-        """Say that the value at a path stands from one offset to another; without a key it is its own."""
+        """Record the offsets of the value at a path; without a key it is its own key."""
         self.places[path] = ValuePlace(*(key or (start, end)), start, end)
 
     def wrong(self, offset: int, message: str) -> None:
-        """Say that something has no meaning, and where it begins."""
+        """Record a problem and the offset of its beginning."""
         self.problems.append(Problem(self.file, *self._lines.place(offset), message))
 
     def hide(self, start: int, end: int) -> None:
-        """Say that a part of the text is not for others to see: stars stand for it wherever it is shown."""
+        """Hide a part of the text: it is replaced by stars wherever the text is shown."""
         self._hidden.append((start, end))
 
     def seen(self, start: int, end: int) -> str:
-        """Return a part of the text as others may see it."""
+        """Return a part of the text with hidden parts replaced by stars."""
         return _starred(self.text, self._hidden)[start:end] if self._hidden else self.text[start:end]
 
     def document(self, data: dict[Any, Any]) -> Document:
@@ -64,14 +64,14 @@ class Marks:
 
 
 class _MaskedDocument(Document):
-    """A document with parts that nobody is shown."""
+    """A document with hidden parts."""
 
     __slots__ = ("shown_lines",)
 
     shown_lines: Lines | None
 
     def line_text(self, number: int) -> str:
-        """Return line ``number``, counted from 1, stars for what is hidden; IndexError when there is none."""
+        """Return line ``number``, counted from 1, with stars for hidden parts; IndexError when there is none."""
         return super().line_text(number) if self.shown_lines is None else self.shown_lines.line_text(number)
 
 
@@ -82,7 +82,7 @@ def _starred(text: str, hidden: Iterable[tuple[int, int]]) -> str:
 
 
 class KnownPlaces:
-    """Finds offsets in a table: a locator for which everything was found while the file was read."""
+    """Finds offsets in a table: a locator for files whose places were all recorded while they were parsed."""
 
     __slots__ = ("_places",)
 
@@ -94,7 +94,7 @@ class KnownPlaces:
         return {path: self._deepest(path) for path in paths}
 
     def first_on_lines(self, lines: Lines) -> dict[int, Path]:
-        """Return the outermost path whose key stands on each line, for lines where one does."""
+        """Return the outermost path whose key is on each line, for lines that have one."""
         first: dict[int, Path] = {}
         for path, place in self._places.items():
             line = lines.place(place.key_start)[0]
@@ -109,17 +109,17 @@ class KnownPlaces:
 
 
 def read_as_written(path: str) -> str:
-    """Return the text of a file with its byte-order mark, for those who have to know of it.
+    """Return the text of a file with its byte-order mark, for readers that report it.
 
     Raises:
-        UnreadableError: as of :func:`~lossless.ground.documents.text.read_text`.
+        UnreadableError: as :func:`~lossless.ground.documents.text.read_text`.
     """
     raw = read_bytes(path)
     return (BYTE_ORDER_MARK if is_marked(raw) else "") + decode(raw, path)
 
 
 def lines_of(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the offset and text of each line, without the line feed that ends it: C knows no other end."""
+    """Yield the offset and text of each line, without its line feed, the only end of a line in C."""
     offset = 0
     for line in text.split("\n"):
         yield offset, line
@@ -127,7 +127,7 @@ def lines_of(text: str) -> Iterator[tuple[int, str]]:
 
 
 def carriage_return(text: str) -> int | None:
-    """Return the offset of the first carriage return that is in no comment, None where there is none."""
+    """Return the offset of the first carriage return outside comments, None without one."""
     if "\r" not in text:
         return None
     offsets = (start + line.find("\r") for start, line in lines_of(text) if "\r" in line.partition("#")[0])

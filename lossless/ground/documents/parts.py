@@ -1,4 +1,4 @@
-"""Parts of a file as documents: what one file says of several things, or says in another form."""
+"""Parts of a file as documents: one for each device that the file describes, or for its content in another form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What commands print: numbered lines, sections that begin with a command, and words that are numbers."""
+"""Splits the output of commands into numbered lines and sections that begin with a command."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PROMPT = re.compile(r"\s*\[?[\w.-]+@([\w-]+)")
 _BY_OPTION = frozenset({"-i", "-d", "dev", "--dev", "link"})
 
 LOOKED_INTO = 65536
-"""Letters at the beginning of a section by which its form is told."""
+"""Characters at the beginning of a section that are examined to recognize its form."""
 
 
 class PrintedLine(NamedTuple):
@@ -35,10 +35,10 @@ class PrintedLine(NamedTuple):
 
 
 class PrintedSection(NamedTuple):
-    """What one command printed, or one file holds: ``title`` is the command, empty where the file does not show it.
+    """The output of one command, or the content of one file: ``title`` is the command, empty where the file lacks it.
 
-    ``host`` is the machine that a snapshot or a prompt names, None where neither is there; ``form`` is the name of the
-    form by which it is read.
+    ``host`` is the machine that a snapshot or a prompt names, None without either; ``form`` is the name of the
+    form of the section.
     """
 
     file: str
@@ -49,18 +49,18 @@ class PrintedSection(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Its lines, with line feeds between them."""
+        """Its lines, separated by line feeds."""
         return "\n".join(line.text for line in self.lines)
 
     @property
     def head(self) -> str:
-        """Its beginning, which is what a form is told by: as many lines and letters as LOOKED_INTO."""
+        """Its beginning, by which forms are recognized: at most LOOKED_INTO characters."""
         lines = (f"{line.text[:LOOKED_INTO]}\n" for line in self.lines[: LOOKED_INTO // 64])
         return "".join(lines)[:LOOKED_INTO]
 
     @property
     def named(self) -> str:
-        """The interface or device that the command names, empty where there is none."""
+        """The interface or device that the command names, empty without one."""
         words = self.title.split()
         after = next((name for option, name in pairwise(words) if option in _BY_OPTION), "")
         if after or words[:1] != ["ethtool"]:
@@ -68,17 +68,17 @@ class PrintedSection(NamedTuple):
         return next((word for word in words[1:] if not word.startswith("-")), "")
 
     def place(self, line: PrintedLine, *parts: str) -> tuple[str | int, ...]:
-        """Return the path of a line, or of a part of it, in what is read of the file."""
+        """Return the path of a line, or of a part of it, in the capture of the file."""
         return (self.form, line.number, *parts)
 
     def problem(self, line: PrintedLine, message: str, word: str = "") -> Problem:
-        """Return a problem at a word of a line, at its first letter where the word is not in it."""
+        """Return a problem at a word of a line, or at its first letter where the word is not in it."""
         index = line.text.find(word) if word else len(line.text) - len(line.text.lstrip())
         return Problem(self.file, line.number, max(index, 0) + 1, message)
 
 
 def printed_lines(text: str) -> tuple[PrintedLine, ...]:
-    """Return the lines of a text; the empty one after the last line break is none."""
+    """Return the lines of a text, without the empty one after the last line break."""
     lines = _BREAK.split(text)
     if lines and not lines[-1]:
         lines.pop()
@@ -88,7 +88,7 @@ def printed_lines(text: str) -> tuple[PrintedLine, ...]:
 def printed_sections(text: str, file: str, commands: Container[str]) -> Iterator[PrintedSection]:
     """Yield the sections of a text: each begins with a prompt and a command, or a bare sign and one of ``commands``.
 
-    What comes before the first of them is a section without a title, unless it is blank.
+    The text before the first of them is a section without a title, unless it is blank.
     """
     lines = printed_lines(text)
     starts = [(-1, "")] + [
@@ -118,7 +118,7 @@ def _host(lines: tuple[PrintedLine, ...]) -> str | None:
 def json_of(
     section: PrintedSection, *, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None
 ) -> Any | Problem:
-    """Return the JSON that a section holds, or the problem that it has none; ``pairs`` makes its objects."""
+    """Return the JSON in a section, or a problem where it has none; ``pairs`` builds its objects."""
     first = section.lines[0].number if section.lines else 1
     try:
         return json.loads(section.text, object_pairs_hook=pairs)

@@ -1,8 +1,8 @@
-"""Tables as commands print them: rulers of dashes, boxes, dotted lists, pairs between rulers, and the text between.
+"""Parses tables in the output of commands: rulers of dashes, boxes, dotted lists, pairs between rulers, and text.
 
-The forms are those of the Python package tabulate (``simple``, ``grid``, ``pretty`` and ``psql``). A row is split where
-its ruler says; where a cell is wider than its column, at two or more blanks; where cells are one blank apart, at the
-places of the ruler again.
+The forms are those of the Python package tabulate (``simple``, ``grid``, ``pretty`` and ``psql``). A row is split at
+the columns of its ruler; where a cell is wider than its column, at two or more blanks; where cells are one blank apart,
+at the columns of the ruler again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 Spans = tuple[tuple[int, int], ...]
-"""Where the columns of a table begin and end."""
+"""The start and the end of each column of a table."""
 _RULER = re.compile(r"[ \t]*-+(?:[ \t]+-+)+[ \t]*")
 _WORDS = re.compile(r"\S+(?: \S+)*")
 _DASHES = re.compile(r"-+")
@@ -25,13 +25,13 @@ _DOTTED = re.compile(r"[ \t]*(\S.*?)\.{3,}[ \t]*(.*?)[ \t]*")
 _BOX_RULER = re.compile(r"[ \t]*[+|](?:[-=]+[+|])+[ \t]*")
 _BOX_ROW = re.compile(r"[ \t]*\|(.*)\|[ \t]*")
 _SENTENCE = re.compile(r".*:(?: \(.*\))?\s*")
-"""A title: a row of a table does not end with a colon."""
+"""The pattern of a title: a row of a table does not end with a colon."""
 _PROMPT = re.compile(r"[#$>] \S|\S*[\w\])][#$>] ?\S|==> ?\S")
-"""A line with which the next command starts."""
+"""The pattern of a line with which the next command starts."""
 
 
 class PrintedRow(NamedTuple):
-    """One row: its cells as printed, without the blanks around them, and its line, from 1."""
+    """One row: its cells without surrounding blanks, and its line, from 1."""
 
     cells: tuple[str, ...]
     line: int
@@ -74,7 +74,7 @@ def printed_blocks(text: str) -> tuple[PrintedBlock, ...]:
 
 
 def cells_of(line: str, spans: Spans) -> tuple[str, ...]:
-    """Return the cells of a line in columns that begin and end at these places."""
+    """Return the cells of a line by the columns of its table."""
     line = line.expandtabs()
     bounds = [start for start, _ in spans][1:]
     gaps = [(end, start) for (_, end), (start, _) in pairwise(spans)]
@@ -95,7 +95,7 @@ def spans_of(headings: str) -> Spans:
 
 
 def _by_overlap(line: str, words: list[re.Match[str]], spans: Spans) -> tuple[str, ...]:
-    """Return the cells of a line of which some are one blank apart: each word goes to the column below which it is."""
+    """Return the cells of a line with some cells one blank apart: each word belongs to the column below which it is."""
     cells: list[list[str]] = [[] for _ in spans]
     for group in words:
         columns = {_column(word, spans) for word in _singles(line, group)}
@@ -112,7 +112,7 @@ def _singles(line: str, group: re.Match[str]) -> list[tuple[int, int]]:
 
 
 def _column(place: tuple[int, int], spans: Spans) -> int:
-    """Return the column that shares most with a place, else the nearest."""
+    """Return the column with the largest overlap with a place, else the nearest."""
 
     def shared(index: int) -> tuple[int, int]:
         start, end = spans[index]
@@ -122,7 +122,7 @@ def _column(place: tuple[int, int], spans: Spans) -> int:
 
 
 class _Blocks:
-    """Takes the lines of a text apart."""
+    """Splits the lines of a text into tables and other lines."""
 
     def __init__(self, lines: Sequence[str], is_open: bool) -> None:
         self._lines = lines
@@ -171,7 +171,7 @@ class _Blocks:
         return PrintedTable(headings, tuple(rows), line)
 
     def _is_cut(self, rows: list[PrintedRow], spans: Spans) -> bool:
-        """Return whether the text ends within a row: it has no end of line, and less cells or a shorter last cell."""
+        """Return whether the text ends within a row: without a line end, with fewer cells or a shorter last cell."""
         if not rows or not self._is_open or self._at < len(self._lines):
             return False
         if not rows[-1].cells[-1]:
@@ -180,7 +180,7 @@ class _Blocks:
         return ends == {spans[-1][1]} and len(self._lines[-1].rstrip()) < spans[-1][1]
 
     def _rows(self, spans: Spans, closing: str | None = None) -> list[PrintedRow]:
-        """Read the rows up to the end of a table, or to the ruler that closes it."""
+        """Parse the rows up to the end of a table, or to the ruler that closes it."""
         rows: list[PrintedRow] = []
         while self._is_row(spans, closing) or (rows and self._goes_on(spans)):
             cells = cells_of(self._lines[self._at], spans)
@@ -192,7 +192,7 @@ class _Blocks:
         return rows
 
     def _is_row(self, spans: Spans, closing: str | None) -> bool:
-        """Return whether the next line is a row: no blank line, no title, no prompt, no headings of another table."""
+        """Return whether the next line is a row: not blank, and no title, prompt or headings of another table."""
         line = self._line(self._at)
         if not line.strip() or self._is_ruler(self._at):
             return False
@@ -204,7 +204,7 @@ class _Blocks:
         return len(words) > 1 or " " not in words[0] or len(line) - len(line.lstrip()) >= spans[0][1]
 
     def _goes_on(self, spans: Spans) -> bool:
-        """Step over a blank line that divides the rows of a table: the next has a cell in each column."""
+        """Skip a blank line between the rows of a table, if the next line has a cell in each column."""
         after = self._at + 1
         if self._line(self._at).strip() or not self._line(after).strip():
             return False
@@ -227,7 +227,7 @@ class _Blocks:
         return PrintedPairs(tuple(rows), line)
 
     def _dotted(self) -> PrintedPairs:
-        """Read lines of a dotted list; blank lines divide it into groups, and do not end it."""
+        """Parse the lines of a dotted list; blank lines divide it into groups, and do not end it."""
         line = self._at + 1
         rows: list[PrintedRow] = []
         while self._at < len(self._lines):
@@ -241,7 +241,7 @@ class _Blocks:
         return PrintedPairs(tuple(rows), line)
 
     def _box(self) -> Iterator[PrintedTable]:
-        """Read a table in a box; its first row has the headings."""
+        """Parse a table in a box; its first row has the headings."""
         line = self._at + 2
         groups: list[list[PrintedRow]] = [[]]
         while self._at < len(self._lines):
@@ -270,7 +270,7 @@ def _boxed(groups: list[list[PrintedRow]], line: int) -> Iterator[PrintedTable]:
 
 
 def _folded(rows: list[PrintedRow]) -> PrintedRow:
-    """Return the lines between two rulers of a box as one row: its cells were wrapped."""
+    """Return the lines between two rulers of a box as one row with unwrapped cells."""
     cells = rows[0].cells
     for row in rows[1:]:
         cells = _joined(cells, row.cells)
@@ -282,7 +282,7 @@ def _ruler_spans(ruler: str) -> Spans:
 
 
 def _continues(above: tuple[str, ...], cells: tuple[str, ...]) -> bool:
-    """Return whether cells without a first one continue those above: each stands below a cell that is there."""
+    """Return whether cells without a first one continue those above: each is below an existing cell."""
     return any(cells) and all(upper for upper, cell in zip(above, cells, strict=False) if cell)
 
 

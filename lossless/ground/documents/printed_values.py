@@ -1,4 +1,4 @@
-"""Values as programs print them: numbers with or without thousands commas, and the words for what is not known."""
+"""Parses printed values: numbers with or without thousands commas, and words for unknown values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DECIMAL = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,2})
 
 
 def stored_value(value: object) -> Maybe[int | float | str]:
-    """Return the value of a field of a database or a document: numbers have no commas there, and lists do."""
+    """Return the value of a field of a database or a document; there commas separate lists, and are not in numbers."""
     if value is None:
         return UNKNOWN
     if isinstance(value, bool) or not isinstance(value, int | float | str):
@@ -43,7 +43,7 @@ def printed_value(cell: str) -> Maybe[int | float | str]:
 
 
 def number(text: str, otherwise: str) -> int | float | str:
-    """Return a number where the text is one, else the other text."""
+    """Return a number where the text is one, else ``otherwise``."""
     if len(text) > DIGITS:
         return otherwise
     if _WHOLE.fullmatch(text):
@@ -52,7 +52,7 @@ def number(text: str, otherwise: str) -> int | float | str:
 
 
 def counted(word: str) -> int | Unknown:
-    """Return a count: digits, commas between thousands, or hexadecimal; UNKNOWN for all else."""
+    """Return a count: digits, commas between thousands, or hexadecimal; UNKNOWN for any other text."""
     bare = word.strip()
     if _DIGITS.fullmatch(bare):
         return int(bare.replace(",", ""))
@@ -60,7 +60,7 @@ def counted(word: str) -> int | Unknown:
 
 
 def measured(word: str) -> int | float | Unknown:
-    """Return a number that may have a fraction or an exponent; one without a remainder is an integer."""
+    """Return a number, also with a fraction or an exponent; a whole one is an integer."""
     whole = counted(word)
     if whole is not UNKNOWN or not _MEASURE.fullmatch(word.strip()):
         return whole
@@ -69,7 +69,7 @@ def measured(word: str) -> int | float | Unknown:
 
 
 def value_of(word: str) -> int | float | str | Unknown:
-    """Return a number where a word is one, UNKNOWN where it says that there is none, else the word."""
+    """Return a number where a word is one, UNKNOWN for the words of missing values, else the word."""
     bare = word.strip()
     if bare.lower() in _UNKNOWN_WORDS:
         return UNKNOWN

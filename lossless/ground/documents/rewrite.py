@@ -1,4 +1,4 @@
-"""Writing a text back into the file it was read from: whole or not at all, and only where the file is as it was."""
+"""Writes a text back into its file, completely or not at all, and only if the file is unchanged."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ _MARK = UTF8_MARK.decode()
 
 
 class ChangedMeanwhileError(LosslessError):
-    """A file that is no longer what was read."""
+    """A file that changed since it was read."""
 
 
 def rewrite(file: str, before: str, after: str) -> None:
-    """Give a file another text; its byte-order mark, mode and owner's links stay.
+    """Replace the text of a file; its byte-order mark, mode, owner and links stay.
 
     Raises:
-        ChangedMeanwhileError: it does not hold ``before`` any more.
-        LosslessError: it cannot be read or written; it is then as it was.
+        ChangedMeanwhileError: it no longer contains ``before``.
+        LosslessError: it cannot be read or written; it is then unchanged.
     """
     try:
         with open(file, "rb") as stream:

@@ -1,6 +1,6 @@
-"""Bytes to text, and offsets in a text to lines and columns.
+"""Decodes bytes to text, and converts offsets in a text to lines and columns.
 
-Only UTF-8 is read; a refusal is an ``errors.UnreadableError`` that says what the bytes are.
+Only UTF-8 is read; the ``errors.UnreadableError`` of other content names its kind.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ def is_marked(raw: bytes) -> bool:
 
 
 def decode(raw: bytes, file: str, limit_bytes: int = FILE_BYTES) -> str:
-    """Return ``raw`` as text, without its byte-order mark; ``file`` is the name that problems carry.
+    """Return ``raw`` as text, without its byte-order mark; ``file`` is the name for problems.
 
-    Raises UnreadableError when ``raw`` is larger than ``limit_bytes``, blank, binary or not UTF-8, or holds a number
+    Raises UnreadableError when ``raw`` is larger than ``limit_bytes``, blank, binary or not UTF-8, or has a number
     of more than ``DIGITS`` digits.
     """
     if len(raw) > limit_bytes:
@@ -103,12 +103,12 @@ def _refuse_foreign(raw: bytes, file: str) -> None:
 
 
 _AS_DIGITS = b" " * ord("0") + b"0" * 10 + b" " * (255 - ord("9"))
-"""What makes a zero of every digit: then a long number is found at the speed of a search for a text."""
+"""The translation of every digit to a zero, which makes a long number as fast to find as a text."""
 _TOO_LONG = b"0" * (DIGITS + 1)
 
 
 _SAMPLED = (DIGITS + 1) // 2
-"""Every so many bytes one is looked at: a number that is too long shows in two of these, one after the other."""
+"""The distance of sampled bytes: a number that is too long covers two consecutive samples."""
 
 
 def _may_hold_long_number(raw: bytes) -> bool:
@@ -144,7 +144,7 @@ class Lines:
     """The lines of a text: offsets to 1-based lines and columns, in code points.
 
     A line ends at LF, CR LF or CR, as in YAML 1.2.2 section 5.4. The first few places are found by counting;
-    a table of all lines is built when more are asked for.
+    a table of all lines is built for more.
     """
 
     __slots__ = ("_near", "_searched", "_starts", "_text")
@@ -190,7 +190,7 @@ class Lines:
         return self._text[starts[number - 1] : end].rstrip("\r\n")
 
     def _counted(self, start: int) -> int:
-        """Return the line that begins at an offset by counting, 0 when a table is worth its price."""
+        """Return the line that begins at an offset by counting, 0 when building the table is cheaper."""
         if len(self._near) >= _COUNTED:
             return 0
         line = self._near[start] = self._text.count("\n", 0, start) + 1
@@ -203,7 +203,7 @@ class Lines:
 
 
 _COUNTED = 8
-"""How many lines are found by counting; a table costs as much as about this many."""
+"""The number of lines that are found by counting; building a table costs as much as about this many."""
 
 
 def _line_starts(text: str) -> list[int]:

@@ -1,4 +1,4 @@
-"""TOML with positions: the standard library reads, and one walk over the valid text says where everything stands."""
+"""TOML with positions: the standard library parses it, and one pass over the valid text records all places."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _WHERE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
 def load_toml(text: str, file: str) -> Document:
-    """Read a TOML text.
+    """Parse a TOML text.
 
     Raises:
         InputError: it is not TOML.
@@ -43,7 +43,7 @@ def load_toml(text: str, file: str) -> Document:
 
 
 def _problem(text: str, file: str, message: str) -> Problem:
-    """Return what is wrong and where; the standard library says where only in words."""
+    """Return the problem with its place, which the standard library has only in its message."""
     match = _WHERE.search(message)
     reason = f"not valid TOML: {_WHERE.sub('', message)}"
     if match is None or match[1] is None:
@@ -52,9 +52,9 @@ def _problem(text: str, file: str, message: str) -> Problem:
 
 
 class TomlLocator:
-    """Finds places in a valid TOML text, which is walked once, when first asked.
+    """Finds places in a valid TOML text, which is walked once, at the first request.
 
-    A table is where its header stands; a table of a list by its number, as in ``("suppress", 0)``.
+    The place of a table is that of its header; the path of a table of a list has its number, as in ``("suppress", 0)``.
     """
 
     __slots__ = ("_places", "_text")
@@ -113,7 +113,7 @@ class _Walk:
         return path, end
 
     def _below(self, path: Path, keys: Iterable[str]) -> Path:
-        """Return the path of keys; a list of tables stands for its last one."""
+        """Return the path of keys below a path; a list of tables stands for its last one."""
         for key in keys:
             path = (*path, key)
             if path in self._lengths:
@@ -134,7 +134,7 @@ class _Walk:
         return value_end
 
     def _dotted(self, offset: int) -> tuple[list[tuple[str, int, int]], int]:
-        """Return the keys between dots, each with its offsets, and where they end."""
+        """Return the keys between dots, each with its offsets, and the offset of their end."""
         keys = []
         while True:
             quoted = _STRING.match(self._text, offset)

@@ -1,4 +1,4 @@
-"""JSON with positions: the standard library reads, and places are looked up only when asked for."""
+"""JSON with positions: the standard library parses it, and places are looked up only on request."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _KINDS = {list: "a list", str: "a string", bool: "a boolean", type(None): "null"
 
 
 def load_json(text: str, file: str, *, lists: bool = False) -> Document:
-    """Read a JSON object; of a repeated key the last value counts, and all repeats are in ``duplicates``.
+    """Parse a JSON object; of a repeated key the last value applies, and all repetitions are in ``duplicates``.
 
     With ``lists`` the top level may be a list as well; its items are then in the data by their numbers.
 
-    Raises InputError for what RFC 8259 does not allow (NaN, Infinity, comments), a number too large,
+    Raises InputError for text that RFC 8259 does not allow (NaN, Infinity, comments), a number too large,
     text that is not Unicode, nesting beyond NESTING, and a top level that is not an object.
     """
     data, repeats = _parse(text, file)
@@ -50,7 +50,7 @@ def load_json(text: str, file: str, *, lists: bool = False) -> Document:
 
 
 def _parse(text: str, file: str) -> tuple[Any, bool]:
-    """Return the data, and whether a key stands twice in an object."""
+    """Return the data, and whether an object repeats a key."""
     try:
         data = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
     except json.JSONDecodeError as error:
@@ -72,7 +72,7 @@ def _parse(text: str, file: str) -> tuple[Any, bool]:
 
 
 def _has_repeats(text: str) -> bool:
-    """Return whether a key stands twice in an object of a text that can be read."""
+    """Return whether an object of a valid text repeats a key."""
     repeats = False
 
     def look(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -97,7 +97,7 @@ def _finite(literal: str) -> float:
 
 
 def _count_strings(data: Any) -> int | None:
-    """Return how many keys and strings there are, None where they are nested too deep."""
+    """Return the number of keys and strings, None where they are nested too deep."""
     level: list[Any] = [[data]]
     strings = 0
     for _ in range(NESTING + 2):
@@ -120,7 +120,7 @@ def _is_object(value: Any) -> bool:
 
 
 def _items(containers: list[Any]) -> Iterator[Any]:
-    """Yield what is in objects and lists, one level down."""
+    """Yield the values in objects and lists, one level down."""
     if _are_objects(containers):
         return chain.from_iterable(map(dict.values, containers))
     return chain.from_iterable(each.values() if type(each) is dict else each for each in containers)
@@ -151,10 +151,10 @@ def _refuse(text: str, file: str, offset: int, message: str) -> NoReturn:
 
 
 class JsonLocator:
-    """Finds places in a valid JSON text by walking only the wanted paths.
+    """Finds places in a valid JSON text by walking only the requested paths.
 
-    Siblings are skipped by the C decoder. Where no key is repeated, ``unique`` is the data and the walk stops
-    once all is found; where one is, the last of a repeated key is the one in effect.
+    The C decoder skips siblings. Where no key is repeated, ``unique`` is the data and the walk stops
+    once all paths are found; of a repeated key the last occurrence applies.
     """
 
     __slots__ = ("_decode", "_text", "_unique")
@@ -174,7 +174,7 @@ class JsonLocator:
         return {path: self._ended(_deepest(path, places)) for path in wanted}
 
     def _ended(self, place: ValuePlace) -> ValuePlace:
-        """Return a place with its end, which is looked for only where it is asked for."""
+        """Return a place with its end, which is computed only on request."""
         return place if place.end >= 0 else place._replace(end=self._decode(self._text, place.start)[1])
 
     def _walk(self, start: int, path: Path, wanted: dict[Any, Any], places: dict[Path, ValuePlace]) -> None:
@@ -191,7 +191,7 @@ class JsonLocator:
     def _only_ones(self, wanted: Iterable[Any]) -> dict[Any, ValuePlace]:
         """Return the places of top-level keys that occur only once in the whole text, without walking to them.
 
-        Where no escape hides a quote, a text that occurs once between quotes is the key that the data has.
+        Where no escape hides a quote, a text that occurs once between quotes is the key in the data.
         """
         text, hits = self._text, dict[Any, ValuePlace]()
         known = self._unique if self._unique is not None and "\\" not in text else {}
@@ -206,7 +206,7 @@ class JsonLocator:
         return hits
 
     def children(self, start: int) -> Iterator[tuple[str | int, ValuePlace]]:
-        """Yield what the object or list at an offset holds, by key or index, with its place."""
+        """Yield the entries of the object or list at an offset, by key or index, with their places."""
         if self._text[start] == "{":
             return self._members(start)
         if self._text[start] == "[":

@@ -1,4 +1,4 @@
-"""Changes to JSON as edits of its text, in the layout of the text around them."""
+"""Turns changes to JSON into edits of its text, in the layout of the surrounding text."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _inside(
 
 
 def _first(text: str, place: ValuePlace, added: dict[str, Json]) -> str:
-    """Return members for an object that has none: one a line, a step further in than the line the object is on."""
+    """Return the members of an empty object: one a line, one step further in than the line of the object."""
     outer = _indent(text, place.start)
     step = _step(text)
     if step is None:
@@ -67,7 +67,7 @@ def _first(text: str, place: ValuePlace, added: dict[str, Json]) -> str:
 
 
 def _more(text: str, first: ValuePlace, added: dict[str, Json]) -> str:
-    """Return members that follow others, laid out as the first of these."""
+    """Return members that follow others, in the layout of the first one."""
     before = text[text.rfind("\n", 0, first.key_start) + 1 : first.key_start]
     if before.strip() or "\n" not in text[: first.key_start]:
         return "".join(f", {json.dumps(key)}: {json.dumps(value)}" for key, value in added.items())
@@ -93,13 +93,13 @@ def _laid_out(value: Json, indent: str, step: str) -> str:
 
 
 def _indent(text: str, offset: int) -> str:
-    """Return the blanks that the line of an offset begins with."""
+    """Return the leading blanks of the line of an offset."""
     line = text[text.rfind("\n", 0, offset) + 1 : offset]
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
 def _step(text: str) -> str | None:
-    """Return by what the first line inside the top level is indented, None for a text on one line."""
+    """Return the indentation of the first line inside the top level, None for a text on one line."""
     brace = text.find("{")
     start = text.find("\n", brace) + 1
     if not start or text[brace + 1 : start].strip():

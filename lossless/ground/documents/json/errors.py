@@ -1,6 +1,6 @@
-"""What is wrong in a JSON text, in an operator's words, and where; imported only when something is.
+"""Explains mistakes in a JSON text for operators, with their places; imported only for an invalid text.
 
-Offsets are zero-based; texts are walked token by token, so that nothing inside a string misleads.
+Offsets are zero-based; texts are walked token by token, so that the content of strings does not mislead.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _REASONS = (
 
 
 def explain(text: str, reason: str, offset: int) -> tuple[int, str]:
-    """Return where and what a syntax error is, given the standard library's reason and offset."""
+    """Return the place and the description of a syntax error, from the standard library's reason and offset."""
     comma = _trailing_comma(text, reason, offset)
     if comma is not None:
         return comma, "a comma before the closing bracket; JSON allows none after the last entry"
@@ -61,7 +61,7 @@ def explain(text: str, reason: str, offset: int) -> tuple[int, str]:
 
 
 def bad_number(text: str) -> tuple[int, str]:
-    """Return where and what the first number is that no finite Python number stands for."""
+    """Return the place and the description of the first number that is not finite in Python."""
     for match in _NUMBER.finditer(text):
         token = match[0]
         if token.endswith(("NaN", "Infinity")):
@@ -82,7 +82,7 @@ def depth_exceeded(text: str, limit: int) -> int:
 
 
 def lone_surrogate(text: str) -> int | None:
-    """Return the offset of the first string that holds half of a surrogate pair."""
+    """Return the offset of the first string that contains half of a surrogate pair."""
     for match in _STRUCTURE.finditer(text):
         if match[0][0] == '"':
             try:
@@ -112,7 +112,7 @@ def duplicates(text: str) -> Iterator[DuplicateKey]:
 
 
 class _Scope:
-    """One open object or list: the key or index the walk is at, and where each key was first written."""
+    """One open object or list: the current key or index, and the first occurrence of each key."""
 
     __slots__ = ("_first", "expects_key", "is_object", "key")
 
@@ -122,13 +122,13 @@ class _Scope:
         self._first: dict[str, int] = {}
 
     def advance(self) -> None:
-        """Pass a comma."""
+        """Move past a comma."""
         self.expects_key = self.is_object
         if not self.is_object and isinstance(self.key, int):
             self.key += 1
 
     def enter(self, key: str, offset: int) -> int | None:
-        """Pass a key; return the offset where it was first written, None when it is new."""
+        """Move past a key; return the offset of its first occurrence, None for a new key."""
         self.key, self.expects_key = key, False
         first = self._first.setdefault(key, offset)
         return None if first == offset else first

@@ -1,7 +1,7 @@
-"""Composing YAML events into plain data and positions in one pass.
+"""Composes YAML events into plain data and positions in one pass.
 
-Working from events, not from ruamel's node tree, keeps nesting in our hands: its composer recurses in C and
-takes the process down at some ten thousand levels. It is also the faster way.
+Events, not ruamel's node tree, leave the control of nesting to this code: ruamel's composer recurses in C and
+crashes the process at some ten thousand levels. Events are also faster.
 """
 
 from __future__ import annotations
@@ -52,19 +52,19 @@ class YamlNode:
         self.is_merge = False
 
     def adopt(self, child: YamlNode) -> None:
-        """Count a child in."""
+        """Add the size and height of a child."""
         self.size += child.size
         self.height = max(self.height, child.height + 1)
         self.end = max(self.end, child.end)
 
     def alias(self, start: int, end: int) -> YamlNode:
-        """Return this value as it appears at an alias."""
+        """Return this value with the offsets of an alias."""
         node = YamlNode(start, end, self.data)
         node.children, node.size, node.height = self.children, self.size, self.height
         return node
 
     def child(self, step: str | int) -> tuple[YamlNode, YamlNode] | None:
-        """Return key and value of one child, a list item being its own key; None when there is none."""
+        """Return key and value of one child, for a list item the item twice; None for a missing child."""
         if isinstance(self.children, dict):
             return self.children.get(step)
         if isinstance(self.children, list) and isinstance(step, int) and 0 <= step < len(self.children):
@@ -79,7 +79,7 @@ class YamlNode:
 def compose(text: str, file: str, pure: bool, lists: bool = False) -> tuple[YamlNode, tuple[Problem, ...]]:
     """Return the top mapping of a text and the problems that left the rest readable; raises InputError.
 
-    With ``lists`` a list of mappings may stand at the top as well.
+    With ``lists`` the top level may also be a list of mappings.
     """
     composer = _Composer(text, file, pure)
     root = composer.document(lists)

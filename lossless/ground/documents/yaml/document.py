@@ -1,4 +1,4 @@
-"""YAML with positions: events of ruamel.yaml, with its C parser where installed, and an own composer."""
+"""YAML with positions: events of ruamel.yaml, with its C parser where installed, and a composer of our own."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def load_yaml(text: str, file: str, *, pure: bool = False, lists: bool = False) -> Document:
-    """Read one YAML document whose top level is a mapping; ``pure`` forbids the C parser.
+    """Parse one YAML document whose top level is a mapping; ``pure`` forbids the C parser.
 
     With ``lists`` the top level may be a list of mappings as well; they are then in the data by their numbers.
 
-    A repeated key keeps its first value; repeats, keys that are lists or mappings, and scalars without
-    meaning are in ``problems``.
+    A repeated key keeps its first value; repetitions, keys that are lists or mappings, and invalid scalars
+    are in ``problems``.
 
     Raises InputError for broken syntax, several documents in one file, unknown or circular aliases, aliases
     that expand to more than ALIASED_VALUES values, and nesting beyond NESTING.
@@ -35,8 +35,8 @@ def load_yaml(text: str, file: str, *, pure: bool = False, lists: bool = False) 
 class YamlLocator:
     """Finds places in composed nodes.
 
-    What an alias or a merge key brings in is located where it is written, at the anchor; the value of the
-    alias itself is where the alias stands.
+    Values below an alias or a merge key have the place at which they are written, at the anchor; the value of the
+    alias itself has the place of the alias.
     """
 
     __slots__ = ("_root",)
@@ -49,7 +49,7 @@ class YamlLocator:
         return {path: self._place(path) for path in paths}
 
     def node(self, path: Path) -> YamlNode:
-        """Return the composed value at a path, or at its deepest prefix that exists."""
+        """Return the composed value at a path, or at its deepest existing prefix."""
         return self._found(path)[1]
 
     def _place(self, path: Path) -> ValuePlace:

@@ -1,4 +1,4 @@
-"""Changes to YAML as edits of its text: comments, order and quotes stay."""
+"""Turns changes to YAML into edits of its text: comments, order and quotes stay."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Member = tuple[YamlNode, YamlNode]
 
 _PLAIN = re.compile(r"[A-Za-z0-9_./+%](?:[A-Za-z0-9_./+% -]*[A-Za-z0-9_./+%-])?")
-"""What needs no quotes anywhere, in flow mappings too."""
+"""The pattern of text that needs no quotes anywhere, in flow mappings too."""
 
 
 def replacements(document: Document, changes: Sequence[ValueChange]) -> list[Replacement]:
@@ -58,7 +58,7 @@ def _inside(text: str, node: YamlNode, changes: Sequence[ValueChange]) -> Iterat
 
 
 def _members(node: YamlNode) -> list[Member]:
-    """Return keys and values that are written here, in order: what a merge key brings in is not."""
+    """Return the keys and values that are written in a node, in order, without those of a merge key."""
     if isinstance(node.children, list):
         return [(item, item) for item in node.children]
     own = [pair for pair in (node.children or {}).values() if node.start <= pair[0].start < node.end]
@@ -145,7 +145,7 @@ def _scalar(value: Json) -> str:
 
 
 def _is_text(value: str) -> bool:
-    """Return whether a text without quotes is read as itself."""
+    """Return whether a text without quotes is parsed as text."""
     try:
         return plain(value) == value
     except ScalarError:

@@ -1,6 +1,6 @@
-"""What is wrong in a YAML text, in an operator's words, and where; imported only when something is.
+"""Explains mistakes in a YAML text for operators, with their places; imported only for an invalid text.
 
-The C parser and the pure Python one word a mistake differently: the text at the place decides first.
+The C parser and the pure Python one word a mistake differently, so the text at the place is examined first.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class _Mistake(NamedTuple):
 
 
 def explain(text: str, error: YAMLError | ValueError | OverflowError) -> tuple[int, str]:
-    """Return where and what a syntax error is."""
+    """Return the place and the description of a syntax error."""
     unprintable = _UNPRINTABLE.search(text)
     if unprintable:
         code = ord(unprintable[0])

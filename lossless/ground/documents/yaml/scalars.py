@@ -1,7 +1,7 @@
 """Scalars by the core schema of YAML 1.2.2, section 10.3.2.
 
 `no`, `on`, `10:20:30`, `2024-01-01` and `1_000` are text; `010` is ten. Numbers that are not finite are
-refused: nothing in a fabric is infinite.
+refused: no quantity of a fabric is infinite.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ Scalar = str | int | float | bool | None
 
 
 class ScalarError(ValueError):
-    """A scalar without meaning; the message says why."""
+    """An invalid scalar; the message has the reason."""
 
 
 def plain(text: str) -> Scalar:
-    """Return the value of an unquoted scalar; raises ScalarError when it is no finite number Python holds."""
+    """Return the value of an unquoted scalar; raises ScalarError for a number that is not finite in Python."""
     if text in _WORDS:
         return _WORDS[text]
     if text[0] not in _NUMBER_STARTS:
@@ -51,7 +51,7 @@ def plain(text: str) -> Scalar:
 
 
 def tagged(text: str, tag: str) -> Scalar:
-    """Return the value of a scalar that names its type, as in `!!str 26`; raises ScalarError."""
+    """Return the value of a scalar with an explicit type, as in `!!str 26`; raises ScalarError."""
     kind = tag.removeprefix(_TAG_PREFIX)
     if tag == "!" or (kind == "str" and kind != tag):
         return text
@@ -65,7 +65,7 @@ def tagged(text: str, tag: str) -> Scalar:
 
 
 def shown(tag: str) -> str:
-    """Return a tag as it is usually written: `!!str` for `tag:yaml.org,2002:str`."""
+    """Return a tag in its usual notation: `!!str` for `tag:yaml.org,2002:str`."""
     return "!!" + tag.removeprefix(_TAG_PREFIX) if tag.startswith(_TAG_PREFIX) else tag
 
 
@@ -83,7 +83,7 @@ def _float(text: str) -> float:
 
 
 def text_scalar(name: str) -> str:
-    """Return a name as YAML reads it as text: in quotes where it could be a number or another word."""
+    """Return a name as a YAML scalar that is parsed as text: in quotes where it could be a number or another word."""
     plain = re.fullmatch(r"[A-Za-z][A-Za-z0-9._-]*", name)
     words = ("true", "false", "null", "yes", "no", "on", "off", "y", "n")
     return name if plain and name.lower() not in words else f'"{name}"'
