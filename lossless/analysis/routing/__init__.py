@@ -1,1 +1,1 @@
-"""Routing: which turns packets may take at each switch, and so which buffers wait for which others."""
+"""Routing: the turns that packets may take at each switch, and the buffer dependencies that follow from them."""

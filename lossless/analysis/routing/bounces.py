@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Detour(NamedTuple):
-    """Turns of bounced packets: they come in one priority and leave in another, 0 the first and 1 the second."""
+    """Turns of bounced packets: their priority before and after the turn, 0 the first and 1 the second."""
 
     turns: Sequence[TurnSet]
     before: int
@@ -44,9 +44,9 @@ class _Bounce(NamedTuple):
 
 
 def least_cycle_length(wires: Wires, moves: PolicyMoves) -> int:
-    """Return how many channels a cycle has at least: three, or four where all links join tiers next to each other.
+    """Return the least number of channels in a cycle: three, or four where all links join neighboring tiers.
 
-    In one of two, a packet would turn back to where it came from.
+    In a cycle of two, a packet would turn straight back.
     """
     return 4 if all((wires.tiers[near] ^ wires.tiers[far]) & 1 for near, far in moves.channels) else 3
 
@@ -54,7 +54,7 @@ def least_cycle_length(wires: Wires, moves: PolicyMoves) -> int:
 def first_turns(
     wires: Wires, moves: PolicyMoves, traffic: Flows, bouncing: Mapping[int, bool]
 ) -> list[Detour]:
-    """Return the turns at the switches that bounce, of packets on their first bounce: a quick first answer."""
+    """Return the turns of packets on their first bounce, at the switches that bounce: a quick first answer."""
     arrived = _add([0] * len(moves.channels), traffic) if bouncing else []
     bounces = (bounce for bounce in _places(wires, moves, bouncing) if not bounce.before)
     return [
@@ -65,7 +65,7 @@ def first_turns(
 
 
 def detours(wires: Wires, moves: PolicyMoves, traffic: Flows, bouncing: Mapping[int, bool]) -> list[Detour]:
-    """Return the turns that bounces add; ``bouncing`` says of switches whether they do so in a second priority."""
+    """Return the turns that bounces add; ``bouncing`` has for each switch whether it does so in a second priority."""
     nothing = [0] * len(moves.channels)
     arrived = [_add(list(nothing), traffic), nothing]
     by_bounce: dict[_Bounce, tuple[int, Sequence[int], list[Detour]]] = {}
@@ -92,7 +92,7 @@ def _detour(
     ins: Sequence[int],
     arrived: Sequence[list[int]],
 ) -> list[Detour]:
-    """Send on what comes by ``ins``, and note where it arrives."""
+    """Forward the packets that arrive by ``ins``, and record where they arrive."""
     gone = _beyond(wires, moves, traffic, bounce, _all(arrived[bounce.before], ins))
     _add(arrived[bounce.after], gone)
     return [
@@ -102,12 +102,12 @@ def _detour(
 
 
 def _all(arrived: Sequence[int], channels: Iterable[int]) -> int:
-    """Return the destinations of all that comes by some channels."""
+    """Return the destinations of all packets that arrive by some channels."""
     return reduce(or_, (arrived[channel] for channel in channels), 0)
 
 
 def _places(wires: Wires, moves: PolicyMoves, bouncing: Mapping[int, bool]) -> Iterator[_Bounce]:
-    """Yield where packets are bounced. What is in its second priority is not moved again."""
+    """Yield the bounces of each switch. Packets in a second priority keep it."""
     ins, outs = dict[int, list[int]](), dict[int, list[int]]()
     for channel, (near, far) in enumerate(moves.channels):
         if far in bouncing and wires.tiers[near] > wires.tiers[far]:
@@ -121,7 +121,7 @@ def _places(wires: Wires, moves: PolicyMoves, bouncing: Mapping[int, bool]) -> I
 
 
 def _beyond(wires: Wires, moves: PolicyMoves, traffic: Flows, bounce: _Bounce, wanted: int) -> Flows:
-    """Return by which moves packets that were bounced go to some destinations."""
+    """Return the moves by which bounced packets travel to some destinations."""
     own = sum(1 << number for number, end in enumerate(traffic.destinations) if end == bounce.switch)
     goals = (-1 if wanted & own else wanted) & ~own
     goes_by = avoiding(moves, bounce.switch)
@@ -144,7 +144,7 @@ def _turned(gone: Flows, bounce: _Bounce) -> Iterator[TurnSet]:
 
 
 def _add(arrived: list[int], added: Flows) -> list[int]:
-    """Note by channel the destinations of what it carries."""
+    """Add the destinations of carried packets to those of each channel."""
     for over, carried in zip(added.moves.over, added.carried, strict=True):
         arrived[over] |= carried
     return arrived

@@ -1,7 +1,8 @@
-"""Switches and what joins them, as plain numbers: what routes are computed on.
+"""Switches and the links between them as plain numbers, on which routes are computed.
 
-Parallel links between two switches are one pair: routing uses all of them, and so all wait for the same buffers. Hosts
-are left out: nothing comes before what they send, and they take what is sent to them, so no cycle goes through one.
+Parallel links between two switches are one pair: routing uses all of them, so all wait for the same buffers. Hosts
+are left out: their packets depend on no earlier buffer, and they consume the packets they receive, so no cycle goes
+through one.
 """
 
 from __future__ import annotations
@@ -20,16 +21,16 @@ if TYPE_CHECKING:
     Pair = tuple[str, str]
 
 UNKNOWN_TIER = 0
-"""The tier of switches without one, and of those whose tier is unknown; hosts are attached to any."""
+"""The tier of switches without one, and of those whose tier is unknown; hosts may be attached to any of them."""
 
 
 class Wires(NamedTuple):
-    """Switches by number. ``links`` says of each switch how many links lead to which other ones.
+    """Switches by number. ``links`` has for each switch the number of links to other switches.
 
-    ``tiers`` counts from 1 at the leaves, 0 where it is not known; ``attached`` says which switches have hosts. Marks
-    tell otherwise identical switches apart. ``ports`` looks up the first link from one switch to another, port by
-    port, for pairs of names. What comes from the first to the second of a ``lossy`` pair is never paused. Switches
-    ``outside`` send and take packets like others with hosts; how they forward is not known.
+    ``tiers`` counts from 1 at the leaves, 0 for an unknown tier; ``attached`` has which switches have hosts. Marks
+    distinguish otherwise identical switches. ``ports`` looks up the first link from one switch to another, port by
+    port, for pairs of names. Packets from the first to the second of a ``lossy`` pair are never paused. Switches
+    ``outside`` send and receive packets like others with hosts; their forwarding is unknown.
     """
 
     names: Sequence[str]
@@ -42,14 +43,14 @@ class Wires(NamedTuple):
     outside: frozenset[int] = frozenset()
 
     def pairs(self) -> Iterator[tuple[int, int, int]]:
-        """Yield pairs of switches that are joined, the lower number first, and how many links join them."""
+        """Yield pairs of linked switches, the lower number first, and the number of their links."""
         for near, others in enumerate(self.links):
             for far, links in others.items():
                 if near < far:
                     yield near, far, links
 
     def above(self, switch: int) -> list[int]:
-        """Return the switches that a switch has links up to."""
+        """Return the switches at the upper end of a switch's links."""
         own = self.tiers[switch]
         return [other for other in self.links[switch] if self.tiers[other] > own]
 
@@ -96,7 +97,7 @@ def _device(name: str) -> str:
 
 
 def _ports_between(fabric: Fabric, pairs: Iterable[Pair]) -> dict[Pair, Pair]:
-    """Return the ports of the first link of each pair; looked up when a person is shown them, and not before."""
+    """Return the ports of the first link of each pair; looked up only when a result is shown."""
     wanted, ports_of = set(pairs), dict[tuple[str, str], tuple[str, str]]()
     for near_end, far_end, _ in _ends(fabric):
         near, far = _device(near_end[0]), _device(far_end[0])
@@ -108,9 +109,9 @@ def _ports_between(fabric: Fabric, pairs: Iterable[Pair]) -> dict[Pair, Pair]:
 
 
 def _lossy(fabric: Fabric, number: Mapping[str, int]) -> frozenset[tuple[int, int]]:
-    """Return the pairs whose second switch does not pause what comes from the first.
+    """Return the pairs whose second switch does not pause packets from the first.
 
-    Outside nobody pauses what nobody here would.
+    Outside switches are assumed to have no PFC on links on which this side has none.
     """
     if fabric.pfc_tiers is None:
         return frozenset()
@@ -132,9 +133,9 @@ def _lossy(fabric: Fabric, number: Mapping[str, int]) -> frozenset[tuple[int, in
 
 
 def without(wires: Wires, switches: Collection[int] = (), pairs: Collection[tuple[int, int]] = ()) -> Wires:
-    """Return the wires that are left where switches, and all links of some pairs, are out of service.
+    """Return the wires that remain where switches, and all links of some pairs, are out of service.
 
-    A switch that is out of service stays in its place, without links and without hosts.
+    A switch that is out of service keeps its number, without links and without hosts.
     """
     links = list(wires.links)
     for switch in switches:
@@ -149,7 +150,7 @@ def without(wires: Wires, switches: Collection[int] = (), pairs: Collection[tupl
 
 
 def parts(wires: Wires, beside: Collection[int] = ()) -> list[int]:
-    """Return of each switch a number that it shares with all that links join it to, by paths past those ``beside``.
+    """Return a number for each switch, equal for switches that links join by paths around those in ``beside``.
 
     These themselves have -1.
     """
@@ -169,7 +170,7 @@ def parts(wires: Wires, beside: Collection[int] = ()) -> list[int]:
 
 
 def compact(wires: Wires, surplus: Collection[int]) -> Wires:
-    """Leave switches out, and number the rest again in their order."""
+    """Remove switches, and number the rest again in their order."""
     kept = [switch for switch in range(len(wires.names)) if switch not in surplus]
     number = {switch: place for place, switch in enumerate(kept)}
     links = [{number[o]: n for o, n in wires.links[s].items() if o in number} for s in kept]

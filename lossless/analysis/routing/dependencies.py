@@ -1,7 +1,7 @@
 """Cyclic buffer dependencies (CBD), and the turns that close them.
 
 A CBD does not mean that a fabric deadlocks: a PFC deadlock needs every queue of the cycle to be full. Without a CBD no
-deadlock is possible: a buffer that waits for nothing drains, and then those that wait for it. (S. Hu et al., Deadlocks
+deadlock is possible: a buffer that waits for no other drains, and then those that wait for it. (S. Hu et al., Deadlocks
 in Datacenter Networks, HotNets 2016, abstract: the condition is a necessary one, and not sufficient.)
 """
 
@@ -31,19 +31,19 @@ if TYPE_CHECKING:
     from lossless.model.fabric.routing import RoutingPolicy
 
 MEMBERS = 3
-"""How many blocks of a family show all that any number of them can do.
+"""The number of blocks of a family that show every cycle that more of them can have.
 
 A cycle may pass many blocks of a family; of those with one switch between them some must be different ones, and three
-suffice for that, as three colors do for a ring of any length. Where paths begin and end can be in any of them, if only
-both are not in one. Distances are the same while one is left.
+suffice for that, as three colors do for a ring of any length. Paths may begin and end in any of them, as long as
+both ends are not in one. Distances are the same while one is left.
 """
 
 
 class RoutingQuestion(NamedTuple):
-    """What is asked of wires; switches are named.
+    """The routing to examine on wires; switches are named.
 
-    ``bounces`` send packets from a higher tier back up; ``moved`` do so in a second priority, in which nothing bounces.
-    Paths may be ``extra_hops`` longer than the shortest that the policy allows.
+    ``bounces`` send packets from a higher tier back up; ``moved`` do so in a second priority, in which no switch
+    bounces. Paths may be ``extra_hops`` longer than the shortest that the policy allows.
     """
 
     policy: RoutingPolicy
@@ -68,9 +68,10 @@ class CycleHop(NamedTuple):
 
 
 class RoutingVerdict(NamedTuple):
-    """``cycle`` is empty where there is none. ``valley`` names the switches of a valley that the policy allows, in
-    order. ``lost`` are two switches with hosts that are joined and have no path
-    between them.
+    """The verdict on routing.
+
+    ``cycle`` is empty without a cycle. ``valley`` names the switches of a valley that the policy allows, in
+    order. ``lost`` are two switches with hosts that links join without a path between them.
     """
 
     cycle: tuple[CycleHop, ...] = ()
@@ -79,7 +80,7 @@ class RoutingVerdict(NamedTuple):
 
 
 def routing_verdict(wires: Wires, question: RoutingQuestion) -> RoutingVerdict:
-    """Return what can be said of wires as they are."""
+    """Return the verdict on wires as they are."""
     if only_up_down(question) and not wires.outside:
         return RoutingVerdict(lost=_lost(wires, lost_up_down(wires)))
     folded_wires = reduced(wires, question, MEMBERS)
@@ -87,22 +88,22 @@ def routing_verdict(wires: Wires, question: RoutingQuestion) -> RoutingVerdict:
 
 
 def moves_of(wires: Wires, question: RoutingQuestion) -> PolicyMoves:
-    """Return the moves that the policy of a question allows. What comes to a switch outside ends there."""
+    """Return the moves that the policy of a question allows. Packets that reach a switch outside end there."""
     moves = up_down(wires) if question.policy == "up-down" else shortest_path(wires)
     return ending(moves, wires.outside) if wires.outside else moves
 
 
 def only_up_down(question: RoutingQuestion) -> bool:
-    """Return whether packets go up, then down, and nothing bounces.
+    """Return whether packets go up, then down, without bounces.
 
-    Each channel on such a path ranks higher than the one before it (:func:`all_rise`), whatever the links are. So no
-    cycle can close and no path has a valley, however long paths are; they can only be lost.
+    Each channel on such a path ranks higher than the one before it (:func:`all_rise`), for any links. So no
+    cycle can close and no path has a valley, however long paths are; packets can only be lost.
     """
     return question.policy == "up-down" and not (question.bounces or question.moved)
 
 
 def moves_verdict(wires: Wires, moves: PolicyMoves, question: RoutingQuestion) -> RoutingVerdict:
-    """Return what can be said of moves between all switches there are; the policy of the question is not asked."""
+    """Return the verdict on given moves between all switches; the policy of the question is ignored."""
     traffic = flows(moves, wires.attached, wires.outside, question.extra_hops)
     rising, bouncing = all_rise(wires, traffic.moves, traffic.carried), _bouncing(wires, question)
     hops = () if rising and not bouncing else _smallest(wires, moves, traffic, bouncing)
@@ -110,7 +111,7 @@ def moves_verdict(wires: Wires, moves: PolicyMoves, question: RoutingQuestion) -
 
 
 def cycle_through_outside(wires: Wires, question: RoutingQuestion) -> tuple[CycleHop, ...]:
-    """Return a cycle that closes where switches outside forward all to all, but nothing back to where it came from."""
+    """Return a cycle that closes if outside switches forward from each link to all others."""
     folded_wires = reduced(wires, question, MEMBERS)
     moves = moves_of(folded_wires, question)
     traffic = flows(moves, folded_wires.attached, folded_wires.outside, question.extra_hops)
@@ -133,7 +134,7 @@ def _through(wires: Wires, moves: PolicyMoves) -> Iterator[TurnSet]:
 
 
 def reduced(wires: Wires, question: RoutingQuestion, most: int) -> Wires:
-    """Return wires with at most ``most`` of what is identical; switches that bounce are told apart from others."""
+    """Return wires with at most ``most`` of identical blocks; switches that bounce are distinguished from others."""
     return folded(told_apart(wires, question), most)
 
 
@@ -152,7 +153,7 @@ def _bouncing(wires: Wires, question: RoutingQuestion) -> dict[int, bool]:
 def _smallest(
     wires: Wires, moves: PolicyMoves, traffic: Flows, bouncing: Mapping[int, bool]
 ) -> tuple[CycleHop, ...]:
-    """Return a shortest cycle. What leads from the first priority to the second never leads back."""
+    """Return a shortest cycle. No turn goes from the second priority back to the first."""
     if not bouncing:
         traffic = traffic._replace(carried=_coming_back(traffic))
         return _shortest_cycle(wires, moves, list(turns(traffic)), ()) if any(traffic.carried) else ()
@@ -168,7 +169,7 @@ def _smallest(
 def _shortest_cycle(
     wires: Wires, moves: PolicyMoves, sets: Sequence[Sequence[TurnSet]], bounced: Sequence[Detour]
 ) -> tuple[CycleHop, ...]:
-    """Return a shortest cycle of waits, channels of the second priority numbered after those of the first."""
+    """Return a shortest cycle of waits, with channels of the second priority numbered after those of the first."""
     channels = len(moves.channels)
     waits = WaitGraph(2 * channels if any(detour.after for detour in bounced) else channels)
     for turn_sets in sets:
@@ -181,9 +182,9 @@ def _shortest_cycle(
 
 
 def _coming_back(traffic: Flows) -> list[int]:
-    """Return what is carried by channels that lead back to where they come from, by others.
+    """Return the traffic of each channel from which another path leads back to its start, 0 for other channels.
 
-    Whatever waits for itself in the end waits by these.
+    Every cycle of waits consists of these.
     """
     moves = traffic.moves
     tails, heads = array(NODE, map(moves.place, moves.tails)), array(NODE, map(moves.place, moves.heads))
@@ -203,7 +204,7 @@ def all_rise(wires: Wires, moves: PolicyMoves, carried: Sequence[int]) -> bool:
     """Return whether every turn leads to a channel of a higher rank, which is impossible along a cycle.
 
     Channels down rank highest, and the higher the lower they begin; all others rank as high as they begin. So no path
-    has a valley. What channels carry is put together by rank, so that this takes a step a move, and not one a turn.
+    has a valley. The traffic of channels is combined by rank, so that this takes a step a move, and not one a turn.
     """
     tiers = wires.tiers
     ranks = [
@@ -227,7 +228,7 @@ def all_rise(wires: Wires, moves: PolicyMoves, carried: Sequence[int]) -> bool:
 def _paused(
     wires: Wires, moves: PolicyMoves, sets: Sequence[TurnSet], before: int, after: int
 ) -> Iterator[TurnSet]:
-    """Yield turns between channels that are paused, their numbers shifted by priority."""
+    """Yield turns between channels with PFC, their numbers shifted by priority."""
     for ins, outs in sets:
         yield TurnSet(
             [c + before for c in ins if moves.channels[c] not in wires.lossy],
@@ -236,7 +237,7 @@ def _paused(
 
 
 def _hops(wires: Wires, moves: PolicyMoves, nodes: Sequence[int]) -> tuple[CycleHop, ...]:
-    """Return a cycle of channels in names, with what comes before each of them."""
+    """Return a cycle of channels as named hops."""
     if not nodes:
         return ()
     names, tiers = wires.names, wires.tiers
@@ -258,7 +259,7 @@ def _hops(wires: Wires, moves: PolicyMoves, nodes: Sequence[int]) -> tuple[Cycle
 
 
 def _lost(wires: Wires, lost: Mapping[int, int]) -> tuple[str, str] | None:
-    """Return two switches that links join, and that no path leads between.
+    """Return two switches that links join and no path connects.
 
     Where one can send to an outside switch of a higher tier, and such a switch to the other, there may be a path.
     """

@@ -1,7 +1,7 @@
-"""How far every state is from every switch with hosts: for all destinations at once, one bit each.
+"""Distances of all states from all switches with hosts, computed for all destinations at once, one bit each.
 
-A destination is a switch with hosts. Work is a few passes over all moves, one for each hop of the longest path; what
-a pass does for a thousand destinations is one operation on numbers of a thousand bits.
+A destination is a switch with hosts. Work is a few passes over all moves, one for each hop of the longest path; in each
+pass one operation on numbers of a thousand bits handles a thousand destinations.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class ShortestPaths(NamedTuple):
     """All shortest paths to all destinations, which are bits in the order of ``destinations``.
 
-    ``layers`` has by hops, of each state, the destinations that are so far away; ``hops`` of each move those that it
-    leads nearer to; ``reached`` of each state all that it has a path to. ``own`` is the bit of each switch, 0
+    ``layers`` has for each number of hops the destinations at that distance of each state; ``hops`` of each move those
+    that it leads nearer to; ``reached`` of each state all that it has a path to. ``own`` is the bit of each switch, 0
     without hosts.
     """
 
@@ -41,7 +41,7 @@ def numbered_destinations(attached: Sequence[bool]) -> tuple[list[int], list[int
 
 
 def shortest_paths(moves: PolicyMoves, attached: Sequence[bool], ends: Collection[int] = ()) -> ShortestPaths:
-    """Return the shortest paths between switches with hosts; nothing goes on from ``ends``."""
+    """Return the shortest paths between switches with hosts; no path continues from ``ends``."""
     destinations, own = numbered_destinations(attached)
     into: list[list[int]] = [[] for _ in moves.at]
     for move, (tail, head) in enumerate(zip(moves.tails, moves.heads, strict=True)):
@@ -55,7 +55,7 @@ def shortest_paths(moves: PolicyMoves, attached: Sequence[bool], ends: Collectio
 def _layered(
     moves: PolicyMoves, into: Sequence[Sequence[int]], reached: list[int]
 ) -> tuple[list[dict[int, int]], list[int]]:
-    """Walk from all destinations at once; return what each state finds at each distance, and by which moves."""
+    """Search from all destinations at once; return the destinations of each state by distance, and of each move."""
     tails, hops = moves.tails, [0] * len(moves.tails)
     missing = [~destination_bits for destination_bits in reached]
     layer = {state: destination_bits for state, destination_bits in enumerate(reached) if destination_bits}

@@ -1,11 +1,12 @@
-"""What is left of a fabric when something fails: every case that could matter once, or as many as there is time for.
+"""The fabric after failures: every relevant case once, or as many as the work limit allows.
 
-Up to so many links fail, or so many switches, never both: the failures to tolerate that an intent declares.
+Either a number of links fail, or a number of switches, never both: the failures to tolerate that an intent declares.
 
 Two cases that differ only in which of several identical blocks fails leave the same fabric behind, with other names. So
-one case is checked of all that symmetry makes the same (:class:`~lossless.analysis.routing.symmetry.Orbits`). And the
-failure of something whose paths have enough disjoint alternatives shows nothing that was not seen without it
-(:mod:`lossless.analysis.routing.path_diversity`). Both hold again for what is left, and so for a second failure.
+one of the symmetric cases is checked (:class:`~lossless.analysis.routing.symmetry.Orbits`). And the
+failure of an element whose paths have enough disjoint alternatives shows nothing new
+(:mod:`lossless.analysis.routing.path_diversity`). Both are also true for the remaining fabric, and so for a second
+failure.
 """
 
 from __future__ import annotations
@@ -37,13 +38,16 @@ if TYPE_CHECKING:
 MOST_WORK = 6_000_000
 """Channels between switches checked, over all cases, before cases are drawn at random instead: about half a minute."""
 DRAWN = 300
-"""Cases drawn. Where a share p of all cases shows something, n drawn at random show nothing with probability (1 - p)^n.
-That is 5 % where p is 1 - 0.05^(1/n), just below 3/n, as ln 0.05 is -2.996: with 300, one in a hundred."""
+"""Cases drawn at random.
+
+Where a share p of all cases has a result, n random cases miss it with probability (1 - p)^n. That is 5 % where p is
+1 - 0.05^(1/n), just below 3/n, as ln 0.05 is -2.996: with 300, one in a hundred.
+"""
 _SEED = 1
 
 
 class Failure(NamedTuple):
-    """One thing that can fail: a switch, or all links of a pair, by name. ``links`` is how many failures that takes."""
+    """An element that can fail: a switch, or all links of a pair, by name. ``links`` is how many failures it counts."""
 
     ends: tuple[str, ...]
     links: int
@@ -53,36 +57,36 @@ class Failure(NamedTuple):
 
 
 class FailureBudget(NamedTuple):
-    """How many links may fail at once, or how many switches."""
+    """The number of links that may fail at once, or of switches."""
 
     links: int
     switches: int
 
 
 class FailureCase(NamedTuple):
-    """What has failed, and the wires that are left."""
+    """The failed elements, and the remaining wires."""
 
     failed: tuple[Failure, ...]
     wires: Wires
 
     @property
     def cost(self) -> int:
-        """How many failures it takes."""
+        """The number of failures."""
         return sum(failure.links for failure in self.failed)
 
 
 class VerdictAfterFailures(NamedTuple):
-    """A verdict, and after which failures it holds."""
+    """A verdict, and the failures that lead to it."""
 
     verdict: RoutingVerdict
     failed: tuple[Failure, ...]
 
 
 class FailureOutcome(NamedTuple):
-    """What was seen first of each kind, with as few failures as it takes; after a cycle nothing more is looked for.
+    """The first result of each kind, with the fewest failures; the search ends at a cycle.
 
-    ``cases`` is how many fabrics were looked at; unless some of them were ``drawn`` at random because there are more,
-    they show what all show.
+    ``cases`` is the number of examined fabrics; unless some of them were ``drawn`` at random because there are more,
+    they stand for all.
     """
 
     cycle: VerdictAfterFailures | None = None
@@ -93,7 +97,7 @@ class FailureOutcome(NamedTuple):
 
 
 def after_failures(wires: Wires, question: RoutingQuestion, budget: FailureBudget) -> FailureOutcome:
-    """Return what up to so many failures lead to, beginning with none."""
+    """Return the verdicts after up to a number of failures, beginning with none."""
     base = reduced(wires, question, MEMBERS + max(budget)) if any(budget) else wires
     outcome = _checked(iter((FailureCase((), base),)), question, FailureOutcome())
     if _settled(outcome, question):
@@ -110,7 +114,7 @@ def after_failures(wires: Wires, question: RoutingQuestion, budget: FailureBudge
 def _checked(
     cases: Iterator[FailureCase], question: RoutingQuestion, outcome: FailureOutcome
 ) -> FailureOutcome:
-    """Add what cases show that was not seen with fewer failures."""
+    """Add the results of cases that did not occur with fewer failures."""
     for case in cases:
         verdict = routing_verdict(case.wires, question)
         first_seen = VerdictAfterFailures(verdict, case.failed)
@@ -140,7 +144,7 @@ def _links(wires: Wires) -> Iterator[Failure]:
 
 
 _KINDS: tuple[Callable[[Wires], Iterator[Failure]], ...] = (_links, _switches)
-"""What can fail, in the order of :class:`FailureBudget`."""
+"""Functions that yield the elements that can fail, in the order of :class:`FailureBudget`."""
 
 
 def _cost(case: FailureCase) -> int:
@@ -148,15 +152,15 @@ def _cost(case: FailureCase) -> int:
 
 
 def _settled(outcome: FailureOutcome, question: RoutingQuestion) -> bool:
-    """Return whether further failures can show nothing worse than what has been seen."""
+    """Return whether further failures can show nothing worse than the results so far."""
     return outcome.cycle is not None or (outcome.lost is not None and only_up_down(question))
 
 
 class _Cases:
-    """One case of each kind of one to ``most`` failures that could matter, fewer first; ``of`` says what can fail.
+    """One case of each kind of one to ``most`` failures that could matter, fewer first; ``of`` yields the elements.
 
-    Where a failure could not change anything, the cases without it show what those with it would. ``too_many``: there
-    was no time for all.
+    Where a failure could not change anything, the cases without it show the same as those with it. ``too_many``: the
+    work limit was reached.
     """
 
     def __init__(
@@ -179,7 +183,7 @@ class _Cases:
                     return
 
     def _after(self, case: FailureCase, cost: int) -> Iterator[FailureCase]:
-        """Yield the cases with one failure more; stop when there is no time for more."""
+        """Yield the cases with one failure more, until the work limit is reached."""
         remaining, size = self.most - cost, sum(map(len, case.wires.links))
         folded_wires = folded(case.wires, MEMBERS + remaining)
         for failure in self._strikes(folded_wires, remaining):
@@ -195,9 +199,9 @@ class _Cases:
                 yield next_case
 
     def _strikes(self, wires: Wires, failures: int) -> Iterator[Failure]:
-        """Yield what can fail, one of each kind.
+        """Yield the elements that can fail, one of each kind.
 
-        Only what must fail, or some of it, for up to so many ``failures`` to change anything.
+        Only elements of which one or more must fail for up to ``failures`` failures to change anything.
         """
         matters = self._that_matter(wires, failures)
         number = {name: place for place, name in enumerate(wires.names)}
@@ -214,9 +218,9 @@ class _Cases:
                 yield failure
 
     def _that_matter(self, wires: Wires, failures: int) -> frozenset[tuple[int, ...]] | None:
-        """Return the ends that could change anything by failing; None where any could.
+        """Return the ends whose failure could change anything; None where any could.
 
-        What is bounced goes on from switches above, which may have fewer paths than hosts have.
+        Bounced packets continue from switches above, which may have fewer paths than hosts have.
         """
         if self._question.bounces or self._question.moved:
             return None
@@ -225,7 +229,7 @@ class _Cases:
 
 
 def after_failure(wires: Wires, failure: Failure) -> Wires:
-    """Return what is left after one failure."""
+    """Return the remaining wires after one failure."""
     numbers = tuple(wires.names.index(name) for name in failure.ends)
     if len(numbers) == 1:
         return without(wires, numbers)
@@ -235,7 +239,7 @@ def after_failure(wires: Wires, failure: Failure) -> Wires:
 def _some_cases(
     wires: Wires, question: RoutingQuestion, possible: Sequence[Failure], most: int
 ) -> Iterator[FailureCase]:
-    """Yield cases of so many failures, drawn from all there are, with few of the identical switches kept."""
+    """Yield cases of a number of failures, drawn from all there are, with few of the identical switches kept."""
     marked_apart = told_apart(wires, question)
     identical = twins(marked_apart)
     number = {name: place for place, name in enumerate(wires.names)}
@@ -250,7 +254,7 @@ def _some_cases(
 
 
 def _drawn(random: Random, possible: Sequence[Failure], most: int) -> list[Failure]:
-    """Return strikes that add up to so many failures, or to as many as there can be."""
+    """Return random failures that sum to a number, or to the largest possible one."""
     drawn, left = list[Failure](), most
     while left:
         failure = random.choice(possible)

@@ -1,4 +1,4 @@
-"""Which moves carry traffic to which switches: for all destinations at once, one bit each.
+"""The traffic of each move, for all destinations at once, one bit each.
 
 Packets take all shortest paths, or also longer ones (:mod:`.longer_paths`).
 """
@@ -20,10 +20,12 @@ if TYPE_CHECKING:
 
 
 class Flows(NamedTuple):
-    """``carried`` has of each of the ``moves`` the destinations of what it carries, as bits; ``lost`` of each switch
-    with hosts those that no path leads to.
+    """Traffic by move.
 
-    With ``extra_hops`` traffic could, by what moves carry, turn straight back at some states, and does not.
+    ``carried`` has for each of the ``moves`` the destinations of its packets, as bits; ``lost`` for each switch
+    with hosts the destinations without a path.
+
+    With ``extra_hops`` the moves alone would allow packets to turn straight back at some states, which they do not.
     """
 
     moves: PolicyMoves
@@ -36,9 +38,9 @@ class Flows(NamedTuple):
 def flows(
     moves: PolicyMoves, attached: Sequence[bool], outside: Collection[int] = (), extra_hops: int = 0
 ) -> Flows:
-    """Return what is carried where all hosts send to all others by all paths of up to so many extra hops.
+    """Return the traffic where all hosts send to all others by all paths of up to a number of extra hops.
 
-    Switches outside send to all but each other: they have paths of their own for that.
+    Switches outside do not send to each other: they have paths of their own for that.
     """
     paths = shortest_paths(moves, attached)
     apart = sum(paths.own[switch] for switch in outside)
@@ -49,7 +51,7 @@ def flows(
 def flows_of(
     moves: PolicyMoves, attached: Sequence[bool], sent: Mapping[int, int], extra_hops: int = 0
 ) -> Flows:
-    """Return what is carried where some switches alone send, each to some of the switches with hosts."""
+    """Return the traffic where only some switches send, each to some of the switches with hosts."""
     return _flows(moves, shortest_paths(moves, attached), sent, extra_hops)
 
 
@@ -61,9 +63,9 @@ def _flows(moves: PolicyMoves, paths: ShortestPaths, sent: Mapping[int, int], ex
 
 
 def lost_up_down(wires: Wires) -> dict[int, int]:
-    """Return, of switches with hosts, the destinations that no path up, level at most once, and down leads to.
+    """Return, for switches with hosts, the destinations without a path up, level at most once, and down.
 
-    Where only that is asked, paths need not be told by their hops, nor by their moves.
+    This question alone needs neither hops nor moves.
     """
     destinations, reached = numbered_destinations(wires.attached)
     links, tiers = wires.links, wires.tiers
@@ -86,9 +88,9 @@ def _lost(destinations: Sequence[int], reached: Sequence[int]) -> dict[int, int]
 
 
 def carried(moves: PolicyMoves, paths: ShortestPaths, sent: Mapping[int, int]) -> list[int]:
-    """Return what each move carries of what is ``sent`` by switches, to which destinations: those that have a path.
+    """Return the destinations of the ``sent`` packets that each move carries; those without a path are dropped.
 
-    It goes on from the farthest states first.
+    States are processed from the farthest to the nearest.
     """
     out: list[list[int]] = [[] for _ in moves.at]
     for move, tail in enumerate(moves.tails):

@@ -1,9 +1,10 @@
-"""Paths that are longer than the shortest by up to so many hops, and what each move then carries.
+"""Paths that are up to a number of hops longer than the shortest, and the traffic of each move on them.
 
-A packet has so many extra hops to spend, as many as each move leads it farther than a shortest path would. It never
-turns straight back to the switch that it came from, and never goes on from the switch that it is sent to. So what it
-may still do depends on the channel that it came by and on the hops that are left: those two are followed, for all
-destinations at once, and not single paths. By any channel but one leaves what came by two others, or by another one.
+A packet has a number of extra hops, and each move uses as many as it leads farther than a shortest path would. A packet
+never turns straight back to the switch that it came from, and never continues from its destination. So its possible
+moves depend on the channel that it came by and on the remaining hops: these two are tracked, for all
+destinations at once, and not single paths. A packet can leave by a channel if it came by any other one than the
+opposite channel.
 
 Every path that arrives is counted, also those that visit a switch twice. Work is that of shortest paths, times the
 square of one more than the extra hops.
@@ -26,10 +27,10 @@ if TYPE_CHECKING:
 def carried_with_extra_hops(
     moves: PolicyMoves, paths: ShortestPaths, sent: Mapping[int, int], extra_hops: int
 ) -> tuple[PolicyMoves, list[int]]:
-    """Return moves between states that also say how many extra hops are spent, and what each carries of what is sent.
+    """Return moves between states that include the extra hops used so far, and the traffic of each.
 
-    States in which none is spent keep their numbers; after them come those with one spent, and so on. Moves that carry
-    nothing are left out.
+    States without extra hops keep their numbers; after them come those with one, and so on. Moves without traffic
+    are left out.
     """
     states, by_move = len(moves.at), _carried(_Arriving(moves, paths, extra_hops), sent)
     tails = [moves.tails[move] + spent * states for move, spent, _ in by_move]
@@ -40,7 +41,7 @@ def carried_with_extra_hops(
 
 
 class _Together(NamedTuple):
-    """The bits of several numbers: those of any, and those of two or more."""
+    """The bits of several numbers: those in any, and those in two or more."""
 
     any: int
     two: int
@@ -59,10 +60,10 @@ def _together(numbers: Iterable[int]) -> _Together:
 
 
 class _Arriving:
-    """What moves can bring to its destination: by how much farther they lead, and by what is left to spend.
+    """The destinations that moves can reach, by their detour, and by the remaining extra hops.
 
-    ``farther[extra][move]`` has the destinations to which a move takes so many hops more than a shortest path.
-    ``by[left][channel]`` has those that are reached over a channel with so many extra hops left after it.
+    ``farther[extra][move]`` has the destinations to which a move takes a number of hops more than a shortest path.
+    ``by[left][channel]`` has those that are reached over a channel with a number of extra hops left after it.
     """
 
     def __init__(self, moves: PolicyMoves, paths: ShortestPaths, extra_hops: int) -> None:
@@ -89,7 +90,7 @@ class _Arriving:
         return by_move
 
     def _go_back(self, left: int) -> None:
-        """Add to each channel, nearest to the destination first, what arrives by those that it may turn to."""
+        """Add to each channel, nearest to the destination first, the destinations of channels that it may turn to."""
         for layer in self.paths.layers[1:]:
             for state, bits in layer.items():
                 onward = {self.moves.over[move]: self._onward(move, left) & bits for move in self.out[state]}
@@ -98,7 +99,7 @@ class _Arriving:
                     self.by[left][channel] |= together.without(onward.get(self.back[channel], 0))
 
     def _onward(self, move: int, left: int) -> int:
-        """Return what arrives by a move with so many extra hops left before it."""
+        """Return the destinations reached by a move with a number of extra hops left before it."""
         over, bits = self.moves.over[move], 0
         for extra in range(left + 1):
             bits |= self.farther[extra][move] & self.by[left - extra][over]
@@ -106,9 +107,9 @@ class _Arriving:
 
 
 def _carried(arriving: _Arriving, sent: Mapping[int, int]) -> dict[tuple[int, int, int], int]:
-    """Return what is carried, by move, extra hops spent before it, and those that it takes itself.
+    """Return the traffic by move, extra hops used before it, and extra hops that it uses itself.
 
-    It goes on from states in which least is spent, and from the farthest of these first.
+    States are processed by extra hops used, fewest first, and of these the farthest first.
     """
     by_move = defaultdict[tuple[int, int, int], int](int)
     over, most = arriving.moves.over, arriving.most

@@ -1,12 +1,12 @@
-"""Which failures could matter: those of switches and links whose paths have too few disjoint alternatives.
+"""The failures that could matter: those of switches and links whose paths have too few disjoint alternatives.
 
 Let every two switches with hosts be joined by more shortest paths than there are failures, no two of which share a
-switch or a link. Then some of them are left, distances between hosts stay, and every path taken after the failures was
-one before. So no turn is new, and turns that could close no cycle before close none now. Only the failure of a switch
-or link on scarcer paths can change that.
+switch or a link. Then some of them are left, distances between hosts stay, and every path after the failures
+existed before. So no turn is new, and turns that could close no cycle before close none now. Only the failure of a
+switch or link on scarcer paths can change that.
 
 Paths that begin and end in the same switches share nothing else if they go through different *parts* of the fabric:
-those that are left when all switches with hosts are taken away, as the planes of a Clos or the spines of a leaf-spine.
+those that are left when all switches with hosts are removed, as the planes of a Clos or the spines of a leaf-spine.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 
 class CriticalElements(NamedTuple):
-    """Where paths with too few disjoint alternatives go: switches, and pairs of switches, the lower number first."""
+    """Elements of paths with too few disjoint alternatives: switches, and pairs of switches, the lower number first."""
 
     switches: frozenset[int]
     pairs: frozenset[tuple[int, int]]
 
 
 def critical_elements(wires: Wires, moves: PolicyMoves, failures: int) -> CriticalElements:
-    """Return what must fail, or some of it, for up to so many failures to change a distance between hosts."""
+    """Return the elements of which one or more must fail for up to ``failures`` failures to change a distance."""
     paths = shortest_paths(moves, wires.attached)
     switches, pairs = set[int](), set[tuple[int, int]]()
     for move, here in enumerate(carried(moves, paths, _with_few(wires, moves, paths, failures))):
@@ -47,7 +47,7 @@ def critical_elements(wires: Wires, moves: PolicyMoves, failures: int) -> Critic
 
 
 def _with_few(wires: Wires, moves: PolicyMoves, paths: ShortestPaths, failures: int) -> dict[int, int]:
-    """Return, by switch with hosts, the destinations that at most ``failures`` disjoint paths lead to."""
+    """Return, by switch with hosts, the destinations that have at most ``failures`` disjoint paths."""
     through = _through(wires, moves, paths)
     scarce = {}
     for switch in paths.destinations:
@@ -60,7 +60,7 @@ def _with_few(wires: Wires, moves: PolicyMoves, paths: ShortestPaths, failures: 
 
 
 def _through(wires: Wires, moves: PolicyMoves, paths: ShortestPaths) -> dict[int, Sequence[int]]:
-    """Return, by switch with hosts, what shortest paths lead to through each part of the fabric, and by each link.
+    """Return, by switch with hosts, the destinations of shortest paths by each part of the fabric, and each link.
 
     Links that go straight from one switch with hosts to another fail together, and count as many failures.
     """

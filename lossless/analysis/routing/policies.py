@@ -1,8 +1,8 @@
-"""Policies of routing, as moves between states: where a packet is, and what it may still do there.
+"""Routing policies as moves between states: the switch of a packet, and the moves still allowed there.
 
-A *channel* is one direction of a pair of switches: what comes by it waits in the same ingress buffers. A *move* takes
-a packet over a channel, from one state to another. Routes are the shortest paths from state to state, all of them:
-that is what ECMP uses, and adaptive routing among equal paths. Where a policy allows extra hops they are also longer
+A *channel* is one direction of a pair of switches: packets that arrive by it wait in the same ingress buffers. A *move*
+takes a packet over a channel, from one state to another. Routes are the shortest paths from state to state, all of
+them, as ECMP and adaptive routing among equal paths use them. Where a policy allows extra hops they are also longer
 ones (:mod:`.longer_paths`).
 """
 
@@ -22,8 +22,8 @@ class PolicyMoves(NamedTuple):
     """Moves by number: from state, to state, over which channel. ``at`` is the switch of each state.
 
     Packets of a switch begin in the state of its own number. ``channels`` are pairs of switches, from and to; each
-    leads to one state, from wherever it is taken. Where states also say how many extra hops a packet has taken,
-    ``states`` is how many there are of each number of them, else 0.
+    leads to one state, from any state. Where states include the extra hops of a packet,
+    ``states`` is the number of states for each number of them, else 0.
     """
 
     at: Sequence[int]
@@ -34,11 +34,11 @@ class PolicyMoves(NamedTuple):
     states: int = 0
 
     def place(self, state: int) -> int:
-        """Return a state without the extra hops that were taken before it: with as many left for all."""
+        """Return a state without its extra hops."""
         return state % self.states if self.states else state
 
     def opposites(self) -> list[int]:
-        """Return of each channel the one between the same two switches the other way, -1 where there is none."""
+        """Return for each channel the one between the same two switches in the other direction, -1 without one."""
         number = {pair: channel for channel, pair in enumerate(self.channels)}
         return [number.get((far, near), -1) for near, far in self.channels]
 
@@ -53,9 +53,9 @@ def shortest_path(wires: Wires) -> PolicyMoves:
 def up_down(wires: Wires) -> PolicyMoves:
     """Return the moves of a fabric in which packets go up first, and never again after they went down.
 
-    Between two switches of one tier a packet may go once, at the top of its path. So a path is three parts, and what
-    waits in one waits for the same part or a later one, higher up in the first and further down in the last: no cycle
-    closes. If it might go so twice, three switches of one tier that are joined in a ring would close one by themselves.
+    Between two switches of one tier a packet may go once, at the top of its path. So a path is three parts, and a
+    channel of one part waits for the same part or a later one, higher up in the first and further down in the last: no
+    cycle closes. If packets could go so twice, three switches of one tier in a ring would close one by themselves.
     """
     switches, channels = len(wires.names), _channels(wires)
     tails, heads, over = list[int](), list[int](), list[int]()
@@ -72,7 +72,7 @@ def up_down(wires: Wires) -> PolicyMoves:
 
 
 def ending(moves: PolicyMoves, switches: Collection[int]) -> PolicyMoves:
-    """Return moves by which nothing leaves some switches that did not begin there: they lead to states of their own."""
+    """Return moves by which only the packets of some switches themselves leave them: others end in separate states."""
     at, last = list(moves.at), dict[int, int]()
     for switch in sorted(switches):
         last[switch] = len(at)

@@ -1,10 +1,10 @@
-"""Symmetry of a fabric: switches, and groups of them, that can change places without a link being drawn again.
+"""Symmetry of a fabric: switches, and groups of them, that can be exchanged without changing a link.
 
 A *block* is a group of switches that links join to each other and to some others beside them, but not to any block of
 its family: a pod, seen from the switches above all pods; a plane, seen from the leaves; a single leaf, seen from its
-spines. Blocks of one *family* have the same links within, place by place, and the same links to the same others. That
-is compared link by link, and so a block never passes for another; of two that could have been put in the same order
-and were not, both are kept.
+spines. Blocks of one *family* have the same links within, place by place, and the same links to the same others. All
+links are compared, so different blocks are never in one family; two identical blocks whose switches were
+ordered differently are both kept.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def folded(wires: Wires, most: int) -> Wires:
 
 
 def few_of(wires: Wires, families: Iterable[Family], most: int, kept: Set[int] = frozenset()) -> Wires:
-    """Return the wires with ``most`` blocks of each family left, and beside them those with a switch to be ``kept``."""
+    """Return the wires with ``most`` blocks of each family, and in addition those with a switch to be ``kept``."""
     surplus = {
         switch
         for family in families
@@ -70,19 +70,19 @@ def _own(wires: Wires, switch: int) -> tuple[int, bool, bool, int]:
 
 
 def _links(wires: Wires, switch: int, others: Iterable[int]) -> frozenset[tuple[int, Link]]:
-    """Return links of a switch by where they lead."""
+    """Return the links of a switch by their far end."""
     return frozenset((far, _link(wires, switch, far)) for far in others)
 
 
 def _link(wires: Wires, near: int, far: int) -> Link:
-    """Return what distinguishes the links from one switch to another: how many, and in which directions they pause."""
+    """Return the properties of the links from one switch to another: their number, and the directions with PFC."""
     return wires.links[near][far], (near, far) in wires.lossy, (far, near) in wires.lossy
 
 
 def _levels(wires: Wires) -> Iterator[frozenset[int]]:
-    """Yield sets of switches that might hold blocks together: a tier each, or as many hops from hosts.
+    """Yield sets of switches that might separate blocks: each tier, and each number of hops from hosts.
 
-    Any sets would do; what they part is compared. These are of use where a fabric has levels at all.
+    Any sets would be valid, since blocks are compared. These are useful where a fabric has levels at all.
     """
     seen = set()
     for height in (wires.tiers, _hops(wires)):
@@ -94,7 +94,7 @@ def _levels(wires: Wires) -> Iterator[frozenset[int]]:
 
 
 def _hops(wires: Wires) -> list[int]:
-    """Return of each switch how far the next one with hosts is; -1 where there is none."""
+    """Return the distance of each switch to the nearest one with hosts; -1 without one."""
     hops = [0 if here else -1 for here in wires.attached]
     layer = [switch for switch, here in enumerate(wires.attached) if here]
     while layer:
@@ -109,7 +109,7 @@ def _hops(wires: Wires) -> list[int]:
 
 
 def _blocks(wires: Wires, level: frozenset[int], most: int) -> list[Family]:
-    """Return the families of more than ``most`` blocks that are left when the switches of a level are taken away."""
+    """Return the families of more than ``most`` blocks that are left when the switches of a level are removed."""
     members: dict[int, list[int]] = {}
     for switch, part in enumerate(parts(wires, level)):
         if part >= 0:
@@ -129,11 +129,11 @@ def _blocks(wires: Wires, level: frozenset[int], most: int) -> list[Family]:
 
 
 class _Form:
-    """Puts blocks in order, identical ones in the same one wherever that is found without going back.
+    """Orders the switches of blocks, identical blocks in the same order where that is possible without backtracking.
 
-    Switches are told apart by what they are, by the links that leave their block, then by those within: colors are
-    refined until nothing changes (as by Weisfeiler and Leman), and where several switches still share one, the first of
-    them is given another.
+    Switches are distinguished by their properties, by the links that leave their block, then by those within: colors
+    are refined until nothing changes (as by Weisfeiler and Leman), and where several switches still share one, the
+    first of them gets another.
     """
 
     def __init__(self, wires: Wires) -> None:
@@ -141,7 +141,7 @@ class _Form:
         self._colours: dict[object, int] = {}
 
     def of(self, block: Block) -> tuple[Block, object]:
-        """Return a block in order, and all that its switches and links are, by their places in it."""
+        """Return a block in order, and the properties of its switches and links, by their places in it."""
         inner = set(block)
         wires, links = self._wires, self._wires.links
         outside = {s: _links(wires, s, links[s].keys() - inner) for s in block}
@@ -168,7 +168,7 @@ class _Form:
             colours[shared] = self._colour(("first", colours[shared]))
 
     def _refined(self, colours: dict[int, int], within: dict[int, list[tuple[Link, int]]]) -> dict[int, int]:
-        """Tell switches apart by the colors of their neighbors, until that tells no more of them apart."""
+        """Refine the colors of switches by those of their neighbors until nothing changes."""
         count = len(set(colours.values()))
         while count < len(colours):
             finer = {
@@ -183,7 +183,7 @@ class _Form:
 
 
 class Orbits:
-    """Which switches, and which pairs of them, blocks that change places can bring to each other.
+    """Groups of switches, and of pairs of switches, that exchanges of blocks can map to each other.
 
     Both are given as their ends: one switch, or two in either order.
     """
@@ -196,7 +196,7 @@ class Orbits:
                 self._swap({**dict(zip(first, second, strict=True)), **dict(zip(second, first, strict=True))})
 
     def of(self, ends: Block) -> Block:
-        """Return the ends that represent all that these can change places with."""
+        """Return the ends that represent all those that these can be exchanged with."""
         return self._root(tuple(sorted(ends)))
 
     def _swap(self, moved: dict[int, int]) -> None:

@@ -1,4 +1,4 @@
-"""Turns: what comes by which channels may leave by which others, as sets and not one by one.
+"""Turns from incoming to outgoing channels, as sets and not one by one.
 
 A switch of 64 ports has four thousand turns, and a fabric a thousand such switches. Where all of some channels turn
 to all of some others, one node between them stands for all: as many edges as channels, not as their product. Where
@@ -23,14 +23,14 @@ _FEW = 16
 
 
 class TurnSet(NamedTuple):
-    """All of ``ins`` turn to all of ``outs``; both are channels, or what else a graph is made of."""
+    """All of ``ins`` turn to all of ``outs``; both are channels, or other nodes of a graph."""
 
     ins: Sequence[int]
     outs: Sequence[int]
 
 
 def turns(traffic: Flows) -> Iterator[list[TurnSet]]:
-    """Yield the turns of each state: traffic comes by a channel, and some of it may leave by another."""
+    """Yield the turns of each state, from the channel by which packets come to the channels by which they may leave."""
     moves = traffic.moves
     ins, outs = _by_state(moves.heads, traffic), _by_state(moves.tails, traffic)
     opposites = moves.opposites() if traffic.extra_hops else ()
@@ -42,7 +42,7 @@ def turns(traffic: Flows) -> Iterator[list[TurnSet]]:
 
 
 def _by_state(at: Sequence[int], traffic: Flows) -> dict[int, dict[int, list[int]]]:
-    """Return the channels of moves that carry anything, by state and by what they carry."""
+    """Return the channels of moves with traffic, by state and by the destinations of the traffic."""
     by_state: dict[int, dict[int, list[int]]] = {}
     for move, carried in enumerate(traffic.carried):
         if carried:
@@ -63,7 +63,7 @@ def _onward(sets: Iterable[TurnSet], opposites: Sequence[int]) -> Iterator[TurnS
 
 
 def _sets(coming: dict[int, list[int]], leaving: dict[int, list[int]]) -> Iterator[TurnSet]:
-    """Yield one set for all channels out that have the same channels in."""
+    """Yield one set for all outgoing channels that have the same incoming channels."""
     joined: dict[tuple[int, ...], list[int]] = {}
     order = list(coming)
     for carried, outs in leaving.items():
@@ -77,7 +77,7 @@ def _sets(coming: dict[int, list[int]], leaving: dict[int, list[int]]) -> Iterat
 
 
 class WaitGraph:
-    """The graph of what waits for what, being built: channels first, then nodes that represent sets."""
+    """The graph of waits under construction: first the channels, then nodes that stand for sets."""
 
     def __init__(self, channels: int) -> None:
         self.channels = channels
@@ -101,7 +101,7 @@ class WaitGraph:
         return self._nodes - 1
 
     def edge(self, tail: int, head: int) -> None:
-        """Say that one node waits for another."""
+        """Add the wait of one node for another."""
         self._tails.append(tail)
         self._heads.append(head)
 
@@ -119,7 +119,7 @@ class WaitGraph:
 
 
 class _Ranges:
-    """A tree over channels: the node of each range that was asked for, with edges from all channels in it."""
+    """A tree over channels: the node of each requested range, with edges from all channels in it."""
 
     def __init__(self, channels: Sequence[int], waits: WaitGraph) -> None:
         self._channels, self._waits = channels, waits
@@ -127,7 +127,7 @@ class _Ranges:
         self._made: dict[tuple[int, int], int] = {}
 
     def of(self, channels: Sequence[int]) -> list[int]:
-        """Return nodes that represent these channels, and no others."""
+        """Return nodes that stand for these channels, and no others."""
         places = sorted(self._place[channel] for channel in channels)
         nodes, start = list[int](), 0
         for index in range(1, len(places) + 1):
@@ -137,7 +137,7 @@ class _Ranges:
         return nodes
 
     def _cover(self, low: int, high: int, start: int, end: int) -> list[int]:
-        """Return the nodes of those halves of halves of ``low`` to ``high`` that make up ``start`` to ``end``."""
+        """Return the nodes of repeated halves of ``low`` to ``high`` that make up ``start`` to ``end``."""
         if start >= high or end <= low:
             return []
         if start <= low and high <= end:

@@ -1,7 +1,7 @@
 """Valleys: paths that go up after they went down.
 
-They may cross links of one tier in between, as from one leaf to its peer. Where a tier is not known nobody can say
-what is up, and packets are not followed.
+They may cross links of one tier in between, as from one leaf to its peer. Where a tier is unknown, the direction is
+undefined, and packets are not followed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def valley(wires: Wires, traffic: Flows) -> tuple[str, ...] | None:
-    """Return the switches of a valley in order, None where routes have none."""
+    """Return the switches of a valley in order, None for routes without one."""
     walked = _Walked(wires, traffic)
     for move, carried in enumerate(traffic.carried):
         if walked.may_rise(move) and (common := carried & walked.before(move)):
@@ -29,14 +29,14 @@ def valley(wires: Wires, traffic: Flows) -> tuple[str, ...] | None:
 
 
 def _slope(wires: Wires, near: int, far: int) -> int | None:
-    """Return 1 for a channel up, -1 for one down, 0 for one between switches of a tier; None where nobody can say."""
+    """Return 1 for a channel up, -1 for one down, 0 for one between switches of a tier; None for an unknown tier."""
     below, above = wires.tiers[near], wires.tiers[far]
     known = below and above and not {near, far} & wires.outside
     return (above > below) - (above < below) if known else None
 
 
 class _Walked:
-    """What each move carries of packets that came down, and since then only crossed links of one tier."""
+    """The traffic of each move that came down, and since then only crossed links of one tier."""
 
     def __init__(self, wires: Wires, traffic: Flows) -> None:
         self._moves, self._carried = traffic.moves, traffic.carried
@@ -67,12 +67,12 @@ class _Walked:
                 news = news or more != 0
 
     def may_rise(self, move: int) -> bool:
-        """Return whether a move goes up from where something came down that it carries."""
+        """Return whether a move goes up with packets that came down before it."""
         up = self._slopes[self._moves.over[move]] == 1
         return up and self._carried[move] & self._here.get(self._moves.tails[move], 0) != 0
 
     def before(self, move: int) -> int:
-        """Return the destinations of what came down to where a move begins, and can take it: nothing turns back."""
+        """Return the destinations of packets that came down to the start of a move and may take it without a U-turn."""
         return reduce(or_, (self._came[other] for other in self._followed_by(move)), 0)
 
     def far(self, move: int) -> int:
@@ -80,7 +80,7 @@ class _Walked:
         return self._moves.at[self._moves.heads[move]]
 
     def down_to(self, move: int, bit: int) -> list[int]:
-        """Return the switches by which packets to one destination came down to where a move begins."""
+        """Return the switches by which packets to one destination came down to the start of a move."""
         after, moves = {move: move}, [move]
         for following in moves:
             for before in self._followed_by(following):
@@ -99,7 +99,7 @@ class _Walked:
         return path
 
     def _followed_by(self, move: int) -> Iterator[int]:
-        """Yield the moves that bring packets to where a move begins, but not from where it leads."""
+        """Yield the moves that bring packets to the start of a move, except from the switch that it leads to."""
         back = self._opposites[self._moves.over[move]]
         for before in self._into.get(self._moves.tails[move], ()):
             if self._moves.over[before] != back:

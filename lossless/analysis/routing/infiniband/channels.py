@@ -1,7 +1,7 @@
-"""A subnet in numbers, as routing needs it: switches, the channels between them, and where HCAs are attached.
+"""A subnet in numbers for routing: switches, the channels between them, and the attachment of HCAs.
 
-A channel is one direction of one link between two switches. Links of HCAs are left out: nothing is forwarded by an HCA,
-so no cycle of waiting runs over its link.
+A channel is one direction of one link between two switches. Links of HCAs are left out: an HCA forwards nothing,
+so no cycle of waits includes its link.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ class SubnetChannel(NamedTuple):
 
 
 class HcaAttachment(NamedTuple):
-    """Where an HCA is attached: the number of a switch, and the port of it."""
+    """The attachment of an HCA: the number of a switch, and the port of it."""
 
     switch: int
     port: int
 
 
 class SubnetGraph(NamedTuple):
-    """Switches and HCAs by number, as the subnet lists them.
+    """Switches and HCAs by number, in the order of the subnet.
 
-    ``out`` has the channels that leave each switch, by port. ``attached`` has the place of each HCA. ``guids`` are
-    those of the switches, stated or derived.
+    ``out`` has the channels that leave each switch, by port. ``attached`` has the attachment of each HCA. ``guids`` are
+    those of the switches, declared or derived.
     """
 
     switches: tuple[SubnetSwitch, ...]
@@ -60,7 +60,7 @@ class SubnetGraph(NamedTuple):
 
 
 def subnet_graph(subnet: Subnet) -> SubnetGraph | str:
-    """Return a subnet in numbers; where it cannot be, the reason in words."""
+    """Return a subnet in numbers; for a subnet without the needed facts, the reason as text."""
     named = with_derived_guids(subnet)
     switches, hcas, links = named.switches, named.hcas, named.links
     if isinstance(switches, Unknown) or isinstance(hcas, Unknown) or isinstance(links, Unknown):

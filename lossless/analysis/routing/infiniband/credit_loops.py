@@ -1,6 +1,6 @@
-"""Credit loops: the verdict on a subnet, and how it was found.
+"""Credit loops: the verdict on a subnet, and its basis.
 
-Without opensm, routes are computed where that can be done as opensm does it; what can be neither computed nor run is
+Without opensm, routes are computed where that reproduces opensm's; routes that can be neither computed nor run are
 *unproven*, never free of loops. Where opensm has run, its own tables are checked (:func:`routes_verdict`).
 """
 
@@ -52,9 +52,9 @@ _ALL_UP_DOWN = "no cycle among all paths that go up and then down"
 
 
 class CreditLoopVerdict(NamedTuple):
-    """The verdict. ``engine`` is the one that routes; ``loop`` is a shortest cycle, as :func:`hop_texts` says it.
+    """The verdict. ``engine`` is the one that routes; ``loop`` is a shortest cycle, in the form of :func:`hop_texts`.
 
-    ``why`` says what the verdict rests on: which routes, or what is missing.
+    ``why`` is the basis of the verdict: the routes, or the missing input.
     """
 
     state: State
@@ -64,7 +64,7 @@ class CreditLoopVerdict(NamedTuple):
 
 
 def subnet_verdict(subnet: Subnet) -> CreditLoopVerdict:
-    """Return the verdict on what a subnet declares, from routes that are computed."""
+    """Return the verdict on a declared subnet, from computed routes."""
     engine = subnet.routing.engine or "minhop"
     graph = subnet_graph(subnet)
     if isinstance(graph, str):
@@ -91,8 +91,8 @@ def routes_verdict(
 ) -> CreditLoopVerdict:
     """Return the verdict on given routes.
 
-    ``lanes`` is needed of engines that keep cycles apart in lanes: without it, and with a cycle if there were one
-    lane, the verdict on them is open.
+    ``lanes`` is needed for engines that keep cycles apart in lanes: without it, and with a cycle in a single
+    lane, their verdict is open.
     """
     missing = unreachable(graph, routes)
     if missing is not None:
@@ -149,12 +149,12 @@ def _adaptive_updn(graph: SubnetGraph, subnet: Subnet) -> CreditLoopVerdict:
 
 
 def _fallen_back(graph: SubnetGraph, because: str) -> CreditLoopVerdict:
-    """Check minhop, which opensm takes where the engine that is meant gives up."""
+    """Check minhop, the routing of opensm after the intended engine gives up."""
     return routes_verdict(graph, minhop(graph), "minhop", f"{because}, so opensm takes minhop; {_AS_OPENSM}")
 
 
 def roots_of(subnet: Subnet) -> frozenset[int] | None:
-    """Return the numbers of the switches that the file of roots names, None where there is no such file."""
+    """Return the numbers of the switches in the file of roots, None where there is no such file."""
     switches, roots = with_derived_guids(subnet).switches, subnet.routing.roots
     if roots is None or isinstance(switches, Unknown):
         return None
@@ -181,7 +181,7 @@ def _tree(graph: SubnetGraph, subnet: Subnet, engine: str) -> CreditLoopVerdict:
 
 
 def _turns(graph: SubnetGraph, up: Sequence[bool]) -> list[list[int]]:
-    """Return, for each channel, those that a packet may take after it without a valley."""
+    """Return, for each channel, the channels that a packet may take after it without a valley."""
     return [
         [after for after in graph.out[channel.far] if up[number] or not up[after]]
         for number, channel in enumerate(graph.channels)

@@ -1,7 +1,7 @@
-"""The routes that opensm's engines minhop, updn and dor choose, computed as opensm computes them.
+"""The routes of opensm's engines minhop, updn and dor, computed as opensm computes them.
 
-All three count hops, and take for each address, of the ports that are nearest, the one that carries the fewest
-addresses so far: the lowest of those. updn counts only paths without a valley; dor takes only
+All three count hops, and choose for each address, among the nearest ports, the one that carries the fewest
+addresses so far: the lowest of those. updn counts only paths without a valley; dor uses only
 ports to the neighbor behind the lowest of the nearest ports. Tests compare the tables with those that opensm dumps.
 
 Source: linux-rdma/opensm, opensm/osm_ucast_mgr.c @917070c (order of addresses, hops), opensm/osm_switch.c @8ae061c
@@ -42,13 +42,13 @@ def updn(graph: SubnetGraph, roots: Collection[int]) -> SubnetRoutes:
 
 
 def hops_to(graph: SubnetGraph, destination: int) -> list[int]:
-    """Return how many hops it is from the far end of each channel to a switch."""
+    """Return the number of hops from the far end of each channel to a switch."""
     distance = ranks_below(graph, (destination,))
     return [min(distance[channel.far] + 1, FAR) for channel in graph.channels]
 
 
 def ranks_below(graph: SubnetGraph, roots: Collection[int]) -> list[int]:
-    """Return how many hops each switch is from the nearest root."""
+    """Return the number of hops from each switch to the nearest root."""
     ranks = [0 if switch in roots else FAR for switch in range(len(graph.switches))]
     waiting = deque(sorted(roots))
     while waiting:
@@ -62,7 +62,7 @@ def ranks_below(graph: SubnetGraph, roots: Collection[int]) -> list[int]:
 
 
 def detected_roots(graph: SubnetGraph) -> frozenset[int]:
-    """Return the switches that updn takes as roots where no file names them: all HCAs are equally far from them.
+    """Return the switches that updn uses as roots without a file of roots: all HCAs are equally far from them.
 
     That is, more than nine tenths of all HCAs are at one distance, and more than a twentieth at no other.
     """
@@ -87,7 +87,7 @@ def detected_roots(graph: SubnetGraph) -> frozenset[int]:
 
 
 def upward(graph: SubnetGraph, ranks: Sequence[int]) -> list[bool]:
-    """Return for each channel whether it leads up. Between two roots both directions do: opensm wants it so."""
+    """Return for each channel whether it goes up. Between two roots both directions do, as in opensm."""
     return [
         (ranks[channel.near] == 0 and ranks[channel.far] == 0)
         or (ranks[channel.near], graph.guids[channel.near]) > (ranks[channel.far], graph.guids[channel.far])
@@ -96,10 +96,10 @@ def upward(graph: SubnetGraph, ranks: Sequence[int]) -> list[bool]:
 
 
 def legal_hops_to(graph: SubnetGraph, destination: int, ranks: Sequence[int]) -> list[int]:
-    """Return how many hops it is by each channel to a switch, along paths that never go up after they went down.
+    """Return the number of hops by each channel to a switch, along paths that never go up after they went down.
 
-    The walk begins at the destination and goes against the traffic, as opensm's does: the direction by which it came to
-    a switch first is the one that counts.
+    The search begins at the destination and goes against the traffic, as opensm's does: the direction by which it
+    first reached a switch applies.
     """
     up, back = upward(graph, ranks), _reverse(graph)
     hops = [FAR] * len(graph.channels)
@@ -155,7 +155,7 @@ def _tables(
 def _by_load(graph: SubnetGraph, hcas: Sequence[Sequence[int]]) -> list[int]:
     """Return switches in the order in which opensm assigns the addresses of their HCAs: most first, then by GUID.
 
-    opensm keeps GUIDs in the byte order of the network and compares them in that of the machine, a little-endian one.
+    opensm stores GUIDs in network byte order and compares them in that of the machine, a little-endian one.
     """
     with_hcas = [switch for switch, hcas_here in enumerate(hcas) if hcas_here]
     return sorted(
@@ -166,9 +166,9 @@ def _by_load(graph: SubnetGraph, hcas: Sequence[Sequence[int]]) -> list[int]:
 def nearest_channels(
     graph: SubnetGraph, destination: int, hops: Sequence[int], *, one_neighbor: bool = False
 ) -> list[list[int]]:
-    """Return for each switch the channels that are nearest to a destination: one of them is what opensm takes.
+    """Return for each switch the channels nearest to a destination, among which opensm chooses.
 
-    ``hops`` is how many it is by each channel.
+    ``hops`` is the number of hops by each channel.
     """
     return [
         [] if switch == destination else _choice(graph, switch, hops, one_neighbor=one_neighbor)
@@ -177,7 +177,7 @@ def nearest_channels(
 
 
 def _choice(graph: SubnetGraph, switch: int, hops: Sequence[int], *, one_neighbor: bool) -> list[int]:
-    """Return the channels of a switch that are nearest, by port."""
+    """Return the nearest channels of a switch, by port."""
     out = graph.out[switch]
     least = min((hops[number] for number in out), default=FAR)
     nearest = [number for number in out if hops[number] == least < FAR]

@@ -1,13 +1,13 @@
-"""Old and new routes of a subnet at the same time: what can wait for what while a manager sets switch after switch.
+"""Old and new routes of a subnet at the same time: dependencies while a manager updates switch after switch.
 
-On the way each switch has its old or its new table, for each destination by itself, and packets that came in by an old
-hop leave by a new one. So each channel by which a packet for a destination can come in may wait for each channel by
-which either table sends it on. Where all these waits together have no cycle, no order of setting switches
+During the update each switch has its old or its new table, for each destination independently, and packets that came
+in by an old hop leave by a new one. So each channel by which a packet for a destination can come in may wait for each
+channel of either table for it. Where all these waits together have no cycle, no order of updates
 can close one; where they have one, a transition can deadlock although neither old nor new routes have loops
 (W. Dally and C. Seitz, IEEE Trans. Computers C-36(5), 1987, of the graph that has a cycle or not).
 
-Of each engine every path is taken that it could choose, not only the one that it does: then it does not matter how ties
-are broken, and a manager that takes over and breaks them otherwise changes nothing.
+Of each engine every path is considered that it could choose, not only the one that it does: then the result does not
+depend on how ties are broken, and remains true for a manager that takes over and breaks them otherwise.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Choices = list[list[int]]
 
 
 class MixedVerdict(NamedTuple):
-    """Whether old and new routes together have no cycle of waits; ``why`` says what that rests on."""
+    """Whether old and new routes together have no cycle of waits; ``why`` is the basis of the verdict."""
 
     state: Literal["free", "loop", "unproven"]
     why: str
@@ -48,7 +48,7 @@ class MixedVerdict(NamedTuple):
 
 
 def mixed_verdict(old: Subnet, new: Subnet) -> MixedVerdict:
-    """Return the verdict on the routes of two configurations of one fabric, of which each switch has either."""
+    """Return the verdict on the routes of two configurations of one fabric while each switch may have either."""
     graph = subnet_graph(old)
     if isinstance(graph, str):
         return MixedVerdict("unproven", graph)
@@ -64,7 +64,7 @@ def mixed_verdict(old: Subnet, new: Subnet) -> MixedVerdict:
 
 
 def _routing(graph: SubnetGraph, subnet: Subnet) -> Callable[[int], Choices] | str:
-    """Return what one configuration may choose for a destination; where that is not known, the reason in words."""
+    """Return one configuration's possible channels for a destination; where they are unknown, the reason as text."""
     engine = subnet.routing.engine or "minhop"
     if engine in ("ftree", "ar_ftree", "ar_updn"):
         return _tree(graph, subnet)
@@ -121,7 +121,7 @@ def _up_or_down(graph: SubnetGraph, ranks: Sequence[int], destination: int) -> C
 
 
 def _loop(graph: SubnetGraph, routings: Sequence[Callable[[int], Choices]]) -> tuple[ChannelHop, ...]:
-    """Return a shortest cycle of waits, empty where there is none."""
+    """Return a shortest cycle of waits, empty without one."""
     after: list[set[int]] = [set() for _ in graph.channels]
     senders = [switch for switch, hcas in enumerate(graph.hcas_by_switch()) if hcas]
     for destination in senders:
@@ -136,7 +136,7 @@ def _loop(graph: SubnetGraph, routings: Sequence[Callable[[int], Choices]]) -> t
 def _waits(
     graph: SubnetGraph, either: Choices, senders: Sequence[int]
 ) -> Iterator[tuple[int, Sequence[int]]]:
-    """Yield the channels by which packets to one destination can arrive, each with those that may come next."""
+    """Yield the channels by which packets to one destination can arrive, each with the possible next channels."""
     waiting = [channel for sender in senders for channel in either[sender]]
     seen = set(waiting)
     while waiting:

@@ -1,6 +1,6 @@
-"""Routes of a subnet, and what waits for what along them: the channel dependency graph.
+"""Routes of a subnet, and the channel dependency graph along them.
 
-A packet that holds buffer space of one channel waits for credits of the next. Where such waits close a cycle, all
+A packet that occupies buffer space of one channel waits for credits of the next. Where such waits close a cycle, all
 packets in it can wait permanently: a credit loop (W. Dally and C. Seitz, IEEE Trans. Computers C-36(5), 1987). A cycle
 must run over channels of one virtual lane each, so routes that cross from lane to lane may have none.
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from lossless.analysis.routing.infiniband.channels import SubnetGraph
 
 HERE = -1
-"""In a table: the HCA is attached at this very switch."""
+"""Entry of a table: the HCA is attached to this switch."""
 NO_PATH = -2
-"""In a table: the switch does not know where to send it."""
+"""Entry of a table: the switch has no route to it."""
 
 
 class SubnetRoutes(NamedTuple):
-    """Where packets go: ``tables[switch][hca]`` is the number of the channel, or one of the words above.
+    """Forwarding tables: ``tables[switch][hca]`` is the number of the channel, or one of the entries above.
 
-    With LMC an HCA has several addresses; ``owners`` then says whose each column of the tables is. ``lids`` are those
+    With LMC an HCA has several addresses; ``owners`` then has the HCA of each column of the tables. ``lids`` are those
     of the columns in tables that were read; none in tables that were computed.
     """
 
@@ -40,11 +40,11 @@ class SubnetRoutes(NamedTuple):
 
 
 class Lanes(NamedTuple):
-    """Which virtual lane packets use.
+    """The virtual lanes of packets.
 
-    ``level`` is the service level of a path, by the HCA that sends and the column of the tables. ``lane`` is what a
-    switch puts it on: by switch, the port it came in by, the port it leaves by, and service level. The first HCA of a
-    switch speaks for all of them.
+    ``level`` is the service level of a path, by the sending HCA and the column of the tables. ``lane`` is the lane that
+    a switch assigns: by switch, the port it came in by, the port it leaves by, and service level. The first HCA of a
+    switch stands for all of them.
     """
 
     level: Callable[[int, int], int]
@@ -59,7 +59,7 @@ class ChannelHop(NamedTuple):
 
 
 def unreachable(graph: SubnetGraph, routes: SubnetRoutes) -> tuple[int, int] | None:
-    """Return a switch with HCAs and an HCA that it has no path to, None where there are all paths."""
+    """Return a switch with HCAs and an HCA without a path from it, None where all paths exist."""
     for switch, hcas in enumerate(graph.hcas_by_switch()):
         for column, channel in enumerate(routes.tables[switch] if hcas else ()):
             if channel == NO_PATH:
@@ -70,9 +70,9 @@ def unreachable(graph: SubnetGraph, routes: SubnetRoutes) -> tuple[int, int] | N
 def credit_loop(
     graph: SubnetGraph, routes: SubnetRoutes, lanes: Lanes | None = None
 ) -> tuple[ChannelHop, ...]:
-    """Return a shortest credit loop, empty where there is none.
+    """Return a shortest credit loop, empty without one.
 
-    Without ``lanes``: as if there were one virtual lane. What has no cycle then has none with more lanes either.
+    Without ``lanes``, a single virtual lane is assumed. Routes without a cycle then have none with more lanes either.
     """
     if lanes is None:
         count = 1
@@ -125,7 +125,7 @@ def _waits(
     start: tuple[int, int, int],
     walked: set[tuple[int, int]],
 ) -> Iterator[int]:
-    """Yield the waits along one path, up to where another of its level has been: from there on both are one."""
+    """Yield the waits along one path, up to the first channel that another path of its level has visited."""
     (switch, port, level), size, before = start, len(graph.channels) * 16, None
     while next_channels[switch] >= 0:
         channel = graph.channels[next_channels[switch]]
@@ -148,7 +148,7 @@ def _unlike(graph: SubnetGraph, routes: SubnetRoutes) -> list[int]:
 
 
 def hop_texts(graph: SubnetGraph, hops: Sequence[ChannelHop]) -> tuple[str, ...]:
-    """Return hops as a person can follow them: the switch, the port a packet leaves by, and where that leads."""
+    """Return hops as text: the switch, the port that a packet leaves by, and the next switch."""
     texts = []
     lanes = any(hop.lane for hop in hops)
     for hop in hops:

@@ -2,8 +2,8 @@
 
 A path has one bit of its service level for each dimension; it is set where the path crosses from the last coordinate to
 the first, or back. In that dimension the bit chooses the VL (torus-2QoS(8), UNICAST ROUTING). Where both directions
-round a ring are as short, opensm chooses one of them; here the upward one stands for both: they mirror each other, and
-share no channel.
+around a ring are equally short, opensm chooses one of them; here the upward one stands for both: they mirror each
+other, and share no channel.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ seen from opensm 3.3.23 with max_op_vls 1 on a torus of 5 x 5."""
 def torus_routes(
     graph: SubnetGraph, subnet: Subnet, *, halfway: bool = True
 ) -> tuple[SubnetRoutes, Lanes] | str:
-    """Return routes and lanes of a whole torus; where the fabric is none, the reason in words.
+    """Return routes and lanes of a whole torus; for a fabric that is not one, the reason as text.
 
-    Without ``halfway``: none of the paths that are as short in both directions round a ring, which opensm divides
+    Without ``halfway``, paths that are equally short in both directions around a ring are omitted, which opensm divides
     between the two.
     """
     if isinstance(subnet.shape, Unknown) or subnet.shape.kind != "torus":
@@ -63,7 +63,7 @@ def _next(
     *,
     halfway: bool,
 ) -> int:
-    """Return the channel of the next step: in the first dimension that differs, the shorter direction round."""
+    """Return the channel of the next step: in the first dimension that differs, the shorter direction around."""
     for axis, side in enumerate(sides):
         ahead = (there[axis] - here[axis]) % side
         if ahead * 2 == side > 2 and not halfway:
@@ -78,7 +78,7 @@ def _next(
 def torus_levels(
     graph: SubnetGraph, routes: SubnetRoutes, places: Sequence[tuple[int, ...]]
 ) -> Callable[[int, int], int]:
-    """Return the service level of a path, by HCA that sends and column: a bit for each dateline it crosses.
+    """Return the service level of a path, by sending HCA and column: a bit for each dateline it crosses.
 
     The dateline of a dimension lies between its first and its last coordinate.
     """
