@@ -1,1 +1,1 @@
-"""Pause propagation: the blast radius of one storm source, and when it grows, by a fluid model of the traffic."""
+"""Pause propagation: the blast radius of one storm source over time, by a fluid model of the traffic."""

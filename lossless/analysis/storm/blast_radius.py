@@ -1,4 +1,4 @@
-"""The blast radius of one storm source until the watchdog triggers: which hosts are stalled then, tier by tier."""
+"""The blast radius of one storm source until the watchdog triggers: the stalled hosts, and stalled links by tier."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 
 _NEVER = float("inf")
 _ROUNDING = 1e-9
-"""Part of the traffic that may seem to wait because sums are rounded."""
+"""Share of the traffic that may seem to wait because of rounded sums."""
 
 
 class StormSource(NamedTuple):
-    """A host, or one of its ports (``host1:port2``), that takes in ``drains_bps``, 0 where it is dead.
+    """A host, or one of its ports (``host1:port2``), that receives at ``drains_bps``, 0 for a dead one.
 
     ``traffic_class`` by name; None is the lossless class of the lowest priority.
     """
@@ -53,7 +53,7 @@ class StormSource(NamedTuple):
 
 
 class PropagationStage(NamedTuple):
-    """Channels of one kind: how many of them are stalled in the end, of how many, and when the first and last did."""
+    """Channels of one kind: how many of them stall in the end, of how many, and the time of the first and the last."""
 
     name: str
     stopped: int
@@ -63,12 +63,12 @@ class PropagationStage(NamedTuple):
 
 
 class BlastRadius(NamedTuple):
-    """The answer. ``ends_ns`` is when the watchdog triggers, None where nothing does; ``ended_at`` is its port.
+    """The result. ``ends_ns`` is when the watchdog triggers, None without a watchdog; ``ended_at`` is its port.
 
-    ``stages`` go by who stops sending to whom. ``hosts`` are the stalled ones without the storm source, with the time.
-    ``times`` has the channels that stop: who, by which port, to whom, and when. ``loses`` names ports without PFC
-    where pause propagation ends: there packets are dropped. ``picture`` returns the data of the picture. ``cycle`` are
-    stalled ports that form a cycle (PFC deadlock), each waiting for the next; empty where none do.
+    ``stages`` are by sending and receiving tier. ``hosts`` are the stalled ones without the storm source, with the
+    time. ``times`` has the channels that stop: sender, its port, receiver, and the time. ``loses`` are ports without
+    PFC where pause propagation ends: there packets are dropped. ``picture`` returns the data of the picture. ``cycle``
+    are stalled ports that form a cycle (PFC deadlock), each waiting for the next; empty without one.
     """
 
     source: StormSource
@@ -87,7 +87,7 @@ class BlastRadius(NamedTuple):
     cycle: tuple[str, ...]
 
     def to_data(self) -> dict[str, Json]:
-        """Return it as plain data; times in nanoseconds."""
+        """Return the result as plain data; times in nanoseconds."""
         each = self.gpus_per_host
         return {
             "from": self.source.end,
@@ -115,7 +115,7 @@ def blast_radius(view: View, source: StormSource, groups: ShapeGroups | None = N
     """Return how far pauses propagate from one storm source; ``groups`` are those of its shape, if it has any.
 
     Raises:
-        ScenarioError: no such host, port or class; a fabric whose buffers or paths are not known.
+        ScenarioError: no such host, port or class; a fabric whose buffers or paths are unknown.
     """
     return _Propagation(View(with_computed_buffers(view.fabric)), source, groups).run()
 
@@ -168,11 +168,11 @@ class _Propagation:
         }
 
     def _offered_bps(self, groups: Mapping[int, IngressGroup]) -> float:
-        """Return what all hosts send to the storm source together."""
+        """Return the rate at which all hosts together send to the storm source."""
         return sum(group.rate_bps * group.shares.of(out) for group in groups.values() for out in self.first)
 
     def _shares(self, came: Sequence[int], weights: Mapping[int, float]) -> Mapping[int, EgressShares]:
-        """Return what part of each channel into a switch leaves by which others."""
+        """Return the shares of the traffic of each channel into a switch by the channels it leaves by."""
         if self.tiers.whole:
             tiers = TierShares(self.tiers, weights)
             return {at: tiers.of(at) for at in came}
@@ -186,7 +186,7 @@ class _Propagation:
         return {at: sharing(parts) for at, parts in traffic.shares.items()}
 
     def _ports(self, at: int, end: Literal["source", "target"]) -> PortSet | None:
-        """Return the ports with PFC that a switch's end of a channel is one of, None where it has no PFC."""
+        """Return the ports with PFC to which a switch's end of a channel belongs, None where it has no PFC."""
         channel = self.net.channels[at]
         name, port = (
             (channel.source, channel.source_port)
@@ -212,7 +212,7 @@ class _Propagation:
         return self._triggers[id(ports)]
 
     def _hop_ns(self, at: int) -> float:
-        """Return how long a pause for a channel takes: its own frame, the cable, and the time the peer is allowed."""
+        """Return the delay of a pause for a channel: its own frame, the cable, and the response time of the peer."""
         ports, speed_bps = self._ports(at, "target"), self.net.channels[at].speed_bps
         cable_m = (ports.cable.known_m if ports is not None else None) or 0
         return _pause_ns(speed_bps, cable_m)
@@ -222,7 +222,7 @@ class _Propagation:
         return source if self.net.rank[source] else None
 
     def _watchdog(self) -> tuple[float | None, str | None]:
-        """Return when a watchdog of the ports to the storm source triggers at the latest, and at which."""
+        """Return the time and the port at which a watchdog towards the storm source triggers at the latest."""
         triggers: list[tuple[float, str]] = []
         for at in self.first:
             ports, channel = self._ports(at, "source"), self.net.channels[at]
@@ -287,7 +287,7 @@ class _Propagation:
         yield from never
 
     def _kind(self, at: int) -> tuple[str, str]:
-        """Return who sends to whom: by tier, and how near the storm source."""
+        """Return sender and receiver of a channel: by tier, and by distance from the storm source."""
         channel = self.net.channels[at]
         if at in self.first:
             return self.near.its_leaf, self.source.end
@@ -350,7 +350,7 @@ def _class(view: View, wanted: str | None) -> TrafficClass:
 
 
 def _end(graph: ChannelGraph, view: View, end: str) -> tuple[str, list[int]]:
-    """Return a host and the channels into the port that is named, or into all of its ports."""
+    """Return a host and the channels into the named port, or into all of its ports."""
     host, colon, port = end.partition(":")
     if host not in view.host_by_name:
         raise ScenarioError(f"no host {host!r} in this fabric{suggestion(host, list(view.host_by_name))}")
@@ -364,7 +364,7 @@ def _end(graph: ChannelGraph, view: View, end: str) -> tuple[str, list[int]]:
 
 
 def _sets(view: View, priority: int) -> dict[tuple[int, str], PortSet]:
-    """Return the ports with PFC for a priority, by what identical switches share and by name."""
+    """Return the ports with PFC for a priority, by the ports that identical switches share and by name."""
     chosen: Sequence[PortSet] = [
         ports for ports in view.lossless_sets if priority in ports.qos.pfc.priorities
     ]
@@ -374,7 +374,7 @@ def _sets(view: View, priority: int) -> dict[tuple[int, str], PortSet]:
 
 
 def _triggers_ns(ports: PortSet, priority: int) -> float | None:
-    """Return when the watchdog triggers on a stalled queue: detection, and the poll that has just passed."""
+    """Return when the watchdog triggers on a stalled queue: its detection time plus one poll interval."""
     watchdog, mask = ports.qos.watchdog, ports.qos.watchdog_mask
     watched = mask is None or priority in mask.priorities
     if protection(ports) != "running" or not watched or watchdog is None or not watchdog.detection_ms:

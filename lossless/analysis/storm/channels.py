@@ -24,10 +24,10 @@ class StormChannel(NamedTuple):
 
 
 class ChannelGraph(NamedTuple):
-    """The channels of a fabric, those into and out of every node, and the tier of each node.
+    """The channels of a fabric, those into and out of every node, and the rank of each node.
 
     Hosts have rank 0, switches the number of their tier, in a fabric without tiers all that of a leaf. The two
-    directions of a link are beside each other.
+    directions of a link are adjacent.
     """
 
     channels: tuple[StormChannel, ...]
@@ -61,7 +61,7 @@ class ChannelGraph(NamedTuple):
 
 
 def channel_graph(fabric: Fabric) -> ChannelGraph:
-    """Return a fabric as channels, without what is out of service.
+    """Return a fabric as channels, without elements that are out of service.
 
     Raises:
         ScenarioError: a switch that has several ASICs.

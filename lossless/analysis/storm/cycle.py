@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def stalled_cycle(
     net: ChannelGraph, stopped: Mapping[int, float], groups: Mapping[int, IngressGroup]
 ) -> tuple[str, ...]:
-    """Return the sending ports of a shortest cycle of stalled channels, empty where there is none.
+    """Return the sending ports of a shortest cycle of stalled channels, empty without one.
 
     A channel waits for another where part of its traffic leaves by that one, which is stalled too.
     """

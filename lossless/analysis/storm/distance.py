@@ -1,7 +1,7 @@
-"""How near the nodes of a fabric are to one host, as names that people use.
+"""Distance of the nodes of a fabric from one host, as names for people.
 
 In tiers: ``its leaf``, ``spines of other pods``. Where an intent's shape has groups, by these: ``spines of its group``.
-Elsewhere by how many links they are away.
+Elsewhere by the number of links between them.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _NAMES = {1: "leaves", 2: "spines", 3: "super-spines"}
 
 
 class ShapeGroups(NamedTuple):
-    """The groups of a shape: what each is called, and which one every switch is in; those in none are left out."""
+    """The groups of a shape: their name, and the group of every switch; switches of no group are left out."""
 
     name: str
     of: Mapping[str, int]
 
 
 class RelativeNames:
-    """One host and the switches it is connected to: what others are, seen from there."""
+    """One host and the switches it is connected to; names other nodes relative to them."""
 
     def __init__(
         self, tiers: LeafReachability, host: str, leaves: Set[str], groups: ShapeGroups | None = None
@@ -40,7 +40,7 @@ class RelativeNames:
         self._named: dict[str, str] = {}
 
     def who(self, node: str) -> str:
-        """Return what a node is: ``its leaf``, ``spines of other pods``."""
+        """Return the name of a node relative to the host: ``its leaf``, ``spines of other pods``."""
         if node not in self._named:
             self._named[node] = self._who(node)
         return self._named[node]
@@ -64,7 +64,7 @@ class RelativeNames:
 
     @cached_property
     def links_away(self) -> dict[str, int]:
-        """How many links lie between each switch and the nearest of the host's own."""
+        """The number of links between each switch and the nearest of the host's own."""
         far = dict.fromkeys(sorted(self.leaves), 0)
         order = list(far)
         for node in order:
@@ -90,7 +90,7 @@ class RelativeNames:
 
     @cached_property
     def _pods(self) -> bool:
-        """Whether there are leaves that no spine of its own reaches."""
+        """Whether there are leaves that no spine of its own leaf reaches."""
         return any(rank == 1 and node not in self._pod for node, rank in self._net.rank.items())
 
     def _leaf(self, leaf: str) -> str:

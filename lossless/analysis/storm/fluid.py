@@ -1,7 +1,7 @@
-"""A fluid model of traffic whose egress stops: which buffers fill, and in which order ports ask for a pause.
+"""A fluid model of traffic whose egress stops: the buffers that fill, and the order in which ports send pauses.
 
-Every switch shares its pool among its ingress groups. A group that reaches its threshold sends PFC, and its headroom is
-filled beside the pool. Its sender stops a little later, and traffic for that egress fills the switch before it. Traffic
+Every switch shares its pool among its ingress groups. A group that reaches its threshold sends PFC, and its headroom
+fills beside the pool. Its sender stops a little later, and traffic for that egress fills the switch before it. Traffic
 that is not paused keeps its rate.
 """
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 _NEVER = float("inf")
 _LITTLE_NS = 1e-6
-"""What two computations of one time may differ by."""
+"""The most that two computations of one time may differ by, in nanoseconds."""
 
 
 class IngressGroup(NamedTuple):
-    """An ingress group of a switch: the rate it takes in, when it pauses (None: never), and where that goes on to."""
+    """An ingress group of a switch: its ingress rate, its pause threshold (None: never), and its egress shares."""
 
     switch: str
     rate_bps: float
@@ -33,7 +33,7 @@ class IngressGroup(NamedTuple):
 
 
 class _Memory:
-    """What one switch holds for stalled egresses."""
+    """The buffer of one switch that packets for stalled egresses occupy."""
 
     def __init__(self, groups: Mapping[int, IngressGroup]) -> None:
         self.groups = groups
@@ -44,7 +44,7 @@ class _Memory:
         self.version = 0
 
     def stop(self, at_ns: float, outs: Set[int], part: float) -> None:
-        """Let ``part`` of what goes to ``outs`` wait from now on."""
+        """Let the share ``part`` of the traffic to ``outs`` wait from now on."""
         self._until(at_ns)
         waiting = WeightSum(outs)
         for number, group in self.groups.items():
@@ -56,11 +56,11 @@ class _Memory:
                 self.growing[number] = self.growing.get(number, 0.0) + bytes_per_ns
 
     def next_ns(self) -> float:
-        """Return when the next group pauses if nothing else happens."""
+        """Return the time of the next pause of a group without any other event."""
         return min(self._times().values(), default=_NEVER)
 
     def pause(self, at_ns: float) -> list[int]:
-        """Return the groups that pause now; they grow no more."""
+        """Return the groups that pause now; they stop growing."""
         full = [number for number, when in self._times().items() if when <= at_ns + _LITTLE_NS]
         self._until(at_ns)
         self.asked.update(full)
@@ -93,7 +93,7 @@ class _Memory:
 class _Agenda:
     """The next event in order of time: a channel stops, or a switch sends PFC for the PGs with peak occupancy.
 
-    Events at the same time follow the order of the fabric. Only the newest entry of a switch counts.
+    Events at the same time follow the order of the fabric. Only the newest entry of a switch applies.
     """
 
     def __init__(self, first: Sequence[int], switches: Iterable[str]) -> None:
@@ -101,15 +101,15 @@ class _Agenda:
         self._heap: list[tuple[float, int, int, str]] = [(0.0, 0, channel, "") for channel in first]
 
     def stop(self, at_ns: float, channel: int) -> None:
-        """Note that a channel stops."""
+        """Add the stop of a channel."""
         heapq.heappush(self._heap, (at_ns, 0, channel, ""))
 
     def pause(self, at_ns: float, switch: str, version: int) -> None:
-        """Note that a switch pauses groups, unless its version is another by then."""
+        """Add a pause of groups by a switch, to be ignored if the version of the switch has changed by then."""
         heapq.heappush(self._heap, (at_ns, self._order[switch], version, switch))
 
     def next(self, until_ns: float) -> tuple[list[tuple[float, int]], tuple[float, str, int] | None]:
-        """Return the channels that stop next, all that do at one time, or else the switch that pauses next."""
+        """Return the channels that stop next, all those at one time, or else the switch that pauses next."""
         stops: list[tuple[float, int]] = []
         while self._heap and self._heap[0][0] <= min(until_ns, stops[0][0] + _LITTLE_NS if stops else _NEVER):
             if self._heap[0][1] and stops:
@@ -131,9 +131,9 @@ def stop_times(
 ) -> Iterator[tuple[float, int]]:
     """Yield channels as they stop, with the time; ``first`` stop at 0.
 
-    ``groups`` are by the channel that leads into them. ``hop_ns`` is how long whoever sends into a channel takes to
-    obey, ``stopped_part`` what part of the traffic of a stopped channel waits: 1 where nothing moves. ``switch_of`` is
-    the switch that a channel leaves, None for a host's.
+    ``groups`` are by the channel that leads into them. ``hop_ns`` is how long the sender of a channel takes to obey,
+    ``stopped_part`` the share of a stopped channel's traffic that waits: 1 where the storm source receives nothing.
+    ``switch_of`` is the switch that a channel leaves, None for a host's.
     """
     by_switch: dict[str, dict[int, IngressGroup]] = {}
     for number, group in groups.items():

@@ -1,4 +1,4 @@
-"""How traffic is shared over any fabric: every destination by itself, over all shortest paths to it evenly.
+"""Traffic shares in any fabric: for each destination, evenly over all shortest paths to it.
 
 Under up-down a path is a shortest one of those that go up and then down; under shortest-path, of all. Each switch
 shares the traffic to a destination evenly over the links that lead nearer to it, as ECMP does.
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     from lossless.model.fabric.routing import RoutingPolicy
 
 MOST_WORK = 20_000_000
-"""Channels looked at, over all destinations: about a minute."""
+"""The most channels visited, over all destinations: about a minute."""
 
 
 class TrafficShares(NamedTuple):
-    """What leaves by which channel of what comes in by another; and how many pairs of switches no path joins."""
+    """The shares of each channel's traffic by its next channel, and the number of switch pairs without a path."""
 
     shares: dict[int, dict[int, float]]
     lost: int
 
 
 class _PathState(NamedTuple):
-    """Where a packet is, and whether it may still go up there."""
+    """The position of a packet: its switch, and whether it can no longer go up there."""
 
     switch: str
     falls: bool
@@ -52,17 +52,17 @@ class EcmpPaths:
         return _PathState(self._net.channels[at].target, not self._rises and not self._net.is_up(at))
 
     def _tails(self, at: int) -> Iterable[_PathState]:
-        """Return where a packet may be that takes a channel: it goes up, or level, only before it ever went down."""
+        """Return the states from which a packet may take a channel: up or level ones only before it went down."""
         source = self._net.channels[at].source
         yield _PathState(source, False)
         if not self._rises and self._net.is_down(at):
             yield _PathState(source, True)
 
     def shares(self, weights: Mapping[int, float]) -> TrafficShares:
-        """Return how traffic is shared where every host sends, to each channel into a host by its weight.
+        """Return the traffic shares where every host sends to each channel into a host by its weight.
 
         Raises:
-            ScenarioError: the fabric is too large to look at every destination by itself.
+            ScenarioError: the fabric is too large to process every destination by itself.
         """
         ends: dict[str, dict[int, float]] = {}
         for channel, weight in weights.items():
@@ -77,7 +77,7 @@ class EcmpPaths:
         return TrafficShares(flows.shares(), lost)
 
     def _follow(self, flows: _Flows, end: str, own: Mapping[int, float]) -> int:
-        """Add what is sent to the hosts of one switch; return from how many other switches no path leads there."""
+        """Add the traffic to the hosts of one switch; return the number of other switches without a path to it."""
         order, nearer = self._next_hops(end)
         weight = sum(own.values())
         waiting: dict[_PathState, dict[int, float]] = {}
@@ -93,7 +93,7 @@ class EcmpPaths:
         return sum(switch not in starts for switch in flows.senders)
 
     def _next_hops(self, end: str) -> tuple[list[_PathState], dict[_PathState, list[int]]]:
-        """Return the places that lead to a switch, the nearest first, and the channels from each that lead nearer."""
+        """Return the states that lead to a switch, the nearest first, and the channels from each that lead nearer."""
         far = dict.fromkeys((_PathState(end, False), _PathState(end, True)), 0)
         order, nearer = list(far), dict[_PathState, list[int]]()
         for place in order:
@@ -107,7 +107,7 @@ class EcmpPaths:
 
 
 class _Flows:
-    """What passes from channel to channel, summed up over destinations; hosts of a switch send as one."""
+    """The traffic from channel to channel, summed over destinations; hosts of a switch send as one."""
 
     def __init__(self, net: ChannelGraph) -> None:
         self._net = net
@@ -121,13 +121,13 @@ class _Flows:
         self._passed: dict[int, dict[int, float]] = {}
 
     def begin(self, switch: str, came: dict[int, float], weight: float) -> None:
-        """Let the hosts of a switch send for a destination of some weight."""
+        """Add the traffic that the hosts of a switch send to a destination of some weight."""
         if switch in self.senders:
             speed_bps = sum(self._net.channels[at].speed_bps for at in self.senders[switch])
             came[self._hosts[switch]] = weight * speed_bps
 
     def passed(self, came: Mapping[int, float], goes: Mapping[int, float]) -> dict[int, float]:
-        """Share what came in over the channels it goes out by; return what leaves by each."""
+        """Distribute the incoming traffic over its outgoing channels; return the traffic of each."""
         every, arrived = sum(goes.values()), sum(came.values())
         for at, rate in came.items():
             passed = self._passed.setdefault(at, {})
@@ -136,7 +136,7 @@ class _Flows:
         return {out: arrived * part / every for out, part in goes.items()}
 
     def shares(self) -> dict[int, dict[int, float]]:
-        """Return the part of each channel that leaves by each other; no host sends to itself."""
+        """Return the share of each channel's traffic that leaves by each other; no host sends to itself."""
         shares = {at: _parts(leaving) for at, leaving in self._passed.items() if at >= 0}
         for switch, senders in self.senders.items():
             leaving = self._passed.get(self._hosts[switch], {})

@@ -1,6 +1,6 @@
 """The propagation as a picture: nodes at one distance from the storm source as one box, stalled and free links apart.
 
-As plain data, by the names of ``topology.folding``, with states and words of its own: the state ``source`` or
+As plain data, with the names of ``topology.folding`` and its own states and words: the state ``source`` or
 ``stalled`` of a box, ``stalled`` or ``free`` of links.
 """
 
@@ -23,7 +23,7 @@ _LINKS = ("hosts", "uplinks", "spine_uplinks")
 def picture(
     name: str, net: ChannelGraph, near: RelativeNames, stopped: Mapping[int, float], *, slow: bool
 ) -> dict[str, Json]:
-    """Return what is drawn of the fabric of a name; who stalls and what ends it is added by the report.
+    """Return the data of a picture of a fabric; the report adds the stalled hosts and the end of the storm.
 
     ``stopped`` are the channels that are stopped, or slowed by a ``slow`` host, and since when, in nanoseconds.
     """

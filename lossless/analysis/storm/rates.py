@@ -1,4 +1,4 @@
-"""How fast traffic runs on each channel where hosts send at line rate, and no link carries more than its own."""
+"""Rates of all channels where hosts send at line rate, and each link limits its own traffic."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from lossless.analysis.storm.channels import ChannelGraph
 
 _SAME = 1e-6
-"""Part of its speed by which a channel may still change: too little to change any result."""
+"""Largest change of a channel's rate, as a share of its speed, that is ignored: too little to change any result."""
 
 
 def rates(net: ChannelGraph, shares: Mapping[int, EgressShares], senders: Iterable[int]) -> list[float]:
     """Return the b/s on each channel where ``senders`` (channels from hosts) send at line rate.
 
-    ``shares`` has, of each channel into a switch, what part of it leaves by which others.
+    ``shares`` has for each channel into a switch the shares of its traffic by egress.
     """
     rate = [0.0] * len(net.channels)
     for at in senders:
@@ -46,7 +46,7 @@ def _passes(order: list[str]) -> Iterable[list[str]]:
 def _pass_on(
     net: ChannelGraph, shares: Mapping[int, EgressShares], rate: list[float], switch: str
 ) -> set[str]:
-    """Let what comes in at a switch leave it; return the switches for which that changes anything."""
+    """Update the rates that leave a switch from those that come in; return the switches that this affects."""
     leaving = _leaving([(shares.get(at, NOTHING), rate[at]) for at in net.into[switch] if rate[at]])
     changed = set()
     for out in net.out_of[switch]:
@@ -59,7 +59,7 @@ def _pass_on(
 
 
 def _leaving(arriving: Sequence[tuple[EgressShares, float]]) -> dict[int, float]:
-    """Return the b/s that leave by each channel, in time by the channels and by what each of them excludes."""
+    """Return the b/s that leave by each channel; its work grows with the channels and the exclusions of each."""
     per_weight: dict[int, list[float]] = {}
     kept_back: dict[tuple[int, int], list[float]] = {}
     for shares, bps in arriving:

@@ -1,4 +1,4 @@
-"""How what comes in at a switch is shared over the channels that leave it."""
+"""Shares of the traffic that comes in at a switch by the channels that leave it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class EgressShares(NamedTuple):
-    """The shares of what comes in by one channel: each egress by its weight, but those ``excluded``.
+    """The shares of the traffic of one channel: each egress by its weight, except those ``excluded``.
 
     ``weights`` has the egresses of a switch with a weight above 0, and is one object for all channels into the switch
     with the same shares, so that a fabric takes memory by its channels and not by pairs of them. ``total`` is the sum
@@ -24,15 +24,15 @@ class EgressShares(NamedTuple):
     excluded: frozenset[int] = frozenset()
 
     def of(self, out: int) -> float:
-        """Return what part leaves by a channel."""
+        """Return the share that leaves by a channel."""
         return 0.0 if out in self.excluded else self.weights.get(out, 0.0) / self.total
 
     def any_of(self, outs: Collection[int]) -> bool:
-        """Return whether any part leaves by one of some channels."""
+        """Return whether a share leaves by one of some channels."""
         return any(out in self.weights and out not in self.excluded for out in outs)
 
     def parts(self) -> dict[int, float]:
-        """Return every part by its channel; they add up to 1."""
+        """Return every share by its channel; they sum to 1."""
         return {out: self.of(out) for out in self.weights if out not in self.excluded}
 
 
@@ -53,7 +53,7 @@ def sharing(
 
 
 class WeightSum:
-    """The weight of some egresses in each of the shares of a switch, in time by what each excludes.
+    """The weight of some egresses in each of the shares of a switch; its work grows with the exclusions of each.
 
     Sums are rounded once (``fsum``), so that the difference is 0 where all of them are excluded.
     """
@@ -63,7 +63,7 @@ class WeightSum:
         self._sums: dict[int, float] = {}
 
     def part(self, shares: EgressShares) -> float:
-        """Return what part leaves by any of the egresses."""
+        """Return the share that leaves by any of the egresses."""
         weights = shares.weights
         if id(weights) not in self._sums:
             self._sums[id(weights)] = fsum(weights.get(out, 0.0) for out in self._outs)

@@ -1,4 +1,4 @@
-"""How traffic is shared over a complete fabric in tiers: evenly over the shortest paths that go up and then down.
+"""Traffic shares in a complete fabric in tiers: evenly over the shortest paths that go up and then down.
 
 Traffic from below goes to the link with its destination below it, else up; traffic from a higher tier goes down. The
 result is that of ``storm.paths``, but for all destinations at once, and so for fabrics of any size.
@@ -49,7 +49,7 @@ class LeafReachability:
 
     @cached_property
     def whole(self) -> bool:
-        """Whether every uplink leads on to all leaves, so that none is better than another beside it."""
+        """Whether every uplink reaches all leaves, so that all parallel uplinks are equivalent."""
         if not self.net.tiered:
             return False
         leaves = frozenset(node for node, rank in self.net.rank.items() if rank == 1)
@@ -96,9 +96,9 @@ def _at_most_one(values: Iterator[int | None]) -> bool:
 
 
 class TierShares:
-    """How much of what comes in by one channel of a switch leaves by another, by how much each host is sent.
+    """The shares of the traffic of one channel into a switch by egress, from the weights of the hosts.
 
-    ``weights`` has the weight of each channel into a host; what is not in it is sent nothing.
+    ``weights`` has the weight of each channel into a host; a channel without a weight receives no traffic.
     """
 
     def __init__(self, tiers: LeafReachability, weights: Mapping[int, float]) -> None:
@@ -142,9 +142,9 @@ class TierShares:
         return self._sums[id(leaves)]
 
     def of(self, came: int) -> EgressShares:
-        """Return how traffic from channel ``came`` is shared over the channels that leave its switch.
+        """Return the shares of the traffic from channel ``came`` over the channels that leave its switch.
 
-        Traffic from a higher tier goes down; nothing goes back to where it came from. Channels with the same
+        Traffic from a higher tier goes down; none goes back to where it came from. Channels with the same
         excluded egresses have the same shares.
         """
         net = self._net
@@ -160,13 +160,13 @@ class TierShares:
         return self._shares[key]
 
     def _origin(self, node: str) -> str | int:
-        """Return where nothing is sent back to: a host itself, of a switch the leaves below it."""
+        """Return the origin to which no traffic returns: a host itself, for a switch the leaves below it."""
         # Equal sets are one and the same, so their address is enough.
         return id(self._below[node]) if self._net.rank[node] else node
 
 
 class _Outgoing(NamedTuple):
-    """What leaves a switch, by weight: down, and down or up, with its sum; and what leads back to each origin."""
+    """The traffic that leaves a switch, by weight: down, and down or up, with its sum; and that back to each origin."""
 
     down: Mapping[int, float]
     every: Mapping[int, float]
