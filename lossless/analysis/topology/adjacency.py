@@ -1,4 +1,4 @@
-"""Who is joined to whom in shapes, by number: the arithmetic alone, of no transport."""
+"""Adjacency in shapes, by number: the arithmetic alone, for all transports."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ Place = tuple[int, ...]
 
 
 def part(number: int, size: int) -> range:
-    """Return what belongs to a pod, group or leaf, counted through all of them: each has ``size``."""
+    """Return the numbers that belong to a pod, group or leaf, counted through all of them: each has ``size``."""
     return range(number * size, (number + 1) * size)
 
 
 def above(spine: int, per_pod: int, tops: int, planes: int) -> range:
-    """Return which of the ``tops`` a spine reaches: those of its plane, of which each pod has as many spines."""
+    """Return the ``tops`` that a spine connects to: those of its plane, of which each pod has as many spines."""
     return part(spine % per_pod // (per_pod // planes), tops // planes)
 
 
@@ -27,7 +27,7 @@ def grid(sides: Sequence[int]) -> tuple[Place, ...]:
 
 
 def grid_name(place: Place) -> str:
-    """Return what the switch at a place of a torus is called: ``sw-0-0``."""
+    """Return the name of the switch at a place of a torus: ``sw-0-0``."""
     return "-".join(map(str, ("sw", *place)))
 
 
@@ -43,10 +43,10 @@ def torus_pairs(sides: Sequence[int]) -> Iterator[tuple[Place, Place, int]]:
 
 
 def global_pairs(groups: int, per_group: int, links: int) -> Iterator[tuple[int, int]]:
-    """Yield the switches, counted through all groups, that links between every two groups join.
+    """Yield the switches, counted through all groups, at the two ends of each link between groups.
 
-    Each group gives its links to its switches in turn, so that none has two more than another; what a group gives to
-    one that is added comes after all others.
+    Each group gives its links to its switches in turn, so that their numbers of links differ by one at most; the links
+    to an added group come after all others.
     """
     turns = [0] * groups
     for pair in combinations(range(groups), 2):

@@ -1,11 +1,11 @@
-"""What one half of the hosts can send to the other at once: the bisection bandwidth, one way.
+"""The bisection bandwidth: the rate, one way, at which one half of the hosts can send to the other.
 
-The halves are stated: hosts with links to the same switches are kept together, in the order of the fabric, cut where
-both sides have as much host bandwidth as can be; where all hosts have links to the same switches, as those of rails or
-of two planes can have, the first half of them sends to the others. What crosses is the greatest flow from one half to
-the other over the explicit links (Dinic's algorithm), as if traffic were spread perfectly; so no routing reaches more.
-Few groups of hosts are tried in all halves, and where these have the same links to the same switches every half is
-identical: then it is the least of all halves, else that of the stated one.
+The halves are reported: hosts with links to the same switches are kept together, in the order of the fabric, cut where
+both sides have as equal host bandwidth as possible; where all hosts have links to the same switches, as those of rails
+or of two planes can have, the first half of them sends to the others. The bandwidth is the maximum flow from one half
+to the other over the explicit links (Dinic's algorithm), as if traffic were spread perfectly; so no routing exceeds it.
+With few groups of hosts all halves are tried, and where groups have the same links to the same switches all halves are
+identical: then it is the least of all halves, else that of the reported one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Link
 
 Graph = dict[str, dict[str, int]]
-"""Of each node the b/s to each of its neighbors, one way."""
+"""For each node the b/s to each of its neighbors, one way."""
 _SOURCE, _SINK = "/source", "/sink"
 """No name of a device has a slash."""
 _TRIED = 10
@@ -30,10 +30,10 @@ _TRIED = 10
 
 
 class Bisection(NamedTuple):
-    """What crosses from half ``a`` to half ``b``, one way; ``host_bps`` is what the hosts of the smaller can send.
+    """The bandwidth from half ``a`` to half ``b``, one way; ``host_bps`` is the rate of the hosts of the smaller half.
 
     Halves are named by their switches, or by their hosts where both have links to one switch. ``near`` are the hosts
-    of ``a``. ``least``: no other halves of whole groups of hosts, as equal as these, have less between them.
+    of ``a``. ``least``: no other equally balanced halves of whole groups of hosts have less bandwidth between them.
     """
 
     bps: int
@@ -56,7 +56,7 @@ class _Group(NamedTuple):
 
 
 def bisection(links: Iterable[Link]) -> Bisection | None:
-    """Return the bisection bandwidth of a fabric, None where fewer than two switches have hosts, or one host all."""
+    """Return the bisection bandwidth of a fabric, None with one host or fewer than two switches with hosts."""
     hosts, between = _bandwidth(links)
     groups = _grouped(hosts)
     if len(hosts) < 2 or len({switch for group in groups for switch in group.at}) < 2:
@@ -101,7 +101,7 @@ def _added(bandwidths: Iterable[Mapping[str, int]]) -> dict[str, int]:
 
 
 def _within(group: _Group, hosts: Mapping[str, Mapping[str, int]], between: Graph) -> Bisection:
-    """Return what the first half of hosts that share all their switches sends to the second."""
+    """Return the bandwidth between the first and the second half of hosts that share all their switches."""
     names = group.hosts
     sums = accumulate(sum(hosts[name].values()) for name in names[:-1])
     number = min(enumerate(sums), key=lambda half: abs(group.bps - 2 * half[1]))[0] + 1
@@ -111,9 +111,7 @@ def _within(group: _Group, hosts: Mapping[str, Mapping[str, int]], between: Grap
 
 
 def _identical(groups: Sequence[_Group], between: Graph) -> bool:
-    """Return whether all groups have as much host bandwidth and the same links to the same switches, and no switch is
-    of two of them.
-    """
+    """Return whether all groups have equal host bandwidth and the same links, and no switch in common."""
     if len({switch for group in groups for switch in group.at}) < sum(len(group.at) for group in groups):
         return False
     seen = {
@@ -124,7 +122,7 @@ def _identical(groups: Sequence[_Group], between: Graph) -> bool:
 
 
 def _first_half(groups: Sequence[_Group]) -> tuple[int, ...]:
-    """Return the first groups, in order, that have as near to half of the host bandwidth as can be."""
+    """Return the first groups, in order, whose host bandwidth is nearest to half of the total."""
     total = sum(group.bps for group in groups)
     sums = accumulate(group.bps for group in groups[:-1])
     number, _ = min(enumerate(sums), key=lambda half: abs(total - 2 * half[1]))
@@ -132,7 +130,7 @@ def _first_half(groups: Sequence[_Group]) -> tuple[int, ...]:
 
 
 def _halves(groups: Sequence[_Group]) -> Iterator[tuple[int, ...]]:
-    """Yield all sets of groups that are as near to half of the host bandwidth as the nearest."""
+    """Yield all sets of groups whose host bandwidth is as near to half as possible."""
     total = sum(group.bps for group in groups)
     sets = [chosen for size in range(1, len(groups)) for chosen in combinations(range(len(groups)), size)]
     off = {chosen: abs(total - 2 * sum(groups[at].bps for at in chosen)) for chosen in sets}
@@ -156,7 +154,7 @@ def _crossing(groups: Sequence[_Group], between: Graph, a: Sequence[int]) -> Bis
 
 
 def collapsed(graph: Graph) -> Graph:
-    """Return a graph in which nodes with the same neighbors, in both directions, are one: their flows are the same."""
+    """Return a graph in which nodes with the same neighbors, in both directions, are merged, which keeps all flows."""
     while True:
         back: dict[str, dict[str, int]] = {node: {} for node in graph}
         for node, far in graph.items():
@@ -181,7 +179,7 @@ def _joined(graph: Graph, name_of: Mapping[str, str]) -> Graph:
 
 
 def greatest_flow(graph: Graph, source: str, sink: str) -> int:
-    """Return the greatest flow from one node to another, by Dinic's algorithm."""
+    """Return the maximum flow from one node to another, by Dinic's algorithm."""
     left: Graph = {node: dict(far) for node, far in graph.items()}
     for node, far in graph.items():
         for other in far:
@@ -210,7 +208,10 @@ def _levels(left: Graph, source: str) -> dict[str, int]:
 def _push(
     left: Graph, level: Mapping[str, int], onward_of: Mapping[str, list[str]], source: str, sink: str
 ) -> int:
-    """Send as much as fits along one shortest path; 0 where none is left. What leads nowhere leaves ``onward_of``."""
+    """Send the maximum bandwidth along one shortest path and return it, 0 without a path.
+
+    Dead ends are removed from ``onward_of``.
+    """
     path = [source]
     while path and path[-1] != sink:
         node, onward = path[-1], onward_of[path[-1]]

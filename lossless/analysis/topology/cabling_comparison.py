@@ -1,8 +1,9 @@
-"""Cables as declared against cables as found: which are there, which are not, and which are in each other's place.
+"""Compares declared cables with found ones: present, missing, and swapped cables.
 
-A declared cable and one that was found are the same where they have the same ends. Of what is left, those that have
-an end in common are connected: two cables that were swapped are four, each of which has an end of the next. What is
-connected is one cause and is reported once. A port of a host that the intent does not name is any port of it.
+A declared and a found cable are the same where they have the same ends. Of the rest, those that have
+an end in common are connected: two cables that were swapped are four, each of which shares an end with the next.
+Connected cables have one cause and are reported once. A host port that the intent does not name matches any of its
+ports.
 """
 
 from __future__ import annotations
@@ -18,16 +19,16 @@ if TYPE_CHECKING:
 
 
 class CablePair(NamedTuple):
-    """A declared cable that was found where it should be."""
+    """A declared cable that was found in its place."""
 
     planned: PlannedCable
     actual: ReportedCable
 
 
 class Miscabling(NamedTuple):
-    """Declared cables and found ones that are in each other's place.
+    """Declared and found cables at common ends.
 
-    ``closed``: they have the same ends, so that only who is joined to whom is wrong.
+    ``closed``: they have the same ends, so that only the pairing of the ends is wrong.
     """
 
     planned: tuple[PlannedCable, ...]
@@ -36,16 +37,16 @@ class Miscabling(NamedTuple):
 
 
 class DeviceRename(NamedTuple):
-    """A device that files call ``called`` where the shape of an intent has made up the name ``derived``."""
+    """A device whose name in files is ``called``, and in the intent the ``derived`` name of its shape."""
 
     derived: str
     called: str
 
 
 class CablingComparison(NamedTuple):
-    """The result. ``missing`` would have been in the files, ``unseen`` are declared and out of their reach.
+    """The result. ``missing`` cables should be in the files, ``unseen`` are declared and not covered by the files.
 
-    ``strange`` were found at declared devices and nothing is declared at either end.
+    ``strange`` were found at declared devices, with neither end declared.
     """
 
     pairs: tuple[CablePair, ...]
@@ -81,7 +82,7 @@ def cabling_comparison(planned: Sequence[PlannedCable], reported: CableReport) -
 
 
 def _renamed(planned: Sequence[PlannedCable], cables: Sequence[ReportedCable]) -> Iterator[DeviceRename]:
-    """Yield devices that files call otherwise: each stands wherever one of a made-up name should, and nowhere else."""
+    """Yield devices with another name in files: each is in all places of one derived name, and in no other."""
     declared = {end.device for cable in planned for end in (cable.a, cable.b)}
     at = {cable.a: cable for cable in planned}
     met = {end.device for cable in cables for end in (cable.a, cable.b)}
@@ -110,7 +111,7 @@ def _called(cable: ReportedCable, called: dict[str, str]) -> ReportedCable:
 def _paired(
     planned: Sequence[PlannedCable], cables: Sequence[ReportedCable]
 ) -> tuple[list[CablePair], list[PlannedCable], list[ReportedCable]]:
-    """Return the cables that are where they should be, and what is left of both."""
+    """Return the cables that are in their places, and the rest of both."""
     at = _by_end(planned)
     pairs: dict[PlannedCable, ReportedCable] = {}
     left = []
@@ -136,14 +137,14 @@ def _same(planned: PlannedCable, cable: ReportedCable) -> bool:
 
 
 def _fits(planned: CableEnd, end: CableEnd) -> bool:
-    """Return whether an end may be the declared one: where a port is not known, it may."""
+    """Return whether an end may be the declared one; an unknown port may be any."""
     return planned.device == end.device and (
         planned.port is None or end.port is None or planned.port == end.port
     )
 
 
 class _ConnectedCables:
-    """Which cables are connected: declared cables by their numbers, and found ones by theirs behind those."""
+    """Groups of connected cables: declared cables by their numbers, and found ones by numbers after those."""
 
     def __init__(self, planned: Sequence[PlannedCable], cables: Sequence[ReportedCable]) -> None:
         self._planned, self._found = planned, cables
@@ -160,16 +161,16 @@ class _ConnectedCables:
             self._join_at(wanted[device], there[device])
 
     def members(self) -> Iterator[list[int]]:
-        """Yield the numbers of the cables that are connected."""
+        """Yield the numbers of each group of connected cables."""
         groups: dict[int, list[int]] = {}
         for number in range(len(self._root)):
             groups.setdefault(self._top(number), []).append(number)
         yield from groups.values()
 
     def _join_at(self, wanted: list[int], there: list[int]) -> None:
-        """Join what was found at ports that nobody declared with what is declared at that device without a port.
+        """Connect found cables at undeclared ports with declared ones without a port at that device.
 
-        Two that are in each other's place come first, and the rest as they come.
+        Swapped pairs come first, then the rest in their order.
         """
         for swapped in (True, False):
             for cable in list(there):
@@ -198,7 +199,7 @@ class _ConnectedCables:
         return undeclared
 
     def _is_swap(self, planned: int, cable: int) -> bool:
-        """Return whether a cable is in the place of one that is in its own."""
+        """Return whether two cables are in each other's place."""
         wanted, cable_found = self._planned[planned], self._found[cable]
         near = cable_found.a if cable_found.b.device == wanted.b.device else cable_found.b
         instead, other = self._at.get(near), self._found_at.get(wanted.a)

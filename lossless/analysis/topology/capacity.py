@@ -1,4 +1,4 @@
-"""What a fabric can carry: by tier, whole and with failures; across its middle; and for each GPU."""
+"""Capacity of a fabric: by tier, complete and with failures; across its bisection; and for each GPU."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class TierCapacity(NamedTuple):
-    """One kind of leaf or spine: bandwidth below and above it, one way, whole and at worst after failures."""
+    """One kind of leaf or spine: bandwidth below and above it, one way, complete and in the worst case of failures."""
 
     tier: Tier
     switches: tuple[str, ...]
@@ -29,9 +29,9 @@ class TierCapacity(NamedTuple):
 
 
 class GpuBandwidth(NamedTuple):
-    """What each GPU can send at once with all others, one way, in b/s; None where the intent does not say.
+    """The bandwidth of each GPU when all send at once, one way, in b/s; None where the intent lacks the inputs.
 
-    ``inside_bps`` to the GPUs of its domain, ``host_bps`` onto the fabric, ``leaf_bps`` beyond its leaf, at the worst
+    ``inside_bps`` to the GPUs of its domain, ``host_bps`` onto the fabric, ``leaf_bps`` beyond its leaf, for the worst
     of them; ``half_bps`` to the other half of the fabric.
     """
 
@@ -44,7 +44,7 @@ class GpuBandwidth(NamedTuple):
 
 
 class FabricCapacity(NamedTuple):
-    """What a fabric can carry. In the tiers' worst cases so many ``links`` or ``switches`` fail, besides ``gone``."""
+    """The capacity of a fabric; ``links`` and ``switches`` count the failures of the worst cases, beside ``gone``."""
 
     links: int
     switches: int
@@ -54,7 +54,7 @@ class FabricCapacity(NamedTuple):
     per_gpu: GpuBandwidth | None
 
     def to_data(self) -> dict[str, Json]:
-        """Return it as plain data, ratios computed."""
+        """Return the capacity as plain data, with computed ratios."""
         return {
             "failed": {"links": self.links, "switches": self.switches, "out_of_service": list(self.gone)},
             "tiers": [_tier_data(line) for line in self.tiers],
@@ -64,7 +64,7 @@ class FabricCapacity(NamedTuple):
 
 
 def fabric_capacity(fabric: Fabric) -> FabricCapacity:
-    """Return what a fabric can carry, whole and with the failures of uplinks or switches that its intent tolerates."""
+    """Return the capacity of a fabric, complete and with the failures that its intent tolerates."""
     failures = fabric.failures
     links, switches, gone = (failures.links, failures.switches, failures.gone) if failures else (0, 0, ())
     tiers = tuple(_of_identical(_tier(capacity, links, switches) for capacity in fabric.capacities))
@@ -84,7 +84,7 @@ def _tier(capacity: Capacity, links: int, switches: int) -> TierCapacity:
 
 
 def _of_identical(tiers: Iterable[TierCapacity]) -> Iterator[TierCapacity]:
-    """Yield switches with the same figures together, wherever their links are written."""
+    """Yield switches with the same figures together, without regard to the origin of their links."""
     for same in grouped((line._replace(switches=()), line) for line in tiers).values():
         yield same[0]._replace(switches=tuple(name for line in same for name in line.switches))
 
@@ -110,7 +110,7 @@ def _per_gpu(fabric: Fabric, across: Bisection | None) -> GpuBandwidth | None:
 
 
 def _beyond_leaf(fabric: Fabric, links: Mapping[str, int], each: int) -> int | None:
-    """Return what the worst GPU sends beyond its leaf: of what is above it the share of its links in those below."""
+    """Return the bandwidth of the worst GPU beyond its leaf: a share of the uplinks in proportion to its links."""
     share = {
         name: min(1.0, c.up_bps / c.down_bps)
         for c in fabric.capacities

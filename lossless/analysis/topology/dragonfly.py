@@ -3,8 +3,8 @@
 In a group of a dragonfly every switch has links to every other; a group of a dragonfly+ is a leaf-spine, whose spines
 have the links between groups. Sources, read in their abstracts: J. Kim et al., "Technology-Driven, Highly-Scalable
 Dragonfly Topology", 2008 (a group acts as one router of many ports); "Dragonfly+: Low Cost Topology for Scaling
-Datacenters", HiPINEB 2017 (the routers of a group are joined like a Clos; all groups to all others). How many links two
-groups have, and which switches have them, is the intent's and ours.
+Datacenters", HiPINEB 2017 (the routers of a group are joined like a Clos; all groups to all others). The number of
+links between two groups is the intent's, their assignment to switches ours.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What is left of the bandwidth above a switch when links or switches fail: the worst case, by its own links.
+"""Remaining bandwidth above a switch when links or switches fail: the worst case, by its own links.
 
-What is out of service is gone already; where identical switches have lost not the same, the worst of them counts.
+Elements out of service are removed first; where identical switches have lost different links, the worst of them counts.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def left_without_links(capacity: Capacity, failed: int) -> int:
-    """Return the uplink bandwidth in b/s that the loss of any ``failed`` uplinks of one switch leaves at least."""
+    """Return the least uplink bandwidth in b/s that remains after the loss of any ``failed`` uplinks of one switch."""
     return min(sum(_links(uplinks)[failed:]) for uplinks in _in_service(capacity))
 
 
 def left_without_switches(capacity: Capacity, failed: int) -> int:
-    """Return the uplink bandwidth in b/s that the loss of any ``failed`` switches above one leaves at least."""
+    """Return the least uplink bandwidth in b/s that remains after the loss of any ``failed`` switches above one."""
     return min(sum(_switches(uplinks)[failed:]) for uplinks in _in_service(capacity))
 
 
@@ -34,7 +34,7 @@ def _links(uplinks: Iterable[Uplinks]) -> list[int]:
 
 
 def _switches(uplinks: Iterable[Uplinks]) -> list[int]:
-    """Return what leads to each switch above, the most first."""
+    """Return the bandwidth to each switch above, the highest first."""
     above: dict[str, int] = {}
     for up in uplinks:
         above[up.above] = above.get(up.above, 0) + up.links * up.speed_bps
@@ -42,5 +42,5 @@ def _switches(uplinks: Iterable[Uplinks]) -> list[int]:
 
 
 def ratio(down_bps: int, up_bps: int) -> float:
-    """Return the oversubscription; infinite where nothing is left above."""
+    """Return the oversubscription; infinite without bandwidth above."""
     return down_bps / up_bps if up_bps else math.inf

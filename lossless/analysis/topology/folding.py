@@ -1,8 +1,9 @@
-"""A fabric folded to what fits a picture: a few devices of each kind one by one, all others as one box that says how
-many they are. Every link ends at the box its device is in, so that none is lost.
+"""Folded pictures of fabrics: a few devices of each kind as single boxes, all others as one box with a count.
 
-Devices are folded with those that are the same in the symmetry of the fabric only: no box holds switches of two planes
-that are drawn apart, and none holds those of a pod and of another.
+Every link ends at the box of its device, so that none is lost.
+
+Devices are folded only with those that are the same in the symmetry of the fabric: no box has switches of two planes
+that are drawn separately, or of two pods.
 """
 
 from __future__ import annotations
@@ -22,22 +23,22 @@ if TYPE_CHECKING:
     from lossless.model.fabric.tier import LinkTier, Role
 
 _ROWS: tuple[tuple[Role, ...], ...] = (("super-spine",), ("spine",), ("leaf", "switch"))
-"""From top to bottom; hosts are below."""
+"""Roles from top to bottom; hosts are below."""
 MOST_COLUMNS = 10
 """Most boxes side by side: with more, no label is legible where a page is as wide as the picture."""
 _PLANES, _SIDES = 4, ((5, 5), (3, 4), (3, 3))
-"""Planes that are drawn at most; most layers of a grid, and longest side, in the order in which they are tried."""
+"""The most planes that are drawn; the most layers of a grid and its longest side, in the order of the trials."""
 _FOLDED, _SPINES = 4, 4
-"""Boxes of a row that is folded, and most spines one by one: more lines that cross are no longer told apart."""
+"""Boxes of a folded row, and the most single spines: more crossing lines are no longer distinguishable."""
 _STEPS = tuple((devices, groups) for devices in (8, 5, 4, 3, 2, 1) for groups in (4, 3, 2))
-"""Most devices of a row in a group, and most groups, in the order in which they are tried."""
+"""The most devices of a row in a group, and the most groups, in the order in which they are tried."""
 
 
 class PictureItem(NamedTuple):
     """A device, or several that are drawn as one. ``place`` is its row and column in a grid, and the layer.
 
-    ``columns`` are the first and last column that it is centered over, None where that is the whole picture. ``labels``
-    say which rail, plane or group it is: ``rail 2``. ``apart``: devices between the first and the
+    ``columns`` are the first and last column that it is centered over, None for the whole picture. ``labels``
+    are its rail, plane or group: ``rail 2``. ``apart``: devices between the first and the
     last name are in other items.
     """
 
@@ -71,7 +72,7 @@ class PictureEdge(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """What is drawn. ``sides`` are those of the grid that switches stand in, empty where they stand in rows."""
+    """The content of a picture. ``sides`` are those of the grid of switches, empty for rows of switches."""
 
     fabric: str
     frames: tuple[PictureFrame, ...]
@@ -80,7 +81,7 @@ class Picture(NamedTuple):
     sides: tuple[int, ...] = ()
 
     def to_data(self) -> dict[str, Json]:
-        """Return it as plain data."""
+        """Return the picture as plain data."""
         return {
             "fabric": self.fabric,
             "frames": [{"title": frame.title, "items": list(frame.items)} for frame in self.frames],
@@ -102,18 +103,18 @@ def _item_data(item: PictureItem) -> dict[str, Json]:
 
 
 def folded(plan: WiringPlan, name: str, shape: str | None) -> Picture:
-    """Return what is drawn of a fabric; ``shape`` is the key of its shape, None where devices are listed."""
+    """Return the picture of a fabric; ``shape`` is the key of its shape, None where devices are listed."""
     folding = _Folding(plan, shape)
     items = tuple(folding.items())
     return Picture(name, tuple(folding.frames(items)), items, tuple(folding.edges()), folding.sides)
 
 
 Runs = tuple[tuple[int, int], ...]
-"""First and length of what is drawn together of a row."""
+"""First number and length of the runs of a row that are drawn together."""
 
 
 class _Folding:
-    """Gives every device the item it is drawn as."""
+    """Assigns every device to its item."""
 
     def __init__(self, plan: WiringPlan, shape: str | None) -> None:
         self._plan = plan
@@ -139,7 +140,7 @@ class _Folding:
         yield from self._hosts({item.key: item for item in switches})
 
     def _rows(self) -> Iterator[PictureItem]:
-        """Yield the switches in the most detail that is not too wide."""
+        """Yield the switches with the most detail that is not too wide."""
         clusters = list(self._clusters_of_rows())
         for devices, groups in _STEPS:
             self._group_runs = tuple(_runs(self._groups, groups))
@@ -151,7 +152,7 @@ class _Folding:
             yield self._item(nodes, cell, _span(cell, columns))
 
     def _clusters_of_rows(self) -> Iterator[dict[tuple[int, int], list[PlanNode]]]:
-        """Yield each row as its switches by plane and group, -1 where they belong to all."""
+        """Yield each row as its switches by plane and group, -1 for switches of all."""
         for roles in _ROWS:
             row: dict[tuple[int, int], list[PlanNode]] = {}
             for node in self._switches:
@@ -161,7 +162,7 @@ class _Folding:
             yield dict(sorted(row.items()))
 
     def _pieces(self, row: Mapping[tuple[int, int], list[PlanNode]], most: int) -> Iterator[_Piece]:
-        """Yield what is drawn as one box of a row, with its run of planes and of groups."""
+        """Yield the boxes of a row, each with its run of planes and of groups."""
         merged: dict[tuple[int, int], list[PlanNode]] = {}
         for (plane, group), nodes in row.items():
             merged.setdefault(
@@ -189,7 +190,7 @@ class _Folding:
         return PictureItem(key, names, len(nodes), nodes[0].role, columns, place, labels, apart)
 
     def _labels(self, nodes: Sequence[PlanNode], cell: tuple[int, int]) -> Iterator[str]:
-        """Yield what an item is that no frame around it says."""
+        """Yield the labels of an item that are in no frame around it."""
         plane, group = cell
         if self._planes and plane >= 0 and group >= 0:
             framed = self._is_framed_by_plane(nodes[0].role)
@@ -204,7 +205,7 @@ class _Folding:
     # --- grids ---
 
     def _grid(self) -> Iterator[PictureItem]:
-        """Yield the switches of a torus; along a long side those in the middle are one."""
+        """Yield the switches of a torus; along a long side those in the middle are one item."""
         axes = _axes(self.sides)
         cells: dict[tuple[int, ...], list[PlanNode]] = {}
         for node in self._switches:
@@ -237,7 +238,7 @@ class _Folding:
     # --- frames ---
 
     def frames(self, items: Iterable[PictureItem]) -> Iterator[PictureFrame]:
-        """Yield frames around what belongs together: groups with their hosts, and planes."""
+        """Yield frames around related items: groups with their hosts, and planes."""
         by_title: dict[str, list[str]] = {}
         for item in items:
             title = self._frame_title(item)
@@ -254,7 +255,7 @@ class _Folding:
         return ""
 
     def _is_framed_by_plane(self, role: str) -> bool:
-        """Return whether switches of a role stand in a frame of their plane: all, or in three tiers the highest."""
+        """Return whether switches of a role are in a frame of their plane: all, or in three tiers the highest."""
         return role != "host" and (role == "super-spine" or self._word != "pod")
 
     # --- edges ---
@@ -270,7 +271,7 @@ class _Folding:
             yield PictureEdge(a, b, tier, links, speed_bps, cable_m, around)
 
     def _around(self, a: str, b: str) -> bool:
-        """Return whether a link leads from the last switch of a row to the first."""
+        """Return whether a link goes from the last switch of a row to the first."""
         if a not in self._places or b not in self._places:
             return False
         return any(first - second > 1 for first, second in zip(self._places[a], self._places[b], strict=True))
@@ -280,14 +281,14 @@ class _Folding:
 
 
 class _Piece(NamedTuple):
-    """Devices that are drawn as one box, and the runs of planes and of groups that they are in."""
+    """Devices that are drawn as one box, and their runs of planes and of groups."""
 
     nodes: Sequence[PlanNode]
     cell: tuple[int, int]
 
 
 def _columns(pieces: Sequence[_Piece]) -> list[tuple[int, int]]:
-    """Return the cells that stand side by side: those of leaves, from left to right; spines are above several."""
+    """Return the cells side by side: those of leaves, from left to right; spines are above several."""
     lowest = [piece.cell for piece in pieces if piece.nodes[0].role in _ROWS[-1]]
     return sorted(set(lowest) or {piece.cell for piece in pieces})
 
@@ -305,7 +306,7 @@ def _span(cell: tuple[int, int], columns: Sequence[tuple[int, int]]) -> tuple[in
 
 
 def _width(pieces: Sequence[_Piece], columns: Sequence[tuple[int, int]]) -> int:
-    """Return how many boxes stand side by side where each column is as wide as its widest row."""
+    """Return the number of boxes side by side where each column is as wide as its widest row."""
     counts: dict[tuple[int, int], dict[str, int]] = {}
     free: dict[str, int] = {}
     for piece in pieces:
@@ -323,7 +324,7 @@ def _sides(switches: Iterable[PlanNode]) -> tuple[int, ...]:
 
 
 def _axes(sides: Sequence[int]) -> list[Runs]:
-    """Return the runs along each side of a grid, in the most detail that is not too wide."""
+    """Return the runs along each side of a grid, with the most detail that is not too wide."""
     for layers, most in _SIDES:
         limits = [layers if axis < len(sides) - 2 else most for axis in range(len(sides))]
         axes = [tuple(_runs(side, limit)) for side, limit in zip(sides, limits, strict=True)]
@@ -333,7 +334,7 @@ def _axes(sides: Sequence[int]) -> list[Runs]:
 
 
 def _counted(numbers: Iterable[int | None]) -> int:
-    """Return how many there are of what is counted from 0; 0 where nothing is."""
+    """Return the number of values that are counted from 0; 0 without any."""
     return max((number + 1 for number in numbers if number is not None), default=0)
 
 
@@ -342,7 +343,7 @@ def _or_all(number: int | None) -> int:
 
 
 def _runs(number: int, most: int) -> Iterator[tuple[int, int]]:
-    """Yield first and length of what is drawn of a row: each by itself, or the first few, the rest, and the last."""
+    """Yield first number and length of the runs of a row: all single, or the first few, the rest, and the last."""
     if number <= most:
         yield from ((at, 1) for at in range(number))
         return
@@ -357,7 +358,7 @@ def _runs(number: int, most: int) -> Iterator[tuple[int, int]]:
 
 
 def _run_of(at: int, runs: Sequence[tuple[int, int]]) -> int:
-    """Return the run that a number is in; -1 for all."""
+    """Return the index of the run of a number; -1 for all."""
     return next((i for i, (first, number) in enumerate(runs) if first <= at < first + number), -1)
 
 
@@ -366,7 +367,7 @@ def _single(run: int, runs: Sequence[tuple[int, int]]) -> bool:
 
 
 def _numbered(word: str, first: int, number: int) -> str:
-    """Return what a run is called: ``pod 1``, ``planes 3 to 7``."""
+    """Return the name of a run: ``pod 1``, ``planes 3 to 7``."""
     return f"{word} {first + 1}" if number == 1 else f"{word}s {first + 1} to {first + number}"
 
 
@@ -377,7 +378,7 @@ def _frame(word: str, first: int, number: int) -> str:
 
 
 def _rail_label(rails: Sequence[int]) -> str:
-    """Return which rails leaves are on: from one to another where they are so, else how many."""
+    """Return the label of the rails of leaves: from the first to the last of consecutive ones, else their number."""
     if len(rails) == 1:
         return f"rail {rails[0] + 1}"
     if all(right == left + 1 for left, right in pairwise(rails)):

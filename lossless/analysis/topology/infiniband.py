@@ -1,4 +1,4 @@
-"""Shapes of InfiniBand subnets to switches, hosts and links: who is connected to whom, before any port is chosen."""
+"""Shapes of InfiniBand subnets to switches, hosts and links, before ports are assigned."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class HostSpot(NamedTuple):
 class SubnetWire(NamedTuple):
     """One link from switch ``a`` to switch ``b``, or to HCA number ``rail`` of host ``b``, by the name of its rate.
 
-    Ports are None where placement chooses them: at each switch by ``a_order`` and ``b_order``, lowest first, and links
-    of one order as they come. ``purpose`` says what the link is for, in the plural.
+    Ports are None where placement assigns them: at each switch by ``a_order`` and ``b_order``, lowest first, and links
+    of one order in their sequence. ``purpose`` is the purpose of the link, in the plural.
     """
 
     a: str
@@ -61,7 +61,7 @@ class SubnetLayout(NamedTuple):
 
 
 class SubnetLinks(NamedTuple):
-    """How many parallel links of which rate, what for, and where that is written."""
+    """The number of parallel links, their rate, their purpose, and their origin."""
 
     number: int
     rate: str
@@ -157,7 +157,7 @@ def torus(shape: SubnetTorusShape) -> SubnetLayout:
     """Return the layout of a torus: ``sw-0-0``.. by coordinates; a side of two has one bundle, no ring.
 
     Each direction has the same ports at every switch, those along the first side first and hosts last: opensm's dor
-    goes by the order of ports, and takes one dimension after another only so.
+    follows the order of ports, and routes one dimension after another only with this order.
     """
     names = {place: grid_name(place) for place in grid(shape.sides)}
     switches = tuple(
@@ -183,7 +183,7 @@ def _spots(names: Sequence[str], origin: Origin) -> tuple[HostSpot, ...]:
 def _hosts(
     leaves: Sequence[str], rails: int, per_leaf: int, links: SubnetLinks
 ) -> tuple[tuple[str, ...], list[SubnetWire]]:
-    """Return hosts and their links, leaf by leaf: ``rails`` leaves that follow each other share their hosts."""
+    """Return hosts and their links, leaf by leaf: ``rails`` consecutive leaves share their hosts."""
     hosts = _numbered("host", len(leaves) // rails * per_leaf)
     wires = []
     for number, leaf in enumerate(leaves):

@@ -1,4 +1,4 @@
-"""Names and ports to pin, so that a fabric that is declared again leaves every device and cable where it is."""
+"""Names and ports to pin, so that a new declaration of a fabric keeps every device and cable in place."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ if TYPE_CHECKING:
     _Ends = tuple[str, str | None, str, str | None]
 
 ANY = "any"
-"""The port of a link that may have any: the next one that is free."""
+"""The port of a link that may have any: the next free one."""
 
 
 class Pins(NamedTuple):
-    """Names by those that the shape derives, and ports by ``DEVICE:NEIGHBOR``, as an intent states them."""
+    """Names by derived name, and ports by ``DEVICE:NEIGHBOR``, in the form of an intent."""
 
     names: Mapping[str, str]
     ports: Mapping[str, tuple[str, ...]]
 
     def to_data(self) -> dict[str, Json]:
-        """Return it as plain data."""
+        """Return the pins as plain data."""
         return {"names": dict(self.names), "ports": {ends: list(ports) for ends, ports in self.ports.items()}}
 
 
 def pins_for(after: DeclaredCabling, recabling: RecablingPlan, stated: Pins) -> Pins:
-    """Return what to pin instead of what is ``stated`` now; ``recabling`` is what becomes of the fabric with that.
+    """Return the pins that replace the ``stated`` ones; ``recabling`` is the result with these.
 
-    At a device of which a port changes all current cables are pinned: one that is not may have its port taken.
+    At a device with any changed port all current cables are pinned: the port of an unpinned one could be reassigned.
     """
     called = _called(after, recabling)
     derived = {new: old for old, new in stated.names.items()}
@@ -44,7 +44,7 @@ def pins_for(after: DeclaredCabling, recabling: RecablingPlan, stated: Pins) -> 
 
 
 def _called(after: DeclaredCabling, recabling: RecablingPlan) -> dict[str, str]:
-    """Return the name of each device: its current name; an added one its derived name, or the next free one."""
+    """Return the name of each device: its current name; for an added one its derived name, or the next free one."""
     stood = {node.name for node in recabling.same.values()}
     fresh = _Fresh(stood, {node.name for node in recabling.added} - stood)
     names: dict[str, str] = {}
@@ -55,7 +55,7 @@ def _called(after: DeclaredCabling, recabling: RecablingPlan) -> dict[str, str]:
 
 
 class _Fresh:
-    """Gives names that are free: those of a kind are counted on after the highest number in use."""
+    """Generates free names: those of a kind are counted on after the highest number in use."""
 
     def __init__(self, stood: set[str], besides: set[str]) -> None:
         self._highest: dict[str, int] = {}
@@ -103,7 +103,7 @@ def _ends_that_move(recabling: RecablingPlan) -> Iterator[str]:
 
 
 def _stood(stood: Mapping[_Ends, DeclaredCable], wire: DeclaredCable) -> str | None:
-    """Return the port at which the near end of a cable stands."""
+    """Return the current port of the near end of a cable."""
     there = stood.get((wire.a, wire.a_port, wire.b, wire.b_port))
     if there is not None:
         return there.a_port

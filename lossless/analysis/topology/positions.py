@@ -1,6 +1,7 @@
-"""Where each switch of a fabric is: in which plane, in which pod, unit or group, and on which rail.
+"""Positions of the switches of a fabric: plane; pod, unit or group; and rail.
 
-A shape states it. Where devices are listed, planes are found in the links: parts of the network that only hosts join.
+A shape declares them. Where devices are listed, planes are derived from the links: parts of the network that only hosts
+join.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ _IN_GROUPS: dict[str, tuple[Role, ...]] = {
 
 
 class SwitchPosition(NamedTuple):
-    """Counted from 0; None where the fabric has no such thing, or the switch belongs to all of them.
+    """Numbers from 0; None where the fabric has no such structure, or the switch belongs to all of them.
 
-    ``rail`` is None too where a leaf has whole hosts.
+    ``rail`` is None too for a leaf with whole hosts.
     """
 
     plane: int | None = None
@@ -37,7 +38,7 @@ class SwitchPosition(NamedTuple):
 
 
 def groups_of(plan: WiringPlan, shape: str | None) -> tuple[str, dict[str, int]]:
-    """Return what the groups of a shape are called, and the one that each switch is in that is in one."""
+    """Return the name of a shape's groups, and the group of each switch that is in one."""
     roles = _IN_GROUPS.get(shape or "", ())
     return _GROUPED.get(shape or "", ""), {
         node.name: node.place[0] for node in plan.nodes if node.role in roles
@@ -69,7 +70,7 @@ def _planes(plan: WiringPlan, switches: Sequence[PlanNode], shape: str | None) -
 
 
 def _planes_of_spines(switches: Iterable[PlanNode]) -> dict[str, int]:
-    """Return the plane of each spine and super-spine; a subnet states none, its places are shorter."""
+    """Return the plane of each spine and super-spine; a subnet has no planes, since its places are shorter."""
     spines = {node.name: node.place for node in switches if node.role == "spine"}
     if any(len(place) < 3 for place in spines.values()):
         return {}
@@ -78,7 +79,7 @@ def _planes_of_spines(switches: Iterable[PlanNode]) -> dict[str, int]:
 
 
 def _unconnected(plan: WiringPlan, switches: Sequence[PlanNode]) -> dict[str, int]:
-    """Return the parts of a network that links between switches do not join, if its hosts are attached to several."""
+    """Return the parts of a network without links between them, if its hosts are attached to several."""
     near: dict[str, list[str]] = {node.name: [] for node in switches}
     for bundle in plan.bundles:
         if not bundle.to_host:
@@ -94,7 +95,7 @@ def _unconnected(plan: WiringPlan, switches: Sequence[PlanNode]) -> dict[str, in
 
 
 def _parts(near: Mapping[str, Iterable[str]]) -> dict[str, int]:
-    """Return, by node, the number of the connected part it is in, counted in the order of the nodes."""
+    """Return, by node, the number of its connected part, counted in the order of the nodes."""
     part_of: dict[str, int] = {}
     numbers = count()
     for first in near:
@@ -124,6 +125,6 @@ def _rails(plan: WiringPlan, switches: Sequence[PlanNode], shape: str | None) ->
 
 
 def _leaves_of_a_host(plan: WiringPlan) -> int:
-    """Return how many leaves the first host is attached to."""
+    """Return the number of leaves that the first host is attached to."""
     links = [bundle for bundle in plan.bundles if bundle.to_host]
     return len({bundle.a for bundle in links if bundle.b == links[0].b})

@@ -1,8 +1,8 @@
-"""What becomes of the current fabric when it is declared again: which devices are renamed, and which cables move.
+"""Changes of the current fabric under a new declaration: renamed devices, and moved cables.
 
-A device of a shape is the one at the same place of it, whatever its name; where places cannot be compared it is the one
-of the same name. Of the cables between the same two devices those at the same two ports stay, then each is the one that
-shares an end, then they are the same in their order: so as few move as can.
+Devices of two shapes are the same at the same place, even with another name; where places are not comparable, devices
+of the same name are the same. Of the cables between the same two devices those at the same two ports stay, then each is
+matched with one that shares an end, then the rest in their order: so as few as possible move.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from lossless.model.fabric.tier import LinkTier
 
     Ends = tuple[str, str]
-    """Two devices by their names, in the order of these."""
+    """Two devices by their names, in alphabetical order."""
 
 
 class DeclaredCable(NamedTuple):
-    """One cable between two devices; a port is None where it is that of a device which is configured elsewhere."""
+    """One cable between two devices; a port is None at a device that is configured elsewhere."""
 
     a: str
     a_port: str | None
@@ -39,12 +39,12 @@ class DeclaredCable(NamedTuple):
         return self.a_port, self.b_port
 
     def turned(self) -> DeclaredCable:
-        """Return it with its ends changed round."""
+        """Return the cable with its ends exchanged."""
         return self._replace(a=self.b, a_port=self.b_port, b=self.a, b_port=self.a_port)
 
 
 class DeclaredCabling(NamedTuple):
-    """Devices and cables of a fabric; ``frame`` is what their places mean, None where they are listed and have none.
+    """Devices and cables of a fabric, and the frame of their places, None for listed devices without places.
 
     Two shapes of one kind whose switches are grouped in the same way have one frame: the same place is the same device.
     """
@@ -55,10 +55,10 @@ class DeclaredCabling(NamedTuple):
 
 
 class RecablingPlan(NamedTuple):
-    """What a fabric is to be, against the current one.
+    """The new declaration of a fabric compared with the current one.
 
-    ``same`` are the current devices that stay, by their new names; ``pairs`` the current cables that stay, each as it
-    is and as it is to be, under the current names. What is added goes by the new names.
+    ``same`` are the current devices that stay, by their new names; ``pairs`` the current cables that stay, each in its
+    old and new form, under the current names. Added elements have the new names.
     """
 
     same: dict[str, PlanNode]
@@ -80,7 +80,7 @@ class RecablingPlan(NamedTuple):
 
     @property
     def kept(self) -> int:
-        """How many cables stay as they are."""
+        """The number of unchanged cables."""
         return sum(old == new for old, new in self.pairs)
 
     @property
@@ -90,12 +90,12 @@ class RecablingPlan(NamedTuple):
 
     @property
     def stays(self) -> bool:
-        """Whether everything current stays as it is, whatever is added."""
+        """Whether all current elements stay unchanged; additions do not count."""
         gone = self.removed or self.moved or self.changed or self.removed_wires
         return not gone and next(self.renamed, None) is None
 
     def to_data(self) -> dict[str, Json]:
-        """Return it as plain data."""
+        """Return the plan as plain data."""
         return {
             "stays": self.stays,
             "devices": {
@@ -117,7 +117,7 @@ class RecablingPlan(NamedTuple):
 
 
 def recabling_plan(before: DeclaredCabling, after: DeclaredCabling) -> RecablingPlan:
-    """Return what becomes of the current fabric."""
+    """Return the changes of the current fabric under a new declaration."""
     same = _same_devices(before, after)
     facing: dict[Ends, str] = {}
     standing = _by_ends(before.wires, str, facing)
@@ -153,7 +153,7 @@ def _same_devices(before: DeclaredCabling, after: DeclaredCabling) -> dict[str, 
 def _by_ends(
     wires: Iterable[DeclaredCable], called: Callable[[str], str], facing: dict[Ends, str]
 ) -> dict[Ends, list[DeclaredCable]]:
-    """Return wires by the two devices; all of two devices face as the first one that is seen of them."""
+    """Return wires by their two devices, all in the direction of the first one of each pair."""
     by_ends: dict[Ends, list[DeclaredCable]] = {}
     for wire in wires:
         a, b = called(wire.a), called(wire.b)
@@ -165,7 +165,7 @@ def _by_ends(
 def _paired(
     old: list[DeclaredCable], new: list[DeclaredCable]
 ) -> tuple[list[tuple[DeclaredCable, DeclaredCable]], list[DeclaredCable], list[DeclaredCable]]:
-    """Return which wire becomes which, and those of both sides that are left over."""
+    """Return the pairs of old and new wires, and the rest of both."""
     pairs: list[tuple[DeclaredCable, DeclaredCable]] = []
     one_end: list[Callable[[DeclaredCable], object]] = [lambda wire: wire.a_port, lambda wire: wire.b_port]
     # The end that more of them share first: where all have moved at one side, the other tells which is which.

@@ -1,4 +1,4 @@
-"""Shapes to nodes and bundles of links: who is connected to whom, before any port is chosen."""
+"""Shapes to nodes and bundles of links, before ports are assigned."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 class PlanNode(NamedTuple):
     """A switch or host by name. ``hardware`` names a choice of its own, None for that of its role.
 
-    ``dual_tor``: a leaf that shares its hosts with another, and sends back in a tunnel what it cannot deliver.
-    ``outside``: it is configured elsewhere. ``place`` is where it is in its shape, counted from 0: the pod and the
+    ``dual_tor``: a leaf that shares its hosts with another, and tunnels packets to it that it cannot deliver.
+    ``outside``: it is configured elsewhere. ``place`` is its place in its shape, counted from 0: the pod and the
     number in it, the coordinates in a torus; empty where devices are listed.
     """
 
@@ -33,11 +33,11 @@ class PlanNode(NamedTuple):
 
 
 class LinkBundle(NamedTuple):
-    """Parallel links between two nodes. A port is None where it is left to placement.
+    """Parallel links between two nodes. A port is None where placement assigns it.
 
-    Where one end is a host, that end is always ``b``. ``lag`` is what tells the LAG of these links from others
-    between the same two switches, None where each link stands alone. ``a_kept`` and ``b_kept`` are ports that each
-    end keeps free before these links, as numbers of ports and their speeds: room for links that may come.
+    Where one end is a host, that end is always ``b``. ``lag`` distinguishes the LAG of these links from others
+    between the same two switches, None for links without a LAG. ``a_kept`` and ``b_kept`` are ports that each
+    end keeps free before these links, as numbers of ports and their speeds: room for later links.
     """
 
     a: str
@@ -68,13 +68,13 @@ class WiringPlan(NamedTuple):
 
     @property
     def link_tiers(self) -> tuple[LinkTier, ...]:
-        """The kinds of links that there are, those next to hosts first."""
+        """The tiers of its links, those next to hosts first."""
         there = {bundle.tier for bundle in self.bundles}
         return tuple(tier for tier in LINK_TIERS if tier in there)
 
 
 class LinkKind(NamedTuple):
-    """What all bundles of one tier of a shape have in common; ``links`` is how many, and their speed in b/s."""
+    """Common properties of all bundles of one tier of a shape; ``links`` is their number, and their speed in b/s."""
 
     tier: LinkTier
     links: tuple[int, int]
@@ -101,7 +101,7 @@ class LinkKind(NamedTuple):
         )
 
     def adapters(self, leaf: int, hosts: range, leaves: int) -> Iterator[LinkBundle]:
-        """Yield the links of a leaf to hosts that it shares with ``leaves`` - 1 others, numbered one after the other.
+        """Yield the links of a leaf to hosts that it shares with ``leaves`` - 1 others with consecutive numbers.
 
         Port p of every host (from 0) goes to the leaf at p modulo ``leaves`` among them.
         """
@@ -113,9 +113,9 @@ class LinkKind(NamedTuple):
 
 
 class NodeGrid(NamedTuple):
-    """The nodes of one role in a shape: ``key`` states how many, ``sides`` are their counts (pods, and in each pod).
+    """The nodes of one role in a shape: ``key`` declares their number, ``sides`` the counts (pods, nodes per pod).
 
-    They are called by their number through all sides (``leaf1``, ``superspine1``), or by their coordinates.
+    They are named by their number through all sides (``leaf1``, ``superspine1``), or by their coordinates.
     """
 
     key: str
@@ -136,7 +136,7 @@ class Shape(Protocol):
 
     @property
     def origin(self) -> Origin:
-        """Where it is declared."""
+        """The place of its declaration."""
 
     def grids(self) -> Mapping[Role, NodeGrid]:
         """Return the nodes of each role."""
@@ -173,8 +173,8 @@ class ThreeTierShape(NamedTuple):
     """A three-tier Clos by its numbers: pods of leaves and spines, joined by super-spines.
 
     The n-th part of each pod's spines connects to the n-th part of the super-spines, where there are several
-    ``planes``; with one, every spine connects to every super-spine. As many leaves as there are ``rails``, one after
-    the other in their pod, share their hosts: adapter n of each is at the leaf of rail n.
+    ``planes``; with one, every spine connects to every super-spine. With ``rails``, that number of consecutive leaves
+    of a pod share their hosts: adapter n of each is at the leaf of rail n.
     """
 
     pods: int
@@ -211,7 +211,7 @@ class ThreeTierShape(NamedTuple):
 
 
 class _Clos(Protocol):
-    """What leaves need of a shape to have links."""
+    """The fields of a shape that the links of leaves need."""
 
     @property
     def hosts_per_leaf(self) -> int: ...
@@ -224,7 +224,7 @@ class _Clos(Protocol):
 
 
 def leaf_links(shape: _Clos, leaves: range, spines: range, rails: int = 1) -> Iterator[LinkBundle]:
-    """Yield the links of each leaf: to its hosts, which as many leaves share as there are rails, then to all spines."""
+    """Yield the links of each leaf: to its hosts, shared by as many leaves as there are rails, then to all spines."""
     for leaf in leaves:
         hosts = part(leaf // rails, shape.hosts_per_leaf)
         if rails > 1:
@@ -253,9 +253,9 @@ def wiring_plan(shape: Shape, room: Shape | None = None) -> WiringPlan:
 
 
 def _within(room: WiringPlan, sizes: Mapping[str, tuple[int, ...]]) -> WiringPlan:
-    """Return the part of a plan that is there: the nodes whose place is below the ``sizes`` of their role.
+    """Return the existing part of a plan: the nodes whose place is below the ``sizes`` of their role.
 
-    Ports of links to nodes that are not there yet are kept free, so that none moves when they come.
+    Ports of links to later nodes are kept free, so that no port changes when they are added.
     """
     nodes = tuple(
         node

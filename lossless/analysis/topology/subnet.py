@@ -1,6 +1,6 @@
-"""An InfiniBand subnet as the wiring of a fabric: what it is made of, what each switch carries, what GPUs share.
+"""An InfiniBand subnet as the wiring of a fabric: its composition, the load of each switch, the bandwidth of GPUs.
 
-It has credits instead of buffers with thresholds, and no lengths of cables: of those nothing is said.
+It has credits instead of buffers with thresholds, and no lengths of cables, so these facts are absent.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.tier import LinkTier, Role
 
 LOADING: tuple[HostRole, ...] = ("compute", "storage")
-"""Hosts that load links: managers ask little of them."""
+"""Roles of hosts that load links: management hosts need little bandwidth."""
 COMPUTE: tuple[HostRole, ...] = ("compute",)
 _FULL_LANES = 4
 _SHAPES = {"dragonfly-plus": "dragonfly_plus", "torus": "torus"}
@@ -52,7 +52,7 @@ _CLASSES = ClassSet("declared", ())
 
 
 class SwitchLoad(NamedTuple):
-    """What a switch carries one way, its links up, and where they are written."""
+    """The bandwidth below a switch, one way, its links up, and their origin."""
 
     down_bps: int
     up: tuple[Uplinks, ...]
@@ -60,12 +60,12 @@ class SwitchLoad(NamedTuple):
 
     @property
     def up_bps(self) -> int:
-        """What all links up carry."""
+        """The total rate of all links up."""
         return sum(up.links * up.speed_bps for up in self.up)
 
 
 class _Wiring(NamedTuple):
-    """Switches, hosts, HCAs and links of a subnet, which must be known."""
+    """Switches, hosts, HCAs and links of a subnet, all of which must be known."""
 
     switches: tuple[SubnetSwitch, ...]
     hosts: tuple[SubnetHost, ...]
@@ -90,7 +90,7 @@ def _wiring(subnet: Subnet) -> _Wiring:
 
 
 def switch_loads(subnet: Subnet) -> dict[str, SwitchLoad]:
-    """Return what each switch that has links up carries."""
+    """Return the load of each switch that has links up."""
     wiring = _wiring(subnet)
     down: Counter[str] = Counter()
     up: dict[str, list[SubnetLink]] = {}
@@ -116,7 +116,7 @@ def _uplinks(name: str, links: Iterable[SubnetLink]) -> Iterable[Uplinks]:
 
 
 def subnet_fabric(subnet: Subnet, roles: Collection[HostRole] = LOADING) -> Fabric:
-    """Return the links of a subnet as those of a fabric, to the hosts of some roles alone; nothing else of it is known.
+    """Return the links of a subnet as those of a fabric, to the hosts of some roles alone; the rest of it is unknown.
 
     The ports of a host are its HCAs.
     """
@@ -164,7 +164,7 @@ def _tier(switch: SubnetSwitch) -> Tier | None:
 
 
 def _capacities(subnet: Subnet, wiring: _Wiring) -> Iterable[Capacity]:
-    """Yield what switches carry, those that carry the same together."""
+    """Yield the capacities of switches, one for all with the same."""
     accepted = 1.0 if isinstance(subnet.shape, Unknown) else subnet.shape.oversubscription
     loads = switch_loads(subnet)
     identical = grouped(
@@ -214,7 +214,7 @@ def _switch_groups(wiring: _Wiring) -> tuple[SwitchGroup, ...]:
 def _ports(
     switch: SubnetSwitch, ends: Iterable[tuple[int | None, int, int]]
 ) -> tuple[PortCounts, PortCounts, PortCounts]:
-    """Return the ports that links use, that none uses, and that links lack: halves of a split port count as one."""
+    """Return the ports in use, the free and the missing ones; the halves of a split port count as one."""
     placed = [(bps, lanes) for port, bps, lanes in ends if port is not None]
     lacking = Counter(bps for port, bps, _ in ends if port is None)
     split = any(lanes < _FULL_LANES for _, lanes in placed)
@@ -258,7 +258,7 @@ def _link_tier(roles: Mapping[str, Role], a: str, b: str) -> LinkTier:
 
 
 def picture_shape(subnet: Subnet) -> str | None:
-    """Return the key of the shape that a picture of a subnet has, None where devices stand in rows."""
+    """Return the key of the shape for the picture of a subnet, None for devices in rows."""
     if isinstance(subnet.shape, Unknown):
         return None
     if subnet.shape.kind == "fat-tree":

@@ -19,7 +19,7 @@ PortCounts = tuple[tuple[int, int], ...]
 
 
 class SwitchGroup(NamedTuple):
-    """Switches of one role, product and HWSKU that use as many ports: each uses, keeps free and lacks these."""
+    """Switches of one role, product and HWSKU with equal port counts: each uses, keeps free and lacks these."""
 
     role: str
     product: str
@@ -31,7 +31,7 @@ class SwitchGroup(NamedTuple):
 
 
 class LinkGroup(NamedTuple):
-    """Links of one tier, speed and length, 0 where none is stated; ``roles`` are those of lower and of upper ends."""
+    """Links of one tier, speed and length, 0 for an unknown one; ``roles`` are those of lower and of upper ends."""
 
     tier: LinkTier
     roles: tuple[str, str]
@@ -50,7 +50,7 @@ class FabricSummary(NamedTuple):
     links: tuple[LinkGroup, ...]
 
     def to_data(self) -> dict[str, Json]:
-        """Return it as plain data."""
+        """Return the summary as plain data."""
         return {
             "fabric": self.fabric,
             "switches": [_switch_data(group) for group in self.switches],
@@ -87,7 +87,7 @@ def _switches(switches: Iterable[Switch], role_of: Mapping[str, str]) -> tuple[S
 
 
 def _ports(switch: Switch) -> tuple[PortCounts, PortCounts, PortCounts]:
-    """Return the ports that links use, that none uses, and that links lack."""
+    """Return the ports in use, the free and the missing ones."""
     linked = [port for port in switch.ports if port.leads_to is not None]
     used = _counts(port.speed_bps or 0 for port in linked if port.placed)
     missing = _counts(port.speed_bps or 0 for port in linked if not port.placed)

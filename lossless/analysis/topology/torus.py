@@ -35,8 +35,8 @@ class TorusShape(NamedTuple):
     def bundles(self) -> Iterator[LinkBundle]:
         """Yield the links between switches, then those of hosts.
 
-        Links between switches have the first ports, whose number the sides alone decide; hosts, which may become
-        more, come last.
+        Links between switches have the first ports, whose number depends on the sides alone; hosts, whose number may
+        grow, come last.
         """
         for first, second, _ in torus_pairs(self.sides):
             yield self.links.between(grid_name(first), grid_name(second))
