@@ -1,6 +1,6 @@
-"""Comparisons as plain data, for machines and for the text: names of the model, units in the names.
+"""Comparisons as plain data, for machines and for the text output: names of the model, with units.
 
-Names once shipped stay; ``version`` says when they change.
+Published names stay; ``version`` changes with them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Json
 
 VERSION = 1
-"""Of the names in the object."""
+"""The version of the names in the object."""
 _NAMES = ("switch", "switches", "ports", "elements")
 _SHOWN_ELEMENTS = 5
 
@@ -94,7 +94,7 @@ def _answer(comparison: HeadroomComparison, answer: MethodResult) -> dict[str, J
 
 
 def _inputs(case: HeadroomCase) -> Iterator[Json]:
-    """Yield what the formula takes for given, nothing where there is none."""
+    """Yield the inputs of the formula, none for a chip without one."""
     asic = case.profile.asic if case.profile else None
     chip = asic_inputs(asic) if asic else None
     if asic is None or chip is None:
