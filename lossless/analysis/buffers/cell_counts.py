@@ -1,8 +1,8 @@
-"""Thresholds as a chip counts them, in cells: when packets of one cell pause their sender, and when one is dropped.
+"""Thresholds in the cells of a chip: the number of one-cell packets that trigger PFC, and that cause a drop.
 
-Where all else is idle and nothing leaves, the first packets take what their group has reserved, further ones are
-shared, and then headroom fills. So what a group has reserved comes on top of its share: T(1) + r, as
-:func:`lossless.analysis.buffers.ecn_marking.queue_limit_bytes` has it for queues.
+In an otherwise idle switch where no packet leaves, the first packets take the reserved bytes of their group, further
+packets take shared bytes, and then headroom. The reserved bytes therefore come on top of the share: T(1) + r, as in
+:func:`lossless.analysis.buffers.ecn_marking.queue_limit_bytes` for queues.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 def cells(size_bytes: int, cell_bytes: int) -> int:
-    """Return how many cells hold so many bytes."""
+    """Return the number of cells that hold a number of bytes."""
     return -(-size_bytes // cell_bytes)
 
 
 class GroupCells(NamedTuple):
-    """One lossless group in cells: what it has reserved for itself, and its headroom."""
+    """One lossless group in cells: its own reservation and its headroom."""
 
     reserved: int
     headroom: int
@@ -35,9 +35,9 @@ class GroupCells(NamedTuple):
 
 
 def group_cells(row: HeadroomRow, cell_bytes: int, *, shared_headroom: bool) -> GroupCells:
-    """Return what a row of ``pg_profile_lookup.ini`` gives a group; its headroom in whole cells, as a chip has it.
+    """Return the cells of a group by its row of ``pg_profile_lookup.ini``; headroom in whole cells, as on a chip.
 
-    Without a shared headroom pool ``size`` holds the headroom too, and the group's own is the rest of it.
+    Without a shared headroom pool ``size`` contains the headroom, and the remainder is the group's own reservation.
     """
     own_bytes = row.reserved_bytes - (0 if shared_headroom else row.headroom_bytes)
     return GroupCells(cells(max(0, own_bytes), cell_bytes), row.headroom_bytes // cell_bytes)
@@ -46,7 +46,7 @@ def group_cells(row: HeadroomRow, cell_bytes: int, *, shared_headroom: bool) -> 
 def filling_cells(
     shared: int, reserved: int, dynamic_th: int | None, static_th: int | None = None
 ) -> int | None:
-    """Return how many cells one group or queue holds alone: its own, and its share of what is shared.
+    """Return the most cells that one group or queue can hold alone: its reservation and its share of the pool.
 
     None: it has no threshold.
     """

@@ -1,7 +1,7 @@
 """The dynamic buffer model: the pools and lossless profiles that a switch computes for itself.
 
-What follows is the same arithmetic as for pools that are rendered (``buffers.pools``), with the headroom
-that the switch computes for the length it is told. On Barefoot chips pools have fixed sizes.
+The arithmetic is that of rendered pools (``buffers.pools``), with the headroom that the switch computes for the
+configured cable length. On Barefoot chips pools have fixed sizes.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
 
 _BAREFOOT_LOSSLESS_BYTES = 43_067_728
 _BAREFOOT_GROUPS, _BAREFOOT_CELLS, _BAREFOOT_PART = 2, 400, 0.7
-"""The lossless pool, and what its shared headroom is made of: cells for each of two groups a port, of which seven
-tenths are held. Source: sonic-swss cfgmgr/buffer_pool_barefoot.lua @fbc3657."""
+"""The size of the lossless pool, and the factors of its shared headroom: cells for each of two groups per port, of
+which seven tenths are held. Source: sonic-swss cfgmgr/buffer_pool_barefoot.lua @fbc3657."""
 
 
 def with_computed_buffers(fabric: Fabric) -> Fabric:
-    """Return a fabric whose switches with the dynamic buffer model have the pools and profiles they will compute.
+    """Return a fabric with the computed pools and profiles of the switches that use the dynamic buffer model.
 
-    A switch of which that cannot be known stays as it is.
+    A switch with an unknown input stays unchanged.
     """
     if all(switch.qos.buffer_model != "dynamic" for switch in fabric.switches):
         return fabric
@@ -83,10 +83,10 @@ def _computed(switch: Switch) -> Switch:
 
 
 def room_left(switch: Switch) -> int | None:
-    """Return what an NVIDIA switch of either buffer model has left to share once each port that is up has what it
-    takes, in bytes: below 0 where that is more than there is. None where it is not known.
+    """Return the bytes that the ports in service of an NVIDIA switch leave to share, or None.
 
-    Source: sonic-swss cfgmgr/buffer_pool_mellanox.lua @e6b0c5b (available_buffer).
+    Both buffer models are supported. The result is below 0 where the ports take more than the chip has, None where an
+    input is unknown. Source: sonic-swss cfgmgr/buffer_pool_mellanox.lua @e6b0c5b (available_buffer).
     """
     ready, stock, chip = _without_unready_groups(switch), _stock(switch), chip_bytes(switch)
     loads = _loads(ready, _needs(ready))
@@ -97,10 +97,9 @@ def room_left(switch: Switch) -> int | None:
 
 
 def _without_unready_groups(switch: Switch) -> Switch:
-    """Return a switch without the groups that it computes nothing for: those of ports without a length, or with 0m.
+    """Return a switch without the generated groups of ports whose cable length is missing or 0m: it computes none.
 
-    Source: sonic-swss cfgmgr/buffermgrdyn.cpp @e6b0c5b
-    (refreshPgsForPort).
+    Source: sonic-swss cfgmgr/buffermgrdyn.cpp @e6b0c5b (refreshPgsForPort).
     """
     told = not switch.lacks_lengths
     own: dict[int, PortQos] = {}
@@ -118,8 +117,8 @@ def _without_unready_groups(switch: Switch) -> Switch:
 def _in_service(port: Port) -> bool:
     """Return whether a port takes buffer: it is up, or a file without its PORT row has QoS for it.
 
-    A PORT row without admin_status is that of a port that is down. Source: sonic-swss cfgmgr/buffer_pool_mellanox.lua
-    (admin_up_port) and buffermgrdyn.cpp (a port begins as PORT_ADMIN_DOWN), both @e6b0c5b.
+    A port whose PORT row has no admin_status is down. Source: sonic-swss cfgmgr/buffer_pool_mellanox.lua
+    (admin_up_port) and buffermgrdyn.cpp (the initial state is PORT_ADMIN_DOWN), both @e6b0c5b.
     """
     return port.placed and (port.admin_up is True or (port.qos is not None and port.admin_up is UNKNOWN))
 
@@ -130,7 +129,7 @@ def _generated(port: Port) -> bool:
 
 
 def _needs(switch: Switch) -> list[HeadroomNeed | None]:
-    """Return the headroom that a switch computes for each of its ports, None where it computes none."""
+    """Return the computed headroom of each port of a switch, None for a port without a computed one."""
     return [_need(switch, port) if _generated(port) else None for port in switch.ports]
 
 
@@ -140,7 +139,7 @@ def _need(switch: Switch, port: Port) -> HeadroomNeed | None:
 
 
 def _loads(switch: Switch, needs: Sequence[HeadroomNeed | None]) -> tuple[PortLoad, ...] | None:
-    """Return what each port that is up takes from the buffer, None where that of one is not known."""
+    """Return the buffer load of each port in service, None where the load of one is unknown."""
     ports = zip(switch.ports, needs, strict=True)
     loads = [_load(port, need) for port, need in ports if _in_service(port)]
     known = [load for load in loads if load is not None]
@@ -148,7 +147,7 @@ def _loads(switch: Switch, needs: Sequence[HeadroomNeed | None]) -> tuple[PortLo
 
 
 def _load(port: Port, need: HeadroomNeed | None) -> PortLoad | None:
-    """Return what a port takes from the buffer, None where its lossless groups are not known."""
+    """Return the buffer load of a port, None where its lossless groups are unknown."""
     groups = [group for group in port.qos.groups if group is not None] if port.qos is not None else []
     computed, stated = sum(group.generated for group in groups), _stated(port)
     if (computed and need is None) or any(group.buffer is None and not group.generated for group in groups):
@@ -164,7 +163,7 @@ def _load(port: Port, need: HeadroomNeed | None) -> PortLoad | None:
 
 
 def _other_reserved_bytes(qos: PortQos) -> int:
-    """Return the sizes of profiles beside those of lossless groups: of lossy groups, queues and the egress list.
+    """Return the total size of all profiles except those of lossless groups: lossy groups, queues, the egress list.
 
     Source: sonic-swss cfgmgr/buffer_pool_mellanox.lua @e6b0c5b (iterate_all_items, iterate_profile_list).
     """
@@ -175,7 +174,7 @@ def _other_reserved_bytes(qos: PortQos) -> int:
 
 
 def _stated(port: Port) -> list[BufferProfile]:
-    """Return the profiles of groups whose headroom is configured and not computed."""
+    """Return the profiles of lossless groups with configured headroom."""
     groups = port.qos.groups if port.qos is not None else ()
     return [group.buffer for group in groups if group is not None and group.buffer and group.buffer.lossless]
 
@@ -189,7 +188,7 @@ def _row_of(profile: BufferProfile) -> HeadroomRow:
 
 
 def _row(port: Port, need: HeadroomNeed | None) -> HeadroomRow:
-    """Return a need as the row of a table that would give it."""
+    """Return a headroom need in the form of a lookup table row."""
     if need is None:
         return NO_HEADROOM
     return NO_HEADROOM._replace(
@@ -202,12 +201,12 @@ def _row(port: Port, need: HeadroomNeed | None) -> HeadroomRow:
 
 
 def _stock(switch: Switch) -> Pool | None:
-    """Return the pool of lossless groups as it is configured."""
+    """Return the configured pool of lossless groups."""
     return next((pool for pool in switch.qos.pools if pool.name == INGRESS_LOSSLESS_POOL), None)
 
 
 def _pool(switch: Switch, loads: tuple[PortLoad, ...]) -> Pool | None:
-    """Return the pool of lossless groups as the switch sizes it, None where that is not known."""
+    """Return the pool of lossless groups at the size that the switch computes, None where it is unknown."""
     stock, chip, profile = _stock(switch), chip_bytes(switch), switch.profile
     if stock is None or profile is None:
         return None
@@ -225,7 +224,7 @@ def _pool(switch: Switch, loads: tuple[PortLoad, ...]) -> Pool | None:
 
 
 def _lent(switch: Switch, stock: Pool, loads: tuple[PortLoad, ...]) -> int:
-    """Return the size of the shared headroom pool: what is configured, or what is made of the ratio."""
+    """Return the size of the shared headroom pool: the configured size, or the one computed from the ratio."""
     shared, dynamic, profile = stock.shared_headroom_bytes or 0, switch.qos.dynamic, switch.profile
     if shared or profile is None or not shares_headroom(switch):
         return shared
@@ -234,7 +233,7 @@ def _lent(switch: Switch, stock: Pool, loads: tuple[PortLoad, ...]) -> int:
 
 
 def _part(switch: Switch, pool: Pool) -> Fraction:
-    """Return the part of the room that a pool without a size takes.
+    """Return the part of the remaining bytes that a pool without a size takes.
 
     Source: sonic-swss cfgmgr/buffer_pool_mellanox.lua @e6b0c5b.
     """
@@ -246,7 +245,7 @@ def _part(switch: Switch, pool: Pool) -> Fraction:
 
 
 _MOST_SHARERS = 2
-"""Beside another ingress pool without a size a pool takes half, however many there are."""
+"""Two at most: a pool takes half beside any number of other ingress pools without a size."""
 
 
 def _barefoot_headroom(switch: Switch) -> int:
@@ -256,7 +255,7 @@ def _barefoot_headroom(switch: Switch) -> int:
 
 
 def _name(switch: Switch, port: Port) -> str:
-    """Return what the switch calls the profile that it computes for a port.
+    """Return the name of the profile that a switch computes for a port.
 
     Source: sonic-swss cfgmgr/buffermgrdyn.cpp @e6b0c5b (getDynamicProfileName).
     """
@@ -272,7 +271,7 @@ def _name(switch: Switch, port: Port) -> str:
 
 _DEFAULT_MTU = 9100
 _EIGHT_LANES_BPS = {"4": 400 * 10**9, "5": 800 * 10**9}
-"""The speed at which ports of SN4000 and SN5000 always have eight lanes, which their profiles then do not say."""
+"""The speed at which ports of SN4000 and SN5000 always have eight lanes; profile names then omit the lanes."""
 
 
 def _profile(
@@ -298,7 +297,7 @@ def _with_profiles(qos: PortQos, default: BufferProfile | None, pool: Pool) -> P
 
 
 def _in_pool(group: PriorityGroup, default: BufferProfile | None, pool: Pool) -> PriorityGroup:
-    """Return a group with the profile that the switch computes, or its own one in the pool that the switch sizes."""
+    """Return a group with the computed profile, or with its own profile in the computed pool."""
     if group.generated and default is not None:
         return group._replace(buffer=_with_threshold(default, group.override))
     if group.buffer is not None and group.buffer.pool is not None and group.buffer.pool.name == pool.name:
@@ -307,7 +306,7 @@ def _in_pool(group: PriorityGroup, default: BufferProfile | None, pool: Pool) ->
 
 
 def _with_threshold(default: BufferProfile, override: BufferProfile | None) -> BufferProfile:
-    """Return a computed profile with the threshold that its group states, the default one where it states none."""
+    """Return a computed profile with the threshold that its group declares, or with the default one."""
     if override is None:
         return default
     return default._replace(

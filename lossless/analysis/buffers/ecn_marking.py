@@ -1,7 +1,8 @@
-"""Where XOFF sits against Kmin and Kmax on one switch: the ports that compete and the pool they share.
+"""XOFF against Kmin and Kmax on one switch: the ports that compete, and the pool that they share.
 
-ECN looks at an egress queue, XOFF at an ingress group; :mod:`lossless.analysis.buffers.thresholds` has the geometry.
-Marks before PFC are necessary for a quiet fabric, never sufficient, so nothing here is a verdict.
+ECN uses the depth of an egress queue, XOFF that of an ingress group; the geometry is in
+:mod:`lossless.analysis.buffers.thresholds`. Marks before PFC are a necessary condition of a quiet fabric and no
+sufficient one, so this module has no verdict.
 """
 
 from __future__ import annotations
@@ -24,16 +25,17 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import PortSet, View
 
 DYNAMIC_TH = range(-8, 8)
-"""Exponents of alpha that the switch takes (sonic-buffer-profile.yang @086b03b)."""
+"""The exponents of alpha that the switch accepts (sonic-buffer-profile.yang @086b03b)."""
 LARGEST_THRESHOLD = 2**31 - 1
 """Largest WRED threshold in bytes: it is read as an int (sonic-swss orchagent/qosorch.cpp @e6b0c5b)."""
 
 
 class Trigger(NamedTuple):
-    """What makes a group pause: its pool without headroom, and alpha or a static threshold.
+    """The PFC trigger of a group: its pool without headroom, and alpha or a static threshold.
 
-    What the group has reserved is left out; it is kilobytes against megabytes and errs to the careful side. The pool
-    is that of the whole buffer: where a chip divides it (``Asic.buffer_parts``), PFC may start at that part of it.
+    The reserved bytes of the group are ignored: they are kilobytes against megabytes, and the result is on the safe
+    side. The pool is that of the whole buffer: where a chip divides it (``Asic.buffer_parts``), PFC may start at one
+    part of it.
     """
 
     pool_bytes: int
@@ -47,18 +49,19 @@ class Trigger(NamedTuple):
         return static_group_threshold_bytes(self.static_bytes or 0, self.pool_bytes, groups)
 
     def egress_bytes(self, fan_in: int) -> float:
-        """Return N T(N), what an egress queue holds when the N groups that feed it first pause.
+        """Return N T(N), the depth of an egress queue when the N groups that feed it first pause.
 
-        It grows with N although T(N) falls, so Kmin and Kmax compare with this, not with T(N), and the tightest
-        incast that congests at all has two senders.
+        It grows with N although T(N) falls. Kmin and Kmax therefore compare with this value and not with T(N), and the
+        tightest incast that congests at all has two senders.
         """
         return fan_in * self.threshold_bytes(fan_in)
 
 
 class EcnMarking(NamedTuple):
-    """The ECN curve of an egress queue and what the switch around it allows.
+    """The ECN curve of an egress queue, the PFC trigger, and the fan-in and fan-out of the switch.
 
-    ``fan_in`` is the most ports that can send into it, ``fan_out`` the most egresses one port can feed.
+    ``fan_in`` is the number of ports that can send to it, ``fan_out`` the number of egress ports that one port can
+    feed.
     """
 
     wred: Wred
@@ -80,17 +83,17 @@ def by_switch(view: View) -> tuple[tuple[PortSet, ...], ...]:
 
 
 def chip_bytes(switch: Switch) -> int | None:
-    """Return the buffer of a switch's chip: what its profile says, else its lossless egress pool, else None.
+    """Return the buffer size of a switch's chip: that of its profile, else its lossless egress pool, else None.
 
-    SONiC takes that pool for the chip where the SDK names no size. Source: sonic-swss cfgmgr/buffer_pool_mellanox.lua
-    @e6b0c5b (mmu_size).
+    SONiC uses the size of that pool where the SDK has none. Source: sonic-swss cfgmgr/buffer_pool_mellanox.lua @e6b0c5b
+    (mmu_size).
     """
     pools = (pool.size_bytes for pool in switch.qos.pools if pool.name == EGRESS_LOSSLESS_POOL)
     return (switch.profile.asic.buffer_bytes if switch.profile else None) or next(pools, None)
 
 
 def shared_pool_bytes(switch: Switch, pool: Pool) -> int | MissingInput:
-    """Return B, what the groups of a pool share once headroom and what is reserved are taken out."""
+    """Return B, the bytes that the groups of a pool share: its size less headroom and reservations."""
     if pool.size_bytes is None:
         return MissingInput(f"the size of {pool.name} is unknown")
     headroom = pool.shared_headroom_bytes or 0
@@ -104,7 +107,7 @@ def shared_pool_bytes(switch: Switch, pool: Pool) -> int | MissingInput:
 
 
 def trigger(switch: Switch, profile: BufferProfile) -> Trigger | MissingInput:
-    """Return what makes a group with this profile pause."""
+    """Return the PFC trigger of a group with this profile."""
     if profile.pool is None:
         return MissingInput("the pool of the lossless profile is not in the file")
     pool_bytes = shared_pool_bytes(switch, profile.pool)
@@ -120,7 +123,7 @@ def trigger(switch: Switch, profile: BufferProfile) -> Trigger | MissingInput:
 
 
 def queue_limit_bytes(profile: BufferProfile) -> float | MissingInput | None:
-    """Return the most one queue with this profile can hold, everything else being empty.
+    """Return the most bytes that one queue with this profile can hold in an otherwise empty buffer.
 
     None: the profile sets no threshold, two, or not of the kind its pool has, or it is a zero profile.
     """
@@ -142,9 +145,10 @@ def queue_limit_bytes(profile: BufferProfile) -> float | MissingInput | None:
 
 
 def holds_half_of_its_pool(profile: BufferProfile) -> bool:
-    """Return whether a static threshold lets a queue hold half of its pool: some chips have their buffer in two halves.
+    """Return whether the static threshold of a queue is at least half of its pool.
 
-    There groups pause earlier than a model of one buffer says, and the queue does not fill.
+    On chips whose buffer has two halves, groups then pause earlier than in a model of one buffer, and the queue does
+    not fill.
     """
     if profile.pool is None or not profile.pool.size_bytes or not profile.static_th_bytes:
         return False
@@ -152,15 +156,15 @@ def holds_half_of_its_pool(profile: BufferProfile) -> bool:
 
 
 def ports_with_pfc(sets: Sequence[PortSet]) -> int:
-    """Return how many ports of one switch have PFC on."""
+    """Return the number of ports of one switch with PFC."""
     return sum(len(ports.ports) for ports in sets)
 
 
 def worst_fan_in(sets: Sequence[PortSet], egress: PortSet) -> int:
-    """Return how many ports of the same switch can send into one port of ``egress``, at least 1.
+    """Return the number of ports of the same switch that can send to one port of ``egress``, at least 1.
 
-    Every other port with PFC can, except that up-down routing sends nothing from uplink to uplink of a leaf.
-    On a spine this is an upper bound: parallel links from one leaf do not send back to it.
+    These are all other ports with PFC, except that up-down routing has no traffic between two uplinks of a leaf. On a
+    spine the number is an upper bound: parallel links from one leaf do not send back to it.
     """
     far_ends = [port.leads_to for ports in sets for port in ports.ports]
     hosts = far_ends.count("host")
@@ -170,10 +174,10 @@ def worst_fan_in(sets: Sequence[PortSet], egress: PortSet) -> int:
 
 
 def ecn_marking(sets: Sequence[PortSet], egress: PortSet, priority: int) -> EcnMarking | MissingInput | None:
-    """Return how the queue of a priority marks on ``egress``, one of the ``sets`` of a switch.
+    """Return the ECN marking of a priority's queue on ``egress``, one of the ``sets`` of a switch.
 
-    The trigger is the tightest among the groups that can feed it. None: the queue does not mark, or no
-    group of that priority is lossless, or a single port has PFC.
+    The trigger is the tightest of the groups that can feed it. None: the queue does not mark, no group of that priority
+    is lossless, or a single port has PFC.
     """
     number = egress.qos.queue_of(priority)
     if number == UNREADABLE:

@@ -1,7 +1,7 @@
-"""How much of the traffic PFC holds back, against limits: the question that comes after whether frames are lost.
+"""The part of the traffic that PFC holds back, against limits: the next question after that of frame loss.
 
-PFC is there for what ECN is too slow for. Where it pauses NICs for long, in traffic without a standing overload, it
-carries load that congestion control should have taken off the fabric.
+PFC is for bursts that ECN is too slow for. Long pauses of NICs, in traffic without a standing overload, show load that
+congestion control should have taken off the fabric.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Json
 
 MOST_NICS_PAUSED = 0.1
-"""Share of NIC ports that are paused at all. A convention of this project: no public source states one."""
+"""Limit of the share of NIC ports with any pause. A convention of this project: no public source states one."""
 LONGEST_PAUSE_QUANTA = 65_535
-"""A pause as long as one frame can ask for: ``pause_time`` has 16 bits, in units of 512 bit times (IEEE 802.3-2018,
-31B.2; 802.1Q-2018 clause 36 uses the same unit). Whoever pauses for longer has asked again: the congestion stands."""
+"""The longest pause of one frame: ``pause_time`` has 16 bits, in units of 512 bit times (IEEE 802.3-2018, 31B.2;
+802.1Q-2018 clause 36 uses the same unit). A longer pause takes a second request: the congestion persists.
+"""
 MOST_TIME_IN_PAUSE = 0.3
 """Share of the run that one NIC port is paused. Cisco warns from 30 % on of the time that a port of a lossless fabric
 waits for its peer: ``counter txwait poll-interval 1 delta rising-threshold 30`` (MDS NX-OS 9.4(2a), port-monitor policy
@@ -29,11 +30,11 @@ NOT_EVALUATED = "not evaluated"
 
 
 class PfcLoad(NamedTuple):
-    """What PFC did in the runs of one scenario: medians over ``seeds``.
+    """The effect of PFC in the runs of one scenario: medians over ``seeds``.
 
-    ``nics_paused`` is the share of NIC ports that were paused at all, ``time_in_pause`` the part of the run that the
-    worst of them was. ``longest_pause_us`` is the pause that came closest to its limit, or went furthest beyond:
-    ``longest_pause_limit_us`` goes by the rate of its link.
+    ``nics_paused`` is the share of NIC ports with any pause, ``time_in_pause`` the paused part of the run of the worst
+    NIC port. ``longest_pause_us`` is the pause that is closest to its limit or furthest above it;
+    ``longest_pause_limit_us`` depends on the rate of its link.
     """
 
     scenario: str
@@ -45,7 +46,7 @@ class PfcLoad(NamedTuple):
 
     @property
     def above(self) -> tuple[str, ...]:
-        """What is above its limit, in words; nothing where PFC stays in reserve."""
+        """The values above their limits, in words; none where PFC stays in reserve."""
         longest, limit = self.longest_pause_us, self.longest_pause_limit_us
         exceeded = {
             f"{self.nics_paused:.0%} of NICs are paused (limit {MOST_NICS_PAUSED:.0%})": self.nics_paused
@@ -63,7 +64,7 @@ class PfcLoad(NamedTuple):
         return "above limits" if self.above else "within limits"
 
     def to_data(self) -> dict[str, Json]:
-        """Return it as plain data, each measure beside its limit."""
+        """Return the load as plain data, each measure beside its limit."""
         return {
             "scenario": self.scenario,
             "seeds": self.seeds,
@@ -76,7 +77,7 @@ class PfcLoad(NamedTuple):
 
 
 def load_data(load: PfcLoad | MissingInput) -> dict[str, Json]:
-    """Return what PFC carries as plain data, or why that is not known."""
+    """Return the PFC load as plain data, or the reason for its absence."""
     if isinstance(load, MissingInput):
         return {"verdict": NOT_EVALUATED, "reason": load.reason}
     return load.to_data()

@@ -1,6 +1,6 @@
-"""Buffer pools computed for the ports that are up, so that they leave what those ports need.
+"""Buffer pool sizes computed from the needs of the ports that are up.
 
-Pool sizes depend on headroom and are never copied across topologies. What a chip can give is the size of its
+Pool sizes depend on headroom and are never copied across topologies. The usable size of a chip is that of its
 ``egress_lossless_pool``, which on SONiC spans the whole buffer (sonic-swss cfgmgr/buffer_pool_mellanox.lua
 @1469e8d takes it for ``mmu_size`` where the SDK names none).
 """
@@ -24,18 +24,19 @@ if TYPE_CHECKING:
 
 _KIB = 1024
 PRIVATE_HEADROOM_BYTES = 10 * _KIB
-"""What each port with lossless groups holds of its own beside a shared headroom pool, on NVIDIA chips: sonic-swss
-cfgmgr/buffer_pool_mellanox.lua @1469e8d."""
+"""The private headroom of each port with lossless groups beside a shared headroom pool, on NVIDIA chips: sonic-swss
+cfgmgr/buffer_pool_mellanox.lua @1469e8d.
+"""
 _MIRROR_HEADROOM_BYTES = 10 * _KIB
 _MANAGEMENT_POOL_BYTES = 256 * _KIB
 _LEAST_SHARED_HEADROOM_BYTES = 640 * _KIB
 
 
 class PortLoad(NamedTuple):
-    """What one port takes from the buffer.
+    """The buffer load of one port.
 
-    ``row`` is what each of ``lossless_groups`` has, ``stated`` what further groups have of their own.
-    ``other_reserved_bytes`` are the sizes of all profiles that are not those of lossless groups.
+    ``row`` is that of each of ``lossless_groups``, ``stated`` are the rows of further groups with their own.
+    ``other_reserved_bytes`` is the total size of all profiles other than those of lossless groups.
     """
 
     row: HeadroomRow
@@ -47,7 +48,7 @@ class PortLoad(NamedTuple):
 
     @property
     def lossless_rows(self) -> tuple[HeadroomRow, ...]:
-        """What each of its lossless groups has."""
+        """The headroom row of each of its lossless groups."""
         return (self.row,) * self.lossless_groups + self.stated
 
 
@@ -64,7 +65,7 @@ NO_HEADROOM = HeadroomRow(
 
 
 def idle_load(spec: PortSpec) -> PortLoad:
-    """Return what a port takes that is up and has no rows of its own.
+    """Return the buffer load of a port that is up and has no rows of its own.
 
     Source: sonic-swss cfgmgr/buffer_pool_mellanox.lua @e6b0c5b (admin_up_port).
     """
@@ -72,7 +73,7 @@ def idle_load(spec: PortSpec) -> PortLoad:
 
 
 class SharedHeadroom(NamedTuple):
-    """How large the pool shall be that lends headroom: its size, or what its size is divided by; None: not stated.
+    """The requested shared headroom pool: its size, or the divisor of all claims; None: not stated.
 
     A ratio of 1.0 holds the headroom of all groups at once.
     """
@@ -88,10 +89,10 @@ def plan_pools(
     wanted: SharedHeadroom,
     origin: Origin,
 ) -> tuple[Pool, ...]:
-    """Return the pools that remain once every port that is up has what it takes.
+    """Return the pools that remain after the load of every port that is up.
 
-    ``wanted`` counts where the HWSKU has a shared headroom pool. Where nothing is stated the ratio is 1.0, unless that
-    took more than half of the chip; then the pool is no larger than the vendor ships it.
+    ``wanted`` counts for a HWSKU with a shared headroom pool. The default ratio is 1.0; if that takes more than half of
+    the chip, the pool is no larger than the vendor ships it.
     """
     shared = _shared_headroom(asic, defaults, loads, wanted)
     if asic.formula == "mellanox":
@@ -115,7 +116,7 @@ def plan_pools(
 
 
 def chip_bytes(defaults: BufferDefaults) -> int:
-    """Return what the chip can give to pools, in bytes."""
+    """Return the bytes of the chip that pools can use."""
     egress = defaults.pool(EGRESS_LOSSLESS_POOL)
     return max(pool.size_bytes for pool in defaults.pools) if egress is None else egress.size_bytes
 
@@ -135,27 +136,27 @@ def _shared_headroom(
 
 
 def lent_headroom(asic: Asic, loads: tuple[PortLoad, ...], oversubscription: float) -> int:
-    """Return the size of a shared headroom pool that is so many times smaller than what groups can claim of it."""
+    """Return the size of a shared headroom pool: the claims of all groups divided by the oversubscription."""
     shared = math.ceil(_claimed_headroom(asic, loads) / oversubscription)
     return shared or (_LEAST_SHARED_HEADROOM_BYTES if asic.formula == "mellanox" else 0)
 
 
 def _claimed_headroom(asic: Asic, loads: tuple[PortLoad, ...]) -> int:
-    """Return what all groups together can claim of the shared headroom at once."""
+    """Return the most shared headroom that all groups together can claim at once."""
     total = sum(_beyond_reserved(asic, row) for load in loads for row in load.lossless_rows)
     private = sum(map(_private_headroom, loads)) if asic.formula == "mellanox" else 0
     return max(0, total - private)
 
 
 def _beyond_reserved(asic: Asic, row: HeadroomRow) -> int:
-    """On NVIDIA chips ``size`` holds part of xon + xoff; elsewhere xoff lies wholly in the shared pool."""
+    """Return the headroom of a group outside its ``size``: xon + xoff less ``size`` on NVIDIA chips, else xoff."""
     if asic.formula == "mellanox":
         return max(0, row.xon_bytes + row.headroom_bytes - row.reserved_bytes)
     return row.headroom_bytes
 
 
 def _room(defaults: BufferDefaults, loads: tuple[PortLoad, ...], shared: int) -> int:
-    """Return what is left to share on chips without a formula of their own."""
+    """Return the shared bytes that remain on chips without a formula of their own."""
     private = (
         0
         if defaults.uses_shared_headroom
@@ -168,7 +169,7 @@ def _room(defaults: BufferDefaults, loads: tuple[PortLoad, ...], shared: int) ->
 
 
 def _usable(defaults: BufferDefaults) -> int:
-    """Return what the lossless pool and its headroom share: what the vendor gives to both together.
+    """Return the bytes of the lossless pool and its headroom: the total that the vendor ships for both.
 
     A vendor's pool size includes its headroom where the two together would exceed the chip.
     """
@@ -179,12 +180,12 @@ def _usable(defaults: BufferDefaults) -> int:
 
 
 def nvidia_room(asic: Asic, chip: int, loads: tuple[PortLoad, ...], shared: int, *, lends: bool) -> int:
-    """Return what is left to share on NVIDIA chips; ``lends``: there is a shared headroom pool, of ``shared`` bytes."""
+    """Return the shared bytes that remain on NVIDIA chips; ``lends``: a shared headroom pool of that size exists."""
     return chip - math.ceil(sum(_nvidia_reserved(asic, loads, lends=lends))) - shared
 
 
 def _nvidia_reserved(asic: Asic, loads: tuple[PortLoad, ...], *, lends: bool) -> Iterator[float]:
-    """Yield what is reserved, term by term, as buffer_pool_mellanox.lua @1469e8d adds it up."""
+    """Yield the reserved bytes, term by term, in the order of buffer_pool_mellanox.lua @1469e8d."""
     yield _MANAGEMENT_POOL_BYTES
     for load in loads:
         lossy = _lossy_group_bytes(asic, load.lanes)
@@ -196,7 +197,7 @@ def _nvidia_reserved(asic: Asic, loads: tuple[PortLoad, ...], *, lends: bool) ->
 
 
 def _private_headroom(load: PortLoad) -> int:
-    """Only ports with lossless groups have some."""
+    """Return the private headroom of a port, 0 for one without lossless groups."""
     return PRIVATE_HEADROOM_BYTES if load.lossless_rows else 0
 
 
@@ -208,14 +209,14 @@ def _lossy_group_bytes(asic: Asic, lanes: int) -> float:
 
 
 def _nvidia_sizes(defaults: BufferDefaults, room: int) -> dict[str, int]:
-    """Ingress pools share what is left evenly, lossy egress fills as much; lossless egress is no limit."""
+    """Return the pool sizes on NVIDIA chips: equal shares of the room; lossless egress keeps its size, as no limit."""
     ingress = sum(pool.type == "ingress" for pool in defaults.pools)
     share = max(0, room // ingress)
     return {p.name: p.size_bytes if p.name == EGRESS_LOSSLESS_POOL else share for p in defaults.pools}
 
 
 def _other_sizes(defaults: BufferDefaults, room: int, shared: int) -> dict[str, int]:
-    """Only the lossless pool depends on headroom; the others stay as the vendor ships them."""
+    """Return the pool sizes on other chips: a computed lossless pool, all others as the vendor ships them."""
     sizes = {pool.name: pool.size_bytes for pool in defaults.pools}
     pool = defaults.pool(INGRESS_LOSSLESS_POOL)
     if pool is not None:

@@ -1,7 +1,7 @@
-"""What runs of the packet-level model showed to be amiss, where, and by how much: plain values that rules are given.
+"""Problems found in runs of the packet-level model, with place and size: plain values that are the input of rules.
 
-The model makes them (``study.survey``), and nothing here needs NumPy. A :class:`SimulationCause` says what and
-how grave, the other fields of a :class:`SimulationFacts` say where.
+``study.survey`` creates them, and this module does not need NumPy. A :class:`SimulationCause` has the kind and severity
+of a problem, the other fields of a :class:`SimulationFacts` its place.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CauseKind = Literal["drop", "storm", "dead NIC", "cycle", "headroom", "headroom 
 
 
 class SimulationCause(NamedTuple):
-    """One reason of a verdict: of what kind, how grave, in words, and in how many seeds it was seen."""
+    """One reason of a verdict: its kind, severity and text, and the number of seeds with it."""
 
     kind: CauseKind
     verdict: BufferVerdict
@@ -39,10 +39,10 @@ class PortRef(NamedTuple):
 
 
 class HeadroomUse(NamedTuple):
-    """The headroom of the class at one port: what it has, the most that was used of it, the most frames dropped.
+    """The headroom of the class at one port: its size, the peak use, and the largest number of dropped frames.
 
-    ``needed_bytes`` is what was used where no headroom could run out, and a frame; None where that was not measured.
-    ``dropped_in`` are the seeds in which frames were dropped.
+    ``needed_bytes`` is the use with unlimited headroom, plus a frame; None where that was not measured. ``dropped_in``
+    are the seeds with drops.
     """
 
     spot: PortRef
@@ -54,12 +54,12 @@ class HeadroomUse(NamedTuple):
 
     @property
     def margin_bytes(self) -> int:
-        """What was left of it."""
+        """The unused headroom."""
         return self.given_bytes - self.used_bytes
 
 
 class EgressRefusal(NamedTuple):
-    """A port whose queue refused frames that PFC should have held back, and the seeds in which it did."""
+    """A port whose queue refused frames that PFC should have held back, and the seeds with such refusals."""
 
     spot: PortRef
     refused_in: frozenset[int]
@@ -73,20 +73,20 @@ class LongestPause(NamedTuple):
 
 
 class PeerResponse(NamedTuple):
-    """Frames are dropped where peers take ``allowed_ns`` to obey PFC, and none where they take ``safe_ns``."""
+    """Response times of peers to PFC: frames are dropped at ``allowed_ns``, and none at ``safe_ns``."""
 
     allowed_ns: float
     safe_ns: float
 
 
 class SimulationFacts(NamedTuple):
-    """What runs of one scenario showed of a fabric, or why there was none (``not_run``).
+    """The problems of a fabric in runs of one scenario, or the reason for no runs (``not_run``).
 
-    ``priority`` is that of the class that was asked about. ``short`` are groups that dropped frames or had less than a
-    frame of headroom left, ``pools`` the least that was left of the shared headroom pools of switches where that was
-    less than a frame. ``refusing`` are ports whose queues refused frames, ``stopped`` those whose queues the watchdog
-    stopped, ``cycle`` the paused ports of a PFC deadlock, in order. ``obeyed`` is known where drops depend on it.
-    ``pfc_load`` is what PFC carries, None where that was not asked.
+    ``priority`` is that of the requested class. ``short`` are groups with dropped frames or less than a frame of
+    headroom left, ``pools`` the smallest remainder of the shared headroom pools of switches where it is less than a
+    frame. ``refusing`` are ports whose queues refused frames, ``stopped`` those whose queues the watchdog stopped,
+    ``cycle`` the paused ports of a PFC deadlock, in order. ``obeyed`` is set where drops depend on it. ``pfc_load`` is
+    the PFC load, None where it was not requested.
     """
 
     view: View | None = None

@@ -1,7 +1,7 @@
-"""Whether anything ends a pause storm on a port: the PFC watchdog, as far as it runs.
+"""Protection of a port against a pause storm: the PFC watchdog and whether it runs.
 
-The watchdog takes its priorities from ``pfcwd_sw_enable`` and its timers from the port's PFC_WD row, and sees
-nothing while the PFCWD counters are off (sonic-swss orchagent/pfcwdorch.cpp @e6b0c5b).
+The watchdog has its priorities from ``pfcwd_sw_enable`` and its timers from the port's PFC_WD row, and does not work
+while the PFCWD counters are off (sonic-swss orchagent/pfcwdorch.cpp @e6b0c5b).
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ if TYPE_CHECKING:
 
 Protection = Literal["running", "missing", "mask empty", "counters off", "unknown"]
 _BACK_FILLED_BEFORE = (3, 0, 5)
-"""Before this database version a missing mask is filled in on upgrade: sonic-utilities
-scripts/db_migrator.py @691b1bb."""
+"""A missing mask of a database before this version is filled in on upgrade: sonic-utilities scripts/db_migrator.py
+@691b1bb.
+"""
 
 
 def protection(ports: PortSet) -> Protection:
-    """Return whether the watchdog runs on these ports, and what keeps it from running.
+    """Return the watchdog state of these ports: running, the obstacle, or unknown.
 
-    A mask that leaves some priorities out is legal where tunnels are remapped, and counts as running. A
-    missing mask counts as empty, also where the file does not say its version. It is unknown where a fragment has no
-    rows of the watchdog at all.
+    A mask without some of the priorities is legal where tunnels are remapped, and counts as running. A missing mask of
+    an old database is filled in on upgrade and counts as running; any other counts as empty, also in a file without a
+    version. The state of a fragment without any rows of the watchdog is unknown.
     """
     if ports.qos.watchdog is None:
         return "unknown" if watchdog_elsewhere(ports.switch) else "missing"
@@ -40,7 +41,7 @@ WATCHDOG_ELSEWHERE = "a fragment without PORT rows: the watchdog may stand elsew
 
 
 def watchdog_elsewhere(switch: Switch) -> bool:
-    """Return whether a switch was read from a qos.json or buffers.json, which need not hold the watchdog's rows."""
+    """Return whether a switch comes from a qos.json or buffers.json, which need not contain the watchdog's rows."""
     return switch.is_fragment and not any(port.qos and port.qos.watchdog for port in switch.ports)
 
 

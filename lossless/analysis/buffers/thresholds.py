@@ -1,12 +1,12 @@
-"""Where PFC starts: the geometry of dynamic thresholds, in closed form.
+"""The start of PFC: the geometry of dynamic thresholds, in closed form.
 
-ECN looks at an egress queue, XOFF at an ingress priority group, so the two compare only under a stated fan-in
-or fan-out. Throughout, ``pool_bytes`` is the shared pool B without headroom and without what groups have
-reserved; ``groups`` counts equally loaded priority groups. A group pauses its peer above T = alpha (B - Q), Q
+ECN uses the depth of an egress queue, XOFF that of an ingress priority group, so the two compare only under a stated
+fan-in or fan-out. Throughout, ``pool_bytes`` is the shared pool B without headroom and without the reservations of
+groups; ``groups`` is the number of equally loaded priority groups. A group pauses its peer above T = alpha (B - Q), Q
 being the shared bytes in use (Choudhury and Hahne 1998, dynamic queue length thresholds).
 
-Everything here bounds a synchronous burst. That marks come before PFC is necessary for a quiet fabric, never
-sufficient.
+All of these are bounds for a synchronous burst. Marks before PFC are a necessary condition of a quiet fabric, never a
+sufficient one.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ def alpha(dynamic_th: int) -> float:
 def group_threshold_bytes(alpha: float, pool_bytes: int, groups: int, reserved_bytes: int = 0) -> float:
     """Return T(m) = alpha (B + m r) / (1 + alpha m), the bytes at which m equally loaded groups all pause.
 
-    ``reserved_bytes`` is r, what each group holds of its own before it draws on the pool; with r = 0 this is
-    the fixed point alpha B / (1 + alpha m) of Choudhury and Hahne 1998.
+    ``reserved_bytes`` is r, the reservation of each group outside the pool; with r = 0 this is the fixed point
+    alpha B / (1 + alpha m) of Choudhury and Hahne 1998.
 
     Raises:
         QuantityError: no group, or an alpha that is not positive.
@@ -36,7 +36,7 @@ def group_threshold_bytes(alpha: float, pool_bytes: int, groups: int, reserved_b
 
 
 def static_group_threshold_bytes(static_th_bytes: int, pool_bytes: int, groups: int) -> float:
-    """Return the bytes at which m equal groups pause under ``static_th``: it, or their share of the pool.
+    """Return the bytes at which m equal groups pause under ``static_th``: that, or their share of the pool.
 
     Raises:
         QuantityError: no group.
@@ -46,11 +46,11 @@ def static_group_threshold_bytes(static_th_bytes: int, pool_bytes: int, groups: 
 
 
 def stalled_egress_bytes(threshold_bytes: float, headroom_bytes: float, senders: int) -> float:
-    """Return what N lossless groups hold for one stalled egress: N (T + h).
+    """Return the bytes that N lossless groups hold for one stalled egress: N (T + h).
 
-    Each fills to T, sends XOFF, and then fills the headroom h while its peer stops. An egress queue that may
-    hold less drops before PFC can protect it. Derived from the threshold above; that lossless traffic must not
-    be bounded at egress is Bai et al., NSDI 2023.
+    Each fills to T, sends XOFF, and then fills the headroom h while its peer stops. An egress queue with a lower limit
+    drops before PFC can protect it. Derived from the threshold above; the rule that lossless traffic must have no limit
+    at egress is from Bai et al., NSDI 2023.
 
     Raises:
         QuantityError: no sender.

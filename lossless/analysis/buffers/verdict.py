@@ -1,11 +1,10 @@
 """The buffer verdict: safe, on the edge or unsafe, for every kind of lossless port, in closed form.
 
-*Unsafe*: a drop is possible (headroom below need, or no headroom at all), or nothing ends a storm (no
-watchdog runs). *On the edge*: a margin is below its limit, see :data:`HEADROOM_EDGE_FRAMES` and
-:data:`HEADROOM_RATIO_EDGE`. *Not checked*: an input is unknown; the rest is checked all the same. Whether PFC
-fires at all, and whether marks come first, is reported with its margin and is no verdict: marks came first in
-181 of 183 simulated cases, and PFC fired anyway in 92 of them (packet-level simulation, ns-3.39,
-inet-tub/ns3-datacenter @6ddb4a4).
+*Unsafe*: a drop is possible (headroom below need, or no headroom at all), or a storm has no end (no watchdog runs).
+*On the edge*: a margin is below its limit, see :data:`HEADROOM_EDGE_FRAMES` and :data:`HEADROOM_RATIO_EDGE`. *Not
+checked*: an input is unknown; all other inputs are checked. Whether PFC triggers at all, and whether marks come first,
+has a margin and no verdict: marks came first in 181 of 183 simulated cases, and PFC triggered anyway in 92 of them
+(packet-level simulation, ns-3.39, inet-tub/ns3-datacenter @6ddb4a4).
 """
 
 from __future__ import annotations
@@ -35,32 +34,34 @@ if TYPE_CHECKING:
 
 BufferVerdict = Literal["unsafe", "on the edge", "safe", "not checked"]
 BUFFER_VERDICTS: tuple[BufferVerdict, ...] = ("unsafe", "on the edge", "safe", "not checked")
-"""Worst first; what is not checked outweighs nothing that is."""
+"""The verdicts, worst first; "not checked" has the least weight."""
 
 HEADROOM_EDGE_FRAMES = 1
-"""A headroom margin below so many frames of the port's MTU is on the edge. Derived: a frame is stored whole
-or dropped, so below one frame the outcome turns on how frames happen to fall, as in packet-level simulation
-(ns-3.39, inet-tub/ns3-datacenter @6ddb4a4), where groups used up to 99.6 % of the floor."""
+"""A headroom margin below this number of frames of the port's MTU is on the edge. Derived: a frame is stored whole or
+dropped, so below one frame the result depends on the alignment of frames, as in packet-level simulation (ns-3.39,
+inet-tub/ns3-datacenter @6ddb4a4), where groups used up to 99.6 % of the floor.
+"""
 HEADROOM_RATIO_EDGE = 1.0
 """Claims on a shared headroom pool above this ratio are on the edge, unless the intent declares more: SONiC
 divides the sum by ``over_subscribe_ratio`` only where it is set (sonic-swss cfgmgr/buffer_pool_mellanox.lua
 @1469e8d)."""
 FAN_INS = (2, 8)
-"""Senders of an incast for which XOFF is reported, besides the most that the topology allows: two is the
-tightest that congests, eight the GPUs of one server."""
+"""The numbers of senders of the reported incasts, beside the largest one of the topology: two is the tightest that
+congests, eight the number of GPUs of one server.
+"""
 
 
 _SHOWN_ELEMENTS = 5
-"""How many ports of a kind are named."""
+"""The number of named ports of a kind."""
 
 
 class HeadroomCheck(NamedTuple):
     """Headroom against need, in bytes.
 
-    ``stated_bytes`` is ``xoff``; ``given_bytes`` is less where nothing backs it
-    (:func:`lossless.analysis.buffers.headroom.port.given_headroom`). ``method`` says where the need comes from.
-    ``margin_bytes`` is what is left over the closed-form floor where that is all that is known, else over the
-    cable and one frame: a vendor's row has its own reserve.
+    ``stated_bytes`` is ``xoff``; ``given_bytes`` is less where ``size`` does not back it
+    (:func:`lossless.analysis.buffers.headroom.port.given_headroom`). ``method`` is the source of the need.
+    ``margin_bytes`` is the rest beyond the closed-form floor if only the floor is known, else beyond the cable and one
+    frame: a vendor's row has its own reserve.
     """
 
     given_bytes: int
@@ -75,7 +76,7 @@ class HeadroomCheck(NamedTuple):
 
 
 class FanIn(NamedTuple):
-    """An incast of ``senders`` ports: T(N) of each group, N x T(N) in the egress, what marking has left."""
+    """An incast of ``senders`` ports: T(N) of each group, N x T(N) in the egress, and that less Kmin and less Kmax."""
 
     senders: int
     group_bytes: int
@@ -87,8 +88,8 @@ class FanIn(NamedTuple):
 class FanOut(NamedTuple):
     """One port that feeds ``egresses`` congested queues: T(1) less n x Kmin and less n x Kmax.
 
-    Nothing is marked while each queue is below Kmin, yet the group may hold n Kmin: here Kmin can be too high. Source:
-    DCQCN, SIGCOMM'15, section 4.
+    No packet is marked while each queue is below Kmin, yet the group may hold n Kmin: here Kmin can be too high.
+    Source: DCQCN, SIGCOMM'15, section 4.
     """
 
     egresses: int
@@ -98,7 +99,7 @@ class FanOut(NamedTuple):
 
 
 class PortVerdict(NamedTuple):
-    """One kind of lossless port, one priority: its verdict, the numbers behind it, what is not known."""
+    """The verdict of one kind of lossless port and one priority, with its numbers and unknown inputs."""
 
     verdict: BufferVerdict
     switch: str
@@ -117,9 +118,9 @@ class PortVerdict(NamedTuple):
 
 
 class PoolVerdict(NamedTuple):
-    """The headroom of all lossless groups of a kind of switch against its pool.
+    """The verdict of a pool: the headroom of all lossless groups of a kind of switch against it.
 
-    ``ratio`` is None where no headroom is shared.
+    ``ratio`` is None without shared headroom.
     """
 
     verdict: BufferVerdict
@@ -136,7 +137,7 @@ class PoolVerdict(NamedTuple):
 
 
 class FabricVerdict(NamedTuple):
-    """The worst of what is known of a fabric, why, and what was not checked."""
+    """The worst known verdict of a fabric, the reasons, and the inputs that were not checked."""
 
     overall: BufferVerdict
     lines: tuple[PortVerdict, ...]
@@ -153,8 +154,8 @@ class _Part(NamedTuple):
 def fabric_verdict(view: View) -> FabricVerdict:
     """Return the verdict over every lossless port set and priority of a fabric.
 
-    A fabric without a port that has PFC is not checked: there is nothing lossless in it. Where switches compute their
-    buffers, those are checked.
+    A fabric without a port with PFC is not checked: it has no lossless traffic. Switches with the dynamic model are
+    checked with their computed buffers.
     """
     computed = with_computed_buffers(view.fabric)
     view = view if computed is view.fabric else View(computed)
@@ -184,9 +185,9 @@ def fabric_verdict(view: View) -> FabricVerdict:
 
 
 def _lossy_dscps(view: View) -> tuple[list[str], bool]:
-    """Return which of the DSCPs that are named are lossy on ports with PFC, and whether any is lossless anywhere.
+    """Return texts for the named DSCPs that are lossy on ports with PFC, and whether any is lossless somewhere.
 
-    Their packets do not use the headroom that these ports have. A port that goes by 802.1p tells nothing of DSCPs.
+    Packets of such a DSCP do not use the headroom of these ports. A port that trusts 802.1p does not count.
     """
     named = [
         (dscp, ports)
@@ -205,7 +206,7 @@ def _lossy_dscps(view: View) -> tuple[list[str], bool]:
 
 
 def _of_identical(lines: Iterable[PortVerdict]) -> Iterator[PortVerdict]:
-    """Yield ports of several switches of which all the same is known as one kind, named after the first."""
+    """Yield one verdict for each kind of identical ports of several switches, with the name of the first switch."""
     same_of = grouped((line._replace(switch="", switches=0, ports=0, elements=()), line) for line in lines)
     for same in same_of.values():
         yield same[0]._replace(
@@ -221,12 +222,12 @@ def _pools_of_identical(pools: Iterable[PoolVerdict]) -> Iterator[PoolVerdict]:
 
 
 def _switches(same: Iterable[PortVerdict | PoolVerdict]) -> int:
-    """Return of how many switches some lines are: those of one kind, named after its first, are the same ones."""
+    """Return the number of switches of some verdicts; verdicts with the same first switch count once."""
     return sum({line.switch: line.switches for line in same}.values())
 
 
 def nothing_lossless(fabric: Fabric) -> str:
-    """Return why there is nothing to say of a fabric none of whose ports pauses."""
+    """Return the reason for the absent verdict of a fabric without a port that pauses."""
     if fabric.declared and not fabric.classes.lossless:
         return "no class of the intent is lossless, and closed forms are of lossless classes"
     return "no port in service has PFC on"
@@ -237,7 +238,7 @@ def _worst(verdicts: Iterable[BufferVerdict]) -> BufferVerdict:
 
 
 def _overall(lines: Sequence[PortVerdict], pools: Sequence[PoolVerdict]) -> BufferVerdict:
-    """A pool that fits does not make ports safe of which nothing is known."""
+    """Return the overall verdict; a pool that fits does not make ports with unknown inputs safe."""
     of_lines = _worst(line.verdict for line in lines)
     of_pools = _worst(pool.verdict for pool in pools)
     return of_lines if of_pools == "safe" else _worst((of_lines, of_pools))
@@ -402,10 +403,10 @@ def _pool_part(headroom: HeadroomSum) -> _Part:
 
 
 def plain(value: object) -> Json:
-    """Return named tuples as objects, other tuples as lists, and the rest as it is.
+    """Return named tuples as objects, other tuples as lists, and all other values unchanged.
 
     Raises:
-        TypeError: what is neither a tuple, a text nor a number.
+        TypeError: a value other than a tuple, a text, a number or None.
     """
     if isinstance(value, tuple):
         fields = getattr(value, "_fields", None)

@@ -1,4 +1,4 @@
-"""The most headroom that a link can ever need: a measured peak above it is about the link, not about traffic."""
+"""The upper bound of a link's headroom need: a measured peak above it points to the link, not to traffic."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ if TYPE_CHECKING:
 
 
 class HeadroomBound(NamedTuple):
-    """What the headroom of a link is known to need, and the most that it can.
+    """The known headroom need of a link and its upper bound.
 
-    ``known`` is the largest of all methods that say anything of the link: row, formula, floor. ``most_bytes`` is no
-    less than that, nor than the floor with every packet as wasteful of cells as a packet can be: the floor grants the
-    peer all the time that IEEE 802.3 does, and counts packets by their bytes. It is None where the cell size of the
-    chip is not known.
+    ``known`` is the largest result of all methods with one for this link: row, formula, floor. ``most_bytes`` is at
+    least that, and at least the floor with the worst cell waste for every packet: the floor includes the full response
+    time of IEEE 802.3, and counts packets by their bytes. It is None where the cell size of the chip is unknown.
     """
 
     link: LinkNeed
@@ -29,15 +28,15 @@ class HeadroomBound(NamedTuple):
 
     @property
     def explained_bytes(self) -> int | None:
-        """What traffic is known to take on a link as declared; None where only the floor is known, and no cell size.
+        """The headroom that traffic can fill on the declared link; None with the floor alone and an unknown cell size.
 
-        Rows and formulas count the cells that packets waste, the floor does not.
+        Rows and formulas include cell waste, the floor does not.
         """
         return self.most_bytes if self.known.method == "floor" else self.known.headroom_bytes
 
 
 def headroom_bound(ports: PortSet) -> HeadroomBound | MissingInput:
-    """Return the most headroom that a lossless group of these ports can need, by the real cable where it is known."""
+    """Return the headroom bound of a lossless group of these ports, for the real cable length where it is known."""
     link = link_need(ports)
     if isinstance(link, MissingInput):
         return link

@@ -1,7 +1,7 @@
-"""From a port, or from what a person states, to a :class:`HeadroomCase` for the three methods.
+"""The :class:`HeadroomCase` of a port, or of a link that a user describes, for the three methods.
 
-What the formula takes for given is, in this order: what is stated, what the dynamic buffer model of the switch is
-told, what gives the rows of the HWSKU, SONiC's own values. Each says which it is.
+The inputs of the formula come from these sources, in this order: the user, the dynamic buffer model of the switch, the
+pattern that reproduces the HWSKU's rows, SONiC's defaults. Each input carries its source.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _PORT = "the port"
 
 
 class SourcedTraffic(NamedTuple):
-    """What makes a :class:`~lossless.analysis.buffers.headroom.port.TrafficPattern`, each with its source."""
+    """The values of a :class:`~lossless.analysis.buffers.headroom.port.TrafficPattern`, each with its source."""
 
     port_mtu: SourcedValue
     lossless_mtu: SourcedValue
@@ -47,7 +47,7 @@ def link_case(
     stated: HeadroomInputs,
     assumed: SourcedTraffic,
 ) -> HeadroomCase:
-    """Return the case of a link that is in no file."""
+    """Return the headroom case of a link without a file."""
     traffic = _stated_traffic(_known_traffic(profile, hwsku, assumed), stated)
     shared = SourcedValue(int(hwsku.uses_shared_headroom), f"the buffer pools of {hwsku.name}")
     return HeadroomCase(
@@ -68,7 +68,7 @@ def link_case(
 
 
 def port_case(ports: PortSet, stated: HeadroomInputs, assumed: SourcedTraffic) -> HeadroomCase | MissingInput:
-    """Return the case of some ports, by the real cable where it is known."""
+    """Return the headroom case of some ports, for the real cable length where it is known."""
     switch, link = ports.switch, link_of(ports)
     if isinstance(link, MissingInput):
         return link
@@ -104,7 +104,7 @@ def _gearbox(profile: SwitchProfile | None) -> SourcedValue:
 
 
 def _traffic(switch: Switch, mtu_bytes: int, assumed: SourcedTraffic) -> SourcedTraffic:
-    """Return the inputs of the dynamic model, else those of the HWSKU's rows with frames no shorter than the port's."""
+    """Return the inputs of the dynamic model, else the pattern of the HWSKU's rows with the port's MTU if larger."""
     dynamic = switch.qos.dynamic if switch.qos.buffer_model == "dynamic" else None
     known = _known_traffic(switch.profile, switch.hwsku, assumed)
     if dynamic is not None:
@@ -140,7 +140,7 @@ def _stated_traffic(known: SourcedTraffic, stated: HeadroomInputs) -> SourcedTra
 
 
 def _lanes(profile: SwitchProfile, hwsku: Hwsku, speed_bps: int) -> SourcedValue:
-    """Return how many lanes a port of a speed has: as in the HWSKU, else as in the modes made for that speed."""
+    """Return the lanes of a port at a speed: those in the HWSKU, else those of the breakout modes for that speed."""
     own = {len(port.lanes) for port in hwsku.ports if port.speed_bps == speed_bps}
     if own:
         return SourcedValue(min(own), f"ports of {hwsku.name}")

@@ -1,4 +1,4 @@
-"""What is configured on the ports of a fabric, beside what the three headroom methods say."""
+"""The configured headroom on the ports of a fabric, beside the results of the three headroom methods."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class NoHeadroom(NamedTuple):
-    """There is no headroom, and why."""
+    """The reason for the absence of headroom."""
 
     reason: str
 
@@ -30,7 +30,7 @@ NO_PFC = NoHeadroom("PFC is off: there is no lossless group")
 
 
 class ConfiguredHeadroom(NamedTuple):
-    """The headroom of a group: written in the file, or computed by the switch from what the file says.
+    """The headroom of a group: configured in the file, or computed by the switch from its configuration.
 
     ``headroom_bytes`` is less than ``xoff_bytes`` where nothing backs it, see ``port.given_headroom``. ``name`` is that
     of the profile, None where the switch makes it.
@@ -45,10 +45,10 @@ class ConfiguredHeadroom(NamedTuple):
 
 
 class HeadroomComparison(NamedTuple):
-    """One kind of link: what is configured, and what each method says.
+    """One kind of link: the configured headroom and the result of each method.
 
-    ``configured`` is None for a link that is in no file; ``switch`` is then empty. ``cable_m`` is the real length
-    where it is known. ``case`` is what the methods were asked, None where too little is known to ask.
+    ``configured`` is None for a link without a file; ``switch`` is then empty. ``cable_m`` is the real length where it
+    is known. ``case`` is the input of the methods, None where too little is known.
     """
 
     switch: str
@@ -66,14 +66,14 @@ class HeadroomComparison(NamedTuple):
     case: HeadroomCase | None
 
     def margin_bytes(self, answer: MethodResult) -> int | None:
-        """Return by how much what is configured exceeds a need, None where either is unknown."""
+        """Return the configured headroom less the need, None where either is unknown."""
         if not isinstance(self.configured, ConfiguredHeadroom) or answer.need is None:
             return None
         return self.configured.headroom_bytes - answer.need.headroom_bytes
 
     @property
     def least_bytes(self) -> int | None:
-        """The cable there and back and one frame: with less, a link at line rate loses some for sure."""
+        """The cable there and back and one frame: with less headroom, a link at line rate is sure to drop frames."""
         if self.case is None:
             return None
         return cable_plus_mtu_bytes(self.case.speed_bps, self.case.cable_m, self.case.mtu_bytes)
@@ -87,7 +87,7 @@ def of_link(
     stated: HeadroomInputs,
     assumed: SourcedTraffic,
 ) -> HeadroomComparison:
-    """Return what the three methods compute for a link that is in no file."""
+    """Return the comparison of a link without a file: the results of the three methods."""
     case = link_case(profile, hwsku, speed_bps, cable_m, stated, assumed)
     return HeadroomComparison(
         switch="",
@@ -107,7 +107,7 @@ def of_link(
 
 
 def of_ports(ports: PortSet, stated: HeadroomInputs, assumed: SourcedTraffic) -> Iterator[HeadroomComparison]:
-    """Yield a comparison for each profile that the lossless groups of some ports have; most have one."""
+    """Yield one comparison for each profile of the lossless groups of some ports; most ports have one."""
     by_headroom: dict[ConfiguredHeadroom | NoHeadroom | MissingInput, list[int]] = {}
     for priority in ports.qos.pfc.priorities:
         by_headroom.setdefault(_configured(ports, priority), []).append(priority)

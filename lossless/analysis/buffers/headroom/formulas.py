@@ -1,19 +1,18 @@
-"""Headroom of a lossless priority group: the bytes that still arrive after it asked for a pause.
+"""Headroom of a lossless priority group: the bytes that still arrive after its pause request.
 
-Three answers, never to be mixed (they differ 2.5 times on one ASIC): the equations that SONiC's dynamic
-buffer model evaluates for Mellanox and Barefoot chips, a row of a HWSKU's ``pg_profile_lookup.ini``, and a
-floor from the physics of one link. Each result says which it is and carries its sum term by term.
+There are three results, never to be mixed (they differ 2.5 times on one ASIC): the equations of SONiC's dynamic buffer
+model for Mellanox and Barefoot chips, a row of a HWSKU's ``pg_profile_lookup.ini``, and a floor from the physics of one
+link. Each result carries its method and its sum term by term.
 
-The Mellanox equations are those of sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b, the Barefoot
-ones of cfgmgr/buffer_headroom_barefoot.lua @e6b0c5b. Both work in double precision; the order of operations
-is theirs. SONiC calls the headroom ``xoff``, the pipeline's share ``xon``, and what is reserved per group
-``size``.
+The Mellanox equations are those of sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b, the Barefoot ones of
+cfgmgr/buffer_headroom_barefoot.lua @e6b0c5b. Both work in double precision, with the same order of operations. SONiC
+calls the headroom ``xoff``, the pipeline's share ``xon``, and the reservation of a group ``size``.
 
-By these equations a longer cable, a faster link among the listed rates (lanes unchanged), or a larger cell
-never needs less. One exception: where the small-packet compensation may apply (Mellanox, no shared headroom
-pool, small packets below 100 %), crossing its limit can lower the result by 1 KiB, never by more; SONiC's
-stock 50 % with a lossless MTU of 1024 and jumbo ports stays clear of it. A rate without pause quanta is
-outside this law, and vendors' rows do not obey it.
+By these equations a longer cable, a faster link among the listed rates (lanes unchanged), or a larger cell never needs
+less. One exception: where the small-packet compensation may apply (Mellanox, no shared headroom pool, small packets
+below 100 %), crossing its limit can lower the result by 1 KiB, never by more; SONiC's stock 50 % with a lossless MTU of
+1024 and jumbo ports stays clear of it. A rate without pause quanta is outside this law, and vendors' rows do not obey
+it.
 """
 
 from __future__ import annotations
@@ -37,11 +36,12 @@ PAUSE_QUANTA = {
     400_000_000_000: 905,
     800_000_000_000: 905,
 }
-"""Pause quanta (512 bit times) a peer may take to stop, by rate in b/s: IEEE 802.3 clause 31B.3.7 as carried
-by sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b. 1.6T has no entry."""
+"""Pause quanta (512 bit times) of a peer's response to a pause, by rate in b/s: IEEE 802.3 clause 31B.3.7 as in
+sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b. 1.6T has no entry.
+"""
 
 PFC_FRAME_BYTES = 64
-"""A PFC frame is as small as an Ethernet frame can be (IEEE 802.3: 64 bytes)."""
+"""The size of a PFC frame: the minimum of an Ethernet frame (IEEE 802.3: 64 bytes)."""
 
 SMALLEST_PACKET_BYTES = 64
 EIGHT_LANES = 8
@@ -55,7 +55,7 @@ Method = Literal["mellanox formula", "barefoot formula", "floor", "vendor row"]
 
 
 class Term(NamedTuple):
-    """One addend of a headroom: its bytes, and how they come about."""
+    """One addend of a headroom: its bytes and its formula."""
 
     name: str
     bytes: float
@@ -63,9 +63,9 @@ class Term(NamedTuple):
 
 
 class HeadroomNeed(NamedTuple):
-    """A headroom and where it comes from; ``terms`` add up to ``headroom_bytes``.
+    """A headroom with its method; ``terms`` add up to ``headroom_bytes``.
 
-    ``xon_bytes`` and ``reserved_bytes`` (SONiC's ``size``) are None where the method does not say.
+    ``xon_bytes`` and ``reserved_bytes`` (SONiC's ``size``) are None where the method has none.
     """
 
     headroom_bytes: int
@@ -76,7 +76,7 @@ class HeadroomNeed(NamedTuple):
 
 
 class AsicInputs(NamedTuple):
-    """What the equations know of a chip; SONiC keeps the sizes in KiB in ``platform/<vendor>/asic_table.j2``.
+    """The chip parameters of the equations; SONiC has their sizes in KiB in ``platform/<vendor>/asic_table.j2``.
 
     ``peer_response_bytes`` counts only at a rate without pause quanta; ``tile`` is true on Spectrum-4 and -5.
     """
@@ -91,7 +91,7 @@ class AsicInputs(NamedTuple):
 
 
 class LinkInputs(NamedTuple):
-    """What the equations know of a link: ``PORT``, ``CABLE_LENGTH`` and ``LOSSLESS_TRAFFIC_PATTERN``."""
+    """The link parameters of the equations: ``PORT``, ``CABLE_LENGTH`` and ``LOSSLESS_TRAFFIC_PATTERN``."""
 
     rate_bps: int
     cable_m: float
@@ -102,7 +102,7 @@ class LinkInputs(NamedTuple):
 
 
 class _Flight(NamedTuple):
-    """What is in flight while a pause takes effect, before cell occupancy."""
+    """The bytes in flight while a pause takes effect, before cell occupancy."""
 
     terms: tuple[Term, ...]
     worst_waste: float
@@ -119,7 +119,7 @@ class _Flight(NamedTuple):
 
 
 def pause_response_bytes(rate_bps: int) -> int | None:
-    """Return the bytes a peer may send after it has received a pause; None at a rate without pause quanta.
+    """Return the bytes that a peer may send after receipt of a pause; None at a rate without pause quanta.
 
     905 quanta of 512 bits at 400G are 57,920 B. Source: :data:`PAUSE_QUANTA`.
     """
@@ -141,7 +141,7 @@ def cable_floor_bytes(rate_bps: int, cable_m: float) -> int:
 
 
 def cable_plus_mtu_bytes(rate_bps: int, cable_m: float, mtu_bytes: int) -> int:
-    """Return the bytes of the cable and of the one frame the peer may not interrupt."""
+    """Return the bytes of the cable and of the one frame that the peer may not interrupt."""
     return math.ceil(cable_round_trip_bytes(rate_bps, cable_m) + mtu_bytes)
 
 
@@ -156,11 +156,11 @@ def floor_headroom(
 ) -> HeadroomNeed:
     """Return the headroom that is always enough for full-size frames: P (1 + ceil(F / P)).
 
-    F is what leaves the peer before it stops: the frame that delays the PFC frame (``reverse_mtu_bytes``, 0
-    where the reverse direction carries no data), the PFC frame, the cable there and back, the peer's
-    response, and the frame P it has begun. A floor, because small packets that waste cells need more; while
-    the egress of an N:1 incast drains, about 1 - 1/N of it is used. MTUs are bytes on the wire. Source:
-    derived here, and held against a packet-level simulation (ns-3.39, inet-tub/ns3-datacenter @6ddb4a4).
+    F are the bytes that leave the peer before it stops: the frame that delays the PFC frame (``reverse_mtu_bytes``, 0
+    for a reverse direction without data), the PFC frame, the cable there and back, the peer's response, and the frame P
+    in progress. It is a floor because small packets that waste cells need more; while the egress of an N:1 incast
+    drains, about 1 - 1/N of it is used. MTUs are bytes on the wire. Source: derived here and compared with a
+    packet-level simulation (ns-3.39, inet-tub/ns3-datacenter @6ddb4a4).
 
     Raises:
         QuantityError: a rate or frame that is not positive, or a negative length.
@@ -183,17 +183,17 @@ def floor_headroom(
 
 
 def vendor_row_headroom(headroom_bytes: int, xon_bytes: int, reserved_bytes: int, row: str) -> HeadroomNeed:
-    """Return a row of a HWSKU's ``pg_profile_lookup.ini`` as a need; ``row`` names it (``400G 40m``)."""
+    """Return a row of a HWSKU's ``pg_profile_lookup.ini`` as a need; ``row`` is its name (``400G 40m``)."""
     terms = (Term("vendor row", headroom_bytes, row),)
     return HeadroomNeed(headroom_bytes, xon_bytes, reserved_bytes, "vendor row", terms)
 
 
 def mellanox_headroom(asic: AsicInputs, link: LinkInputs, *, shared_headroom: bool) -> HeadroomNeed:
-    """Return what SONiC's dynamic buffer model gives a Mellanox priority group.
+    """Return the headroom of a Mellanox priority group by SONiC's dynamic buffer model.
 
-    A rate without pause quanta (1.6T) falls back to the chip's ``peer_response_bytes``, 3.8 KiB on every
-    Spectrum, where 905 quanta would be 57,920 B: such a headroom is far too small, and its peer term says so.
-    With a shared headroom pool, ``reserved_bytes`` is the XON alone. Source: see the module.
+    A rate without pause quanta (1.6T) falls back to the chip's ``peer_response_bytes``, 3.8 KiB on every Spectrum,
+    where 905 quanta would be 57,920 B: such a headroom is far too small, and its peer term states the reason. With a
+    shared headroom pool, ``reserved_bytes`` is the XON alone. Source: see the module.
 
     Raises:
         QuantityError: an input without physical meaning.
@@ -211,11 +211,11 @@ def mellanox_headroom(asic: AsicInputs, link: LinkInputs, *, shared_headroom: bo
 
 
 def older_mellanox_headroom(asic: AsicInputs, link: LinkInputs, *, shared_headroom: bool) -> HeadroomNeed:
-    """Return the same as releases before 202405 compute it.
+    """Return the headroom of a Mellanox priority group by the formula of releases before 202405.
 
-    There cell waste is not rounded up, small packets count by packets and not by bytes, the cable is divided by 1024
-    where 1000 is meant, 8 lanes have 1 KiB less of XON, and nothing is added for tiles, Spectrum-6 or small packets.
-    On Spectrum-2 and -3 that is a quarter less where all packets are small. Source: sonic-swss
+    That formula does not round cell waste up, counts small packets by packets and not by bytes, divides the cable by
+    1024 instead of 1000, has 1 KiB less of XON at 8 lanes, and adds nothing for tiles, Spectrum-6 or small packets. On
+    Spectrum-2 and -3 the result is a quarter less if all packets are small. Source: sonic-swss
     cfgmgr/buffer_headroom_mellanox.lua @18913fa, before pull request 3235 (2024-07; for 202405: 3342, 2024-10).
 
     Raises:
@@ -234,12 +234,11 @@ def older_mellanox_headroom(asic: AsicInputs, link: LinkInputs, *, shared_headro
 
 
 def barefoot_headroom(asic: AsicInputs, link: LinkInputs) -> HeadroomNeed:
-    """Return what SONiC's dynamic buffer model gives a Barefoot priority group.
+    """Return the headroom of a Barefoot priority group by SONiC's dynamic buffer model.
 
-    It differs from Mellanox's: cell waste is not rounded up, small packets count by packets and not by bytes,
-    the cable is divided by 1024 where 1000 is meant (2.3 % less), the peer's response doubles at 400G, 800G
-    has no pause quanta, and a shared headroom pool is taken for granted. Lanes, tile and Spectrum-6 play no
-    part. Source: see the module.
+    It differs from Mellanox's: cell waste is not rounded up, small packets count by packets and not by bytes, the cable
+    is divided by 1024 instead of 1000 (2.3 % less), the peer's response doubles at 400G, 800G has no pause quanta, and
+    a shared headroom pool is assumed. Lanes, tile and Spectrum-6 have no effect. Source: see the module.
 
     Raises:
         QuantityError: an input without physical meaning.
@@ -280,7 +279,7 @@ def _barefoot_peer(asic: AsicInputs, link: LinkInputs) -> Term:
 
 
 def _packet_flight(asic: AsicInputs, link: LinkInputs, peer: Term) -> _Flight:
-    """Return what is in flight where small packets count by packets, as on Barefoot and once on Mellanox."""
+    """Return the bytes in flight with small packets counted by packets, as on Barefoot and formerly on Mellanox."""
     cable = _round_trip(link.rate_bps, link.cable_m, bits_per_kilobyte=8 * 1024)
     terms = (
         Term("peer frame", link.port_mtu_bytes, "port MTU"),
@@ -308,7 +307,7 @@ def _mellanox_extras(
 
 
 def cell_waste(cell_bytes: int) -> float:
-    """Return buffer taken per byte stored in the worst case: a smallest packet, or one byte beyond a cell."""
+    """Return the buffer bytes per stored byte in the worst case: a smallest packet, or one byte beyond a cell."""
     if cell_bytes > 2 * SMALLEST_PACKET_BYTES:
         return cell_bytes / SMALLEST_PACKET_BYTES
     return 2 * cell_bytes / (1 + cell_bytes)

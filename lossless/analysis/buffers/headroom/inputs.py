@@ -1,4 +1,4 @@
-"""What a person may state of a link for the headroom methods; small, so that the public face can show it."""
+"""User inputs of the headroom methods for a link, in a small module of their own for the public interface."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from lossless.ground.basics.records import NamedTuple
 
 
 class HeadroomInputs(NamedTuple):
-    """What a person states, None where nothing is stated.
+    """User inputs, None for those that are not stated.
 
-    ``small_packet_percent`` counts packets of 64 bytes; ``gearbox_ns`` is one way, ``peer_response_ns`` how long a
-    peer takes to obey a pause. ``port_mtu_bytes``, ``lanes`` and ``shared_headroom`` are for a link that is in no file.
+    ``small_packet_percent`` counts packets of 64 bytes; ``gearbox_ns`` is one way, ``peer_response_ns`` the response
+    time of a peer to a pause. ``port_mtu_bytes``, ``lanes`` and ``shared_headroom`` are for a link without a file.
     """
 
     lossless_mtu_bytes: int | None = None

@@ -1,6 +1,6 @@
 """Three methods side by side for one link: the vendor's row, SONiC's formula, the floor of physics.
 
-They are never mixed: each answers alone, or says why it cannot, and carries where its numbers come from.
+They are never mixed: each has its own result, or a reason for its absence, and carries the source of its numbers.
 """
 
 from __future__ import annotations
@@ -41,19 +41,20 @@ FLOOR_SOURCE = (
 
 
 class SourcedValue(NamedTuple):
-    """One thing that the formula takes for given, and where it comes from; None is unknown."""
+    """One input of the formula and its source; None is unknown."""
 
     value: int | None
     source: str
 
 
 class HeadroomCase(NamedTuple):
-    """One link, and what the methods need to know of it and of its switch.
+    """One link, with the inputs of the methods for it and its switch.
 
-    ``unknown_switch`` says why there is no profile or no HWSKU. ``mtu_bytes`` is the largest frame of the port.
-    ``peer_response_ns`` is how long a peer takes to obey, None where the methods take what they know. The rest counts
-    in the formula alone; ``shared_headroom`` is 0 or 1; ``older_formula``: as releases before 202405 have it;
-    ``computing_bps`` is the speed that a switch with the dynamic model computes with, None: that of the link.
+    ``unknown_switch`` is the reason for a missing profile or HWSKU. ``mtu_bytes`` is the largest frame of the port.
+    ``peer_response_ns`` is the response time of a peer, None for the defaults of the methods. All other inputs count in
+    the formula alone; ``shared_headroom`` is 0 or 1; ``older_formula`` selects the formula of releases before 202405;
+    ``computing_bps`` is the speed of the calculation on a switch with the dynamic model, None for the speed of the
+    link.
     """
 
     profile: SwitchProfile | None
@@ -74,7 +75,7 @@ class HeadroomCase(NamedTuple):
 
     @property
     def link(self) -> LinkInputs:
-        """The link as the formula sees it; lanes that are unknown count as few."""
+        """The link in the form of formula inputs; unknown lanes count as few."""
         return LinkInputs(
             rate_bps=self.computing_bps or self.speed_bps,
             cable_m=self.cable_m,
@@ -86,7 +87,7 @@ class HeadroomCase(NamedTuple):
 
 
 class MethodResult(NamedTuple):
-    """What one method says: a need, or why there is none. ``notes`` are what must not be overlooked."""
+    """The result of one method: a need, or the reason for its absence. ``notes`` are important remarks."""
 
     key: MethodKey
     name: str
@@ -97,15 +98,15 @@ class MethodResult(NamedTuple):
 
 
 def answers(case: HeadroomCase) -> tuple[MethodResult, MethodResult, MethodResult]:
-    """Return what the three methods say, in this order: row, formula, floor.
+    """Return the results of the three methods, in this order: row, formula, floor.
 
-    One that is asked what has no meaning (a packet of 10 bytes) does not answer, and says why.
+    A method with a meaningless input (a packet of 10 bytes) has a reason instead of a need.
     """
     return row_answer(case), formula_answer(case), floor_answer(case)
 
 
 def silent(reason: str) -> tuple[MethodResult, MethodResult, MethodResult]:
-    """Return three methods that cannot answer, all for one reason."""
+    """Return three method results without a need, all for one reason."""
     return (
         MethodResult("row", "vendor row", None, reason, ""),
         MethodResult("formula", "formula", None, reason, ""),
@@ -114,7 +115,7 @@ def silent(reason: str) -> tuple[MethodResult, MethodResult, MethodResult]:
 
 
 def row_answer(case: HeadroomCase) -> MethodResult:
-    """Return what the HWSKU's rows say: the row of this length, else the next longer one of this speed."""
+    """Return the result of the HWSKU's rows: the row of this length, else the next longer one at this speed."""
     hwsku = case.hwsku
     row = hwsku.row_covering(case.speed_bps, case.cable_m) if hwsku else None
     if hwsku is None or row is None:
@@ -154,7 +155,7 @@ def _rates(rates_bps: Iterable[int]) -> str:
 
 
 def formula_answer(case: HeadroomCase) -> MethodResult:
-    """Return what the dynamic buffer model would compute for this link."""
+    """Return the result of the dynamic buffer model for this link."""
     if case.profile is None:
         return MethodResult("formula", "formula", None, "the chip of the switch is unknown", "")
     asic = case.profile.asic
@@ -181,7 +182,7 @@ def _formula_source(asic: Asic, case: HeadroomCase) -> str:
 
 
 def missing_formula(asic: Asic) -> str:
-    """Return why there is no formula to evaluate for a chip, empty where there is one."""
+    """Return the reason for the absence of a formula for a chip, empty for a chip with one."""
     if asic.formula is None:
         return f"SONiC has no headroom formula for {asic.name}: headroom comes from rows alone"
     inputs = {
@@ -199,7 +200,7 @@ def _are(things: list[str]) -> str:
 
 
 def uses_lanes(asic: Asic) -> bool:
-    """Return whether lanes and a shared headroom pool play a part in the formula for a chip."""
+    """Return whether lanes and a shared headroom pool are inputs of the formula for a chip."""
     return asic.formula == "mellanox"
 
 
@@ -217,7 +218,7 @@ def _supposed(inputs: AsicInputs, case: HeadroomCase) -> AsicInputs:
 
 
 def response_bytes(speed_bps: int, response_ns: int) -> float:
-    """Return what a peer sends at line rate in a time: 57,920 B at 400G in 1,158.4 ns."""
+    """Return the bytes that a peer sends at line rate in a time: 57,920 B at 400G in 1,158.4 ns."""
     return speed_bps * response_ns / 8e9
 
 
@@ -240,7 +241,7 @@ def _formula_notes(case: HeadroomCase, inputs: AsicInputs) -> Iterable[str]:
 
 
 def floor_answer(case: HeadroomCase) -> MethodResult:
-    """Return what physics ask for full-size frames, whatever the chip."""
+    """Return the result of the physical floor for full-size frames on any chip."""
     response: float | None = pause_response_bytes(case.speed_bps)
     if case.peer_response_ns is not None:
         response = response_bytes(case.speed_bps, case.peer_response_ns)

@@ -1,13 +1,12 @@
-"""What one kind of port needs and has: from the fabric model to the closed forms of this package.
+"""The headroom need and the headroom of one kind of port: from the fabric model to the closed forms of this package.
 
-Where an input is unknown the answer is a :class:`MissingInput` that names it, never a guess. A headroom need comes
-from exactly one method, in this order, and says which: the vendor's row of the HWSKU that covers the length,
-the ASIC's formula with the inputs that reproduce the HWSKU's own rows, the closed-form floor.
+The result for an unknown input is a :class:`MissingInput` that names it, never a guess. A headroom need comes from
+exactly one method, in this order, and carries its name: the vendor's row of the HWSKU that covers the length, the
+ASIC's formula with the inputs that reproduce the HWSKU's own rows, the closed-form floor.
 
-What counts as headroom is the profile's ``xoff``. ``size`` (reserved) and ``xon`` add nothing to it: with a
-shared headroom pool ``size`` is below ``xon + xoff`` and the rest comes from that pool (2,996 of 3,592 rows
-in sonic-buildimage pg_profile_lookup.ini @086b03b). :func:`given_headroom` names the one case where ``size``
-takes something away.
+The headroom is the profile's ``xoff``. ``size`` (reserved) and ``xon`` add nothing to it: with a shared headroom pool
+``size`` is below ``xon + xoff`` and the rest comes from that pool (2,996 of 3,592 rows in sonic-buildimage
+pg_profile_lookup.ini @086b03b). :func:`given_headroom` has the one case where ``size`` reduces it.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class TrafficPattern(NamedTuple):
-    """What the formulas take for granted of traffic: the largest frames, and how many packets have 64 bytes.
+    """The traffic assumptions of the formulas: the largest frames, and the percentage of packets of 64 bytes.
 
     ``port_mtu_bytes`` is the largest frame of any traffic, ``lossless_mtu_bytes`` that of lossless traffic.
     """
@@ -53,20 +52,20 @@ class TrafficPattern(NamedTuple):
 
 
 ROW_PATTERNS = (TrafficPattern(9216, 1024, 100), TrafficPattern(9216, 4096, 50))
-"""Patterns with which the formula gives the rows that NVIDIA ships.
+"""Patterns with which the formula reproduces the rows that NVIDIA ships.
 
-Measured against sonic-buildimage pg_profile_lookup.ini @086b03b: the first gives all 24 rows of ACS-SN5600 and of
-ACS-SN5400 (Spectrum-4), the second all 36 to 42 rows of each HWSKU of SN5640 (Spectrum-5). One is used for a HWSKU
-only where it gives every row of its own.
+Measured against sonic-buildimage pg_profile_lookup.ini @086b03b: the first reproduces all 24 rows of ACS-SN5600 and of
+ACS-SN5400 (Spectrum-4), the second all 36 to 42 rows of each HWSKU of SN5640 (Spectrum-5). A pattern is used for a
+HWSKU only if it reproduces every row of it.
 """
 
 
 class LinkNeed(NamedTuple):
-    """What the headroom of one lossless group must hold on a link.
+    """The headroom need of one lossless group on a link.
 
-    ``speed_bps`` is the fastest that the link can run at; ``cable_bytes`` is the cable alone, ``frame_bytes`` the
-    cable and one frame of the port MTU as configured; ``floor`` is None at a rate without pause quanta. ``need`` is
-    the best known need, None where even the floor is not known.
+    ``speed_bps`` is the fastest speed of the link; ``cable_bytes`` is the cable alone, ``frame_bytes`` the cable and
+    one frame of the configured port MTU; ``floor`` is None at a rate without pause quanta. ``need`` is the best known
+    need, None where even the floor is unknown.
     """
 
     speed_bps: int
@@ -91,7 +90,7 @@ def link_of(ports: PortSet) -> tuple[int, int, int] | MissingInput:
 
 
 def link_need(ports: PortSet) -> LinkNeed | MissingInput:
-    """Return what a lossless group of these ports needs, by the real cable where it is known."""
+    """Return the headroom need of a lossless group of these ports, for the best known cable length."""
     link = link_of(ports)
     if isinstance(link, MissingInput):
         return link
@@ -112,15 +111,15 @@ def link_need(ports: PortSet) -> LinkNeed | MissingInput:
 
 
 def formula_need(ports: PortSet) -> HeadroomNeed | None:
-    """Return what the formula of the chip gives the real cable, None where it does not speak for the HWSKU's rows."""
+    """Return the formula's need at the best known length, None where it does not reproduce the HWSKU's rows."""
     link = link_of(ports)
     return None if isinstance(link, MissingInput) else _formula(ports, *link[1:])
 
 
 def lossless_profile(ports: PortSet, priority: int) -> BufferProfile | MissingInput | None:
-    """Return the profile of the group that pauses a PFC priority; None where there is no group, or a lossy one.
+    """Return the profile of the group that pauses a PFC priority; None for a lossy or missing group.
 
-    A switch of another system than SONiC computes headroom itself: SONiC's rows of the product do not hold for it.
+    A switch without SONiC computes headroom itself: SONiC's rows of the product do not apply to it.
     """
     if not ports.switch.runs_sonic:
         return MissingInput(HEADROOM_OF_CHIP)
@@ -128,10 +127,10 @@ def lossless_profile(ports: PortSet, priority: int) -> BufferProfile | MissingIn
 
 
 def group_profile(ports: PortSet, number: int) -> BufferProfile | MissingInput | None:
-    """Return the profile of a lossless group by its number; None where there is no group, or a lossy one.
+    """Return the profile of a lossless group by its number; None for a lossy or missing group.
 
-    SONiC takes the numbers in ``pfc_enable`` for those of the groups that it makes itself (sonic-swss
-    cfgmgr/buffermgr.cpp @e6b0c5b).
+    SONiC uses the numbers in ``pfc_enable`` as those of the groups that it generates (sonic-swss cfgmgr/buffermgr.cpp
+    @e6b0c5b).
     """
     group = ports.qos.groups[number]
     if group is None:
@@ -150,7 +149,7 @@ def group_profile(ports: PortSet, number: int) -> BufferProfile | MissingInput |
 
 
 def lends_headroom(switch: Switch, pool: Pool) -> bool:
-    """Return whether a pool lends headroom: it has ``xoff``, or the dynamic model is told a ratio to size it by.
+    """Return whether a pool lends headroom: it has ``xoff``, or the dynamic model has a ratio for its size.
 
     Source: sonic-swss cfgmgr/buffer_pool_mellanox.lua @1469e8d.
     """
@@ -164,11 +163,11 @@ def shares_headroom(switch: Switch) -> bool:
 
 
 def given_headroom(switch: Switch, profile: BufferProfile) -> int:
-    """Return the headroom in bytes that a lossless profile gives on a switch.
+    """Return the effective headroom in bytes of a lossless profile on a switch.
 
-    It is ``xoff``, except on NVIDIA chips without a shared headroom pool: there ``size`` must hold ``xon``
-    and ``xoff`` (sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b), and where it is below ``xoff``
-    alone, only what it holds beyond ``xon`` exists. Shipped rows 1 KiB short of the sum count in full.
+    It is ``xoff``, except on NVIDIA chips without a shared headroom pool: there ``size`` must hold ``xon`` and ``xoff``
+    (sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b), and if it is below ``xoff`` alone, only its part beyond
+    ``xon`` exists. Shipped rows 1 KiB short of the sum count in full.
     """
     headroom = profile.xoff_bytes
     elsewhere = profile.pool is None or lends_headroom(switch, profile.pool)
@@ -178,14 +177,15 @@ def given_headroom(switch: Switch, profile: BufferProfile) -> int:
 
 
 SIZE_SLACK_BYTES = 1024
-"""By so much rows that NVIDIA ships fall short of ``xon`` + ``xoff``: 40G over 5 m of ACS-SN5400 and ACS-SN5600,
-sonic-buildimage device/mellanox/x86_64-nvidia_sn5400-r0/ACS-SN5400/pg_profile_lookup.ini @086b03b."""
+"""The shortfall of NVIDIA's shipped rows against ``xon`` + ``xoff``: 40G over 5 m of ACS-SN5400 and ACS-SN5600,
+sonic-buildimage device/mellanox/x86_64-nvidia_sn5400-r0/ACS-SN5400/pg_profile_lookup.ini @086b03b.
+"""
 
 
 def unbacked_bytes(switch: Switch, profile: BufferProfile) -> int:
-    """Return by how much ``size`` falls short of ``xon`` + ``xoff``, 0 where it need not hold them.
+    """Return the shortfall of ``size`` against ``xon`` + ``xoff``, 0 where it need not hold them.
 
-    It must on NVIDIA chips without a shared headroom pool; elsewhere shipped rows keep no such relation
+    It must hold them on NVIDIA chips without a shared headroom pool; shipped rows of other chips keep no such relation
     (sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b).
     """
     if not is_nvidia(switch) or profile.pool is None or lends_headroom(switch, profile.pool):
@@ -195,7 +195,7 @@ def unbacked_bytes(switch: Switch, profile: BufferProfile) -> int:
 
 
 def computed_headroom(ports: PortSet) -> HeadroomNeed | MissingInput:
-    """Return what the dynamic buffer model makes of the configured length and of what it is told."""
+    """Return the headroom that the dynamic buffer model computes from the configured length and traffic pattern."""
     dynamic = ports.switch.qos.dynamic
     if dynamic is None or dynamic.lossless_mtu_bytes is None or dynamic.small_packet_percent is None:
         return MissingInput(f"{_COMPUTED}, from a LOSSLESS_TRAFFIC_PATTERN that is not in the file")
@@ -214,7 +214,7 @@ HEADROOM_OF_CHIP = "the switch computes headroom itself, and no file of its syst
 def dynamic_headroom(
     ports: PortSet, lossless_mtu_bytes: int, small_packet_percent: int, *, shared_headroom: bool
 ) -> HeadroomNeed | None:
-    """Return the headroom that the dynamic buffer model computes for these ports, None where an input is unknown.
+    """Return the headroom of these ports by the dynamic buffer model, None where an input is unknown.
 
     Source: sonic-swss cfgmgr/buffer_headroom_mellanox.lua and buffer_headroom_barefoot.lua @e6b0c5b.
     """
@@ -229,9 +229,9 @@ def dynamic_headroom(
 
 
 def fastest_speed(ports: PortSet) -> int | None:
-    """Return the fastest speed that ports can run at: the fastest on offer where a port negotiates.
+    """Return the fastest possible speed of ports: the fastest advertised speed of a port that negotiates.
 
-    The dynamic buffer model computes with it. Source: sonic-swss cfgmgr/buffermgrdyn.cpp @e6b0c5b
+    The dynamic buffer model uses it. Source: sonic-swss cfgmgr/buffermgrdyn.cpp @e6b0c5b
     (needRefreshPortDueToEffectiveSpeed).
     """
     offered = [port.offered_bps for port in ports.ports if port.offered_bps is not None]
@@ -239,9 +239,9 @@ def fastest_speed(ports: PortSet) -> int | None:
 
 
 def computes_as_before(switch: Switch) -> bool:
-    """Return whether a switch is known to run a release with the older formula: 202311 and what came before.
+    """Return whether a switch is known to run a release with the older formula: 202311 or earlier.
 
-    A release is named for the month it branched, and so is the version of the database since 202305. Source:
+    A release has the name of the month of its branch, and so has the version of the database since 202305. Source:
     :func:`lossless.analysis.buffers.headroom.formulas.older_mellanox_headroom`.
     """
     stated = switch.release or (switch.qos.database_version or "").removeprefix("version_").partition("_")[0]
@@ -249,7 +249,7 @@ def computes_as_before(switch: Switch) -> bool:
 
 
 _FIRST_RELEASE = "202405"
-"""With today's formula for NVIDIA chips, by sonic-swss pull request 3342."""
+"""The first release with the current formula for NVIDIA chips, by sonic-swss pull request 3342."""
 
 
 def is_nvidia(switch: Switch) -> bool:
@@ -258,7 +258,7 @@ def is_nvidia(switch: Switch) -> bool:
 
 
 def unknown_hwsku(switch: Switch) -> str:
-    """Return why nothing is known of a switch without a HWSKU of ours."""
+    """Return the reason for the missing headroom rows of a switch without a known HWSKU."""
     if isinstance(switch.hwsku_name, Unknown) or switch.hwsku_name is None:
         return "the file does not say which HWSKU the switch is"
     return f"the headroom rows of HWSKU {switch.hwsku_name} are unknown"
@@ -271,7 +271,7 @@ def port_mtu(ports: PortSet) -> int | None:
 
 
 def _computed_at(ports: PortSet, cable_m: int) -> HeadroomNeed | None:
-    """Return what a switch that computes headroom itself would give these ports at a length, else None."""
+    """Return the headroom that a switch with the dynamic model computes for these ports at a length, else None."""
     groups = [ports.qos.groups[ports.qos.pausing_group(priority)] for priority in ports.qos.pfc.priorities]
     if ports.switch.qos.buffer_model != "dynamic" or not any(group and group.generated for group in groups):
         return None
@@ -302,7 +302,7 @@ def _formula(ports: PortSet, cable_m: int, mtu_bytes: int) -> HeadroomNeed | Non
 
 
 def asic_inputs(asic: Asic) -> AsicInputs | None:
-    """Return what a headroom formula needs of a chip, None where SONiC has no formula for it."""
+    """Return the chip inputs of the headroom formula, None for a chip without a formula or with unknown sizes."""
     sizes = asic.cell_bytes, asic.pipeline_latency_bytes, asic.mac_phy_delay_bytes, asic.peer_response_bytes
     if asic.formula is None or None in sizes:
         return None
@@ -312,9 +312,9 @@ def asic_inputs(asic: Asic) -> AsicInputs | None:
 
 @lru_cache(maxsize=64)
 def row_pattern(asic: Asic, hwsku: Hwsku) -> TrafficPattern | None:
-    """Return the pattern with which the formula gives the headroom of every row of a HWSKU, None where none does.
+    """Return the pattern with which the formula reproduces every row of a HWSKU, or None.
 
-    Only then is it known what the vendor puts in, and the formula speaks for lengths without a row.
+    Only then are the vendor's inputs known, and the formula is valid for lengths without a row.
     """
     inputs = asic_inputs(asic)
     if inputs is None or not hwsku.headroom:
@@ -334,9 +334,9 @@ def _gives_rows(asic: Asic, inputs: AsicInputs, hwsku: Hwsku, pattern: TrafficPa
 def evaluate(
     asic: Asic, inputs: AsicInputs, link: LinkInputs, *, shared_headroom: bool, older: bool = False
 ) -> HeadroomNeed:
-    """Return what SONiC's formula for a chip gives; ``inputs`` are its own, or as they are supposed to be.
+    """Return the result of SONiC's formula for a chip; ``inputs`` are the chip's own, or assumed ones.
 
-    ``older``: as releases before 202405 have it (:func:`computes_as_before`).
+    ``older`` selects the formula of releases before 202405 (:func:`computes_as_before`).
 
     Raises:
         QuantityError: an input without physical meaning.

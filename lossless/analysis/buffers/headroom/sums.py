@@ -1,4 +1,4 @@
-"""The headroom of all lossless groups of a switch, added up against the pool it comes from."""
+"""The total headroom of all lossless groups of a switch, against the pool that holds it."""
 
 from __future__ import annotations
 
@@ -28,10 +28,9 @@ if TYPE_CHECKING:
 class HeadroomSum(NamedTuple):
     """The headroom that all groups of one pool can claim at once.
 
-    ``headroom_bytes`` adds up ``xoff``; ``claimed_bytes`` is its part that comes from the shared headroom
-    pool of ``shared_bytes`` (None: every group holds its own), on unknown hardware as little as on any.
-    ``accepted`` is the declared ratio. ``queues_take_all``: queue reservations leave nothing to share, headroom alone
-    would.
+    ``headroom_bytes`` is the sum of ``xoff``; ``claimed_bytes`` is its part from the shared headroom pool of
+    ``shared_bytes`` (None: every group has its own), on unknown hardware the smallest possible. ``accepted`` is the
+    declared ratio. ``queues_take_all``: headroom alone would leave shared bytes, queue reservations leave none.
     """
 
     switch: Switch
@@ -47,14 +46,14 @@ class HeadroomSum(NamedTuple):
 
     @property
     def ratio(self) -> float | None:
-        """How many times over the shared headroom pool is promised, None without one."""
+        """The oversubscription of the shared headroom pool, None without a pool."""
         return self.claimed_bytes / self.shared_bytes if self.shared_bytes else None
 
     @property
     def fits(self) -> bool:
-        """Whether the headroom leaves the chip anything at all to share, as far as is known.
+        """Whether the headroom leaves shared bytes on the chip, as far as is known.
 
-        A pool of size 0 was computed where headroom took all there was, or what queues reserve.
+        A pool size of 0 is a computed one: headroom took the whole chip, or queue reservations did.
         """
         size = self.pool.size_bytes
         if size == 0:
@@ -74,7 +73,7 @@ class _Claim(NamedTuple):
 
 
 def headroom_sums(sets: Sequence[PortSet]) -> tuple[HeadroomSum, ...] | MissingInput:
-    """Return the sums of one switch, one for each pool that lossless groups draw on."""
+    """Return the headroom sums of one switch, one for each pool of its lossless groups."""
     claims: dict[str, list[_Claim]] = {}
     for claim in _claims(sets):
         if isinstance(claim, MissingInput):
@@ -121,7 +120,7 @@ def _queues_take_all(switch: Switch) -> bool:
 
 
 def _nvidia_claim(claims: Sequence[_Claim]) -> int:
-    """``size`` holds part of xon + xoff, and each port the private headroom."""
+    """Return the claim on NVIDIA chips: xon + xoff beyond ``size``, less the private headroom of each port."""
     beyond = sum(len(c.ports.ports) * _beyond_reserved(c.profile) for c in claims)
     ports = {id(c.ports): len(c.ports.ports) for c in claims}
     return max(0, beyond - PRIVATE_HEADROOM_BYTES * sum(ports.values()))
@@ -133,19 +132,19 @@ def _beyond_reserved(profile: BufferProfile) -> int:
 
 
 class PortClaim(NamedTuple):
-    """What the groups of one port can claim of the shared headroom pool, and the most that the chip lends a port."""
+    """The claim of one port's groups on the shared headroom pool, and the limit of the chip for one port."""
 
     claimed_bytes: int
     limit_bytes: int
 
 
 _MOST_LENT_CELLS, _RESERVED_CELLS = 8192, 20
-"""What each Spectrum chip lends one port, and what it reserves for it, twice with 8 lanes: ``port_max_shp`` and
+"""The loan and the reservation of each Spectrum chip for one port, the latter twice with 8 lanes: ``port_max_shp`` and
 ``port_reserved_shp`` of sonic-buildimage platform/mellanox/asic_table.j2 @086b03b."""
 
 
 def claim_beyond_limit(ports: PortSet) -> PortClaim | None:
-    """Return what the groups of each of these ports claim, where the dynamic model refuses so much, else None.
+    """Return the shared headroom claim of each of these ports if the dynamic model refuses it, else None.
 
     Source: sonic-swss cfgmgr/buffer_check_headroom_mellanox.lua @e6b0c5b.
     """
@@ -168,9 +167,9 @@ def _group_claims(ports: PortSet) -> Iterator[int]:
 
 
 class ReservedSum(NamedTuple):
-    """What a switch sets aside before anything is shared: ``size`` of every group and queue of its ports.
+    """The reserved bytes of a switch outside the shared part: ``size`` of every group and queue of its ports.
 
-    ``largest`` is the profile that takes most of it, with the bytes it takes; ``queue_bytes`` is the part of queues.
+    ``largest`` is the profile with the largest total, ``largest_bytes``; ``queue_bytes`` is the part of queues.
     """
 
     bytes: int
@@ -180,7 +179,7 @@ class ReservedSum(NamedTuple):
 
 
 def reserved_sum(switch: Switch) -> ReservedSum | None:
-    """Return what the groups and queues of ports in service reserve, None where they reserve nothing."""
+    """Return the reserved bytes of the groups and queues of ports in service, None where they reserve nothing."""
     groups, queues = reserved_sizes(switch, "groups"), reserved_sizes(switch, "queues")
     profiles = {id(profile): profile for profile, _ in (*groups, *queues)}
     taken: dict[int, int] = {}
