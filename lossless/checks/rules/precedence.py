@@ -1,6 +1,6 @@
-"""Which rule takes the place of which other: one cause is one finding.
+"""Precedence of rules: of findings with one cause, that of the most specific rule remains.
 
-Three kinds, as data, and one pure function that applies them to the findings of all rules together.
+The relations between rules are data, which pure functions apply to the findings of all rules together.
 """
 
 from __future__ import annotations
@@ -40,18 +40,19 @@ SUPERSEDES: dict[str, tuple[str, ...]] = {
     "TOP005": ("TOP006",),
     "TOP016": ("TOP015",),
 }
-"""A rule that knows more of a cause, and those whose findings at the same or a related place it then replaces."""
+"""Rules by the code of the more specific rule that replaces their findings at the same or a related place."""
 
 RESTATES = ("SCM", "CFG004")
-"""Codes and families that say a value is refused by a schema, or not the intended one: information where another rule
-says of the same place what traffic suffers from it."""
+"""Codes and families that report a value that a schema refuses or that differs from the intent. They become information
+where another rule reports the effect on traffic at the same place."""
 
 DOUBLES = "HST009"
-"""Says that a host is not the intended one: nothing new where another rule has said more of the same place."""
+"""Reports that a host differs from the intent: left out where another rule reports the same place as an error or a
+warning."""
 
 IN_ROW = {"PFC004": "CLS001"}
-"""A rule that knows more of a row of a map, and whose warnings in that row it then replaces; an error of the same
-entry, or of the whole row, says all."""
+"""A more specific rule for a row of a map, and the rule whose warnings in that row it replaces. Where the latter has an
+error of the same entry or of the whole row, the finding of the former is left out."""
 
 ROOTS = {
     "CFG002": ("ECN001",),
@@ -59,19 +60,19 @@ ROOTS = {
     "SWS005": ("WD005",),
     "SWS009": ("PFC001", "PFC005", "PFC018", "CLS012"),
 }
-"""A rule that reports a value no daemon takes as it is meant, and those that report what follows from it in its row, on
-its elements alone: their findings are left out, and the grave ones make the cause as grave."""
+"""A rule that reports a value that daemons do not apply as intended, and the rules that report its effects. Their
+findings in the same row, on no other elements, are left out, and the cause gets the highest of the severities."""
 
 PROGRAMMED = frozenset({"SWS018", "CLS016"})
-"""Say that a row, or a command, makes a class lossy: nothing new where another rule has an error in that row, and more
-than what is milder there."""
+"""Report that a row, or a command, makes a class lossy. They are left out where another rule has an error in that row,
+and replace the milder findings there."""
 
 Replaced = tuple[str, "Origin"]
 """A code, and the place at which findings of it are replaced."""
 
 
 def replaced(findings: Iterable[Finding]) -> frozenset[Replaced]:
-    """Return what some findings replace, by code and place."""
+    """Return the pairs of code and place whose findings are replaced by some of these."""
     return frozenset(
         (code, place)
         for finding in findings
@@ -82,7 +83,7 @@ def replaced(findings: Iterable[Finding]) -> frozenset[Replaced]:
 
 
 def resolve(findings: Sequence[Finding], superseded: frozenset[Replaced]) -> list[Finding]:
-    """Return findings without those that others replace, and with those lessened that others say more of."""
+    """Return the findings that no other replaces; a restatement of another finding becomes information."""
     spoken = {
         (IN_ROW[finding.code], _row(finding.origin.place)) for finding in findings if finding.code in IN_ROW
     }
@@ -102,13 +103,13 @@ def resolve(findings: Sequence[Finding], superseded: frozenset[Replaced]) -> lis
         remaining = list(_one_cause(remaining))
     others = [finding for finding in remaining if not finding.code.startswith(RESTATES)]
     at = _worst((finding.origin.place, finding.severity) for finding in others)
-    # Drift is of a whole row, what traffic suffers often of one field of it.
+    # Drift is reported for a whole row, its effect on traffic often for one field of that row.
     in_row = {**at, **_worst((_row(finding.origin.place), finding.severity) for finding in others)}
     return [_lessened(finding, in_row if finding.code == "CFG004" else at) for finding in _once(remaining)]
 
 
 def _rooted(findings: Sequence[Finding]) -> Sequence[Finding]:
-    """Return findings without what follows from the cause in their row, which is then as grave as that."""
+    """Return findings without the effects of a cause in their row; the cause gets the highest of the severities."""
     roots = [
         (number, finding)
         for number, finding in enumerate(findings)
@@ -150,7 +151,7 @@ def _worst(severities: Iterable[tuple[Place, Severity]]) -> dict[Place, Severity
 
 
 def _once(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Yield findings without doubles of those that say more, and without what is milder than a double."""
+    """Drop findings of :data:`DOUBLES` that another rule repeats, and information at the place of those that remain."""
     grave = [finding for finding in findings if finding.severity != "info"]
     reported = {finding.origin.place for finding in grave if finding.code != DOUBLES}
     doubles = {finding.origin.place for finding in grave if finding.code == DOUBLES} - reported
@@ -161,7 +162,7 @@ def _once(findings: Sequence[Finding]) -> Iterator[Finding]:
 
 
 def _one_cause(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Yield findings without those of :data:`PROGRAMMED` in rows with an error, and what is milder where they stand."""
+    """Drop findings of :data:`PROGRAMMED` in rows with another error, and milder findings in rows where they remain."""
     others = [finding for finding in findings if finding.code not in PROGRAMMED]
     grave = {row for finding in others if finding.severity == "error" for row in _rows(finding)}
     programmed = {
@@ -182,12 +183,12 @@ def _one_cause(findings: Sequence[Finding]) -> Iterator[Finding]:
 
 
 def _rows(finding: Finding) -> frozenset[Place]:
-    """Return the rows that a finding is about."""
+    """Return the rows of all origins of a finding."""
     return frozenset(_row(origin.place) for origin in finding.origins)
 
 
 def _lessened(finding: Finding, worst: Mapping[Place, Severity]) -> Finding:
-    """Return a finding as information where another rule says no less of the same place."""
+    """Return a restatement as information where another rule reports the same place at least as severely."""
     if not finding.code.startswith(RESTATES):
         return finding
     other = worst.get(finding.origin.place, "info")
