@@ -10,8 +10,8 @@ of the queue. Without an intent it is a warning. `show pfcwd stats` leaves out q
 that it does not print is not checked.
 
 ## Why it breaks a lossless fabric
-Nothing ends a pause storm then. The watchdog takes its queues when it starts, so that a port whose mask is changed
-later has its row in `PFC_WD`, is listed by `pfcwd show config`, and is not watched.
+Without the watchdog nothing ends a pause storm. The watchdog reads the masks of ports when it starts: a port whose mask
+is changed later has its row in `PFC_WD`, is listed by `pfcwd show config`, and is not watched.
 
 ## Bad
 ```text capture beside=leaf.json
@@ -70,7 +70,7 @@ def _unwatched(device: RunningDevice) -> Iterator[Violation]:
         for placed in each(device.state, "packets", "port", "queue")
         if placed.reading.heading.startswith(_COUNTERS) and _is_dump(device, placed.file)
     }
-    # What the status does not say is N/A; a queue of a dump has none at all.
+    # A status that is not text is N/A; a queue of a dump may have no status at all.
     silent = {key: placed for key, placed in shown.items() if not isinstance(placed.reading.value, str)}
     absent = {key: placed for key, placed in counted.items() if key not in shown}
     for (port, queue), placed in {**absent, **silent}.items():
