@@ -165,7 +165,7 @@ def _groups(demand: HeadroomSum) -> str:
 
 
 def _told_ratio(demand: HeadroomSum, ratio: float) -> Origin | None:
-    """Return the origin of ``over_subscribe_ratio`` if the switch sizes the pool by it and it covers ``ratio``."""
+    """Return the origin of ``over_subscribe_ratio`` if the switch sizes the pool by it, else None."""
     dynamic = demand.switch.qos.dynamic if demand.switch.qos.buffer_model == "dynamic" else None
     if dynamic is None or not dynamic.oversubscription or ratio > dynamic.oversubscription * _ROUNDING:
         return None
