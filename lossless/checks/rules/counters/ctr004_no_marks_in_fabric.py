@@ -1,4 +1,4 @@
-"""A fabric whose queues stand above Kmax again and again, and whose switches mark nothing.
+"""The switches of a fabric whose queues repeatedly exceed Kmax must mark packets.
 
 Severity: warning
 Subject: running fabric
@@ -12,7 +12,7 @@ STATE_DB) are *not checked*.
 
 ## Why it breaks a lossless fabric
 One queue without marks has a wrong profile. A fabric without marks has no congestion control: senders send packets that
-may not be marked, or no profile was ever bound. PFC alone holds every load, and its pauses propagate.
+may not be marked, or no profile was ever bound. Only PFC limits the load, and its pauses propagate.
 
 ## Bad
 ```json capture beside=leaf.json
@@ -87,7 +87,7 @@ def throughout(fabric: RunningFabric) -> Results:
 
 
 def _has_marked(device: RunningDevice) -> bool:
-    """Return whether a switch has marked a packet, in the time that is counted."""
+    """Return whether a switch has marked a packet in the period of its counters."""
     counts = (
         counted(device, placed, "port", "queue") for placed in each(device.state, MARKS, "port", "queue")
     )

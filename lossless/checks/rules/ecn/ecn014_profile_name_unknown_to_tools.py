@@ -4,14 +4,14 @@ Severity: info
 Subject: device
 
 ## What it does
-On a deployed switch whose lossless queues all share one marking WRED profile, looks whether it is called
-`AZURE_LOSSLESS`. Where several profiles are needed, one per speed or class, nothing can be done about their
-names, and the rule is silent.
+On a deployed switch whose lossless queues all share one marking WRED profile, checks that its name is `AZURE_LOSSLESS`.
+Where several profiles are needed, one per speed or class, only one of them could have that name, and the rule does not
+apply.
 
 ## Why it breaks a lossless fabric
-It does not, until somebody looks: `ecnconfig -q 3` compares the name and answers "off" for a queue that marks.
-Whoever believes it and says `ecnconfig -q 3 on` binds `AZURE_LOSSLESS` to the queues instead, with
-whatever that profile holds, if it exists.
+It does not by itself: `ecnconfig -q 3` compares the name and answers "off" for a queue that marks. An operator who then
+enters `ecnconfig -q 3 on` binds `AZURE_LOSSLESS` to the queues instead, with the thresholds of that profile, if it
+exists.
 
 ## Bad
 ```json config_db base=leaf
