@@ -78,7 +78,7 @@ def unread(what: str, hosts: Collection[str]) -> MissingInput:
 
 
 def merged(violations: Iterable[Violation]) -> Iterator[Violation]:
-    """Yield one violation for all of the same message and severity: equal rows of many ports are one cause."""
+    """Yield one violation for each message and severity: equal rows of many ports are one cause."""
     pairs = (((violation.message, violation.severity), violation) for violation in violations)
     return map(added_up, grouped(pairs).values())
 

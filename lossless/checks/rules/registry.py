@@ -94,7 +94,7 @@ def _load(code: str, subject: Subject) -> LoadedRule:
 
 
 def code_of(name: str) -> str | None:
-    """Return the code of a rule by its code or its readable name, None where there is none."""
+    """Return the code of a rule by its code, in any case, or by its readable name; None where there is no such rule."""
     return name.upper() if name.upper() in RULES else _codes_by_name().get(name)
 
 

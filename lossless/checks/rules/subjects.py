@@ -133,7 +133,7 @@ class SimulationRun(NamedTuple):
 
 
 class UnusedSuppression(NamedTuple):
-    """A suppression that hides no finding of ``rules``, which are some or all of the rules it names."""
+    """A suppression that hides no finding of ``rules``, which are the rules that it names or some of them."""
 
     origin: Origin
     rules: tuple[str, ...]

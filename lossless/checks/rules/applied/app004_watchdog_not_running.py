@@ -79,12 +79,12 @@ def _unwatched(device: RunningDevice) -> Iterator[Violation]:
 
 
 def _is_dump(device: RunningDevice, file: str) -> bool:
-    """Return whether a file holds whole rows of COUNTERS_DB, and not an answer with some of their fields."""
+    """Return whether a file is a dump of COUNTERS_DB with whole rows, not the answer to a query for some fields."""
     return any(capture.file == file and capture.form == "COUNTERS_DB" for capture in device.state.captures)
 
 
 def _is_watched(port: Port | None, queue: str) -> bool:
-    """Return whether the watchdog is configured for a queue: its number is that of the priority in the mask."""
+    """Return whether a port is up with a watchdog whose mask names the priority of the queue's number."""
     if port is None or port.qos is None or port.admin_up is not True:
         return False
     mask = port.qos.watchdog_mask

@@ -1,4 +1,4 @@
-"""An RDMA DSCP must land on a lossless traffic class.
+"""An RDMA DSCP must be mapped to a lossless traffic class.
 
 Severity: error
 Fix: unsafe
@@ -178,7 +178,7 @@ def _against_most(device: Sequence[PortSet], bounced: set[int]) -> Results:
 
 
 class _Apart(Record):
-    """Ports that keep no DSCP lossless on a priority that ``most`` ports of their switch keep lossless on it."""
+    """Ports with PFC on a priority of which they and ``most`` ports of their switch have no DSCP in common."""
 
     ports: PortSet
     priority: int

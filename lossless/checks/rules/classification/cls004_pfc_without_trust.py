@@ -97,7 +97,7 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation for ports with PFC that trust nothing, and for routed ones that trust 802.1p alone."""
+    """Yield a violation for ports with PFC without any trusted field, and for routed ones that trust 802.1p alone."""
     yield from merged(_violations(device))
 
 

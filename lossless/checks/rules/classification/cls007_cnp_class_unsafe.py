@@ -105,7 +105,7 @@ def _deployed(view: View) -> Iterator[Violation]:
 
 
 def on_switch(switch: SwitchConfiguration) -> Results:
-    """Yield a violation where a port of another system sends CNPs behind unmarked traffic."""
+    """Yield a violation where a port of another system puts CNPs into the queue of unmarked traffic."""
     yield from merged(_behind_unmarked(switch.view))
 
 

@@ -57,7 +57,7 @@ nv set nve vxlan encapsulation dscp value 0   # <- here
 ```
 
 ## Fix
-Map each lossless class to a DSCP that is lossless on the way: 3 to 2 and 4 to 6 where tunnel remapping is on.
+Map each lossless class to a DSCP that is lossless on the path: 3 to 2 and 4 to 6 where tunnel remapping is on.
 
 ## Sources
 - sonic-net/SONiC doc/qos/tunnel_dscp_remapping.md @12d907f (3 to 2 and 4 to 6 for bounced packets)

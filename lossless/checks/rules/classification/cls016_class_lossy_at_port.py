@@ -162,7 +162,7 @@ def _nowhere(switch: SwitchConfiguration, dscps: Sequence[int]) -> Iterator[Viol
 
 
 def _at(switch: SwitchConfiguration, port: Port, dscp: int) -> Results:
-    """Yield the violation of a DSCP that is lossy at a port, or the missing input by which that is unknown."""
+    """Yield the violation of a DSCP that is lossy at a port, its missing input, or the violation of a small MTU."""
     assert port.qos is not None
     found = _break_of(switch, port, port.qos, dscp)
     if isinstance(found, MissingInput):

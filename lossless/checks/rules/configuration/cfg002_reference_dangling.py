@@ -54,7 +54,7 @@ interface Ethernet2
 ```
 
 ## Fix
-Write the row that is missing, or the name of one that is there, without brackets.
+Write the missing row, or the name of an existing one, without brackets.
 
 ## Sources
 - sonic-swss orchagent/orch.cpp @015527d (parseReference, resolveFieldRefValue), orchagent/qosorch.cpp @bcd579d
@@ -251,7 +251,7 @@ def _is_of_no_port(device: Device, table: str, key: str) -> bool:
 
 
 def port_of(key: str) -> str:
-    """Return the port of a key."""
+    """Return the part of a row's key before the first ``|``: its port or ports."""
     return key.partition("|")[0]
 
 
@@ -277,7 +277,7 @@ def _dangling(
 
 
 def _rewritten(device: Device, reference: Reference, row: ConfigRow, name_of: Callable[[str], str]) -> Edit:
-    """Return the edit that writes the names of a field again."""
+    """Return the edit that replaces each name of a field by ``name_of`` it."""
     names = ",".join(map(name_of, row.fields[reference.field].split(",")))
     return Edit(device.tables.origin(reference.table, row, reference.field), "set", names)
 

@@ -4,7 +4,7 @@ Severity: warning
 Subject: device
 
 ## What it does
-Reports every key that an object of a `config_db.json` holds more than once.
+Reports every key that occurs more than once in an object of a `config_db.json`.
 
 ## Why it breaks a lossless fabric
 SONiC loads the file with a JSON parser that keeps the last value and drops the first without a message. A review of the

@@ -97,7 +97,7 @@ _STORMED = MissingInput("the watchdog stormed the queue, and its drops may be th
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation per queue or group number whose lossless class dropped, at the port that dropped most."""
+    """Yield a violation per number of a lossless queue or group with drops, at the port with the most drops."""
     drops: list[tuple[str, Count]] = []
     for kind in _KINDS:
         # Several counters of one queue or group are one cause, which the largest of them names.

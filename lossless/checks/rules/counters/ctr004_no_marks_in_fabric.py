@@ -4,9 +4,9 @@ Severity: warning
 Subject: running fabric
 
 ## What it does
-Looks at the lossless queues of all switches together whose WRED profile marks. Where queues stood above their Kmax at
-least twice (two queues, or one with peaks of two sizes, which are of two times), no switch has marked a packet and WRED
-has dropped none, this rule fires once, in place of CTR003. With `--since` peaks are those that rose between the
+Looks at the lossless queues of all switches together whose WRED profile marks. This rule fires once, in place of
+CTR003, where queues exceeded their Kmax at least twice (two queues, or one with peaks of two sizes, which are of two
+times), no switch has marked a packet and WRED has dropped none. With `--since` peaks are those that rose between the
 captures, and marks those since then. Switches that are not known to count marks (`QUEUE_COUNTER_CAPABILITIES` in
 STATE_DB) are *not checked*.
 

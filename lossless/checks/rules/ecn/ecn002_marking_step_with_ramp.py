@@ -112,7 +112,7 @@ def _meant(switch: SwitchConfiguration) -> Iterator[WredUse]:
 
 
 def _is_step(use: WredUse) -> bool:
-    """Return whether a curve has no slope, at a threshold that a queue can grow to."""
+    """Return whether Kmin equals Kmax, at a threshold of more than one packet that a queue can reach."""
     green = use.wred.green
     step = green.min_bytes == green.max_bytes and (green.max_bytes or 0) > ONE_PACKET_BYTES
     return step and in_reach(use, green)

@@ -4,9 +4,9 @@ Severity: warning
 Subject: buffers
 
 ## What it does
-Compares Kmin of each marking queue with the bytes at which the priority groups behind it send XOFF. The two
-look at different ends of the switch, so both directions are worked out, with T(m) = alpha B / (1 + alpha
-m), B the shared pool without headroom, as it is written or as the switch computes it:
+Compares Kmin of each marking queue with the bytes at which the priority groups behind it send XOFF. Kmin counts at
+egress and XOFF at ingress, so both directions are calculated, with T(m) = alpha B / (1 + alpha m), B the shared pool
+without headroom, as it is written or as the switch computes it:
 
 - several ports to one egress: the egress holds N x T(N) at the first XOFF, least with two senders. Kmin above
   that of the most senders the switch has is an error, Kmin above that of two a warning;

@@ -76,7 +76,7 @@ _IDENTICAL = 2
 
 
 def check(view: View) -> Results:
-    """Yield a violation per curve on ports of very different speed."""
+    """Yield a violation per marking curve on ports whose speeds differ by more than a factor of two."""
     for use in marking_uses(view):
         speeds = {ports.speed_bps for ports in use.sets}
         if len(speeds) < 2 or not in_reach(use, use.wred.green):

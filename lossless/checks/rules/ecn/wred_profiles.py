@@ -73,7 +73,7 @@ def lossless_queues(view: View) -> Iterator[LosslessQueue]:
 
 
 def lossless_numbers(view: View) -> dict[int, list[int]]:
-    """Return the numbers of the lossless queues of each set of ports, by the identity of its ports."""
+    """Return the numbers of the lossless queues of each set of ports, by the ``id`` of its ports."""
     return grouped((id(queue.ports.ports), queue.number) for queue in lossless_queues(view))
 
 

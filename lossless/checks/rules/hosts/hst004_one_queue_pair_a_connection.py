@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per kind of host whose connections take one of several uplinks."""
+    """Yield a violation per kind of host with one queue pair per connection and several uplinks at its leaf."""
     for host, names in view.host_kinds:
         uplinks = _uplinks(view, names[0]) if host.jobs.qps_per_connection == 1 else 0
         if uplinks > 1:

@@ -70,7 +70,7 @@ _FORCED = "the driver puts its traffic_class on every queue pair that the kernel
 
 
 def check(view: View) -> Results:
-    """Yield a violation per source that is lossy beside one that is lossless."""
+    """Yield a violation per lossy source of the ToS byte on hosts with a lossless one."""
     lossless = lossless_dscps(view.fabric.classes)
     for host, names in view.host_kinds:
         sources = (*markings(host), *_connected(host))
