@@ -1,8 +1,9 @@
-"""What a rule is, and what it yields.
+"""The interface of a rule: its module, and the violations and missing inputs that it yields.
 
-A rule is one module, ``rules/<family>/<code>_<name>.py``: its docstring is its documentation and holds its metadata,
-``check`` is one pure generator over what its row in :mod:`lossless.checks.rules.registry` says it is given. It yields a
-:class:`Violation` for each cause it finds and a :class:`MissingInput` where something it needs is unknown.
+A rule is one module, ``rules/<family>/<code>_<name>.py``. Its docstring is its documentation and holds its metadata.
+Its function ``check`` is one pure generator over the subject that its row in :mod:`lossless.checks.rules.registry`
+names. It yields a :class:`Violation` for each cause it finds and a :class:`MissingInput` where a value that it needs is
+unknown.
 """
 
 from __future__ import annotations
@@ -28,13 +29,14 @@ if TYPE_CHECKING:
 
 
 class Violation(NamedTuple):
-    """One cause. ``elements`` are what it shows on, ``places`` how many they are where not all of them are named.
+    """One cause, with the ports, queues or devices that it affects (``elements``).
 
-    ``severity`` overrides the rule's own: the same fact can be certain with an intent and likely without.
-    ``conclusive`` is False where it does not replace the findings that its rule supersedes at the same place
-    (:mod:`lossless.checks.rules.precedence`).
-    ``note_lines`` stand in place of ``note`` where it has several lines.
-    ``fix`` are edits that fix it in every place it shows; its rule says whether they are safe.
+    ``places`` is the number of affected elements where ``elements`` does not name all of them. ``severity`` overrides
+    that of the rule: the same fact can be certain with an intent and likely without one. ``conclusive`` is False where
+    the violation does not replace the findings that its rule supersedes at the same place
+    (:mod:`lossless.checks.rules.precedence`). ``note_lines`` replace ``note`` where the note has several lines. ``fix``
+    has the edits that fix the cause on all affected elements; ``Fix:`` in the docstring of the rule says whether they
+    are safe.
     """
 
     origin: Origin
@@ -53,44 +55,44 @@ class Violation(NamedTuple):
 
     @property
     def total(self) -> int:
-        """On how many elements it shows."""
+        """The number of affected elements, at least 1."""
         return (len(self.elements) or 1) if self.places is None else self.places
 
     def certain_if(self, certain: bool) -> Violation:
-        """Return the violation, as a warning of medium confidence where it is not certain."""
+        """Return the violation unchanged if ``certain``, else as a warning of medium confidence."""
         return self if certain else self._replace(severity="warning", confidence="medium")
 
     def on_ports(self, *sets: PortSet) -> Violation:
-        """Return the violation with the ports it shows on."""
+        """Return the violation with the ports of these sets as its affected elements."""
         elements = tuple(name for ports in sets for name in ports.elements)
         return self._replace(elements=elements, places=places(sets))
 
 
 Results = Iterator[Violation | MissingInput]
-"""What the function of a rule yields."""
+"""The return type of the function of a rule."""
 
 
 def unread(what: str, hosts: Collection[str]) -> MissingInput:
-    """Return that something is not known of some hosts: their files do not say it."""
+    """Return the missing input for a value, described by ``what``, that the files of ``hosts`` do not contain."""
     return MissingInput(f"no file of the host says {what}", len(hosts))
 
 
 def merged(violations: Iterable[Violation]) -> Iterator[Violation]:
-    """Yield one violation for those of one message and severity: rows of many ports that say the same are one cause."""
+    """Yield one violation for each message and severity: equal rows of many ports are one cause."""
     pairs = (((violation.message, violation.severity), violation) for violation in violations)
     return map(added_up, grouped(pairs).values())
 
 
 def added_up(same: list[Violation]) -> Violation:
-    """Return the first of some violations with the elements of all."""
+    """Return the first violation with the affected elements of all; with edits only if each violation has some."""
     if len(same) == 1:
         return same[0]
-    # The same elements for another priority or queue are no more of them.
+    # The same elements with another priority or queue are counted once.
     apart = [*{violation.elements or number: violation for number, violation in enumerate(same)}.values()]
     elements = tuple(dict.fromkeys(name for violation in apart for name in violation.elements))
     twice = sum(len(violation.elements) for violation in apart) - len(elements)
     named = elements and all(violation.places is None for violation in same)
-    # What cannot be fixed everywhere is not fixed at all: the finding would stay.
+    # No edits unless every violation has some: the finding would stay.
     fixes = [violation.fix for violation in same]
     return same[0]._replace(
         elements=elements,
@@ -100,7 +102,7 @@ def added_up(same: list[Violation]) -> Violation:
 
 
 def tightest(ranked: Iterable[tuple[tuple[float, ...], Violation]]) -> Iterator[Violation]:
-    """Yield one violation a place, the one of lowest rank, with the elements of all that share its cause."""
+    """Yield one violation for each origin, the one of lowest rank, with the affected elements of all of them."""
     for same in grouped((violation.origin, (rank, violation)) for rank, violation in ranked).values():
         _, worst = min(same, key=lambda pair: pair[0])
         together = added_up([violation for _, violation in same])

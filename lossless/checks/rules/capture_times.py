@@ -1,4 +1,4 @@
-"""When captures of devices were taken, by the clock of each: whether what they counted can be of one time."""
+"""Times of captures, by the clock of each device, and whether the counting times of devices overlap."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ class CountedTime(NamedTuple):
 
 
 def taken_at(state: DeviceState) -> int | None:
-    """Return when the captures of a device were taken, that of the last one; None where none says it."""
+    """Return the time of the latest capture of a device, in seconds since 1970; None where no capture has a time."""
     return max((capture.taken_at for capture in state.captures if capture.taken_at is not None), default=None)
 
 
 def counted_time(device: RunningDevice) -> CountedTime | None:
-    """Return the time in which a device has counted between two captures; None where that is not known."""
+    """Return the time from the earlier capture of a device to the later one; None where one of the times is unknown."""
     start, end = None if device.before is None else taken_at(device.before), taken_at(device.state)
     return None if start is None or end is None else CountedTime(start, end)
 
 
 def apart(one: RunningDevice, other: RunningDevice) -> bool:
-    """Return whether the times in which two devices counted are known, and have nothing in common."""
+    """Return whether the counting times of two devices are known and do not overlap."""
     times = counted_time(one), counted_time(other)
     known = [time for time in times if time is not None]
     return len(known) == len(times) and common_s(known) <= 0
 
 
 def common_s(times: Iterable[CountedTime]) -> int:
-    """Return how long all of some times last together; 0 or less where they have nothing in common."""
+    """Return the length in seconds of the overlap of all times; 0 or less where they do not overlap."""
     times = tuple(times)
     return min(time.end_s for time in times) - max(time.start_s for time in times)
 
 
 def whole_s(times: Iterable[CountedTime]) -> int:
-    """Return how long it is from the begin of the first of some times to the end of the last."""
+    """Return the seconds from the earliest start of some times to the latest end."""
     times = tuple(times)
     return max(time.end_s for time in times) - min(time.start_s for time in times)

@@ -1,8 +1,8 @@
-"""What a counter of a running device has counted: since boot or a clear, or from an earlier capture to a later one.
+"""Counts of counters of a running device: since boot or a clear, or from an earlier capture to a later one.
 
-A difference is never more than what happened: a counter that was cleared between two captures, or that is at its
-ceiling, has counted at least that much. One that is smaller than before was reset or cleared, and is taken as from a
-single capture; of one that had already stopped at its ceiling nothing is known.
+A difference is a lower bound of the events: a counter that was cleared between two captures, or has reached its
+ceiling, has counted at least that much. A counter that is smaller than before was reset or cleared, and its value is
+taken as from a single capture. Where the earlier value was at its ceiling already, the count is unknown.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ GROUPS = tuple(group for group in ALL_GROUPS if group not in _NO_RULE)
 OTHER_PORT = MissingInput("a port that has counted is in neither the configuration nor the intent")
 _WATCHDOG = "pfcwd_"
 _STORM_TABLES = frozenset({"show pfcwd stats", "pfcwd show stats"})
-"""Without ``--empty`` they print no queue whose counters are all 0 (sonic-utilities pfcwd/main.py @015521a,
-collect_stats). Of a command that names queues, nothing is known of others."""
+"""Without ``--empty`` these commands print no queue whose counters are all 0 (sonic-utilities pfcwd/main.py @015521a,
+collect_stats). Where a command names queues, the counts of other queues are unknown."""
 
 
 class Count(NamedTuple):
-    """How much a counter has counted, and where its value stands; ``between``: from one capture to the other."""
+    """The count of a counter and the reading of its value; ``between`` is True for a count between two captures."""
 
     amount: int
     placed: PlacedReading
@@ -42,27 +42,27 @@ class Count(NamedTuple):
 
     @property
     def port(self) -> str:
-        """The port that it is of."""
+        """The name of the port that has the counter; empty where the reading names none."""
         return self.placed.part("port") or ""
 
     @property
     def window(self) -> str:
-        """When it has counted that much, as the end of a sentence."""
+        """The period of the count, as the end of a sentence."""
         return self.window_of("boot or the last clear")
 
     def window_of(self, began: str) -> str:
-        """Return the same of a counter that begins at 0 at another event: ``its driver was loaded``."""
+        """Return the period of a counter that starts from 0 at another event, such as ``its driver was loaded``."""
         return "between the captures" if self.between else f"since {began}"
 
     def severity(self, grave: Severity, otherwise: Severity) -> Severity:
-        """Return ``grave`` for what is known to have happened between the captures."""
+        """Return ``grave`` for a count between the captures, ``otherwise`` for one since boot or a clear."""
         return grave if self.between else otherwise
 
 
 def each(state: DeviceState, name: str, *kinds: str) -> Iterator[PlacedReading]:
-    """Yield one reading for each object that has a counter: several sources may name it, one with more parts.
+    """Yield one reading of a counter for each object, though several sources may have it.
 
-    Multicast queues are left out: no priority is theirs.
+    ``kinds`` are the parts that identify an object. Multicast queues are left out: they have no priority.
     """
     seen = set()
     for placed in state.named(name, *kinds):
@@ -73,7 +73,7 @@ def each(state: DeviceState, name: str, *kinds: str) -> Iterator[PlacedReading]:
 
 
 def counted(device: RunningDevice, placed: PlacedReading, *kinds: str) -> Count | MissingInput:
-    """Return what a counter has counted; ``kinds`` are the parts of what it is of that name it."""
+    """Return the count of a counter; ``kinds`` are the parts that identify its object, such as ``port``."""
     name, value = placed.reading.name, placed.number
     standing = not_polled(device.state, name, kinds[-1] if kinds else "")
     if standing is not None:
@@ -93,7 +93,7 @@ def counted(device: RunningDevice, placed: PlacedReading, *kinds: str) -> Count 
 
 
 def unknown_value(reading: StateReading) -> MissingInput:
-    """Return the reason why a counter is not known that a capture has without a number."""
+    """Return the missing input for a counter that a capture shows without a usable number."""
     name = reading.heading or reading.name
     if reading.is_no_count:
         return MissingInput(
@@ -103,7 +103,7 @@ def unknown_value(reading: StateReading) -> MissingInput:
 
 
 def not_polled(state: DeviceState, name: str, kind: str) -> MissingInput | None:
-    """Return that a counter does not move, where the group that polls it is off."""
+    """Return the missing input for a counter whose counter group is off; None where the group is on or unknown."""
     group = GROUP_OF.get((name, kind))
     if group is None or not is_off(state, group):
         return None
@@ -111,12 +111,12 @@ def not_polled(state: DeviceState, name: str, kind: str) -> MissingInput | None:
 
 
 def _shows_storms(state: DeviceState) -> bool:
-    """Return whether captures have the table of the watchdog for all queues, which leaves out those that count 0."""
+    """Return whether a capture has the watchdog's table of all queues, which leaves out queues whose counters are 0."""
     return any(capture.form in _STORM_TABLES for capture in state.captures)
 
 
 def count_of(device: RunningDevice, name: str, /, **parts: str) -> Count | MissingInput:
-    """Return what a counter of one object has counted, by its name and the parts of its object."""
+    """Return the count of a counter of one object, by its name and the parts that identify the object."""
     placed = device.state.of(name, **parts)
     if placed is None:
         return MissingInput(f"no capture has {name} of each {tuple(parts)[-1]}")
@@ -124,7 +124,7 @@ def count_of(device: RunningDevice, name: str, /, **parts: str) -> Count | Missi
 
 
 def total(device: RunningDevice, name: str, priority: str) -> int | None:
-    """Return what all ports have counted of a priority; None where that is not known of each."""
+    """Return the sum of a counter of a priority over all ports; None unless the count of each port is known."""
     counts = [
         counted(device, placed, "port", "priority")
         for placed in each(device.state, name, "port", "priority")
@@ -135,31 +135,31 @@ def total(device: RunningDevice, name: str, priority: str) -> int | None:
 
 
 def largest_of_each(counts: Iterable[tuple[str, Count]]) -> Iterator[tuple[str, list[Count]]]:
-    """Yield counts by a key and by when they counted, those of each largest first."""
+    """Yield the key and the counts of each group of equal key and period, the largest count first."""
     for (key, _), same in grouped(((key, count.between), count) for key, count in counts).items():
         yield key, sorted(same, key=lambda count: -count.amount)
 
 
 def other_ports(counts: Sequence[Count]) -> str:
-    """Return how many ports beside the first some counts are of: ``2 other ports``; empty without any."""
+    """Return the number of counts after the first as text: ``2 other ports``; empty where there is only one."""
     others = len(counts) - 1
     return f"{others} other {'port' if others == 1 else 'ports'}" if others else ""
 
 
 def is_off(state: DeviceState, group: str) -> bool:
-    """Return whether a counter group is switched off: its row of CONFIG_DB, or counterpoll, says so."""
+    """Return whether a counter group is off by its row of CONFIG_DB or by counterpoll."""
     return switched_off(state, group) is not None
 
 
 def switched_off(state: DeviceState, group: str) -> PlacedReading | None:
-    """Return what says that a counter group is off, None where nothing does."""
+    """Return the reading that shows a counter group as off; None where there is none."""
     row = state.of("FLEX_COUNTER_STATUS", table="FLEX_COUNTER_TABLE", key=group)
     shown = state.of("poll_status", object=f"{group}_STAT") or state.of("poll_status", object=group)
     return next((said for said in (row, shown) if said is not None and said.reading.value == "disable"), None)
 
 
 def difference(placed: PlacedReading, earlier: PlacedReading, now: int, then: int) -> Count | MissingInput:
-    """Return what a counter has counted from an earlier value to a later one."""
+    """Return the count from an earlier value to a later one; a counter that was reset counts from 0."""
     if earlier.reading.is_saturated:
         return MissingInput(f"{placed.reading.heading or placed.reading.name} stood at its ceiling before")
     if now >= then:

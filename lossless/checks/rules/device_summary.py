@@ -1,4 +1,4 @@
-"""What a deployed device says that others can contradict, gathered while its file is at hand."""
+"""Summaries of deployed devices, by which a device is compared with its neighbors and hosts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class _WireBehavior(NamedTuple):
-    """What ports that share a QoS do on the wire: see :class:`~lossless.model.fabric.deployed_devices.LinkEnd`."""
+    """The wire behavior of ports that share a QoS: see :class:`~lossless.model.fabric.deployed_devices.LinkEnd`."""
 
     remapped: tuple[int, ...] = ()
     uncovered: tuple[int, ...] = ()
@@ -71,7 +71,7 @@ def summary_of(device: Device) -> DeviceSummary:
 
 
 def summary_of_switch(switch: Switch, file: str) -> DeviceSummary:
-    """Return the summary of a switch of any system, as far as hosts can contradict it."""
+    """Return the summary of a switch of any system, with the values that are compared with hosts alone."""
     return DeviceSummary(
         switch.name,
         None,
@@ -105,13 +105,13 @@ def _plain_end(switch: Switch, port: Port, file: str) -> LinkEnd:
 
 
 def _type(device: Device) -> str | None:
-    """Return the type of a device, with its subtype: a DualToR has maps of its own by design."""
+    """Return the type and subtype of a device, as the maps of a DualToR differ by design; None without a type."""
     device_type, subtype = device.switch.device_type, device.metadata.get("subtype")
     return f"{device_type} {subtype}" if device_type and subtype else device_type
 
 
 def _on_the_wire(device: Device) -> dict[int, _WireBehavior]:
-    """Return what ports do on the wire, by the identity of their QoS."""
+    """Return the behavior of ports on the wire by the ``id`` of their QoS."""
     sets, poll_ms = device.view.port_sets, device.switch.qos.poll.poll_ms
     entering = _entering(device.view.lossless_sets)
     return {
@@ -130,13 +130,13 @@ def _on_the_wire(device: Device) -> dict[int, _WireBehavior]:
 
 
 def _marking(qos: PortQos) -> tuple[int, ...]:
-    """Return the priorities with PFC whose queue marks."""
+    """Return the priorities with PFC whose queue marks ECN."""
     queues = ((priority, qos.queues[qos.queue_of(priority)]) for priority in qos.pfc.priorities)
     return tuple(priority for priority, queue in queues if queue and queue.wred and queue.wred.marks)
 
 
 def _entering(sets: tuple[PortSet, ...]) -> Targets:
-    """Return the TC of each DSCP as ports with PFC take it in; unreadable where they do not agree."""
+    """Return the TC of each DSCP by the maps of ports with PFC; ``UNREADABLE`` where the maps differ."""
     maps = {id(p.qos.dscp_to_tc): _targets(p.qos) for p in sets if not p.qos.trust_dot1p}.values()
     agreed: Targets = ()
     for targets in maps:
@@ -150,7 +150,7 @@ def _targets(qos: PortQos) -> Targets:
 
 
 def _priorities(qos: PortQos, targets: Targets, of: Callable[[PortQos, int], int | None]) -> Priorities:
-    """Return the priority of each DSCP that has one, by its TC; one without an entry has TC 0."""
+    """Return pairs of a DSCP and the priority of its TC by ``of``; a DSCP without a map entry has TC 0."""
     if not qos.pfc.priorities:
         return ()
     wanted: dict[int | None, int] = {tc: p for tc in PRIORITIES if (p := of(qos, tc)) is not None}

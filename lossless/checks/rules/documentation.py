@@ -1,7 +1,7 @@
-"""What a rule says of itself: its metadata, read from the docstring of its module when somebody asks.
+"""Documentation and metadata of rules, read from the docstrings of their modules when they are needed.
 
-A docstring begins with the summary, then ``Severity:`` and, where they are not ``high`` and ``no``, ``Confidence:`` and
-``Fix:``, a line each; then the sections.
+A docstring has the summary, a line ``Severity:``, a line ``Confidence:`` unless it is ``high``, a line ``Fix:`` unless
+it is ``no``, and then the sections.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ _SOURCES = r"(?ms)^## Sources\n(.*?)(?=^## |\Z)"
 
 
 class Rule(NamedTuple):
-    """The metadata of one rule; ``documentation`` are its sections, ``sources`` where its facts and numbers stand."""
+    """The metadata of one rule.
+
+    ``documentation`` has its sections, ``sources`` the references of its facts and numbers.
+    """
 
     code: str
     name: str
@@ -36,19 +39,19 @@ class Rule(NamedTuple):
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """The items of its section on sources."""
+        """The items of the section "Sources"."""
         section = re.search(_SOURCES, self.documentation)
         items = re.split(r"^- ", section[1], flags=re.MULTILINE)[1:] if section else []
         return tuple(" ".join(item.split()) for item in items)
 
     @property
     def text(self) -> str:
-        """The summary and the sections, as people read them."""
+        """The summary and the sections, as ``lossless rule`` prints them."""
         return f"{self.summary}.\n\n{self.documentation}"
 
     @property
     def page(self) -> str:
-        """The text below a heading with code, name and severity."""
+        """The text of the rule below a heading with its code, name and severity."""
         return f"# {self.code} {self.name} ({self.severity})\n\n{self.text}"
 
     def to_data(self) -> dict[str, Json]:
@@ -85,7 +88,7 @@ def rule_of(code: str) -> Rule:
 
 
 def _docstring(module: ModuleType) -> str:
-    """Return the docstring of a module, from its file where Python was told to leave docstrings out (-OO)."""
+    """Return the docstring of a module, from its file where Python runs without docstrings (-OO)."""
     if module.__doc__ is not None:
         return module.__doc__
     import ast

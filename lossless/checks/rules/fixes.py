@@ -1,4 +1,4 @@
-"""Edits that rules offer: of every row that a finding counts, or of one key of an intent."""
+"""Edits that fix findings: of the rows of all affected ports, or of one key of an intent."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
 
 def port_rows(sets: Iterable[PortSet], row: Origin, field: str, value: str) -> tuple[Edit, ...]:
-    """Return edits that set a field in the rows of all ports, where ``row`` is the place of one of them, or in it.
+    """Return edits that set a field in the rows of all ports; ``row`` is the origin of such a row or of its field.
 
-    Where several ports share a row it is that of the row; a port without one gets its own.
+    A row that several ports share gets one edit; otherwise each port gets one for a row of its own. None are returned
+    where ``row`` is not in a table of CONFIG_DB.
     """
     if not row.path or not str(row.path[0]).isupper():
         return ()
@@ -32,7 +33,7 @@ def port_rows(sets: Iterable[PortSet], row: Origin, field: str, value: str) -> t
 
 
 def entries(index_map: IndexMap, *pairs: tuple[int, int]) -> tuple[Edit, ...]:
-    """Return edits that give entries of a map another target; none where no row of CONFIG_DB is the map."""
+    """Return edits that set entries of a map, given as (index, target); none unless it is a row of CONFIG_DB."""
     origin = index_map.origin
     if len(origin.path) != 2 or not str(origin.path[0]).endswith("_MAP"):
         return ()
@@ -40,24 +41,24 @@ def entries(index_map: IndexMap, *pairs: tuple[int, int]) -> tuple[Edit, ...]:
 
 
 def field(origin: Origin, value: str) -> tuple[Edit, ...]:
-    """Return the edit that sets a field of a row of CONFIG_DB; none where no row has it, or may have it."""
+    """Return the edit that sets a field of a row of CONFIG_DB; none where the origin is not that of such a field."""
     if len(origin.path) != 3 or not str(origin.path[0]).isupper():
         return ()
     return (Edit(origin, "set", value),)
 
 
 def key(origin: Origin, value: Json) -> tuple[Edit, ...]:
-    """Return the edit that sets one key of an intent; none where a preset or a default gave the value."""
+    """Return the edit that sets one key of an intent; none where the value is from a preset or a default."""
     if origin.mark == "key" or len(origin.path) < 2 or origin.path == ("preset",):
         return ()
     return (Edit(origin, "set", value),)
 
 
 def without(host: HostQos, *keys: str) -> tuple[Edit, ...]:
-    """Return the edit that takes a key of an intent's hosts out; none for a host that was read, which is no text."""
+    """Return the edit that removes a key of the hosts of an intent; none for a host that was read from its files."""
     return (Edit(host.at(*keys), "remove"),) if host.provenance == "intent" else ()
 
 
 def lengths(ports: Iterable[Port], cable_m: int) -> tuple[Edit, ...]:
-    """Return edits that give ports another length of cable, where a table has one."""
+    """Return edits that set the cable length of ports to ``cable_m``; none for ports without a field for it."""
     return tuple(edit for port in ports for edit in field(port.cable.origin, f"{cable_m}m"))

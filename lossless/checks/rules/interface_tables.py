@@ -1,6 +1,7 @@
-"""Tables of interfaces beside the QoS model: LAGs, VLANs, router interfaces and what neighbors are.
+"""Tables of interfaces outside the QoS model: LAGs, VLANs, router interfaces and types of neighbors.
 
-Rows are given as they are in the file; what is no row of text is left out, since the rules of the schema report it.
+Rows are returned as they are in the file. Values that are not rows of fields are left out: the rules of the schema
+report them.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def raw_rows(device: Device, table: str) -> Iterator[tuple[str, Mapping[str, object]]]:
-    """Yield the rows of any table by key, in the order of keys; nothing where it is absent or no table."""
+    """Yield the rows of a table, sorted by key; none where the table is absent or not a table."""
     rows = device.tables.data.get(table)
     if not isinstance(rows, dict):
         return
@@ -33,9 +34,9 @@ def members(device: Device) -> dict[str, list[str]]:
 
 
 def untagged_routed(device: Device) -> frozenset[str]:
-    """Return the ports that are router interfaces themselves, or members of a LAG that is: no VLAN tag arrives there.
+    """Return the ports that receive no VLAN tags: router interfaces, and members of LAGs that are router interfaces.
 
-    A port with a sub-interface is left out, for its packets are tagged.
+    Ports with a sub-interface and ports in a VLAN are left out, because their packets may be tagged.
     """
     lags = members(device)
     routed = {key.partition("|")[0] for key, _ in raw_rows(device, "INTERFACE")}
@@ -48,7 +49,7 @@ def untagged_routed(device: Device) -> frozenset[str]:
 
 
 def bridged(device: Device) -> dict[str, list[str]]:
-    """Return the ports of each VLAN, members of LAGs one by one."""
+    """Return the ports of each VLAN, with the members of LAGs in place of the LAGs."""
     lags = members(device)
     keys = (key.partition("|") for key, _ in raw_rows(device, "VLAN_MEMBER"))
     return grouped((vlan, port) for vlan, _, name in keys for port in lags.get(name, [name]))
@@ -60,7 +61,7 @@ def bridged_ports(device: Device) -> frozenset[str]:
 
 
 def neighbor_types(device: Device) -> dict[str, str]:
-    """Return what kind of device each neighbor is, in small letters: ``server``, ``torrouter``."""
+    """Return the type of each neighbor in lower case, such as ``server`` or ``torrouter``."""
     return {
         key: kind.lower()
         for key, fields in raw_rows(device, "DEVICE_NEIGHBOR_METADATA")
@@ -69,10 +70,10 @@ def neighbor_types(device: Device) -> dict[str, str]:
 
 
 def facing(device: Device, port: Port, kinds: Mapping[str, str]) -> str | None:
-    """Return whether a ``host`` or a ``switch`` is at the other end of a port, None where nobody says.
+    """Return ``host`` or ``switch``, the kind of device at the other end of a port; None where it is unknown.
 
-    An intent that is checked together with the device knows; else the type of the neighbor does. ``kinds`` are
-    the :func:`neighbor_types`.
+    The kind is that of the intent that is checked together with the device, else it follows from the type of the
+    neighbor. ``kinds`` are the :func:`neighbor_types`.
     """
     if device.intended is not None:
         declared = next((other.leads_to for other in device.intended.ports if other.name == port.name), None)

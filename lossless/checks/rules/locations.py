@@ -1,4 +1,4 @@
-"""What rules share: where a violation points, and on which ports it shows."""
+"""Origins of violations and names of affected ports, for all rules."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def below(origin: Origin, *keys: str) -> Origin:
-    """Return the place of a key below a value, or that of the value where a preset or a default gave it."""
+    """Return the origin of a key below a value, or that of the value where it is from a preset or a default."""
     return origin if origin.mark == "key" or origin.path == ("preset",) else origin.at(*keys)
 
 
 def beside(here: Origin, *others: tuple[Origin | None, str]) -> tuple[RelatedPlace, ...]:
-    """Return the other places that have a part in a finding: not its own again, and none that nobody wrote."""
+    """Return the related places of a finding, without its own place and without values from presets or defaults."""
     related: dict[Origin, RelatedPlace] = {}
     for origin, message in others:
         written = origin is not None and origin.path and origin.path != ("preset",)
@@ -31,34 +31,34 @@ def beside(here: Origin, *others: tuple[Origin | None, str]) -> tuple[RelatedPla
 
 
 def entry_or_map(index_map: IndexMap, index: int) -> Origin:
-    """Return where an entry of a map is written, the map itself where it has none."""
+    """Return the origin of an entry of a map, or of the map where it has no such entry."""
     return index_map.origin if index_map.targets[index] is None else index_map.entry_origin(index)
 
 
 def row_of(profile: BufferProfile) -> Origin | None:
-    """Return the row that a buffer profile was written as, None where the switch or an intent made it."""
+    """Return the ``BUFFER_PROFILE`` row of a profile; None where the profile is from the switch or an intent."""
     return profile.origin if profile.origin.path[:1] == ("BUFFER_PROFILE",) else None
 
 
 def element(device: Device, port: str) -> str:
-    """Return a port of a device as findings name it: ``leaf1:Ethernet0``."""
+    """Return the name of a port of a device in findings, such as ``leaf1:Ethernet0``."""
     return f"{device.switch.name}:{port}"
 
 
 def distinct(sets: Iterable[PortSet]) -> tuple[PortSet, ...]:
-    """Return port sets, each once."""
+    """Return port sets without repetitions; sets with the same ports count as equal."""
     return tuple({id(ports.ports): ports for ports in sets}.values())
 
 
 def places(sets: Iterable[PortSet]) -> int:
-    """Return on how many ports several sets are."""
+    """Return the number of ports of several sets."""
     return sum(ports.places for ports in sets)
 
 
 def counted_lossy(qos: PortQos, priority: int) -> bool:
-    """Return whether the traffic of a priority is known to fill a group without headroom.
+    """Return whether the traffic of a priority is counted in a group whose profile is known to have no headroom.
 
-    Such a priority has PFC by mistake; the PFC rules say so, and what else it lacks follows from that.
+    Such a priority has PFC by mistake. The PFC rules report it, and its other faults follow from that.
     """
     number = qos.group_of(priority)
     group = qos.groups[number] if 0 <= number < len(qos.groups) else None

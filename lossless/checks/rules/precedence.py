@@ -1,6 +1,6 @@
-"""Which rule takes the place of which other: one cause is one finding.
+"""Precedence of rules: of findings with one cause, that of the most specific rule remains.
 
-Three kinds, as data, and one pure function that applies them to the findings of all rules together.
+The relations between rules are data, which pure functions apply to the findings of all rules together.
 """
 
 from __future__ import annotations
@@ -41,18 +41,19 @@ SUPERSEDES: dict[str, tuple[str, ...]] = {
     "TOP005": ("TOP006",),
     "TOP016": ("TOP015",),
 }
-"""A rule that knows more of a cause, and those whose findings at the same or a related place it then replaces."""
+"""Rules by the code of the more specific rule that replaces their findings at the same or a related place."""
 
 RESTATES = ("SCM", "CFG004")
-"""Codes and families that say a value is refused by a schema, or not the intended one: information where another rule
-says of the same place what traffic suffers from it."""
+"""Codes and families that report a value that a schema refuses or that differs from the intent. They become information
+where another rule reports the effect on traffic at the same place."""
 
 DOUBLES = "HST009"
-"""Says that a host is not the intended one: nothing new where another rule has said more of the same place."""
+"""Reports that a host differs from the intent: left out where another rule reports the same place as an error or a
+warning."""
 
 IN_ROW = {"PFC004": "CLS001"}
-"""A rule that knows more of a row of a map, and whose warnings in that row it then replaces; an error of the same
-entry, or of the whole row, says all."""
+"""A more specific rule for a row of a map, and the rule whose warnings in that row it replaces. Where the latter has an
+error of the same entry or of the whole row, the finding of the former is left out."""
 
 ROOTS = {
     "CFG002": ("ECN001",),
@@ -60,8 +61,8 @@ ROOTS = {
     "SWS005": ("WD005",),
     "SWS009": ("PFC001", "PFC005", "PFC018", "CLS012"),
 }
-"""A rule that reports a value no daemon takes as it is meant, and those that report what follows from it in its row, on
-its elements alone: their findings are left out, and the grave ones make the cause as grave."""
+"""A rule that reports a value that daemons do not apply as intended, and the rules that report its effects. Their
+findings in the same row, on no other elements, are left out, and the cause gets the highest of the severities."""
 
 PROGRAMMED = frozenset({"SWS018", "CLS016"})
 """Say that a row, or a command, makes a class lossy (:mod:`lossless.checks.rules.programmed_causes`)."""
@@ -71,7 +72,7 @@ Replaced = tuple[str, "Origin"]
 
 
 def replaced(findings: Iterable[Finding]) -> frozenset[Replaced]:
-    """Return what some findings replace, by code and place."""
+    """Return the pairs of code and place whose findings are replaced by some of these."""
     return frozenset(
         (code, place)
         for finding in findings
@@ -82,7 +83,7 @@ def replaced(findings: Iterable[Finding]) -> frozenset[Replaced]:
 
 
 def resolve(findings: Sequence[Finding], superseded: frozenset[Replaced]) -> list[Finding]:
-    """Return findings without those that others replace, and with those lessened that others say more of."""
+    """Return the findings that no other replaces; a restatement of another finding becomes information."""
     spoken = {
         (IN_ROW[finding.code], _row(finding.origin.place)) for finding in findings if finding.code in IN_ROW
     }
@@ -104,13 +105,13 @@ def resolve(findings: Sequence[Finding], superseded: frozenset[Replaced]) -> lis
         remaining = list(one_cause(remaining, PROGRAMMED, RESTATES))
     others = [finding for finding in remaining if not finding.code.startswith(RESTATES)]
     at = _worst((finding.origin.place, finding.severity) for finding in others)
-    # Drift is of a whole row, what traffic suffers often of one field of it.
+    # Drift is reported for a whole row, its effect on traffic often for one field of that row.
     in_row = {**at, **_worst((_row(finding.origin.place), finding.severity) for finding in others)}
     return [_lessened(finding, in_row if finding.code == "CFG004" else at) for finding in _once(remaining)]
 
 
 def _rooted(findings: Sequence[Finding]) -> Sequence[Finding]:
-    """Return findings without what follows from the cause in their row, which is then as grave as that."""
+    """Return findings without the effects of a cause in their row; the cause gets the highest of the severities."""
     roots = [
         (number, finding)
         for number, finding in enumerate(findings)
@@ -152,7 +153,7 @@ def _worst(severities: Iterable[tuple[Place, Severity]]) -> dict[Place, Severity
 
 
 def _once(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Yield findings without doubles of those that say more, and without what is milder than a double."""
+    """Drop findings of :data:`DOUBLES` that another rule repeats, and information at the place of those that remain."""
     grave = [finding for finding in findings if finding.severity != "info"]
     reported = {finding.origin.place for finding in grave if finding.code != DOUBLES}
     doubles = {finding.origin.place for finding in grave if finding.code == DOUBLES} - reported
@@ -163,7 +164,7 @@ def _once(findings: Sequence[Finding]) -> Iterator[Finding]:
 
 
 def _lessened(finding: Finding, worst: Mapping[Place, Severity]) -> Finding:
-    """Return a finding as information where another rule says no less of the same place."""
+    """Return a restatement as information where another rule reports the same place at least as severely."""
     if not finding.code.startswith(RESTATES):
         return finding
     other = worst.get(finding.origin.place, "info")

@@ -1,8 +1,8 @@
 """The registry: rules by their code, each loaded when it is needed (rows: :mod:`lossless.checks.rules.compiled_rows`).
 
-A code and its name, once shipped, never change meaning. Severity, subject, summary and sources stand in the docstring
-of the rule (:mod:`lossless.checks.rules.documentation`); which rule takes the place of which other in
-:mod:`lossless.checks.rules.precedence`.
+A code and its name, once shipped, never change meaning. The docstring of a rule has its severity, subject, summary and
+sources (:mod:`lossless.checks.rules.documentation`). :mod:`lossless.checks.rules.precedence` has the rules that replace
+others.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Codes = frozenset[str]
 
 RULES: dict[str, RuleRow] = {row.code: row for row in ROWS}
-"""All rules by their code, in its order."""
+"""All rules by code, in the order of codes."""
 
 
 class LoadedRule(NamedTuple):
@@ -48,9 +48,10 @@ def load(code: str) -> LoadedRule:
 def rules_for(
     *subjects: Subject, chosen: Codes | None = None, has: Iterable[str] | None = None
 ) -> tuple[LoadedRule, ...]:
-    """Return the rules for some subjects; of those ``chosen``, where it is given.
+    """Return the rules for some subjects; only those with a code in ``chosen``, where it is given.
 
-    ``has`` is what the subject at hand has: a rule that needs something else is left out. None: all are returned.
+    ``has`` names the data of the subject: a rule whose ``needs`` is not among them is left out. With None, the needs of
+    rules are not checked.
     """
     return _rules_for(subjects, chosen, None if has is None else needs().intersection(has))
 
@@ -71,7 +72,7 @@ def _rules_for(
 
 @cache
 def codes_for(subject: Subject, needs: str | None = None) -> Codes:
-    """Return the codes of the rules for a subject; with ``needs``, of those that need just that."""
+    """Return the codes of the rules for a subject; with ``needs``, only of the rules that have this need."""
     return frozenset(
         row.code for row in ROWS if subject in row.subjects and (needs is None or row.needs == needs)
     )
@@ -79,7 +80,7 @@ def codes_for(subject: Subject, needs: str | None = None) -> Codes:
 
 @cache
 def needs() -> frozenset[str]:
-    """Return everything that some rule needs."""
+    """Return the needs of all rules."""
     return frozenset(row.needs for row in ROWS if row.needs)
 
 
@@ -93,7 +94,7 @@ def _load(code: str, subject: Subject) -> LoadedRule:
 
 
 def code_of(name: str) -> str | None:
-    """Return the code of a rule by its code or its readable name, None where there is none."""
+    """Return the code of a rule by its code, in any case, or by its readable name; None where there is no such rule."""
     return name.upper() if name.upper() in RULES else _codes_by_name().get(name)
 
 

@@ -1,6 +1,6 @@
 """Settings that should be the same on all switches of a role, read from one device.
 
-A device that says several things of one subject, port by port, says nothing that could be compared.
+A setting that differs between the ports of one device is left out, because it cannot be compared.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def settings_of(device: Device) -> tuple[SharedSetting, ...]:
-    """Return what a device says of the settings that its role shares."""
+    """Return the settings of a device that should be the same on all switches of its role."""
     by_subject = grouped(((setting.kind, setting.subject), setting) for setting in _all(device)).values()
     return tuple(same[0] for same in by_subject if len({setting.value for setting in same}) == 1)
 
@@ -66,7 +66,7 @@ def _policies(device: Device) -> Iterator[SharedSetting]:
 
 
 def _place_of(device: Device, subject: str, metadata: ConfigRow | None) -> Origin:
-    """Return the table that a policy is written in, where it is off the row that names the device."""
+    """Return the origin of the table of a policy; without that table, of the row ``DEVICE_METADATA|localhost``."""
     table = {"adaptive routing": PROFILE, "packet trimming": TABLE}[subject]
     if table in device.tables.data:
         return device.tables.origin(table)

@@ -1,4 +1,4 @@
-"""What rules about running state are given: one device as captures show it, beside what is configured and intended."""
+"""Subjects of rules on running state: a device by its captures, with its configuration and its intent."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OTHER_CARD = MissingInput(
 
 
 class LosslessPort(NamedTuple):
-    """What of a port is lossless by its configuration: priorities, queues and groups."""
+    """The lossless priorities, queues and groups of a port."""
 
     priorities: frozenset[int]
     queues: frozenset[int]
@@ -34,7 +34,7 @@ class LosslessPort(NamedTuple):
 
 
 class RunningDevice:
-    """A device that runs: what captures say of it, its configuration, and what an intent wants of it.
+    """A running device: its state by captures, its configuration and its intent.
 
     ``configured`` is None where no capture holds the configuration, ``intended`` and ``intended_host`` where no intent
     names the device. ``before`` is the same device at an earlier time, None where no capture of it was named.
@@ -60,24 +60,24 @@ class RunningDevice:
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name of the device."""
         return self.state.name
 
     @property
     def switch(self) -> Switch | None:
-        """The switch that its configuration makes, or that its intent wants without one; None without either."""
+        """The switch by the configuration, or by the intent where there is no configuration; None without either."""
         return self.configured.switch if self.configured is not None else self.intended
 
     @cached_property
     def ports(self) -> Mapping[str, Port]:
-        """Its ports by name; empty where neither a configuration nor an intent says which it has."""
+        """The ports by name, of all ASICs; empty where there is neither a configuration nor an intent."""
         if self.asics:
             return {name: port for asic in self.asics for name, port in asic.ports.items()}
         return {port.name: port for port in self.switch.ports} if self.switch is not None else {}
 
     @cached_property
     def lossless(self) -> Mapping[str, LosslessPort]:
-        """What is lossless on each port, by its configuration, or by its intent without one; empty without either."""
+        """The lossless priorities, queues and groups of each port that has some, by configuration or else by intent."""
         return {
             name: _lossless(port.qos)
             for name, port in self.ports.items()
@@ -86,13 +86,13 @@ class RunningDevice:
 
     @cached_property
     def card(self) -> Card:
-        """How system ports of a chassis call it."""
+        """The hostname and the ASIC name by which system ports of a chassis refer to the device."""
         metadata = self.configured.metadata if self.configured is not None else {}
         card = card_of(metadata)
         return card if card.host is not None else Card(metadata.get("hostname", self.name), None)
 
     def own_port(self, name: str) -> str:
-        """Return the port that a name of a system port is for, the name itself where that is no port of its own."""
+        """Return the own port that a system port stands for, or ``name`` where it is a port of another card."""
         if "|" not in name:
             return name
         host, _, rest = name.partition("|")
@@ -101,9 +101,10 @@ class RunningDevice:
         return port if own else name
 
     def lossless_at(self, name: str) -> LosslessPort | MissingInput | None:
-        """Return what is lossless of what is sent to a port, by the maps of the own ports where it is of another card.
+        """Return the lossless priorities, queues and groups of traffic to a port; None where there are none.
 
-        None: nothing is. A card queues what it received for the ports of all cards.
+        A card of a chassis has queues for the ports of all cards. For a port of another card the maps of its own ports
+        count, or a missing input is returned where these differ.
         """
         port = self.own_port(name)
         if "|" not in port or port in self.ports:
@@ -113,9 +114,9 @@ class RunningDevice:
 
 
 class RunningFabric(NamedTuple):
-    """All devices of which captures were read, and the links and switches of an intent that is checked with them.
+    """All devices with captures, and the links and switches of an intent that is checked with them.
 
-    ``switches`` are those of the intent, also where no capture of one was read.
+    ``switches`` includes those of the intent without captures.
     """
 
     devices: tuple[RunningDevice, ...]
@@ -124,7 +125,7 @@ class RunningFabric(NamedTuple):
 
 
 def _lossless(qos: PortQos) -> LosslessPort:
-    """Return the queues and groups that pauses of a port's priorities are for."""
+    """Return the priorities with PFC of a port, the queues that they pause and the groups that send their pauses."""
     classes = range(8)
     return LosslessPort(
         frozenset(qos.pfc.priorities),

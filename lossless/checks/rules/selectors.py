@@ -1,7 +1,7 @@
-"""Words that people choose rules by: a code, a readable name, a family with or without digits, or ``ALL``.
+"""Selectors of rules: a code, a readable name, a family with or without digits, or ``ALL``.
 
-``WD001``, ``watchdog-missing``, ``WD`` and ``WD00`` all select rules. A family is spelled out: ``C`` selects
-nothing, so that a later family is never selected by accident.
+``WD001``, ``watchdog-missing``, ``WD`` and ``WD00`` all select rules. A family must be complete: ``C`` selects nothing,
+so that a later family is never selected by accident.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ EVERY = "ALL"
 SEE_ALL = "lossless rules lists all"
 _DIGITS = "0123456789"
 _EXACT = 1_000
-"""How precise the name of one rule is: a family with digits says less, as much as it has characters."""
+"""The precision of the code or name of one rule; that of a family is its number of characters."""
 
 
 class RuleChoice(NamedTuple):
-    """Which rules to run: those selected, all where none is, without those ignored."""
+    """The rules to run: the selected ones, or all where none is selected, without the ignored ones."""
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
@@ -31,7 +31,7 @@ class RuleChoice(NamedTuple):
 
 @cache
 def codes_of(selector: str) -> Codes:
-    """Return the codes that a selector stands for; none where it is unknown."""
+    """Return the codes of the rules that a selector matches; empty where the selector is unknown."""
     if selector == EVERY:
         return frozenset(RULES)
     code = code_of(selector)
@@ -60,22 +60,23 @@ def unknown(selector: str) -> str:
 
 
 def chosen(choice: RuleChoice) -> Codes:
-    """Return the codes that a choice leaves: the most precise word about a rule counts, ``ignore`` in doubt."""
+    """Return the codes that a choice selects: for each rule the most precise selector counts, on a tie ``ignore``."""
     ranks = [_ranks(selectors) for selectors in (choice.select or (EVERY,), choice.ignore)]
     wanted, unwanted = ranks
     return frozenset(code for code, rank in wanted.items() if rank > unwanted.get(code, -1))
 
 
 def most_precise(code: str, selectors: Iterable[str]) -> str | None:
-    """Return the selector that says most of a rule, None where none stands for it."""
+    """Return the most precise selector that matches a rule; None where no selector matches it."""
     fitting = [selector for selector in selectors if code in codes_of(selector)]
     return max(fitting, key=_precision, default=None)
 
 
 def layered(configured: RuleChoice, asked: RuleChoice) -> Codes:
-    """Return the codes to run: what is asked for on the spot comes before what is configured.
+    """Return the codes to run, by the configured choice and by that of the command line, which has precedence.
 
-    A selection takes the place of the configured choice; what is ignored on top is left out of either.
+    A selection in ``asked`` replaces the configured choice. Without one, the rules that ``asked`` ignores are removed
+    from the configured choice.
     """
     if asked.select:
         return chosen(asked)
@@ -95,7 +96,7 @@ def _ranks(selectors: Iterable[str]) -> dict[str, int]:
 
 
 def _precision(selector: str) -> int:
-    """Return how much a selector says: nothing for all rules, most for one by its name or code."""
+    """Return the precision of a selector: 0 for ``ALL``, the highest for the code or name of one rule."""
     if selector == EVERY:
         return 0
     return len(selector) if code_of(selector) is None else _EXACT

@@ -1,4 +1,4 @@
-"""What rules are given beside the view of a fabric: the subjects of the registry, each as plain data."""
+"""Subjects of rules other than the view of a fabric, each as plain data."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def computing_buffers(view: View) -> View:
-    """Return a view with the buffers that switches of the dynamic model compute, itself where none does."""
+    """Return a view with the buffers that switches of the dynamic model compute; without any, the same view."""
     if all(switch.qos.buffer_model != "dynamic" for switch in view.fabric.switches):
         return view
     from lossless.analysis.buffers.dynamic_model import with_computed_buffers
@@ -34,10 +34,10 @@ def computing_buffers(view: View) -> View:
 
 
 class Device:
-    """A deployed device: its rows as they are written, and the model they make.
+    """A deployed device: its rows as they are written, and the model that is built from them.
 
     ``intended`` is the switch of that name in an intent that is checked with it, None without one; ``without_rdma`` are
-    the ports that are said to carry no RDMA.
+    the ports that are declared to carry no RDMA.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Device:
 
     @cached_property
     def buffers(self) -> View:
-        """The view of this device with the buffers that it computes for itself."""
+        """The view of the device with the buffers that the dynamic model computes."""
         return computing_buffers(self.view)
 
     @property
@@ -75,7 +75,7 @@ class Device:
 
     @cached_property
     def programmed(self) -> Programmed:
-        """What the switch's daemons make of its rows, but for queues and watchdogs."""
+        """The values that the daemons of the switch program from its rows, without queues and watchdogs."""
         from lossless.formats.sonic.effective.programmed import programmed
 
         return programmed(self.tables, self.switch, whole=False)
@@ -90,7 +90,7 @@ class Device:
 
     @cached_property
     def conformity(self) -> ValidationResult:
-        """What SONiC's models refuse in the file, checked once for all rules of the schema."""
+        """The result of SONiC's models for the file, computed once for all rules of the schema."""
         from lossless.formats.sonic.validate.conformity import validate
 
         return validate(self.tables.data)
@@ -108,18 +108,18 @@ class SwitchConfiguration(NamedTuple):
 
     @property
     def is_named(self) -> bool:
-        """Whether a lossless class is named or declared, not inferred from what the switch pauses."""
+        """Whether the lossless classes are named or declared, not inferred from the priorities with PFC."""
         return self.intended is not None or self.read.switch.classes.knowledge != "inferred"
 
 
 OTHER_HWSKU = MissingInput(
     "the switch runs another HWSKU than its intent says, and its ports have other names"
 )
-"""Why the ports of a device are not compared with those of its intent."""
+"""The reason for not comparing the ports of a device with those of its intent."""
 
 
 class IntendedHost(NamedTuple):
-    """A host as it was read, and as an intent wants it; ``names`` are all hosts of which the same was read."""
+    """A host as it was read, and the host of the intent; ``names`` are all hosts with the same settings."""
 
     have: HostQos
     want: HostQos
@@ -127,21 +127,21 @@ class IntendedHost(NamedTuple):
 
 
 class FabricCabling(NamedTuple):
-    """The fabric of an intent, and its cables against those that files tell of."""
+    """The fabric of an intent, and the comparison of its cables with those in files."""
 
     view: View
     comparison: CablingComparison
 
 
 class SimulationRun(NamedTuple):
-    """What a run of the packet-level model showed, and the findings of other rules in the same files."""
+    """The results of a run of the packet-level model, and the findings of other rules in the same files."""
 
     facts: SimulationFacts
     findings: tuple[Finding, ...] = ()
 
 
 class UnusedSuppression(NamedTuple):
-    """A suppression that hides no finding of ``rules``, some or all of those it names."""
+    """A suppression that hides no finding of ``rules``, which are the rules that it names or some of them."""
 
     origin: Origin
     rules: tuple[str, ...]
@@ -150,7 +150,7 @@ class UnusedSuppression(NamedTuple):
 
 
 class ExpiredSuppression(NamedTuple):
-    """A suppression whose last day was ``until``; ``places`` is how many findings it would hide."""
+    """A suppression whose last day was ``until``; ``places`` is the number of findings it would hide."""
 
     origin: Origin
     rules: tuple[str, ...]
@@ -160,7 +160,7 @@ class ExpiredSuppression(NamedTuple):
 
 
 class StaleBaselineEntry(NamedTuple):
-    """An entry of a baseline that is not found any more, in all or some of its places."""
+    """An entry of a baseline whose finding no longer occurs in some or all of its places."""
 
     origin: Origin
     file: str
@@ -169,7 +169,7 @@ class StaleBaselineEntry(NamedTuple):
 
 
 class SuppressionReview(NamedTuple):
-    """The suppressions and baseline entries of a run that hide nothing, or should not any more."""
+    """The suppressions and baseline entries of a run that are unused, expired or stale."""
 
     unused: tuple[UnusedSuppression, ...] = ()
     expired: tuple[ExpiredSuppression, ...] = ()

@@ -1,16 +1,16 @@
-"""QoS that an intent wants must be in the running configuration.
+"""The QoS of an intent must be in the running configuration.
 
 Severity: error
 Subject: running device
 
 ## What it does
-Where an intent wants lossless classes on a switch, looks into its running CONFIG_DB: a whole one, with its ports, that
-has neither `PORT_QOS_MAP` nor `BUFFER_PG` nor `PFC_WD`. Without an intent it is not looked for: a switch may be meant
-to carry no lossless class.
+Where an intent has lossless classes on a switch, checks that its running CONFIG_DB has `PORT_QOS_MAP`, `BUFFER_PG` or
+`PFC_WD` rows. A CONFIG_DB without `PORT` rows is not checked, and neither is a switch without an intent: it may carry
+no lossless class by design.
 
 ## Why it breaks a lossless fabric
-Such a switch forwards everything in one lossy queue, and its PFC counters are all 0: it looks perfectly healthy until
-it drops RDMA traffic. Its neighbors pause it, and it obeys none of that.
+Such a switch forwards everything in one lossy queue, and its PFC counters are all 0: it looks healthy until it drops
+RDMA traffic. It also ignores the pauses of its neighbors.
 
 ## Bad
 ```json capture beside=leaf-spine.yaml
@@ -55,7 +55,7 @@ _TABLES = ("PORT_QOS_MAP", "BUFFER_PG", "PFC_WD")
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation where a lossless switch runs without a row of QoS."""
+    """Yield a violation where a switch with lossless classes by intent runs without any row of QoS."""
     tables = device.configured.tables if device.configured is not None else None
     name = device.state.of("hostname", table="DEVICE_METADATA", key="localhost")
     if tables is None or name is None or device.intended is None:

@@ -4,14 +4,14 @@ Severity: error
 Subject: running device
 
 ## What it does
-Looks at ports that are up and that configuration or intent make lossless: APPL_DB must have a `BUFFER_PG_TABLE` row for
-the priority group, and its profile must have headroom (`xoff`). That is checked where APPL_DB has other rows of the
-port, or that group of another port: else the rows may not be in the capture, or in CONFIG_DB, as in old releases.
-Without an intent it is a warning.
+Looks at ports that are up and that are lossless by configuration or intent: APPL_DB must have a `BUFFER_PG_TABLE` row
+for the priority group, and its profile must have headroom (`xoff`). A group is checked only where APPL_DB has other
+rows of the port, or a row of the same group of another port. Otherwise the rows may be missing from the capture, or be
+in CONFIG_DB, as in old releases. Without an intent it is a warning.
 
 ## Why it breaks a lossless fabric
-A group without headroom drops what arrives after its pause. The configuration looks right, other ports work, and only
-the port that was broken out, or has no row for its cable, drops.
+A group without headroom drops the packets that arrive after its pause. The configuration looks right, other ports work,
+and only the port that was broken out, or has no row for its cable, drops.
 
 ## Bad
 ```json capture beside=leaf.json
@@ -63,7 +63,7 @@ _UNKNOWN_PROFILE = MissingInput("APPL_DB does not have the profile of each prior
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation per lossless group of a port that is up, where no lossless profile is applied."""
+    """Yield a violation per lossless group without an applied lossless profile, of ports that are up."""
     profiles = _profiles(device.state)
     if not profiles:
         return

@@ -10,8 +10,8 @@ of the queue. Without an intent it is a warning. `show pfcwd stats` leaves out q
 that it does not print is not checked.
 
 ## Why it breaks a lossless fabric
-Nothing ends a pause storm then. The watchdog takes its queues when it starts, so that a port whose mask is changed
-later has its row in `PFC_WD`, is listed by `pfcwd show config`, and is not watched.
+Without the watchdog nothing ends a pause storm. The watchdog reads the masks of ports when it starts: a port whose mask
+is changed later has its row in `PFC_WD`, is listed by `pfcwd show config`, and is not watched.
 
 ## Bad
 ```text capture beside=leaf.json
@@ -70,7 +70,7 @@ def _unwatched(device: RunningDevice) -> Iterator[Violation]:
         for placed in each(device.state, "packets", "port", "queue")
         if placed.reading.heading.startswith(_COUNTERS) and _is_dump(device, placed.file)
     }
-    # What the status does not say is N/A; a queue of a dump has none at all.
+    # A status that is not text is N/A; a queue of a dump may have no status at all.
     silent = {key: placed for key, placed in shown.items() if not isinstance(placed.reading.value, str)}
     absent = {key: placed for key, placed in counted.items() if key not in shown}
     for (port, queue), placed in {**absent, **silent}.items():
@@ -79,12 +79,12 @@ def _unwatched(device: RunningDevice) -> Iterator[Violation]:
 
 
 def _is_dump(device: RunningDevice, file: str) -> bool:
-    """Return whether a file holds whole rows of COUNTERS_DB, and not an answer with some of their fields."""
+    """Return whether a file is a dump of COUNTERS_DB with whole rows, not the answer to a query for some fields."""
     return any(capture.file == file and capture.form == "COUNTERS_DB" for capture in device.state.captures)
 
 
 def _is_watched(port: Port | None, queue: str) -> bool:
-    """Return whether the watchdog is configured for a queue: its number is that of the priority in the mask."""
+    """Return whether a port is up with a watchdog whose mask names the priority of the queue's number."""
     if port is None or port.qos is None or port.admin_up is not True:
         return False
     mask = port.qos.watchdog_mask

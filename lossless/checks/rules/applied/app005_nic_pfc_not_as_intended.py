@@ -1,18 +1,18 @@
-"""A NIC whose PFC mode is not the intended one.
+"""The PFC mode of a NIC must be the intended one.
 
 Severity: error
 Subject: running device
 
 ## What it does
 Compares the priorities that PFC is on for, as `dcb`, `mlnx_qos` or a node's own tools read them back from a NIC, with
-those that the intent has for the host. Where an intent names the interfaces of RDMA, others are left alone; a file that
-names no interface counts as one of them. An intended priority without PFC is an error, PFC on others a warning. Where
-a file does not say it of every priority, it is *not checked*.
+the priorities that the intent has for the host. Where an intent names the RDMA interfaces, others are left alone; a
+file that names no interface counts as one of the RDMA interfaces. An intended priority without PFC is an error, PFC on
+other priorities a warning. Where a file does not have the state of every priority, it is *not checked*.
 
 ## Why it breaks a lossless fabric
-What was asked of a driver is not always what it does: one with fewer classes than priorities turns PFC on for
-others too, DCBX takes over what the switch offers, and a reboot forgets it. A priority that the NIC pauses and the
-switch does not is lossy; one that the NIC pauses without need stops traffic that may be dropped.
+A NIC does not always keep the configured PFC mode: a driver with fewer classes than priorities turns PFC on for further
+priorities, DCBX replaces the mode by that of the switch, and a reboot resets it. A priority with PFC on the NIC and not
+on the switch is lossy; PFC on a priority that needs none stops traffic that may be dropped.
 
 ## Bad
 ```text capture beside=leaf-spine.yaml
@@ -31,8 +31,9 @@ prio-pfc 0:off 1:off 2:off 3:on 4:off 5:off 6:off 7:off
 ```
 
 ## Fix
-Set it again (`dcb pfc set dev IF prio-pfc all:off 3:on`, or the rendered script) and read it back. Where it does not
-stay, turn DCBX of the firmware off; where the driver cannot do it, choose a priority it has a class for.
+Set the mode again (`dcb pfc set dev IF prio-pfc all:off 3:on`, or the rendered script) and read it back. Where the mode
+changes again, turn DCBX of the firmware off; where the driver cannot set it, choose a priority for which it has a
+class.
 
 ## Sources
 - Linux commit 8c1671e0d13d: a driver that showed PFC on for eight priorities where four were asked
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation per interface whose PFC mode is another than the host's intent has."""
+    """Yield a violation per interface whose PFC mode differs from that of the host's intent."""
     intended = device.intended_host
     if intended is None or intended.pfc_priorities is UNKNOWN:
         return

@@ -4,19 +4,17 @@ Severity: error
 Subject: buffers
 
 ## What it does
-Compares the headroom of each lossless priority group (`xoff`) with the bytes on its cable there and back,
-by the real length where it is known. Headroom below the cable alone is an error; below the cable and one
-frame of the port's MTU it is a warning. More than that is BUF002's to check. Some rows that vendors ship
-for 1500 m and 2000 m fail: being shipped does not make a cable shorter.
+Compares the headroom of each lossless priority group (`xoff`) with the bytes on its cable there and back, by the real
+length where it is known. Headroom below the cable alone is an error; below the cable and one frame of the port's MTU it
+is a warning. BUF002 checks for more than that. Some rows that vendors ship for 1500 m and 2000 m fail this check.
 
-On NVIDIA chips without a shared headroom pool, `xoff` that `size` does not hold counts for nothing. A `BUFFER_PG`
-row that still names the profile of another speed or length is itself to blame, not the profile. In the dynamic buffer
-model headroom is what the switch computes from `CABLE_LENGTH` and `LOSSLESS_TRAFFIC_PATTERN`.
+On NVIDIA chips without a shared headroom pool, `xoff` beyond `size` does not count. Where a `BUFFER_PG` row still names
+the profile of another speed or length, the finding points to that row and not to the profile. In the dynamic buffer
+model the switch computes headroom from `CABLE_LENGTH` and `LOSSLESS_TRAFFIC_PATTERN`.
 
 ## Why it breaks a lossless fabric
-A pause takes half the round trip to reach the peer, and what the peer has sent by then fills the other
-half. Headroom that is smaller than this overflows at every pause of a link at line rate, and the overflow
-is dropped.
+A pause takes half the round trip to reach the peer, and the bytes that the peer has sent by then fill the other half.
+Headroom that is smaller than this overflows at every pause of a link at line rate, and the overflow is dropped.
 
 ## Bad
 ```json config_db base=leaf
@@ -82,7 +80,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per profile whose headroom is below the cable, or below cable and frame."""
+    """Yield a violation per profile whose headroom is below the bytes on the cable, or below those and one frame."""
     for headroom in profile_headrooms(view):
         if isinstance(headroom, MissingInput):
             yield headroom

@@ -5,17 +5,17 @@ Fix: unsafe
 Subject: buffers
 
 ## What it does
-Compares the headroom of each lossless priority group (`xoff`) with the best known need of its link: the row
-of this HWSKU that covers the length, else the formula of its ASIC where that formula reproduces the HWSKU's
-rows. Less is a warning. Where neither is known, the closed-form floor remains; less than that is only worth
-knowing, because it grants the peer all the time IEEE 802.3 does, and about 1,000 of 3,592 rows that vendors
-ship grant less. Headroom below the cable and one frame is BUF001's alone, which also
-says what counts as headroom and which row is to blame.
+Compares the headroom of each lossless priority group (`xoff`) with the best known need of its link: the row of this
+HWSKU that covers the length, else the formula of its ASIC where that formula reproduces the HWSKU's rows. Less is a
+warning. Where neither is known, the closed-form floor remains. Less than the floor is only information: the floor
+allows the peer the full response time of IEEE 802.3, and about 1,000 of 3,592 rows that vendors ship allow less. BUF001
+alone reports headroom below the cable and one frame; it also defines which bytes count as headroom and which row is
+reported.
 
 ## Why it breaks a lossless fabric
-Beyond the cable, headroom must hold the frame that delays the pause, what the peer sends until it obeys,
-and the cells that small packets waste (64 B take 192 B on Spectrum-4). A group that saves on this drops
-packets only under the worst mix of traffic, which is when nobody looks for a buffer.
+Beyond the cable, headroom must hold the frame that delays the pause, the bytes that the peer sends until it obeys, and
+the cells that small packets waste (64 B take 192 B on Spectrum-4). A group with less headroom drops packets only under
+the worst mix of traffic, when a buffer is the last suspect.
 
 ## Bad
 ```json config_db base=leaf
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per profile whose headroom holds cable and frame, but not the whole need."""
+    """Yield a violation per profile whose headroom holds the cable and one frame, but not the whole need."""
     for headroom in profile_headrooms(view):
         if isinstance(headroom, MissingInput):
             yield headroom

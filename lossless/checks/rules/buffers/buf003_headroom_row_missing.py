@@ -5,16 +5,16 @@ Fix: unsafe
 Subject: fabric
 
 ## What it does
-In the traditional buffer model SONiC gives a port with PFC its lossless groups by looking up speed and
-cable length in the HWSKU's `pg_profile_lookup.ini`, word for word. This rule looks for ports where that
-finds nothing and no lossless group is configured by hand: an error. Where one is, the group stays as it is:
-a warning where it still names the profile of another speed or length, else only worth knowing. In an intent
-the next longer row is configured; the rule fires where there is none. A missing length or `0m` is BUF004's to
-report, and a port that the switch does not have TOP003's.
+In the traditional buffer model SONiC gives a port with PFC its lossless groups by looking up speed and cable length in
+the HWSKU's `pg_profile_lookup.ini`, by exact match. Ports without a match and without a lossless group that is
+configured by hand are an error. Where such a group is configured, the switch does not change it: a warning where it
+still names the profile of another speed or length, else only information. In an intent the next longer row is
+configured; the rule fires where there is none. BUF004 reports a missing length or `0m`, TOP003 a port that the switch
+does not have.
 
 ## Why it breaks a lossless fabric
-Without a row the switch creates no lossless group: PFC is on, but nothing ever sends a pause, and a full
-buffer drops. The only trace is a line in syslog.
+Without a row the switch creates no lossless group: PFC is on, but the port never sends a pause, and a full buffer
+drops. The only trace is a line in syslog.
 
 ## Bad
 ```json config_db base=leaf
@@ -80,7 +80,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per speed and length that a HWSKU has no row for; of devices, per set of such ports."""
+    """Yield a violation per set of ports whose speed and cable length have no row in the HWSKU."""
     if view.fabric.declared:
         yield from merged(violation for ports in view.lossless_sets for violation in _declared(view, ports))
         return
@@ -91,7 +91,7 @@ def check(view: View) -> Results:
 
 def _declared(view: View, ports: PortSet) -> Iterator[Violation]:
     hwsku, real_m = ports.switch.hwsku, ports.cable.real_m
-    # A port that the switch does not have is another fault, and fixing that one ends both.
+    # A port that the switch does not have is reported by TOP003, and its fix ends both findings.
     placed = any(port.placed for port in ports.ports)
     if placed and ports.cable.configured_m is None and hwsku is not None and isinstance(real_m, int):
         yield _violation(ports, hwsku, real_m, _declared_help(view, ports, hwsku))
@@ -110,7 +110,7 @@ def _declared_help(view: View, ports: PortSet, hwsku: Hwsku) -> str:
 
 
 def _computed(ports: PortSet) -> list[str]:
-    """Return the buffer model that needs no row, where SONiC has a formula for the chip."""
+    """Return the advice to use the dynamic buffer model; empty where SONiC has no formula for the chip."""
     profile = ports.switch.profile
     if profile is None or asic_inputs(profile.asic) is None:
         return []
@@ -164,14 +164,14 @@ def _lengths_of(ports: PortSet) -> tuple[int, ...]:
 def _by_hand_already(
     ports: PortSet, hwsku: Hwsku, speed_bps: int, cable_m: int, groups: list[PriorityGroup | None]
 ) -> Iterator[Violation]:
-    """Yield a violation where a group is configured and its length has no row: no change will be followed."""
+    """Yield a violation for configured lossless groups whose cable length has no row: they ignore the length."""
     own = pg_profile_name(speed_bps, cable_m)
     names = {group.buffer.name for group in groups if group and group.buffer and group.buffer.lossless}
     if names and own not in names and hwsku.row(speed_bps, cable_m) is None:
         what = "length" if _lengths_of(ports) else "speed"
         violation = _violation(ports, hwsku, cable_m, f"configure a {what} that the HWSKU has a row for")
         stays = f"the group keeps {', '.join(sorted(names))}, whatever the length says"
-        # What the switch once made for another length is not what somebody wrote for this one.
+        # A name of this form is left over from another length and was not written for this one.
         left_over = any(map(is_pg_profile_name, names))
         yield violation._replace(
             severity="warning" if left_over else "info", note=f"{violation.note}; {stays}"

@@ -1,15 +1,15 @@
-"""A port with PFC needs a cable length, and 0m is none.
+"""A port with PFC needs a cable length other than 0m.
 
 Severity: error
 Subject: fabric
 
 ## What it does
-Looks for ports in service with PFC on whose cable length is missing or `0m`. Without a lossless group of their own
-that is an error, or a warning where no DSCP is named and the file names no neighbors, and so does not say which ports
-are wired. Where a
-group is configured by hand it stays: in the traditional buffer model a warning where it still names the profile of
-some length, else only worth knowing. Ports that are down or have no neighbor are left alone, and files without any
-cable length: parts of a configuration (no PORT rows, no buffer pools), and those whose groups are all set by hand.
+Looks for ports in service with PFC on whose cable length is missing or `0m`. Without a lossless group of their own this
+is an error. It is a warning where no DSCP is named and the file names no neighbors, so that the wired ports are
+unknown. A group that is configured by hand does not change without a length: in the traditional buffer model it is a
+warning where it still names the profile of some length, else only information. Ports that are down or have no neighbor
+are left alone. So are files without any cable length that are parts of a configuration (no PORT rows, no buffer pools),
+or whose groups are all set by hand.
 
 ## Why it breaks a lossless fabric
 SONiC derives the lossless groups of a port from speed and length, in the dynamic buffer model also the headroom of
@@ -78,7 +78,7 @@ def _has_lengths(switch: Switch) -> bool:
 
 
 def _in_service(switch: Switch, port: Port) -> bool:
-    """A port without a neighbor is not wired, where the file names neighbors at all."""
+    """Return whether a port is up and, in a file that names neighbors, has a neighbor."""
     return port.admin_up is True and (port.neighbor is not None or not switch.names_neighbors)
 
 
@@ -106,16 +106,16 @@ def _violation(ports: PortSet) -> Violation:
 
 
 def _without_group(ports: PortSet) -> list[int]:
-    """Return the PFC priorities that have no lossless group without a length: none at all, or one to be computed."""
+    """Return the PFC priorities without a group, in the dynamic model those whose group is computed from the length."""
     groups = ((priority, ports.qos.groups[priority]) for priority in ports.qos.pfc.priorities)
     if ports.switch.qos.buffer_model == "dynamic":
-        # What has no row there is PFC005's.
+        # PFC005 reports groups without a row.
         return [priority for priority, group in groups if group is not None and group.generated]
     return [priority for priority, group in groups if group is None]
 
 
 def _left_over(ports: PortSet) -> str:
-    """Return the profile that the switch once made for a length and the group still names, empty without one."""
+    """Return the generated profile of some length that a group still names; empty without one."""
     groups = (ports.qos.groups[priority] for priority in ports.qos.pfc.priorities)
     names = (group.buffer.name for group in groups if group is not None and group.buffer is not None)
     return next(filter(is_pg_profile_name, names), "")

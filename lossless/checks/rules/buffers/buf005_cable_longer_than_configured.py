@@ -1,4 +1,4 @@
-"""The cable length that is configured must not be below the real one.
+"""The configured cable length must not be below the real one.
 
 Severity: error
 Fix: unsafe
@@ -6,15 +6,14 @@ Subject: device
 Needs: intent
 
 ## What it does
-Compares `CABLE_LENGTH` of a deployed device with the real cables of an intent that is checked together with it and has
-a switch of the same name and HWSKU with a port of the same name and speed. A length below the real one is an error
-where the headroom that follows from it does not hold the cable, a warning where it falls short of the whole need or
-the headroom is not known, and otherwise only worth knowing. A length above the real one costs buffer and nothing
-else. `0m` and a missing length are BUF004's.
+Compares `CABLE_LENGTH` of a deployed device with the real cables of an intent that is checked together with it. The
+intent must have a switch of the same name and HWSKU with a port of the same name and speed. A length below the real one
+is an error where the resulting headroom does not hold the cable, a warning where it is below the whole need or unknown,
+and otherwise only information. A length above the real one only costs buffer. BUF004 reports `0m` and a missing length.
 
 ## Why it breaks a lossless fabric
-The switch looks headroom up by the length that is configured, or computes it from that length. What is on the rest of
-the cable when a pause is sent has no place in the buffer, and is dropped.
+The switch looks headroom up by the configured length, or computes it from that length. The buffer has no room for the
+bytes on the rest of the cable when a pause is sent, and they are dropped.
 
 ## Bad
 ```json config_db base=rendered-leaf beside=leaf-spine.yaml
@@ -118,14 +117,14 @@ def _violation(ports: PortSet, configured_m: int, real_m: int, intended: Cable) 
 
 
 def _computes(ports: PortSet) -> bool:
-    """Return whether the switch computes headroom from a length, and looks none up."""
+    """Return whether the switch computes headroom from the cable length instead of looking it up."""
     return ports.switch.qos.buffer_model == "dynamic"
 
 
 def _given(ports: PortSet, configured_m: int) -> int | None:
-    """Return the least headroom that follows from the configured length, None where it is not known.
+    """Return the least headroom in bytes by the configured length; None where it is unknown.
 
-    A group that still names the profile of another length is moved to its own by the switch.
+    The switch replaces a generated profile of another length in the row of a group by that of the configured length.
     """
     hwsku = ports.switch.hwsku
     row = hwsku.row(ports.speed_bps, configured_m) if hwsku and not _computes(ports) else None
@@ -139,7 +138,7 @@ def _given(ports: PortSet, configured_m: int) -> int | None:
 
 
 def _verdict(ports: PortSet, link: LinkNeed | None, given: int | None) -> tuple[Severity, str]:
-    """Return how severe a length below the real one is, and why; no reason where need or headroom is not known."""
+    """Return severity and reason for a length below the real one; no reason where need or headroom is unknown."""
     if link is None or given is None or link.need is None:
         return "warning", ""
     has = f": headroom of {format_bytes(given)} at {ports.rate}"

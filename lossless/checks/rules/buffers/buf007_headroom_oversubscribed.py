@@ -1,17 +1,16 @@
-"""The headroom of all lossless groups must fit the pool it is taken from.
+"""The headroom of all lossless groups must fit into the pool from which it is taken.
 
 Severity: warning
 Fix: unsafe
 Subject: buffers
 
 ## What it does
-Adds up the headroom that the lossless groups of a switch can claim at once. Where they draw on a shared
-headroom pool (`BUFFER_POOL` `xoff`), the sum is compared with it: beyond a declared
-`headroom_oversubscription` it is a warning, without one it is only worth knowing, because many fabrics
-oversubscribe headroom on purpose. Headroom that leaves nothing of the chip to share is an error. So is, in the
-dynamic buffer model of NVIDIA chips, a port whose groups claim more of the shared pool than the chip lends one port.
-Where the switch computes headroom and pools itself, what it computes is added up; `over_subscribe_ratio` then sizes the
-shared headroom pool.
+Adds up the headroom that the lossless groups of a switch can claim at once. Where they draw on a shared headroom pool
+(`BUFFER_POOL` `xoff`), the sum is compared with its size: beyond a declared `headroom_oversubscription` it is a
+warning. Without a declared ratio it is only information, because many fabrics oversubscribe headroom on purpose.
+Headroom that leaves nothing of the chip to share is an error. So is, in the dynamic buffer model of NVIDIA chips, a
+port whose groups claim more of the shared pool than the chip lends one port. Where the switch computes headroom and
+pools itself, the computed values are added up; `over_subscribe_ratio` then sizes the shared headroom pool.
 
 ## Why it breaks a lossless fabric
 Oversubscribed headroom is a bet that not all groups pause at once. An incast over a whole row loses the
@@ -67,11 +66,11 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import PortSet, View
 
 _ROUNDING = 1.001
-"""Pools are whole bytes and cells; a ratio this close to the declared one is the declared one."""
+"""The tolerance of the comparison with the declared ratio: the sizes of pools are rounded to bytes and cells."""
 
 
 def check(view: View) -> Results:
-    """Yield a violation per pool or kind of port whose headroom does not fit, or fits only by an undeclared bet."""
+    """Yield a violation per pool or set of ports whose headroom does not fit, or exceeds the declared ratio."""
     for sets in by_switch(view):
         for ports in sets:
             claim = claim_beyond_limit(ports)
@@ -118,7 +117,7 @@ def _does_not_fit(demand: HeadroomSum, declared: bool) -> Violation:
     dynamic = demand.switch.qos.dynamic
     if dynamic is not None and not declared and not demand.shared_bytes:
         stated = ", or set over_subscribe_ratio, by which groups share headroom"
-    # A pool of size 0 is one that the switch computed, and then nobody wrote its headroom.
+    # The switch computes a pool of size 0, and its headroom is not configured.
     if demand.shared_bytes and not declared and demand.pool.size_bytes != 0:
         return _pool_too_large(demand, demand.shared_bytes, chip)
     return Violation(
@@ -166,7 +165,7 @@ def _groups(demand: HeadroomSum) -> str:
 
 
 def _told_ratio(demand: HeadroomSum, ratio: float) -> Origin | None:
-    """Return where a switch is told the ratio that it sizes the pool by, None where the pool is written."""
+    """Return the origin of ``over_subscribe_ratio`` if the switch sizes the pool by it, else None."""
     dynamic = demand.switch.qos.dynamic if demand.switch.qos.buffer_model == "dynamic" else None
     if dynamic is None or not dynamic.oversubscription or ratio > dynamic.oversubscription * _ROUNDING:
         return None
@@ -174,7 +173,7 @@ def _told_ratio(demand: HeadroomSum, ratio: float) -> Origin | None:
 
 
 def _remedy(demand: HeadroomSum, told: Origin | None) -> tuple[str, tuple[Edit, ...]]:
-    """Return the help that meets all claims, and its edits, by the buffer of the chip or else that of the pool."""
+    """Return the help and the edits by which the shared headroom meets all claims within the buffer of chip or pool."""
     if told is not None:
         return "set over_subscribe_ratio to 1", field(told, "1")
     claimed, size, origin = demand.claimed_bytes, demand.pool.size_bytes, demand.pool.origin

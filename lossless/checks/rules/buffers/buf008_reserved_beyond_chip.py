@@ -1,19 +1,19 @@
-"""What is reserved must leave the chip something to share.
+"""Reserved buffer must leave the chip some buffer to share.
 
 Severity: error
 Subject: device
 
 ## What it does
-Adds up `size` of the buffer profiles of every group and queue of a deployed switch, over the ports that are not
-down, and compares the sum with the buffer of the chip: as much or more is an error. Groups that the dynamic buffer
-model computes count with the size it computes. On NVIDIA switches with pools of
-fixed size the sum, the shared headroom and all ingress pools must fit together, else it is a warning; elsewhere pools
-may count one buffer twice. What an NVIDIA switch takes beside its rows for each port that is up is not counted: pools
-that are rendered leave room for it, some that are shipped do not (HWSKU Mellanox-SN4600C-D48C40). Headroom that fills
-the chip without what queues reserve is BUF007's.
+Adds up `size` of the buffer profiles of every group and queue of a deployed switch, over the ports that are not down,
+and compares the sum with the buffer of the chip: as much or more is an error. Groups of the dynamic buffer model count
+with the computed size. On NVIDIA switches with pools of fixed size the sum, the shared headroom and all ingress pools
+must fit together, else it is a warning; elsewhere pools may count one buffer twice. The buffer that an NVIDIA switch
+takes outside of its rows for each port that is up is not counted: rendered pools leave room for it, some shipped ones
+do not (HWSKU Mellanox-SN4600C-D48C40). BUF007 reports headroom that fills the chip even without the reserved buffer of
+queues.
 
 ## Why it breaks a lossless fabric
-What a profile reserves is taken whether or not a packet ever uses it. Where nothing is left, the driver refuses the
+The `size` of a profile is taken from the chip even if no packet uses it. Where nothing is left, the driver refuses the
 profile or the pool, and the groups that name it have no headroom.
 
 ## Bad
@@ -35,7 +35,8 @@ profile or the pool, and the groups that name it have no headroom.
 ```
 
 ## Fix
-Reserve what a frame or the vendor's row needs, and share the rest; make the pools smaller by what is reserved.
+Reserve the need of one frame, or that of the vendor's row, and share the rest; make the pools smaller by the reserved
+size.
 
 ## Sources
 - sonic-swss cfgmgr/buffer_pool_mellanox.lua @1469e8d (pools are what reserved and shared headroom leave)
@@ -60,7 +61,7 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation where what is reserved, alone or with the pools, is more than the chip has."""
+    """Yield a violation where reserved buffer, alone or with the pools, is more than the buffer of the chip."""
     switch = device.buffers.fabric.switches[0]
     chip = _chip_bytes(switch)
     reserved = reserved_sum(switch) if chip and not switch.qos.voq else None
@@ -73,18 +74,18 @@ def check(device: Device) -> Results:
 
 
 def _chip_bytes(switch: Switch) -> int | None:
-    """Return the most the chip can have: its buffer where that is known, or the largest pool."""
+    """Return an upper bound of the chip's buffer in bytes: the larger of its known buffer and the largest pool."""
     chip = switch.profile.asic.buffer_bytes if switch.profile else None
     return max(filter(None, (chip, *(pool.size_bytes for pool in switch.qos.pools))), default=None)
 
 
 def _pooled(switch: Switch) -> int:
-    """Return ingress pools and shared headroom together."""
+    """Return the sum of the ingress pools and their shared headroom in bytes."""
     return sum(pool.total_bytes for pool in switch.qos.pools if pool.kind == "ingress")
 
 
 def _sized(device: Device) -> list[tuple[int, Pool]]:
-    """Return the ingress pools whose size the file states, with their sizes."""
+    """Return the sizes in bytes and the ingress pools with a configured size."""
     return [
         (pool.size_bytes, pool)
         for pool in device.switch.qos.pools
@@ -93,7 +94,7 @@ def _sized(device: Device) -> list[tuple[int, Pool]]:
 
 
 def _headroom_fills(device: Device) -> bool:
-    """Return whether the headroom alone leaves nothing to share, which is BUF007's to say."""
+    """Return whether the headroom alone leaves nothing to share, which BUF007 reports."""
     sums = (headroom_sums(sets) for sets in by_switch(device.buffers))
     return any(
         not demand.fits for demands in sums if not isinstance(demands, MissingInput) for demand in demands

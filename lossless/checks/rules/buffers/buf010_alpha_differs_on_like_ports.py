@@ -4,17 +4,18 @@ Severity: warning
 Subject: device, devices
 
 ## What it does
-Compares the threshold (`dynamic_th`, or `static_th`) of the lossless groups of one priority on the ports of a
-deployed switch that have the same speed, the same cable length, the same PFC priorities and the same kind of
-neighbor. Where fewer than half of them have another one, those are reported. What can explain a difference is left
-alone: another speed, length, set of priorities or kind of neighbor. A `dynamic_th` out of range is SWS013's.
+Compares the threshold (`dynamic_th`, or `static_th`) of the lossless groups of one priority on the ports of a deployed
+switch that have the same speed, the same cable length, the same PFC priorities and the same kind of neighbor. Where
+fewer than half of them have another threshold, those are reported. Ports with another speed, length, set of priorities
+or kind of neighbor are not compared, because these can explain a difference. SWS013 reports a `dynamic_th` out of
+range.
 
 Given several switches, it compares alpha at each speed over those of one role. Where switches of one model agree and
 only other models of the role have another alpha, that is information: their pools are of other sizes.
 
 ## Why it breaks a lossless fabric
-Alpha decides how much of the shared buffer a group takes before it pauses. A group with 1/64 where the others have
-1/16 pauses four times as early: one new switch model that was shipped so paused thousands of servers.
+Alpha decides how much of the shared buffer a group takes before it pauses. A group with 1/64 where the others have 1/16
+pauses four times as early: one new switch model with this default paused thousands of servers.
 
 ## Bad
 ```json config_db base=leaf
@@ -90,7 +91,7 @@ if TYPE_CHECKING:
 
 
 def across(devices: DeployedDevices) -> Results:
-    """Yield a violation per alpha that is not the usual one of its role and speed."""
+    """Yield a violation per alpha that differs from the usual one of its role and speed."""
     from lossless.checks.rules.roles.outliers import (  # a device alone does not pay for it
         outlier_violation,
         outliers_by_model,
@@ -106,7 +107,7 @@ def across(devices: DeployedDevices) -> Results:
 
 
 class _ComparedPorts(NamedTuple):
-    """What ports must share to be compared."""
+    """The key of ports that are compared with each other."""
 
     priority: int
     speed_bps: int | None
@@ -145,7 +146,7 @@ def _threshold(profile: BufferProfile) -> tuple[int | None, int | None]:
 
 
 def _by_neighbor(device: Device, members: Iterator[_GroupMember]) -> list[list[_GroupMember]]:
-    """Return the members by the kind of device at the other end, as the file names it."""
+    """Return the members grouped by the type of their neighbor in the file."""
     table = device.tables.data.get("DEVICE_NEIGHBOR_METADATA")
     neighbor_rows = table if isinstance(table, dict) else {}
     return list(grouped((_kind(neighbor_rows, member.port), member) for member in members).values())

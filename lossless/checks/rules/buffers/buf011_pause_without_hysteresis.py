@@ -5,15 +5,15 @@ Fix: unsafe
 Subject: device
 
 ## What it does
-Looks at `xon` and `xon_offset` of the lossless profiles that a deployed switch uses. Neither of them is a warning, as
-is an `xon` that is not below the threshold at which a group that is alone pauses: alpha B / (1 + alpha), B the pool
-without headroom, or `static_th`. All 3,592 rows that vendors ship have one of them, and an `xon` below that. The
-size of `xon_offset` is not checked: 1,962 shipped rows have less than two frames.
+Looks at `xon` and `xon_offset` of the lossless profiles that a deployed switch uses. A profile without both is a
+warning. So is an `xon` that is not below the threshold at which a single group pauses: alpha B / (1 + alpha), B the
+pool without headroom, or `static_th`. All 3,592 rows that vendors ship have one of the two, and an `xon` below this
+threshold. The size of `xon_offset` is not checked: 1,962 shipped rows have less than two frames.
 
 ## Why it breaks a lossless fabric
-XON is sent once a group holds no more than `xon`, or its threshold less `xon_offset`. Where that is the threshold
-itself, every packet that leaves ends the pause and the next that arrives begins one: the link chatters, and each
-pause spends headroom again.
+XON is sent once a group holds no more than `xon`, or its threshold less `xon_offset`. Where this is the threshold
+itself, every packet that leaves ends the pause and the next arrival starts another one. The link alternates quickly
+between the two, and each pause uses headroom again.
 
 ## Bad
 ```json config_db base=leaf
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per profile whose pause ends where it begins."""
+    """Yield a violation per profile without xon and xon_offset, or with an xon not below its XOFF threshold."""
     for use in written_profiles(device.view):
         profile = use.profile
         if not profile.xon_bytes and not profile.xon_offset_bytes:

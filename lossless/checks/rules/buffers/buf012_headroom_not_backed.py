@@ -6,13 +6,14 @@ Subject: device
 
 ## What it does
 Looks at the lossless profiles that an NVIDIA switch uses whose pool has no `xoff` of its own. `size` below `xon` +
-`xoff` is a warning; 1 KiB less is left alone, as two shipped rows are. On other chips shipped rows keep no such
-relation. Where the headroom is too small for its link in any case, BUF001 and BUF002 say so instead.
+`xoff` is a warning; a difference of 1 KiB is left alone, because two shipped rows have it. On other chips shipped rows
+do not follow this relation. Where the remaining headroom is too small for its link, BUF001 and BUF002 report that
+instead.
 
 ## Why it breaks a lossless fabric
-On NVIDIA chips `size` is what a group has of its own. Headroom beyond it has to be lent by a shared headroom pool;
-where there is none, that part exists on paper only. The dynamic buffer model then sets up a shared headroom pool of
-640 KiB for the whole switch, which nobody sized.
+On NVIDIA chips `size` is the buffer that a group owns. Headroom beyond it must come from a shared headroom pool;
+without such a pool, that part does not exist. The dynamic buffer model then sets up a shared headroom pool of 640 KiB
+for the whole switch, independent of the need of its groups.
 
 ## Bad
 ```json config_db base=leaf
@@ -63,7 +64,7 @@ def check(device: Device) -> Results:
 
 
 def _too_small(device: Device, use: ProfileUse) -> bool:
-    """Return whether what is left of the headroom is too small for a link, which other rules say."""
+    """Return whether the headroom within ``size`` is too small for a link, which BUF001 and BUF002 report."""
     given = given_headroom(device.switch, use.profile)
     links = (link_need(ports) for ports in use.sets)
     needs = (link.need for link in links if isinstance(link, LinkNeed))

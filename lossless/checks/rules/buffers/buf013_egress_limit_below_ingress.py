@@ -1,21 +1,21 @@
-"""A lossless queue must hold what its ingress groups may hold.
+"""A lossless queue must be able to hold as much as its ingress groups.
 
 Severity: error
 Fix: unsafe
 Subject: buffers
 
 ## What it does
-Compares what one lossless egress queue can hold, alpha B / (1 + alpha) of its pool or `static_th` (and the whole pool,
-where `dynamic_th` 7 leaves the queue unbounded), with what ingress
-groups of its priority hold for it once it stalls: each fills to its own threshold, then its headroom. Less than
-one group holds is an error. Less than two groups hold is a warning where the queue is also kept below half of its
-pool; some chips have their buffer in two halves, and a queue there never gets more. Zero profiles, lossy queues
-(PFC005) and chassis with virtual output queues are left alone. No lossless profile of the 127 buffer templates with
-headroom rows that vendors ship draws this, dynamic ones included.
+Compares the limit of one lossless egress queue with the bytes that the ingress groups of its priority hold for it once
+it stalls. The limit is alpha B / (1 + alpha) of its pool or `static_th`, and the whole pool where `dynamic_th` 7 leaves
+the queue unbounded. Each ingress group fills to its own threshold, then its headroom. A limit below one group is an
+error. A limit below two groups is a warning where it is also below half of the pool; some chips have their buffer in
+two halves, and a queue there never gets more. Zero profiles, lossy queues (PFC005) and chassis with virtual output
+queues are left alone. The rule fires on no lossless profile of the 127 buffer templates with headroom rows that vendors
+ship, dynamic ones included.
 
 ## Why it breaks a lossless fabric
-PFC looks at ingress. A queue that is full before any ingress group reaches its threshold drops at its tail, and no
-pause was ever sent.
+PFC acts on ingress occupancy. A queue that is full before any ingress group reaches its threshold drops at its tail,
+without a pause.
 
 ## Bad
 ```json config_db base=leaf
@@ -66,12 +66,12 @@ if TYPE_CHECKING:
 
 _TWO = 2
 UNBOUNDED_TH = 7
-"""The largest ``dynamic_th``, by which 78 shipped pool sets leave lossless queues unbounded; NVIDIA's driver takes it
-for infinite (Mellanox/SAI-Implementation mlnx_sai/src/mlnx_sai_buffer.c @91c3f7b)."""
+"""The largest ``dynamic_th``, with which 78 shipped pool sets leave lossless queues unbounded; NVIDIA's driver treats
+it as infinite (Mellanox/SAI-Implementation mlnx_sai/src/mlnx_sai_buffer.c @91c3f7b)."""
 
 
 class _EgressBacklog(NamedTuple):
-    """What groups with one profile hold for an egress that stalls, by their number."""
+    """The bytes that one and two ingress groups of a profile hold for a stalled egress queue."""
 
     profile: BufferProfile
     one_bytes: float
@@ -87,7 +87,7 @@ class _EgressUse(NamedTuple):
 
 
 def check(view: View) -> Results:
-    """Yield a violation per egress profile that bounds a lossless queue below what ingress holds for it."""
+    """Yield a violation per egress profile that limits a lossless queue below the backlog of its ingress groups."""
     for sets in by_switch(view):
         if ports_with_pfc(sets) < _TWO or sets[0].switch.qos.voq:
             continue
@@ -107,7 +107,7 @@ def _egresses(sets: Sequence[PortSet]) -> Iterator[_EgressUse]:
             number = ports.qos.queue_of(priority)
             queue = ports.qos.queues[number] if number != UNREADABLE else None
             buffer = queue.buffer if queue else None
-            # One on an ingress pool is SWS014's.
+            # SWS014 reports a queue on an ingress pool.
             of_ingress = buffer is not None and buffer.pool is not None and buffer.pool.kind == "ingress"
             if buffer is not None and not is_lossy(buffer) and not of_ingress:
                 egress = uses.setdefault((id(buffer), priority), _EgressUse(buffer, priority, []))
@@ -124,7 +124,7 @@ def _verdict(
     limit = _limit_bytes(egress.profile)
     held = None if limit is None else _most_held(sets, egress.priority, held_by_profile)
     for unknown in (limit, held):
-        # Where the queue has no bound of its own, only a pool that is known to be too small says anything.
+        # A queue without a limit of its own is reported only where its pool is known to be too small.
         if isinstance(unknown, MissingInput) and egress.profile.dynamic_th != UNBOUNDED_TH:
             return MissingInput(unknown.reason, places(egress.sets))
     if not isinstance(limit, float | int) or not isinstance(held, _EgressBacklog):
@@ -139,7 +139,7 @@ def _verdict(
 
 
 def _limit_bytes(profile: BufferProfile) -> float | MissingInput | None:
-    """Return what a queue can hold: no more than its pool; None where nothing bounds it."""
+    """Return the limit of a queue in bytes, at most its pool; None where it has no limit."""
     of_pool = profile.pool.size_bytes if profile.pool is not None else None
     whole_pool = profile.reserved_bytes + of_pool if of_pool else None
     if profile.dynamic_th == UNBOUNDED_TH:
@@ -153,7 +153,7 @@ def _limit_bytes(profile: BufferProfile) -> float | MissingInput | None:
 def _most_held(
     sets: Sequence[PortSet], priority: int, held_by_profile: dict[int, _EgressBacklog | MissingInput]
 ) -> _EgressBacklog | MissingInput | None:
-    """Return the most that one known group of a priority holds; None where none is lossless."""
+    """Return the largest backlog of the known groups of a priority; None where no group is lossless."""
     pausing = [ports for ports in sets if priority in ports.qos.pfc.priorities]
     profiles = [(ports, lossless_profile(ports, priority)) for ports in pausing]
     held = [
@@ -180,7 +180,7 @@ def _held(
 
 
 def _is_pool_short(profile: BufferProfile, limit: float) -> bool:
-    """Return whether a queue may fill its pool, and that is too little."""
+    """Return whether the limit of a queue is the size of its pool."""
     of_pool = profile.pool.size_bytes if profile.pool is not None else None
     return of_pool is not None and limit == profile.reserved_bytes + of_pool
 

@@ -7,13 +7,13 @@ Subject: device
 
 ## What it does
 Compares the size of the egress pools that lossy queues of a deployed switch use with the ingress pools that its lossy
-groups use, shared headroom included: more is a warning. Pools without a size are computed by the switch and left
-alone.
+groups use, shared headroom included. A larger egress pool is a warning. Pools without a size are left alone, because
+the switch computes them.
 
 ## Why it breaks a lossless fabric
-Lossy traffic is meant to be dropped at egress, long before it has filled the buffer. An egress pool that is larger
-than what ingress has never fills: lossy traffic then takes all there is, lossless groups of the same pool
-pause as soon as they hold anything.
+Lossy traffic is meant to be dropped at egress, long before it has filled the buffer. An egress pool that is larger than
+the ingress pool never fills: lossy traffic then takes the whole ingress buffer, and lossless groups of the same pool
+pause at their first packet.
 
 ## Bad
 ```json config_db base=leaf
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation where lossy queues may hold more than ingress has for them."""
+    """Yield a violation per egress pool of lossy queues that is larger than the ingress pools of lossy groups."""
     if device.switch.qos.voq:
         return
     ingress, egress = _pools_of_lossy(device)

@@ -1,19 +1,19 @@
-"""A group with headroom needs the PFC that makes use of it.
+"""A group with headroom needs PFC for its priority.
 
 Severity: warning
 Fix: unsafe
 Subject: device
 
 ## What it does
-Looks for groups with a lossless profile (`xoff`) on ports in service of a deployed switch whose priority no port
-pauses. Where traffic is counted in such a group, or no row of the switch binds its maps, that is a warning, else it is
-only worth knowing: the headroom is taken for nothing. Where other ports of the switch pause the priority, PFC001
-speaks instead; a group that pauses and has a lossy profile is PFC005's. Ports without a row of `PORT_QOS_MAP` are left
-alone unless the switch has maps and no such row at all; so are the dynamic model's own groups.
+Looks for groups with a lossless profile (`xoff`) on ports in service of a deployed switch whose priority has PFC on no
+port. Where traffic is counted in such a group, or no row of the switch binds its maps, this is a warning, else only
+information: the headroom is unused. Where other ports of the switch pause the priority, PFC001 reports it instead.
+PFC005 reports a group that pauses and has a lossy profile. Ports without a row of `PORT_QOS_MAP` are left alone unless
+the switch has maps and no such row at all; so are the dynamic model's own groups.
 
 ## Why it breaks a lossless fabric
-Without PFC nobody is told to stop: traffic runs through the threshold, fills the headroom, and is dropped. The buffers
-say lossless, the wire does not.
+Without PFC no sender stops: traffic passes the threshold, fills the headroom, and is dropped. The buffers are lossless,
+the wire is not.
 
 ## Bad
 ```json config_db base=leaf
@@ -73,7 +73,7 @@ def check(device: Device) -> Results:
         ports.qos.pausing_group(p) for ports in device.view.port_sets for p in ports.qos.pfc.priorities
     }
     found = [violation for ports in device.view.port_sets for violation in _unpaused(device, ports, paused)]
-    # Where nothing is paused at all, that is the cause whatever profiles the groups have.
+    # Where no priority has PFC, that is the one cause for groups of all profiles.
     causes = (((v.severity, v.data["group"], v.data["profile"] if paused else None), v) for v in found)
     yield from map(added_up, grouped(causes).values())
 
@@ -82,7 +82,7 @@ def _unpaused(device: Device, ports: PortSet, paused: set[int]) -> Iterator[Viol
     for number, group in enumerate(ports.qos.groups):
         if group is None or group.buffer is None or not group.buffer.lossless or number in paused:
             continue
-        # One port of several without a row has no QoS of its own, which is not this rule's to say.
+        # A single port without a row has no QoS of its own, which other rules report.
         bound = _is_unbound(device) or len(ports.qos.pfc.origin.path) > 1
         serving = in_service(ports) if bound else None
         if serving is not None:
@@ -93,7 +93,7 @@ def _violation(
     device: Device, ports: PortSet, number: int, group: PriorityGroup, profile: BufferProfile
 ) -> Violation:
     qos = ports.qos
-    # Where traffic fills the group, or nothing is paused at all, the pause may be what is missing.
+    # Where traffic fills the group, or no priority has PFC, the missing pause may be the fault.
     counted = sorted(tc for tc in used_classes(qos) if tc in PRIORITIES and qos.group_of(tc) == number)
     buffers = [other.buffer for other in qos.groups if other is not None and other.buffer is not None]
     lossy = next((buffer.name for buffer in buffers if not buffer.lossless and row_of(buffer)), "")
@@ -123,7 +123,7 @@ def _is_unbound(device: Device) -> bool:
 
 
 def _lossy(ports: PortSet, group: PriorityGroup, number: int, name: str) -> tuple[Edit, ...]:
-    """Return edits that name another profile in the rows of one group; a row of several ports or groups stays."""
+    """Return edits that set profile ``name`` in the rows of one group; none for a row of several ports or groups."""
     table, key = group.origin.path[:2]
     if key != f"{ports.ports[0].name}|{number}":
         return ()

@@ -1,4 +1,4 @@
-"""The dynamic buffer model's headroom stands on the share of small packets it is told.
+"""The headroom of the dynamic buffer model depends on the configured share of small packets.
 
 Severity: info
 Fix: unsafe
@@ -6,9 +6,9 @@ Subject: device
 
 ## What it does
 In the dynamic buffer model of a switch whose chip has a known formula, reads `small_packet_percentage` of
-`LOSSLESS_TRAFFIC_PATTERN`. Below 100 it is worth knowing how much headroom the most demanding kind of port gets, and
-how much it would get at 100. The MTU beside it is not checked: it changes the result by single KiB, and no file says
-what hosts send.
+`LOSSLESS_TRAFFIC_PATTERN`. Below 100 it reports the headroom that the most demanding kind of port gets, and the
+headroom at 100, as information. The MTU in the same row is not checked: it changes the result by single KiB, and no
+file has the packet sizes of hosts.
 
 ## Why it breaks a lossless fabric
 A packet of 64 B takes a whole cell: 192 B on Spectrum-4. Headroom for few small packets overflows when an incast of
@@ -38,7 +38,7 @@ small messages, or of acknowledgments in the class of the data, arrives after th
 ```
 
 ## Fix
-State 100 where lossless traffic may be small messages; less where it was measured, and the buffer is short.
+Set it to 100 where lossless traffic may be small messages; to less where the share was measured and buffer is short.
 
 ## Sources
 - sonic-swss cfgmgr/buffer_headroom_mellanox.lua and buffer_headroom_barefoot.lua @e6b0c5b
@@ -68,7 +68,7 @@ _MTUS = range(64, 9216 + 1)
 
 
 class _DynamicHeadroom(NamedTuple):
-    """What the model computes for ports with the configured pattern, and with nothing but small packets."""
+    """The computed headroom of ports with the configured share of small packets, and with small packets alone."""
 
     ports: PortSet
     headroom_bytes: int
@@ -76,10 +76,10 @@ class _DynamicHeadroom(NamedTuple):
 
 
 def check(device: Device) -> Results:
-    """Yield a violation where the pattern counts on fewer small packets than there may be."""
+    """Yield a violation where the pattern has a share of small packets below 100 %."""
     if device.switch.qos.buffer_model != "dynamic":
         return
-    # The device takes the first row it finds, and one is expected.
+    # The device uses the first row it finds, and only one is expected.
     row = next(iter(device.tables.table("LOSSLESS_TRAFFIC_PATTERN").values()), None)
     if row is None:
         return
@@ -109,7 +109,7 @@ def _is_computed(ports: PortSet) -> bool:
 
 
 def _computed(ports: PortSet, percent: int, mtu_bytes: int) -> _DynamicHeadroom | None:
-    """Return what both shares of small packets give, None where the inputs of the formula are unknown."""
+    """Return the headroom for both shares of small packets; None where the inputs of the formula are unknown."""
     shared = shares_headroom(ports.switch)
     needs = (
         dynamic_headroom(ports, mtu_bytes, share, shared_headroom=shared) for share in (percent, _ALL_PERCENT)

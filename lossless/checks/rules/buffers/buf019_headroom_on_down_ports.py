@@ -4,14 +4,14 @@ Severity: info
 Subject: device
 
 ## What it does
-Adds up what lossless groups reserve on ports that a deployed switch of the traditional buffer model has switched
-off (`admin_status` down). One finding a device, and only where something is reserved. Zero profiles reserve nothing.
-Rows that name the profile of the port's own speed and length are left alone on NVIDIA switches, which remove them
-once the port is down; the dynamic model takes the buffer back itself.
+Adds up the buffer that lossless groups reserve on ports that are switched off (`admin_status` down), on a deployed
+switch of the traditional buffer model. There is one finding per device with reserved buffer. Zero profiles reserve
+nothing. Rows that name the profile of the port's own speed and length are left alone on NVIDIA switches, which remove
+them once the port is down. The dynamic model frees the buffer itself.
 
 ## Why it breaks a lossless fabric
-What is reserved for a port that carries nothing is missing in the pool that all others share: thresholds are lower,
-and pauses come earlier.
+Buffer that is reserved for an unused port is missing in the pool that all others share: thresholds are lower, and
+pauses come earlier.
 
 ## Bad
 ```json config_db base=azure

@@ -10,9 +10,9 @@ although they are meant for service: the file names their neighbor, or it names 
 many ports with PFC are up. Files that never write `admin_status` on such ports are left alone.
 
 ## Why it breaks a lossless fabric
-Without the field the port is down after a reload. buffermgrd goes further: until the field is there it makes no
-lossless group for the port. Since August 2025 it takes the port for down instead, and on NVIDIA and Barefoot chips
-removes the group. Ports that were split by hand come up so: PFC is on, and nothing backs it.
+Without the field the port is down after a reload. Until the field is there, buffermgrd also makes no lossless group for
+the port. Since August 2025 it treats the port as down instead, and on NVIDIA and Barefoot chips removes the group.
+Ports that were split by hand come up in this state: PFC is on, without headroom.
 
 ## Bad
 ```json config_db base=leaf

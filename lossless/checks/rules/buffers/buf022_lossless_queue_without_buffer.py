@@ -4,13 +4,14 @@ Severity: warning
 Subject: device
 
 ## What it does
-Looks at the egress queues of priorities with PFC on ports in service of a deployed switch. Where one has no
-`BUFFER_QUEUE` row, that is a warning: the same queue of other ports has one, other queues of the port have, or the
-switch has profiles of egress pools and no such row at all. A fragment of a configuration without them is left alone.
+Looks at the egress queues of priorities with PFC on ports in service of a deployed switch. One without a `BUFFER_QUEUE`
+row is a warning where the same queue of other ports has a row, where other queues of the port have rows, or where the
+switch has profiles of egress pools and no such row at all. A fragment of a configuration without all of these is left
+alone.
 
 ## Why it breaks a lossless fabric
-Without a profile the queue has whatever the chip gives a queue that nobody configured, which is a lossy share. What
-ingress keeps with PFC and headroom is then dropped at egress, where no pause helps.
+Without a profile the queue has the chip's default, which is a lossy share. Packets that PFC and headroom keep at
+ingress are then dropped at egress, where no pause helps.
 
 ## Bad
 ```json config_db base=leaf
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per queue without a buffer profile that other ports give the same queue."""
+    """Yield a violation per set of lossless queues without a buffer profile, where other queues or ports have one."""
     sets = device.view.lossless_sets
     usual = {number for ports in sets for number in _queues(ports.qos, buffered=True)}
     unused = not device.tables.table("BUFFER_QUEUE") and has_egress_profiles(device)
@@ -73,12 +74,12 @@ def check(device: Device) -> Results:
 
 
 def _gives_queues_buffers(qos: PortQos) -> bool:
-    """Return whether some queue of a port has a BUFFER_QUEUE row: then one without is no matter of another file."""
+    """Return whether some queue of a port has a BUFFER_QUEUE row: then the rows are not in another file."""
     return any(queue is not None and queue.buffer_origin is not None for queue in qos.queues)
 
 
 def _queues(qos: PortQos, *, buffered: bool) -> Iterator[int]:
-    """Yield the queues of priorities with PFC that have a BUFFER_QUEUE row, or that have none."""
+    """Yield the queues of priorities with PFC that have a BUFFER_QUEUE row, or without ``buffered`` have none."""
     for priority in qos.pfc.priorities:
         number = qos.queue_of(priority)
         stopped = qos.pfc_to_queue.targets[priority] if qos.pfc_to_queue else priority

@@ -1,20 +1,20 @@
-"""The profile lists of a port must cover the pools that its lossless traffic is in.
+"""The profile lists of a port must cover the pools of its lossless traffic.
 
 Severity: error
 Subject: device
 
 ## What it does
 Looks at ports with PFC in service on a deployed switch that have a row in `BUFFER_PORT_EGRESS_PROFILE_LIST` or
-`BUFFER_PORT_INGRESS_PROFILE_LIST`. The pool of every lossless queue must be that of a profile in the egress list, the
-pool of every lossless group that of one in the ingress list. Where one is left out, or has a zero profile, which SONiC
-gives ports out of use, that is an error on NVIDIA switches and a warning elsewhere. Ports without such a row, and lists
-that name a profile that is not in the file (CFG002), are left alone.
+`BUFFER_PORT_INGRESS_PROFILE_LIST`. The egress list must have a profile of the pool of every lossless queue, the ingress
+list one of the pool of every lossless group. A pool without a profile, or with a zero profile, which SONiC gives ports
+out of use, is an error on NVIDIA switches and a warning elsewhere. Ports without such a row, and lists that name a
+profile that is not in the file (CFG002), are left alone.
 
 ## Why it breaks a lossless fabric
-A list says, pool by pool, how much all queues or groups of the port may hold together. NVIDIA's driver gives the port
-a limit of 0 in each pool that the list leaves out: its lossless queues hold no more than what is reserved for them,
-which is nothing, and frames that ingress kept are dropped at egress, without a pause. What other chips do, no public
-source says.
+A list limits, for each pool, how much all queues or groups of the port may hold together. NVIDIA's driver gives the
+port a limit of 0 in each pool that the list leaves out: its lossless queues have only their reserved buffer, which is
+0, and frames that ingress kept are dropped at egress, without a pause. No public source describes the behavior of other
+chips.
 
 ## Bad
 ```json config_db base=leaf
@@ -67,7 +67,7 @@ _SIDES = ("ingress", "egress")
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per side and set of pools that lists of ports leave out."""
+    """Yield a violation per side and set of pools that the profile lists of ports leave out."""
     serving = filter(None, map(in_service, device.view.lossless_sets))
     yield from merged(violation for ports in serving for violation in _violations(device, ports))
 
@@ -90,7 +90,7 @@ def _violations(device: Device, ports: PortSet) -> Iterator[Violation]:
 
 
 def _pools(qos: PortQos, side: str) -> Iterator[str]:
-    """Yield the pools that the lossless groups or queues of a port are in."""
+    """Yield the pools of the lossless groups (``side`` ingress) or lossless queues of a port."""
     for priority in qos.pfc.priorities:
         profile = _group_profile(qos, priority) if side == "ingress" else _queue_profile(qos, priority)
         if profile is not None and profile.pool is not None:
@@ -106,9 +106,9 @@ def _queue_profile(qos: PortQos, priority: int) -> BufferProfile | None:
     number = qos.queue_of(priority)
     queue = qos.queues[number] if number != UNREADABLE and not counted_lossy(qos, priority) else None
     profile = queue.buffer if queue is not None else None
-    # One on an ingress pool is SWS014's.
+    # SWS014 reports a queue on an ingress pool.
     of_egress = profile is not None and profile.pool is not None and profile.pool.kind != "ingress"
-    # A queue that holds nothing is PFC005's.
+    # PFC005 reports a queue with a zero profile.
     return profile if of_egress and profile and not (is_lossy(profile) or profile.is_zero) else None
 
 

@@ -6,18 +6,18 @@ Subject: device
 
 ## What it does
 Looks on deployed switches of the traditional buffer model at the `BUFFER_PG` rows of ports with PFC in service that
-name another profile than `pg_lossless_<speed>_<length>_profile` of the port's own speed and cable length,
-where the switch has a headroom row, or the file a profile, of that name: one without headroom too, where the row is
-for exactly the numbers that buffermgrd writes. It is only information where both profiles
-say the same, and where the row still names what the switch makes for another speed or length: the right one comes by
-itself. Where there is no headroom row the group keeps what it names (BUF003); headroom that is too small for
-the cable is BUF001's and BUF002's.
+name another profile than `pg_lossless_<speed>_<length>_profile` of the port's own speed and cable length, where the
+switch has a headroom row, or the file a profile, of that name. A row that names a profile without headroom counts where
+it is for exactly the numbers that buffermgrd writes. The finding is only information where both profiles have the same
+headroom and threshold, and where the row still names the generated profile of another speed or length: the switch
+replaces it by the right one. Where there is no headroom row the group keeps its profile (BUF003). BUF001 and BUF002
+report headroom that is too small for the cable.
 
 ## Why it breaks a lossless fabric
-buffermgrd writes the profile of speed and length into the row, whatever stands there, as soon as it knows speed,
-length, admin status and `pfc_enable` of the port: at every start. Headroom and threshold that the file shows, and that
-were checked and simulated, are then not those that run. A row for other numbers than a run of `pfc_enable` (`3-4`)
-stays, and another one is put beside it, which writes the same groups.
+At every start, as soon as it has speed, length, admin status and `pfc_enable` of the port, buffermgrd overwrites the
+row with the profile of speed and length. The headroom and threshold in the file, which were checked and simulated, are
+then not those in use. A row for other numbers than a run of `pfc_enable` (`3-4`) stays, and buffermgrd adds a second
+row for the same groups.
 
 ## Bad
 ```json config_db base=leaf
@@ -41,8 +41,8 @@ stays, and another one is put beside it, which writes the same groups.
 ```
 
 ## Fix
-Name the profile of the port's own speed and length. Headroom or a threshold of one's own for some ports takes the
-dynamic buffer model, or a change to that profile, which all ports of that speed and length share.
+Name the profile of the port's own speed and length. For another headroom or threshold on some ports, use the dynamic
+buffer model, or change that profile, which all ports of that speed and length share.
 
 ## Sources
 - sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b (doSpeedUpdateTask; since @60a90d7 in 2018, by slices of pfc_enable since
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per profile that ports name, and the one that the switch puts in its place."""
+    """Yield a violation per profile that groups name, and that the switch replaces by another."""
     if device.switch.qos.buffer_model == "traditional":
         serving = filter(None, map(in_service, device.view.lossless_sets))
         yield from merged(violation for ports in serving for violation in _violations(device, ports))
@@ -95,7 +95,7 @@ def _violations(device: Device, ports: PortSet) -> Iterator[Violation]:
 
 
 def _lossy_in_file(device: Device, ports: PortSet, group: PriorityGroup, own: str) -> Iterator[Violation]:
-    """Yield that a row names a profile without headroom, in whose place buffermgrd writes that of speed and length."""
+    """Yield a violation for a row whose profile has no headroom, and which buffermgrd overwrites."""
     written = device.tables.written("BUFFER_PG")[str(group.origin.path[-1])]
     name = written.reference("profile")
     if name in device.tables.table("BUFFER_PROFILE"):
@@ -110,7 +110,7 @@ def _lossy_in_file(device: Device, ports: PortSet, group: PriorityGroup, own: st
 
 
 def _made(device: Device, ports: PortSet, own: str, cable_m: int) -> tuple[int | None, int | None] | None:
-    """Return headroom and threshold of the profile that the switch takes; None where it has none, or nobody knows."""
+    """Return headroom and threshold of the profile that the switch uses; None where it has none or it is unknown."""
     tables, hwsku = device.tables, ports.switch.hwsku
     row = tables.row("BUFFER_PROFILE", own)
     if row is not None:
@@ -154,7 +154,7 @@ def _violation(
 
 
 def _change(given: tuple[int, int | None], made: tuple[int | None, int | None]) -> str:
-    """Return what runs in place of what the file shows."""
+    """Return the note on the headroom and threshold in use, where they differ from those in the file."""
     headroom = f"headroom of {format_bytes(made[0] or 0)} in place of {format_bytes(given[0])}"
     threshold = f"threshold {made[1]} in place of {given[1]}"
     changed = [
@@ -164,7 +164,7 @@ def _change(given: tuple[int, int | None], made: tuple[int | None, int | None]) 
 
 
 def _runs(priorities: tuple[int, ...]) -> set[str]:
-    """Return the numbers of the rows that buffermgrd writes: ``3-4`` for priorities side by side."""
+    """Return the groups in the keys of rows that buffermgrd writes: ``3-4`` for consecutive priorities."""
     starts = [p for p in priorities if p - 1 not in priorities]
     ends = [p for p in priorities if p + 1 not in priorities]
     return {

@@ -5,14 +5,14 @@ Subject: intent
 
 ## What it does
 In the traditional buffer model a cable without a row of its own takes the next longer row of the HWSKU, never a shorter
-one. This rule looks in an intent for links where more than half of the headroom of that row is more than SONiC's own
-formula gives the cable, and says what that costs each switch. Rows that are a little longer are SONiC's normal way, and
-silent. So are chips that SONiC has no formula for, rows that the formula does not reproduce, and headroom that the
-intent states.
+one. This rule looks in an intent for links whose row has more than twice the headroom that SONiC's own formula gives
+for the cable, and reports the unused buffer of each switch. Rows that are a little longer are normal in SONiC and are
+not reported. Chips for which SONiC has no formula, rows that the formula does not reproduce, and headroom that the
+intent states are left alone.
 
 ## Why it breaks a lossless fabric
-It does not: more headroom than a cable needs is safe. But it is never used, and it is missing in the buffer that all
-ports share: thresholds are lower and pauses come earlier. A shared headroom pool is larger than it needs to be.
+It does not: more headroom than a cable needs is safe. But the surplus is never used, and it is missing in the buffer
+that all ports share: thresholds are lower and pauses come earlier. A shared headroom pool is larger than needed.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -39,8 +39,8 @@ topology:
 ```
 
 ## Fix
-Keep the cable within the next shorter row, or let the switch compute headroom from the length: the dynamic buffer
-model does.
+Keep the cable within the next shorter row, or let the switch compute headroom from the length, with the dynamic buffer
+model.
 
 ## Sources
 - sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b (a length without a row has no lossless group)
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 
 
 class _LongRow(NamedTuple):
-    """Ports whose row is for a longer cable, what the formula gives theirs, and how many groups of a port have it."""
+    """Ports with the headroom row of a longer cable, their need by formula, and the number of such groups per port."""
 
     ports: PortSet
     row: HeadroomRow
@@ -78,17 +78,17 @@ class _LongRow(NamedTuple):
 
     @property
     def unused_bytes(self) -> int:
-        """What a group has beyond the formula."""
+        """The headroom of a group in bytes beyond its need by the formula."""
         return self.row.headroom_bytes - self.need.headroom_bytes
 
     @property
     def unused_on_switch_bytes(self) -> int:
-        """What all groups of these ports on one switch have beyond it."""
+        """The unused headroom of all groups of these ports on one switch, in bytes."""
         return self.unused_bytes * len(self.ports.ports) * self.groups
 
 
 def check(view: View) -> Results:
-    """Yield a violation per kind of cable whose row is for one that needs more than twice as much."""
+    """Yield a violation per cable whose headroom row has more than twice its need by the formula."""
     rows = (it for ports in view.lossless_sets if (it := _long_row(ports)) is not None)
     for identical in grouped(
         ((it.ports.cable.origin, it.row, it.need.headroom_bytes), it) for it in rows

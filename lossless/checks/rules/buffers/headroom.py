@@ -1,4 +1,4 @@
-"""What the rules on headroom share: profiles of lossless groups with their links, and what decides a headroom."""
+"""Headroom of the profiles of lossless groups: needs of their links, origins and remedies of findings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class ProfileHeadroom(NamedTuple):
-    """One profile of lossless groups, what it gives in headroom, and what the link behind it needs."""
+    """One profile of lossless groups, the headroom it gives in bytes, and the need of the link."""
 
     ports: PortSet
     profile: BufferProfile
@@ -62,7 +62,7 @@ class ProfileHeadroom(NamedTuple):
 
 
 def profile_headrooms(view: View) -> Iterator[ProfileHeadroom | MissingInput]:
-    """Yield each distinct profile of lossless groups with its link, and a missing input for each that is unknown."""
+    """Yield each distinct profile of lossless groups with its link; a missing input where one of the two is unknown."""
     for ports in view.lossless_sets:
         link = link_need(ports)
         for profile in _lossless_profiles(ports):
@@ -87,14 +87,14 @@ def _lossless_profiles(ports: PortSet) -> Iterable[BufferProfile | MissingInput]
 
 
 class ProfileUse(NamedTuple):
-    """A lossless profile that a file writes, and the ports with PFC whose groups name it."""
+    """A lossless profile with a row of its own, and the ports with PFC whose groups name it."""
 
     profile: BufferProfile
     sets: tuple[PortSet, ...]
 
 
 def written_profiles(view: View) -> Iterator[ProfileUse]:
-    """Yield the lossless profiles of a deployed file that ports with PFC use; rows of a HWSKU are none."""
+    """Yield the lossless profiles with a row in the file that ports with PFC use; those of a HWSKU are left out."""
     uses = grouped(
         (id(profile), (profile, ports)) for ports in view.lossless_sets for profile in _row_profiles(ports)
     )
@@ -110,10 +110,9 @@ def _row_profiles(ports: PortSet) -> Iterable[BufferProfile]:
 
 
 def headroom_origin(ports: PortSet, profile: BufferProfile) -> Origin:
-    """Return where a headroom is decided: in the profile or where an intent states it, else by the cable it was looked
-    up by.
+    """Return the origin that decides a headroom: the profile, the intent, or the cable length of the lookup.
 
-    A row that still names what was generated for another speed or length is itself to blame.
+    A ``BUFFER_PG`` row that still names the profile of another speed or length is itself the origin.
     """
     if row_of(profile) is None or is_computed(ports, profile):
         stated = profile.origin.path[-1:] == ("xoff",)
@@ -124,14 +123,14 @@ def headroom_origin(ports: PortSet, profile: BufferProfile) -> Origin:
 
 
 def is_computed(ports: PortSet, profile: BufferProfile) -> bool:
-    """Return whether the switch computes what a profile gives: its row, if it has one, states a threshold alone."""
+    """Return whether the switch computes the headroom of a profile; a row of such a profile has a threshold alone."""
     return ports.switch.qos.buffer_model == "dynamic" and any(
         group is not None and group.generated and group.buffer is profile for group in ports.qos.groups
     )
 
 
 def _hollow_note(ports: PortSet, profile: BufferProfile) -> str:
-    """Return why a profile gives less headroom than its xoff says, empty where it does not."""
+    """Return the reason why a profile gives less headroom than its xoff; empty where it gives the xoff."""
     if given_headroom(ports.switch, profile) == profile.xoff_bytes:
         return ""
     size, xoff = format_bytes(profile.reserved_bytes), format_bytes(profile.xoff_bytes)
@@ -139,7 +138,7 @@ def _hollow_note(ports: PortSet, profile: BufferProfile) -> str:
 
 
 def row_help(ports: PortSet, profile: BufferProfile, need: HeadroomNeed) -> str:
-    """Return how a headroom that follows from something else is fixed: a length, a stale row, a size; else nothing."""
+    """Return the remedy for a headroom that depends on a cable length, a stale row or a size; else an empty text."""
     if is_computed(ports, profile):
         return computed_help(ports, need.headroom_bytes)
     stale = _stale_row(ports, profile)
@@ -154,7 +153,7 @@ def row_help(ports: PortSet, profile: BufferProfile, need: HeadroomNeed) -> str:
 
 
 def computed_help(ports: PortSet, needed_bytes: int) -> str:
-    """Return how groups whose headroom a switch computes get more: by the real length, else by a profile."""
+    """Return the remedy for computed headroom that is too small: the real cable length, else a profile of its own."""
     told_m, known_m = ports.cable.configured_m, ports.cable.known_m
     if told_m is not None and known_m is not None and told_m < known_m:
         return f"set the length of these cables to {known_m} m, from which the switch computes headroom"
@@ -162,7 +161,7 @@ def computed_help(ports: PortSet, needed_bytes: int) -> str:
 
 
 def _stale_row(ports: PortSet, profile: BufferProfile) -> Origin | None:
-    """Return the row of the group that names a profile generated for another speed or length, else None."""
+    """Return the row of a group that names a profile generated for another speed or length; None without one."""
     if ports.speed_bps is None or not ports.cable.configured_m:
         return None
     own = pg_profile_name(ports.speed_bps, ports.cable.configured_m)
@@ -172,7 +171,7 @@ def _stale_row(ports: PortSet, profile: BufferProfile) -> Origin | None:
 
 
 def _fresh_row(ports: PortSet, stale: Origin, need: HeadroomNeed) -> str:
-    """Return how a port gets the headroom of its own speed and length; other ports may need the old profile."""
+    """Return the remedy for a stale row. The old profile is not changed, because other ports may need it."""
     own = pg_profile_name(ports.speed_bps, ports.cable.configured_m)
     row = "|".join(map(str, stale.path))
     if need.method == "vendor row":

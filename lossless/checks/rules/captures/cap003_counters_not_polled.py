@@ -1,15 +1,15 @@
-"""Counters of a group that is not polled say nothing of now.
+"""The counter groups that rules read must be polled.
 
 Severity: info
 Subject: running device
 
 ## What it does
 Looks for counter groups that are switched off, in `FLEX_COUNTER_TABLE` or by `counterpoll show`, and whose counters
-rules about running state read. What such a group has counted is not checked.
+rules about running state read. The counters of such a group are not checked.
 
 ## Why it breaks a lossless fabric
 Counters of a group that is switched off stay in COUNTERS_DB with their last values. They look healthy, or as bad as
-they were, and do not move whatever happens.
+they were, and no event changes them.
 
 ## Bad
 ```text capture
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation per group that rules read and that is off."""
+    """Yield a violation per counter group that rules read and that is off."""
     for group in GROUPS:
         said = switched_off(device.state, group)
         if said is not None:

@@ -1,16 +1,16 @@
-"""A counter that has stopped at its largest value.
+"""A counter must not have stopped at its largest value.
 
 Severity: info
 Subject: running device
 
 ## What it does
 Looks for counters of InfiniBand ports that stand at the largest value that they can hold: 15, 255, 65,535 or
-4,294,967,295, by the width of each in PortCounters. One finding names all of a port. Counters of 64 bits, and those
-of which a tool does not say the width, are not reported.
+4,294,967,295, by the width of each in PortCounters. One finding names all such counters of a port. Counters of 64 bits,
+and those whose width is unknown, are not reported.
 
 ## Why it breaks a lossless fabric
-These counters stop, they do not begin again: such a value says that at least that much was counted, at any time since
-somebody cleared it. What happens from now on is not counted, so a port with a dying cable looks as it did last year.
+These counters stop and do not wrap: the value is a lower bound of the events since the counter was last cleared.
+Further events are not counted, so a port with a dying cable looks as it did last year.
 
 ## Bad
 ```text capture
@@ -27,8 +27,8 @@ PortXmitWait:....................4294967295
 ```
 
 ## Fix
-Clear the counters of the port with `perfquery -R`, or read them with 64 bits (`perfquery -x`), and compare two
-captures of one hour apart.
+Clear the counters of the port with `perfquery -R`, or read them with 64 bits (`perfquery -x`), and compare two captures
+one hour apart.
 
 ## Sources
 - InfiniBand Architecture Specification, volume 1, 16.1.3.5 (PortCounters and their widths)

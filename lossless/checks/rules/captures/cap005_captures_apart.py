@@ -1,19 +1,19 @@
-"""Captures that were taken at different times do not show one fabric.
+"""The captures of a fabric must be taken at the same time.
 
 Severity: info
 Subject: running fabric
 
 ## What it does
-Compares the times that captures say they were taken at (`# taken` in what the collector prints). A capture for
-`--since` that was taken after the one it is compared with is a warning: either the two are swapped, or the clock was
-set back. So are two snapshots of one switch that are named as captures of one time: what is read is a mixture of both.
-With `--since`, two devices that have counted at times which have nothing in common are information. Rules that compare
-devices do not compare these: what they say is *not checked*. Captures that overlap may begin and end at any time.
+Compares the times of captures (`# taken` in the output of the collector). A capture for `--since` that was taken after
+the one it is compared with is a warning: either the two are swapped, or the clock was set back. So are two snapshots of
+one switch that are named as captures of one time: the readings are a mixture of both. With `--since`, two devices whose
+counting times do not overlap are information. Rules that compare devices do not compare these and report them as *not
+checked*. Counting times that overlap may begin and end at any time.
 
 ## Why it breaks a lossless fabric
-It does not. A pause that one switch has received is looked for among those that its neighbor has sent. Where the
-neighbor has counted at another time, the two have nothing to do with each other, and a search for the source of a storm
-ends at the wrong device.
+It does not. But the pauses that one switch has received are compared with those that its neighbor has sent. Where the
+neighbor has counted at another time, the two numbers are unrelated, and a search for the source of a storm ends at the
+wrong device.
 
 ## Bad
 ```text earlier
@@ -74,11 +74,11 @@ if TYPE_CHECKING:
 
 _NS_PER_S = 1_000_000_000
 _SNAPSHOT = "switch state"
-"""What a reader of snapshots calls the whole of one."""
+"""The form of a whole snapshot."""
 
 
 def throughout(fabric: RunningFabric) -> Results:
-    """Yield devices of several snapshots, those whose captures are in the wrong order, and those that counted apart."""
+    """Yield violations for several snapshots, captures in the wrong order, and counting times that do not overlap."""
     yield from (_mixed(device, taken) for device in fabric.devices if len(taken := _snapshots(device)) > 1)
     times = [(device, time) for device in fabric.devices if (time := counted_time(device)) is not None]
     yield from (_swapped(device, time) for device, time in times if time.end_s < time.start_s)
@@ -91,7 +91,7 @@ def throughout(fabric: RunningFabric) -> Results:
 
 
 def _snapshots(device: RunningDevice) -> Mapping[int, str]:
-    """Return the files of the snapshots of a switch by their times, in their order."""
+    """Return the files of the snapshots of a switch by time, in ascending order."""
     taken = {
         capture.taken_at: capture.file
         for capture in device.state.captures

@@ -1,26 +1,26 @@
-"""An RDMA DSCP must land on a lossless traffic class.
+"""An RDMA DSCP must be mapped to a lossless traffic class.
 
 Severity: error
 Fix: unsafe
 Subject: fabric
 
 ## What it does
-Follows every DSCP of a lossless class through the DSCP map of each port that has PFC on, and checks that its
-traffic class is lossless there: the declared one with an intent, one with PFC where only `--rdma-dscp` names
-the DSCP. A DSCP that no map names goes to TC 0. Traffic classes 2 and 6 that tunnel remapping makes lossless
-are for bounced packets: they are no place to send a DSCP that went astray. A switch that maps a DSCP which
-`--rdma-dscp` names, and pauses no priority on any port, is an error too.
+Follows every DSCP of a lossless class through the DSCP map of each port that has PFC on, and checks that its traffic
+class is lossless there: the declared one with an intent, one with PFC where only `--rdma-dscp` names the DSCP. A DSCP
+without a map entry goes to TC 0. Traffic classes 2 and 6 that tunnel remapping makes lossless are for bounced packets,
+and the help does not propose them for other DSCPs. A switch that maps a DSCP of `--rdma-dscp`, and has PFC on no port,
+is an error too.
 
-Where nothing names the RDMA DSCPs, the switch is its own measure: a DSCP that most of its ports with PFC map to
-one lossless traffic class, and some to a lossy one, is a warning on those. DSCP 48 is left to CLS007. Ports that pause
-the priority that most ports pause, with no DSCP of it in common with those, are an error: nothing that crosses the
-switch between them is lossless. A priority with PFC that no DSCP of the switch leads to is a warning: its buffers are
-set aside, and the packets that should use them go elsewhere. A lossless class of an intent with `dscp: off` is the
-same, and an error where no other lossless class has a DSCP.
+Where the RDMA DSCPs are unknown, the ports of the switch are compared with each other: a DSCP that most of its ports
+with PFC map to one lossless traffic class, and some to a lossy one, is a warning on the latter. CLS007 checks DSCP 48.
+Ports with PFC on the same priority as most ports, but with no DSCP of it in common with them, are an error: no packet
+that crosses the switch between them is lossless. A priority with PFC to which no DSCP of the switch is mapped is a
+warning: its buffers are reserved, and the packets that should use them go elsewhere. The same holds for a lossless
+class of an intent with `dscp: off`; it is an error where no other lossless class has a DSCP.
 
 ## Why it breaks a lossless fabric
-RDMA then rides a best-effort queue without anything complaining. The first congestion drops packets, and the
-NIC goes back and sends everything again. Stock SONiC maps DSCP 26 to lossy TC 1.
+RDMA then uses a best-effort queue without any error message. The first congestion drops packets, and the NIC goes back
+and sends everything again. Stock SONiC maps DSCP 26 to lossy TC 1.
 
 ## Bad
 ```json config_db base=leaf rdma-dscp=26
@@ -98,12 +98,12 @@ def check(view: View) -> Results:
         yield from _without_dscp(view.fabric.classes.lossless)
     for switch, device in by_switch(view.lossless_sets):
         bounced = {priority for ports in device for priority in remapped(ports.qos)}
-        # What is inferred from the maps themselves cannot contradict them.
+        # Classes that are inferred from the maps cannot contradict them.
         if switch.classes.knowledge == "inferred":
             yield from _against_most(device, bounced)
             yield from _unreached(device)
             continue
-        # One port short of what others of its switch pause is PFC001's.
+        # PFC001 reports a port without a priority that other ports of its switch pause.
         paused = {traffic_class for ports in device for traffic_class in paused_classes(ports.qos)}
         for ports in device:
             yield from _against_classes(ports, paused, bounced)
@@ -113,7 +113,7 @@ def check(view: View) -> Results:
 
 
 def _without_dscp(lossless: Sequence[TrafficClass]) -> Iterator[Violation]:
-    """Yield the lossless classes of an intent that no DSCP leads to; RoCEv2 is then in another class."""
+    """Yield a violation per lossless class of an intent without a DSCP; RoCEv2 is then in another class."""
     bare = [cls for cls in lossless if not cls.dscps and not cls.rest]
     for cls in bare:
         yield Violation(
@@ -127,7 +127,7 @@ def _without_dscp(lossless: Sequence[TrafficClass]) -> Iterator[Violation]:
 
 
 def _on_a_switch_that_pauses_nothing(switch: Switch, device: Sequence[PortSet]) -> Iterator[Violation]:
-    """Yield the entries of named DSCPs in the maps of a switch with PFC on no port; default maps have none."""
+    """Yield a violation per map entry of a named DSCP, on a switch with PFC on no port; default maps are left out."""
     named = {dscp for cls in switch.classes.lossless for dscp in cls.dscps}
     entries = (
         ((dscp_map.entry_origin(dscp), dscp, target), ports)
@@ -148,7 +148,7 @@ def _on_a_switch_that_pauses_nothing(switch: Switch, device: Sequence[PortSet]) 
 
 
 def _against_classes(ports: PortSet, paused: set[int], bounced: set[int]) -> Results:
-    """Yield what the map of a port says against the lossless classes."""
+    """Yield a violation per DSCP of a lossless class that the map of a port leads to another traffic class."""
     if ports.qos.trust_dot1p:
         return
     if ports.qos.dscp_to_tc is None:
@@ -159,7 +159,7 @@ def _against_classes(ports: PortSet, paused: set[int], bounced: set[int]) -> Res
 
 
 def _against_most(device: Sequence[PortSet], bounced: set[int]) -> Results:
-    """Yield what the map of a port says against the maps of most ports of the switch."""
+    """Yield a violation per DSCP whose class is lossy on a port and lossless on most ports of the switch."""
     trusting = [ports for ports in device if not ports.qos.trust_dot1p]
     usual = _usual(trusting, bounced)
     apart = _apart(trusting, bounced)
@@ -178,7 +178,7 @@ def _against_most(device: Sequence[PortSet], bounced: set[int]) -> Results:
 
 
 class _Apart(Record):
-    """Ports that keep no DSCP lossless on a priority that ``most`` ports of their switch keep lossless on it."""
+    """Ports with PFC on a priority of which they and ``most`` ports of their switch have no DSCP in common."""
 
     ports: PortSet
     priority: int
@@ -188,10 +188,10 @@ class _Apart(Record):
 
 
 def _apart(trusting: Sequence[PortSet], bounced: set[int]) -> list[_Apart]:
-    """Return ports between which and most ports of the switch no DSCP of a priority is lossless.
+    """Return the ports that share no DSCP of a priority with most ports of the switch.
 
-    Ports whose map leads to no priority that they pause are among them only where that holds for all they pause: one
-    priority more in a mask is no traffic that is lost.
+    Ports with PFC on a priority without any DSCP count only where none of their priorities with PFC has one: a surplus
+    priority in a mask loses no traffic.
     """
     apart: dict[int, _Apart] = {}
     for priority in sorted({p for ports in trusting for p in ports.qos.pfc.priorities} - bounced):
@@ -213,7 +213,7 @@ def _apart(trusting: Sequence[PortSet], bounced: set[int]) -> list[_Apart]:
 
 
 def _leads(ports: PortSet, priority: int) -> bool:
-    """Return whether ports pause a priority, and their map says of every DSCP where it leads."""
+    """Return whether ports pause a priority, and every entry of their DSCP map can be read."""
     dscp_map = ports.qos.dscp_to_tc
     return (
         priority in ports.qos.pfc.priorities and dscp_map is not None and UNREADABLE not in dscp_map.targets
@@ -221,7 +221,7 @@ def _leads(ports: PortSet, priority: int) -> bool:
 
 
 def _leading(ports: PortSet, priority: int) -> frozenset[int]:
-    """Return the DSCPs that lead to a priority."""
+    """Return the DSCPs that are mapped to a priority."""
     return frozenset(dscp for dscp in DSCPS if ports.qos.traffic_class(dscp) == priority)
 
 
@@ -243,7 +243,7 @@ def _apart_violation(apart: _Apart) -> Violation:
 
 
 def _unreached(device: Sequence[PortSet]) -> Iterator[Violation]:
-    """Yield the priorities with PFC and headroom that no map of the switch leads to."""
+    """Yield a violation per priority with PFC and headroom to which no map of the switch leads."""
     led_to = {target for ports in device for target in _targets(ports)}
     for ports in device if UNREADABLE not in led_to else ():
         for priority in {*ports.qos.pfc.priorities} - led_to - remapped(ports.qos):
@@ -252,7 +252,7 @@ def _unreached(device: Sequence[PortSet]) -> Iterator[Violation]:
 
 
 def _targets(ports: PortSet) -> set[int]:
-    """Return the traffic classes a port's map leads to; one that is not known may lead anywhere."""
+    """Return the target traffic classes of a port's map; ``UNREADABLE`` where the map is unknown."""
     dscp_map = ports.qos.dscp_to_tc
     if dscp_map is None or ports.qos.trust_dot1p:
         return {UNREADABLE}
@@ -260,10 +260,10 @@ def _targets(ports: PortSet) -> set[int]:
 
 
 def _has_headroom(ports: PortSet, priority: int) -> bool:
-    """Return whether the group of a priority has headroom; where no row gives it any, PFC005 says so.
+    """Return whether the group of a priority has headroom; PFC005 reports groups without it.
 
-    A group that buffermgrd makes counts where it makes all of them: beside a row with headroom the mask is wrong, and
-    BUF015 says so.
+    A group that buffermgrd makes counts only where no row has headroom. Otherwise the mask is wrong, and BUF015 reports
+    it.
     """
     backed = [g for g in ports.qos.groups if g is not None and g.buffer is not None and g.buffer.lossless]
     written = [group for group in backed if not group.generated]
@@ -286,7 +286,7 @@ def _unreached_violation(ports: PortSet, priority: int) -> Violation:
 
 
 def _usual(device: Sequence[PortSet], bounced: set[int]) -> dict[int, int]:
-    """Return the DSCPs that more than half of the ports map to one lossless traffic class, and to which."""
+    """Map the DSCPs that more than half of the ports give one lossless traffic class to that class."""
     usual: dict[int, int] = {}
     half = places(device) / 2
     for dscp in sorted({*DSCPS} - {DEFAULT_CNP_DSCP}):

@@ -4,16 +4,14 @@ Severity: warning
 Subject: fabric
 
 ## What it does
-Looks at every DSCP that lands on the traffic class of a lossless class and that no lossless class names:
-with an intent because the lossless class takes the `rest`, on a device because `--rdma-dscp` does not name
-it. Several lossless classes may share the fabric; the DSCP of any of them is at home. The DSCP of CNPs is
-left to CLS007, a whole priority that no RDMA uses to PFC001. Where the lossless classes are inferred from
-the device itself, its maps cannot contradict them.
+Looks at every DSCP that is mapped to the traffic class of a lossless class and that no lossless class names: with an
+intent because the lossless class takes the `rest`, on a device because `--rdma-dscp` does not name it. Where several
+lossless classes share the fabric, the DSCPs of all of them are accepted. CLS007 checks the DSCP of CNPs, PFC001 a whole
+priority without RDMA. Where the lossless classes are inferred from the device itself, its maps cannot contradict them.
 
 ## Why it breaks a lossless fabric
-Whoever sends that DSCP joins the pause domain. A TCP bulk transfer that fills the lossless queue pauses
-every RDMA sender behind it, and it takes headroom that was sized for traffic that slows down when it is told
-to.
+Every sender of that DSCP joins the pause domain. A TCP bulk transfer that fills the lossless queue pauses every RDMA
+sender behind it, and it takes headroom that was sized for traffic that slows down on congestion signals.
 
 ## Bad
 ```json config_db base=leaf rdma-dscp=26
@@ -77,7 +75,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per DSCP map that puts other traffic beside RDMA."""
+    """Yield a violation per DSCP map that gives other DSCPs the lossless traffic class of RDMA."""
     congestion = view.fabric.congestion
     cnp_dscp = congestion.cnp_dscp if congestion else DEFAULT_CNP_DSCP
     for ports in view.lossless_sets:

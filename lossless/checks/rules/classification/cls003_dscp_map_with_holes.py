@@ -5,14 +5,13 @@ Fix: safe
 Subject: device
 
 ## What it does
-Looks at the DSCP map of each port with PFC on a deployed device. A map that names most DSCPs and leaves out a few
-is taken for one that was meant to be whole; one that names a handful on purpose is well. Where traffic class 0 has
-PFC, every hole counts. Holes that CLS001 reports are left to it: those of named RDMA DSCPs, those of DSCPs that
-most other ports map to a lossless class, and those of a map that leads to no lossless class at all.
+Looks at the DSCP map of each port with PFC on a deployed device. A map that names most DSCPs is expected to name all of
+them; a map that names only a few is accepted. Where traffic class 0 has PFC, every missing DSCP counts. CLS001 reports
+missing RDMA DSCPs, DSCPs that most other ports map to a lossless class, and maps without any lossless class.
 
 ## Why it breaks a lossless fabric
-A DSCP without an entry goes to traffic class 0: whatever was meant for it, the switch serves it best effort, and
-nothing says so. Where class 0 is lossless it is worse: everybody who marks such a DSCP can pause the fabric.
+A DSCP without an entry goes to traffic class 0, and the switch serves it best effort without any message. Where class 0
+is lossless it is worse: every sender of such a DSCP can pause the fabric.
 
 ## Bad
 ```json config_db base=azure
@@ -78,14 +77,14 @@ def _holes(device: Device, dscp_map: IndexMap, sets: Sequence[PortSet]) -> Itera
 
 
 def _meant_whole(dscp_map: IndexMap) -> bool:
-    """Return whether a map names most DSCPs: who writes exceptions only names a few."""
+    """Return whether a map names most DSCPs, and so is meant to name all of them."""
     return 2 * dscp_map.targets.count(None) < len(DSCPS)
 
 
 def _leads_to_all(dscp_map: IndexMap, sets: Sequence[PortSet]) -> bool:
-    """Return whether every priority with PFC has a DSCP; where one has none, CLS001 says what that means.
+    """Return whether every priority with PFC has a DSCP; CLS001 reports priorities without one.
 
-    Where RDMA DSCPs are named it goes by those, one by one.
+    Where RDMA DSCPs are named, CLS001 checks those one by one, and True is returned.
     """
     if sets[0].switch.classes.knowledge != "inferred":
         return True
@@ -94,7 +93,7 @@ def _leads_to_all(dscp_map: IndexMap, sets: Sequence[PortSet]) -> bool:
 
 
 def _reported(device: Device, dscp: int) -> bool:
-    """Return whether CLS001 reports that a DSCP has no entry: it knows that the DSCP carries RDMA."""
+    """Return whether CLS001 reports the missing entry of a DSCP, because the DSCP carries RDMA."""
     classes = device.switch.classes
     if classes.knowledge != "inferred":
         return any(dscp in cls.dscps for cls in classes.lossless)

@@ -1,20 +1,20 @@
-"""A port with PFC must read the class of its packets where they carry it.
+"""A port with PFC must trust the field in which its packets carry their class.
 
 Severity: warning
 Fix: unsafe
 Subject: device, switch
 
 ## What it does
-Looks at ports in service with PFC on a deployed device. A port that binds neither a DSCP map nor an 802.1p map,
-on a switch without a global DSCP map, puts every packet into traffic class 0. A port that trusts 802.1p alone must
-get tagged packets: on a routed port, or a member of a routed LAG, none arrive. Sub-interfaces and VLANs are tagged,
-and storage backends trust 802.1p by design. A map that is bound and not there is CFG002's. On a switch that runs
-another system a port with PFC on that reads nothing is named too where no priority is no-drop yet.
+Looks at ports in service with PFC on a deployed device. A port that binds neither a DSCP map nor an 802.1p map, on a
+switch without a global DSCP map, puts every packet into traffic class 0. A port that trusts 802.1p alone must get
+tagged packets: on a routed port, or a member of a routed LAG, none arrive. Sub-interfaces and VLANs are tagged, and
+storage backends trust 802.1p by design. CFG002 reports a bound map that does not exist. On a switch that runs another
+system, a port with PFC on that trusts nothing is also reported where no priority is no-drop yet.
 
 ## Why it breaks a lossless fabric
-802.1p lives in the VLAN tag, and the tag ends at the first router. From there on RDMA arrives without a class, is
-served best effort and dropped under congestion, while PFC protects a queue that nothing enters. PFC by 802.1p also
-made trunks of server ports, which broke booting over the network; PFC by DSCP is the answer to both.
+802.1p is in the VLAN tag, and the tag ends at the first router. From there on RDMA arrives without a class, is served
+best effort and dropped under congestion, while PFC protects an empty queue. PFC by 802.1p also needs server ports to be
+trunks, which broke booting over the network; PFC by DSCP avoids both problems.
 
 ## Bad
 ```json config_db base=leaf
@@ -97,12 +97,12 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation for ports with PFC that trust nothing, and for routed ones that trust 802.1p alone."""
+    """Yield a violation for ports with PFC without any trusted field, and for routed ones that trust 802.1p alone."""
     yield from merged(_violations(device))
 
 
 def on_switch(switch: SwitchConfiguration) -> Results:
-    """Yield a violation for ports with PFC, of another system, that trust nothing or tags that do not come."""
+    """Yield a violation for ports with PFC of another system that trust nothing, or VLAN tags that do not arrive."""
     yield from merged(_of_switch(switch))
 
 
@@ -142,7 +142,7 @@ def _violations(device: Device) -> Iterator[Violation]:
 
 def _trusts_nothing(device: Device, ports: PortSet) -> Iterator[Violation]:
     rows = (device.tables.row("PORT_QOS_MAP", name) for name in (ports.ports[0].name, "global"))
-    # A map that is named and not there is another matter: the whole row then waits for it.
+    # A named map that does not exist is reported by CFG002: the whole row then waits for it.
     if any(row is not None and row.reference("dscp_to_tc_map") for row in rows):
         return
     priorities, name = spell(ports.qos.pfc.priorities), _map_for(device, ports)
@@ -153,7 +153,7 @@ def _trusts_nothing(device: Device, ports: PortSet) -> Iterator[Violation]:
         help=_help(name, ports, "bind a map"),
         fix=_fix(name, ports),
         data={"pfc": list(ports.qos.pfc.priorities)},
-        # Elsewhere on the switch a DSCP has its lossless class: here it has none.
+        # The DSCPs of a lossless class are known, and this port does not read them.
         severity="error" if any(cls.dscps for cls in ports.switch.classes.lossless) else None,
     ).on_ports(ports)
 
@@ -180,7 +180,7 @@ def _trusts_tags(device: Device, ports: PortSet) -> Violation:
 
 
 def _map_for(device: Device, ports: PortSet) -> str:
-    """Return a map of the switch that leads to all that ports pause, empty where none does."""
+    """Return the name of a DSCP map that leads to all priorities with PFC of some ports; empty without one."""
     wanted = {str(priority) for priority in ports.qos.pfc.priorities}
     rows = device.tables.table("DSCP_TO_TC_MAP").values()
     return next((row.key for row in rows if wanted <= {*row.fields.values()}), "")

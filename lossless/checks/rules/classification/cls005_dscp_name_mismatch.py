@@ -1,14 +1,14 @@
-"""A DSCP that is given by name and number must be one DSCP.
+"""The name and the number of a DSCP must stand for the same DSCP.
 
 Severity: error
 Subject: intent
 
 ## What it does
-Compares the number of each DSCP that a class writes beside a name (`dscp: {AF31: 26}`) with what the name stands
-for. The number counts: it is what is rendered.
+Compares the number of each DSCP that a class writes beside a name (`dscp: {AF31: 26}`) with the DSCP of that name. The
+number counts: it is rendered into files.
 
 ## Why it breaks a lossless fabric
-Hosts are often set by name and switches by number, or the other way round. CS3 is 24, AF31 is 26: one letter off,
+Hosts are often set by name and switches by number, or the other way round. CS3 is 24, AF31 is 26: with the wrong name,
 RDMA arrives in a class that is not lossless.
 
 ## Bad
@@ -27,7 +27,7 @@ classes:
 ```
 
 ## Fix
-Write the name of the number, or the number of the name, whichever the hosts are set to.
+Write the name of the number, or the number of the name, depending on the setting of the hosts.
 
 ## Sources
 - RFC 2474, section 4.2.2.2 (CS0 to CS7); RFC 2597, section 6 (AF11 to AF43); RFC 3246 (EF)
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per name of another DSCP than its number."""
+    """Yield a violation per name whose DSCP differs from the number beside it."""
     for cls in view.fabric.classes.classes:
         for named in cls.named_dscps:
             if named.means != named.dscp:

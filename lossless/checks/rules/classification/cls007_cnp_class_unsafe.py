@@ -5,17 +5,16 @@ Fix: unsafe
 Subject: fabric, switch
 
 ## What it does
-With DCQCN, looks up the class of the DSCP that the NICs put on CNPs. It is an error where no class names
-that DSCP, so that CNPs fall into the class of the rest, or where its class is lossless; a class that is
-served by DWRR instead of strict priority is worth knowing. Where a class called `cnp` exists and the NICs
-are told another DSCP, CLS008 reports it instead. A deployed file does not say what the NICs send: there, only
-their default, DSCP 48, on a traffic class with PFC is a warning. On a switch that runs another system it is worth
-knowing where DSCP 48 shares a queue with unmarked traffic that is not served strictly. Under `pfc-only` there
-are no CNPs.
+With DCQCN, looks up the class of the DSCP that the NICs put on CNPs. It is an error where no class names that DSCP, so
+that CNPs fall into the class of the rest, or where its class is lossless. A class that is served by DWRR instead of
+strict priority is information. Where a class called `cnp` exists and the NICs use another DSCP, CLS008 reports it
+instead. A deployed file does not have the DSCP of the NICs: there, only their default, DSCP 48, on a traffic class with
+PFC is a warning. On a switch that runs another system, DSCP 48 in one queue with unmarked traffic and without strict
+priority is information. Under `pfc-only` there are no CNPs.
 
 ## Why it breaks a lossless fabric
-A CNP tells the sender to slow down. Behind paused data, or behind a full default queue, it arrives when the
-queue has long overrun its thresholds; in a lossless class it is itself paused by the congestion it reports.
+A CNP asks the sender to slow down. Behind paused data, or behind a full default queue, it arrives long after the queue
+has passed its thresholds; in a lossless class it is itself paused by the congestion it reports.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -79,10 +78,10 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import PortSet, View
 
 DEFAULT_CNP_DSCP = 48
-"""What ConnectX NICs put on CNPs unless told otherwise (mlxconfig query prints, CNP_DSCP; profiles/nics)."""
+"""The default DSCP of CNPs of ConnectX NICs (mlxconfig query prints, CNP_DSCP; profiles/nics)."""
 _UNMARKED_DSCP = 0
 CNP_CLASS = "cnp"
-"""The class an intent means for CNPs, by its name."""
+"""The name of the class for CNPs in an intent."""
 _WHY = "a CNP that waits behind the congestion it reports slows the sender too late"
 
 
@@ -106,7 +105,7 @@ def _deployed(view: View) -> Iterator[Violation]:
 
 
 def on_switch(switch: SwitchConfiguration) -> Results:
-    """Yield a violation where a port of another system sends CNPs behind unmarked traffic."""
+    """Yield a violation where a port of another system puts CNPs into the queue of unmarked traffic."""
     yield from merged(_behind_unmarked(switch.view))
 
 

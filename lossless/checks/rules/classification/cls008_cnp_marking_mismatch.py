@@ -1,18 +1,17 @@
-"""What the NICs put on CNPs must be what the switches expect.
+"""The DSCP and priority that NICs put on CNPs must be those that the switches expect.
 
 Severity: error
 Subject: intent, hosts
 
 ## What it does
-Compares the DSCP and the priority that the hosts' DCQCN puts on CNPs with the class that is meant for them:
-a DSCP that class `cnp` does not name, and a priority other than that of the class that carries the DSCP, unless
-it is the one that the NIC's vendor ships (6 of NVIDIA, 7 of Broadcom) and nothing pauses it. Where no class
-called `cnp` exists, CLS007 checks where CNPs end up.
+Compares the DSCP and the priority that the hosts' DCQCN puts on CNPs with the class that is meant for them: a DSCP that
+class `cnp` does not name, and a priority other than that of the class that carries the DSCP. The default priority of
+the NIC's vendor (6 of NVIDIA, 7 of Broadcom) is accepted where it has no PFC. Where no class called `cnp` exists,
+CLS007 checks the class of CNPs.
 
 ## Why it breaks a lossless fabric
-The switches prepared a queue for CNPs and the CNPs use another: the default one, or worse a lossless one
-where they wait behind the data they should slow down. A NIC that sends CNPs on a priority with PFC has them
-paused at once.
+The switches have a queue for CNPs and the CNPs use another one: the default queue, or a lossless one where they wait
+behind the data they should slow down. A NIC that sends CNPs on a priority with PFC has them paused at once.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -81,7 +80,7 @@ def check(view: View) -> Results:
 
 
 def _paused_by(host: HostQos) -> tuple[int, ...]:
-    """Return the priorities that a host that was read pauses, which its own CNPs must not have."""
+    """Return the priorities with PFC of a host that was read, which its own CNPs must not have; none for an intent."""
     paused = host.pfc_priorities
     return () if host.provenance == "intent" or isinstance(paused, Unknown) else paused
 
@@ -131,7 +130,7 @@ def _dscp(
 
 
 def _paused(host: HostQos, dscp: int, cls: TrafficClass, hosts: tuple[str, ...]) -> Violation:
-    """Return that CNPs of a host wait behind what they should slow down, by the map of its switch."""
+    """Return the violation for CNPs that the map of the switch puts into the lossless class they should slow down."""
     origin = host.dcqcn.at("cnp_dscp")
     return Violation(
         origin=origin,
@@ -152,7 +151,7 @@ def _priority(
         return
     paused = any(other.priority == sent for other in classes.lossless)
     if not paused and host.nic is not None and sent == host.nic.cnp_priority:
-        return  # What the vendor ships: no switch looks at it, and nothing pauses it.
+        return  # The default of the vendor: no switch reads this priority, and it has no PFC.
     origin = host.dcqcn.at("cnp_priority")
     yield Violation(
         origin=origin,

@@ -7,16 +7,15 @@ Subject: device, switch
 Needs: TC_TO_DSCP_MAP
 
 ## What it does
-Looks at ports with PFC on a deployed device that bind a `tc_to_dscp_map`, which writes DSCP again when packets leave.
-Each lossless traffic class must leave with a DSCP that comes back to that class, by the maps with which the device
-itself takes packets in. On a switch that runs another system it looks at what that writes: `remark` of NVUE,
-`qos rewrite dscp` of EOS, `set dscp` of NX-OS. Maps that name other classes only, as those for trimmed packets do, and
-tunnels, which CLS010 checks, are well. What the next switch makes of a DSCP stands in its own file: hence a warning.
+Looks at ports with PFC on a deployed device that bind a `tc_to_dscp_map`, which rewrites the DSCP of leaving packets.
+Each lossless traffic class must leave with a DSCP that the ingress maps of the device itself lead to that class. On a
+switch that runs another system it reads the rewrite commands: `remark` of NVUE, `qos rewrite dscp` of EOS, `set dscp`
+of NX-OS. Maps that name other classes only, such as those for trimmed packets, are accepted; CLS010 checks tunnels. The
+class at the next switch is configured in its own file: hence a warning.
 
 ## Why it breaks a lossless fabric
 The first hop protects the packet and the second does not: it finds another DSCP, serves it best effort and drops it
-under congestion. Nothing is wrong with either switch alone. In a published storage fabric the class that holds
-DSCP 26 is written to CS1.
+under congestion. Each switch alone is correct. In a published storage fabric the class of DSCP 26 is rewritten to CS1.
 
 ## Bad
 ```json config_db base=leaf
@@ -87,7 +86,7 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per entry that writes a lossless class to a DSCP of another class."""
+    """Yield a violation per map entry that gives a lossless class the DSCP of another class."""
     if "TC_TO_DSCP_MAP" not in device.tables.data:
         return
     for ports in device.view.lossless_sets:
@@ -98,7 +97,7 @@ def check(device: Device) -> Results:
 
 
 def on_switch(switch: SwitchConfiguration) -> Results:
-    """Yield a violation per lossless class that another system writes to a DSCP of another class."""
+    """Yield a violation per lossless class to which another system gives the DSCP of another class."""
     sets = switch.view.lossless_sets
     lossless = {tc for ports in sets for tc in paused_classes(ports.qos)}
     for rewrite in switch.read.rewrites:
@@ -118,7 +117,7 @@ def on_switch(switch: SwitchConfiguration) -> Results:
 
 
 def _lost(device: Device, ports: PortSet, rewrite: DscpRewrite) -> Iterator[Violation]:
-    """Yield a violation per lossless class that comes back as another; a map that is refused writes nothing."""
+    """Yield a violation per lossless class whose new DSCP leads to another class; a refused map rewrites nothing."""
     for tc in sorted({*ports.qos.pfc.priorities} - remapped(ports.qos)):
         dscp = rewrite.dscps.get(tc) if rewrite.dscps else None
         comes_back = set() if dscp is None else _taken_in(device.view.lossless_sets, dscp)
@@ -127,7 +126,7 @@ def _lost(device: Device, ports: PortSet, rewrite: DscpRewrite) -> Iterator[Viol
 
 
 def _taken_in(sets: Sequence[PortSet], dscp: int) -> set[int]:
-    """Return the traffic classes that ports with PFC give a DSCP."""
+    """Return the traffic classes of a DSCP by the maps of ports with PFC."""
     return {p.qos.traffic_class(dscp) for p in sets if p.qos.dscp_to_tc and not p.qos.trust_dot1p}
 
 

@@ -1,4 +1,4 @@
-"""A tunnel must carry the lossless class on its outside.
+"""A tunnel must carry the lossless class in its outer header.
 
 Severity: warning
 Confidence: medium
@@ -6,18 +6,18 @@ Subject: device, switch
 Needs: TUNNEL
 
 ## What it does
-Looks at `TUNNEL` rows of a device that sends packets through them to a peer (`PEER_SWITCH`). With `dscp_mode`
-uniform the outer header carries the DSCP of the packet, which is well. With `pipe` it carries what
-`encap_tc_to_dscp_map` says, and DSCP 0 without one: every lossless traffic class must get a DSCP that some port of
-the device takes in as lossless, its own or another class that tunnel remapping made. VXLAN tunnels copy the DSCP, as
-SONiC sets no other mode for them.
+Looks at `TUNNEL` rows of a device that sends packets through them to a peer (`PEER_SWITCH`). With `dscp_mode` uniform
+the outer header carries the DSCP of the packet, which is accepted. With `pipe` it carries the DSCP of
+`encap_tc_to_dscp_map`, and DSCP 0 without that map: every lossless traffic class must get a DSCP that is lossless on
+some port of the device, in its own class or in one that tunnel remapping made. VXLAN tunnels copy the DSCP, as SONiC
+sets no other mode for them.
 
-On NVUE a VXLAN overlay that sets one DSCP outside is an error where ports are bridged into it, and that DSCP is not
-lossless. On EOS the rule is not checked where no line says what VXLAN packets carry: it then comes from the traffic
-class, by a map of the platform.
+On NVUE a VXLAN overlay that sets one outer DSCP is an error where ports are bridged into it, and that DSCP is not
+lossless. On EOS the rule is not checked where no line configures the DSCP of VXLAN packets: it then follows from the
+traffic class, by a map of the platform.
 
 ## Why it breaks a lossless fabric
-The switches between the ends see the outer header alone. With DSCP 0 outside, RDMA crosses them best effort and is
+The switches between the ends read the outer header alone. With an outer DSCP of 0, RDMA crosses them best effort and is
 dropped there, though both ends protect it.
 
 ## Bad
@@ -57,7 +57,7 @@ nv set nve vxlan encapsulation dscp value 0   # <- here
 ```
 
 ## Fix
-Map each lossless class to a DSCP that is lossless on the way: 3 to 2 and 4 to 6 where tunnel remapping is on.
+Map each lossless class to a DSCP that is lossless on the path: 3 to 2 and 4 to 6 where tunnel remapping is on.
 
 ## Sources
 - sonic-net/SONiC doc/qos/tunnel_dscp_remapping.md @12d907f (3 to 2 and 4 to 6 for bounced packets)
@@ -88,7 +88,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import PortSet
 
 DEFAULT_DSCP = 0
-"""What the outer header carries in pipe mode where nothing says more (SAI inc/saitunnel.h @003c080)."""
+"""The default DSCP of the outer header in pipe mode (SAI inc/saitunnel.h @003c080)."""
 _MAP = "encap_tc_to_dscp_map"
 
 
@@ -103,7 +103,7 @@ def check(device: Device) -> Results:
 
 
 def on_switch(switch: SwitchConfiguration) -> Results:
-    """Yield a violation per overlay whose packets carry a DSCP outside that is lossy."""
+    """Yield a violation per overlay whose outer DSCP is lossy."""
     sets = switch.view.lossless_sets
     for tunnel in switch.read.tunnels if sets else ():
         if tunnel.dscp is UNKNOWN:
@@ -151,7 +151,7 @@ def _reference(fields: Mapping[str, object]) -> str:
 
 
 def _is_lossless(sets: Sequence[PortSet], dscp: int) -> bool:
-    """Return whether some port with PFC takes a DSCP in as lossless; an entry nobody can read may be."""
+    """Return whether a DSCP is lossless on some port with PFC; an unreadable entry counts as lossless."""
     taken = ((p.qos.traffic_class(dscp), p.qos) for p in sets)
     return any(tc == UNREADABLE or tc in qos.pfc.priorities or qos.trust_dot1p for tc, qos in taken)
 

@@ -6,14 +6,14 @@ Subject: intent
 
 ## What it does
 Looks at the `networks` of an intent that are storage and share the fabric: those with `purpose: storage`, and those
-without a purpose whose name says so (`storage`, `nfs`, `backup-storage`). Their class must not be a lossless one that
-the hosts' own traffic uses. A lossless class of its own is well, and so is a lossy one. Other networks may be the jobs'
-own and are not checked; management is ISO001's. Where the jobs are elsewhere, in that a network with `purpose: compute`
-is `on: separate`, the fabric is storage's own.
+without a purpose whose name indicates storage (`storage`, `nfs`, `backup-storage`). Their class must not be a lossless
+one that the hosts' own traffic uses. A separate lossless class is accepted, and so is a lossy one. Other networks may
+belong to the jobs and are not checked; ISO001 checks management. Where a network with `purpose: compute` is
+`on: separate`, the jobs do not use this fabric, and nothing is checked.
 
 ## Why it breaks a lossless fabric
-Storage comes in bursts of many readers at once. In the class of the collectives its pauses hit the collectives, and
-DCQCN, which sees the marks of both, slows down the wrong ones.
+Storage traffic has bursts of many readers at once. In the class of the collectives its pauses stop the collectives, and
+DCQCN, which reacts to the marks of both, slows down the wrong senders.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per storage network in a lossless class that the hosts mark."""
+    """Yield a violation per storage network in a lossless class of the hosts' RDMA traffic."""
     if any(network.separate and network.purpose == "compute" for network in view.fabric.networks):
         return
     by_name = {cls.name: cls for cls in view.fabric.classes.lossless}
@@ -76,7 +76,7 @@ def check(view: View) -> Results:
 
 
 def _marked(view: View) -> set[str]:
-    """Return the classes that the hosts' RDMA traffic is in, by what they mark."""
+    """Return the names of the classes of the hosts' RDMA traffic, by its DSCPs."""
     classes = (
         view.fabric.classes.of_dscp(marking.dscp) for host, _ in view.host_kinds for marking in markings(host)
     )

@@ -1,4 +1,4 @@
-"""Control traffic and traffic that nobody marked must not be lossless.
+"""Control traffic and unmarked traffic must not be lossless.
 
 Severity: warning
 Confidence: medium
@@ -6,15 +6,15 @@ Fix: unsafe
 Subject: fabric, switch
 
 ## What it does
-Looks where DSCP 0 (everything unmarked: ssh, telemetry, health probes) and DSCP 56 (CS7, network control) go on the
-ports of a deployed device that have PFC, unless `--rdma-dscp` names RDMA DSCPs, for then CLS002 speaks. In an intent
-a lossless class that names DSCP 48 (CS6, what BGP uses) or 56 is a warning; where 48 is on CNPs, CLS007 reports it,
-as it is on devices.
+Looks up the traffic classes of DSCP 0 (unmarked traffic: ssh, telemetry, health probes) and DSCP 56 (CS7, network
+control) on the ports with PFC of a deployed device. Where `--rdma-dscp` names RDMA DSCPs, CLS002 reports them instead.
+In an intent a lossless class that names DSCP 48 (CS6, used by BGP) or 56 is a warning. Where CNPs carry DSCP 48, and on
+devices, CLS007 checks it.
 
 ## Why it breaks a lossless fabric
-A lossless queue can be stopped by whoever is behind it. Under a storm the sessions that should route around it stop
-as well: BGP misses its keepalives and flaps, and nobody can log in to look. And unmarked traffic, which does not slow
-down for ECN, pauses RDMA.
+A receiver can stop a lossless queue. Under a storm the sessions that should route around it stop as well: BGP misses
+its keepalives and flaps, and logins for diagnosis fail. And unmarked traffic, which does not slow down for ECN, pauses
+RDMA.
 
 ## Bad
 ```json config_db base=leaf
@@ -78,7 +78,7 @@ _WHO = {
 
 
 def check(view: View) -> Results:
-    """Yield a violation per map, and per declared class, that makes such traffic lossless."""
+    """Yield a violation per map, and per declared class, that makes control or unmarked traffic lossless."""
     if view.fabric.declared:
         for cls in view.fabric.classes.lossless:
             yield from _declared(view, cls)
@@ -89,7 +89,7 @@ def check(view: View) -> Results:
 
 
 def on_switch(switch: SwitchConfiguration) -> Results:
-    """Yield a violation where a port of another system reads VLAN tags, and what has none is lossless."""
+    """Yield a violation per set of ports of another system that trust VLAN tags and make untagged traffic lossless."""
     for ports in switch.view.lossless_sets:
         qos = ports.qos
         index_map = qos.dscp_to_tc or qos.dot1p_to_tc
@@ -121,7 +121,7 @@ def _declared(view: View, cls: TrafficClass) -> Iterator[Violation]:
 
 def _deployed(ports: PortSet) -> Iterator[Violation]:
     dscp_map, paused = ports.qos.dscp_to_tc, ports.qos.pfc.priorities
-    # What has no entry is CLS003's: there the whole of traffic class 0 is lossless.
+    # CLS003 reports DSCPs without an entry: there the whole of traffic class 0 is lossless.
     dscps = [d for d in (UNMARKED, NETWORK_CONTROL) if dscp_map is not None and dscp_map.targets[d] in paused]
     if not dscps or dscp_map is None:
         return

@@ -8,13 +8,14 @@ Needs: VLAN_MEMBER
 ## What it does
 Looks for VLANs of a deployed device with two or more ports with PFC, one of which leads to another switch, where
 unknown unicast is not limited: a port lacks `PORT_STORM_CONTROL|PORT|unknown-unicast`. VLANs of server ports alone,
-as every top-of-rack switch has them, are well, for what is flooded there goes down and ends; so are routed ports.
-Who is at the other end is known from an intent or from `DEVICE_NEIGHBOR_METADATA`; without either, nothing is checked.
+which are usual on top-of-rack switches, are accepted, because flooded packets go down there and end; so are routed
+ports. An intent or `DEVICE_NEIGHBOR_METADATA` gives the device at the other end of a port; without either, nothing is
+checked.
 
 ## Why it breaks a lossless fabric
-A switch that knows a host's IP address and no longer its MAC address floods its packets to every port of the VLAN, up
-as well as down. Up-down routes have no cyclic buffer dependency; flooded packets take valleys and can close one, and
-where they are lossless no switch drops one to break it. A test cluster went into a PFC deadlock that way, after servers
+A switch with the IP address of a host and no longer its MAC address floods its packets to every port of the VLAN, up as
+well as down. Up-down routes have no cyclic buffer dependency; flooded packets take valleys and can close one, and where
+they are lossless no switch drops a packet to break it. A test cluster went into a PFC deadlock that way, after servers
 died.
 
 ## Bad

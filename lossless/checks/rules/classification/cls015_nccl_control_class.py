@@ -1,16 +1,15 @@
-"""NCCL's control messages, where they have a class of their own, need a strict one.
+"""A separate class for NCCL's control messages must be lossless or have strict priority.
 
 Severity: warning
 Subject: intent, hosts
 
 ## What it does
-Follows a stated `hosts.nccl.ib_fifo_tc` to its class. A lossless class, or one that is served strictly, is well;
-any other is a warning. Left out, control messages ride with the data.
+Follows a stated `hosts.nccl.ib_fifo_tc` to its class. A lossless class, or one with strict priority, is accepted; any
+other is a warning. Without the key, control messages use the class of the data.
 
 ## Why it breaks a lossless fabric
-A sender moves nothing before the receiver's clear-to-send. In a lossy queue that waits its turn, these small
-messages are dropped first under congestion, and each loss holds up a whole transfer until the transport tries
-again.
+A sender sends no data before the receiver's clear-to-send. In a lossy queue without strict priority, these small
+messages are dropped first under congestion, and each loss delays a whole transfer until the transport retries.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per kind of host whose control messages are lossy and wait their turn."""
+    """Yield a violation per kind of host whose control messages are in a lossy class without strict priority."""
     for host, names in view.host_kinds:
         tos = host.jobs.fifo_tc
         cls = view.fabric.classes.of_dscp(tos >> 2) if isinstance(tos, int) else None
@@ -61,7 +60,7 @@ def check(view: View) -> Results:
 
 
 def _strict(view: View, cls: TrafficClass) -> bool:
-    """Return whether every port serves a class strictly: one intent has one scheduler a class."""
+    """Return whether every port serves a class with strict priority, where a scheduler is configured."""
     priority = cls.priority or 0
     queues = (ports.qos.queues[ports.qos.queue_of(priority)] for ports in view.port_sets)
     return all(

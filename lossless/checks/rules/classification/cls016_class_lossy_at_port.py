@@ -1,20 +1,19 @@
-"""A switch of another system must keep the DSCPs of a lossless class lossless on every port that takes part.
+"""A switch of another system must keep the DSCPs of a lossless class lossless on every port that carries the class.
 
 Severity: error
 Subject: switch
 
 ## What it does
-Follows each DSCP of a lossless class through what the commands of a switch make of it, with the defaults of its system
-where no command stands: the port must read DSCP, the traffic class of the DSCP must be one that PFC pauses there, and
-frames with an RDMA MTU of 4096 must fit the port. With an intent these are the ports that its links use, a port
-without any command among them; with `--rdma-dscp` those with a command about PFC or a lossless class, and where no port
-has one, the switch itself. A port outside carries no RDMA. Where the text does not say what decides, it is *not
-checked*: maps that stand elsewhere, 802.1p tags, DCBX. Without either, an MTU that is too small at a port with PFC is
-a warning.
+Follows each DSCP of a lossless class through the commands of a switch, with the defaults of its system where a command
+is missing: the port must trust DSCP, PFC must pause the traffic class of the DSCP there, and frames with an RDMA MTU of
+4096 must fit the port. With an intent the checked ports are those that its links use, including ports without any
+command. With `--rdma-dscp` they are those with a command about PFC or a lossless class, and where no port has one, the
+switch itself. Other ports carry no RDMA. Where the class depends on data outside of the text, it is *not checked*: maps
+in another file, 802.1p tags, DCBX. Without either, an MTU that is too small at a port with PFC is a warning.
 
 ## Why it breaks a lossless fabric
-Each of the commands is complete by itself, and the class is lossless where all of them meet. Where one is missing at
-one port, RDMA drops there under congestion, and no other port shows it.
+The class is lossless only where a port has all of these commands. Where one is missing at one port, RDMA is dropped
+there under congestion, and no other port shows it.
 
 ## Bad
 ```text switch base=switch-leaf rdma-dscp=26
@@ -45,7 +44,7 @@ interface Ethernet2
 ```
 
 ## Fix
-Give the port what the other ports of the class have, or nothing of it where it carries no RDMA.
+Give the port all commands that the other ports of the class have, or none of them where it carries no RDMA.
 
 ## Sources
 - Arista, AI Network Fabric Deployment Guide (qos maps, trust and no-drop priorities make a class together)
@@ -81,7 +80,7 @@ LARGEST_PACKET_BYTES = RDMA_MTUS[0] + RDMA_HEADERS_BYTES
 class _Break(NamedTuple):
     """The cause by which a port does not keep a DSCP lossless.
 
-    ``origin`` is the place of the cause, ``what`` its words in the message, ``entry`` the DSCP's entry in a map.
+    ``origin`` is the place of the cause, ``what`` its text in the message, ``entry`` the DSCP's entry in a map.
     """
 
     kind: Literal["trust", "pause", "priority", "entry"]
@@ -91,7 +90,7 @@ class _Break(NamedTuple):
 
 
 def on_switch(switch: SwitchConfiguration) -> Results:
-    """Yield a violation per cause by which ports of a class are lossy."""
+    """Yield a violation per cause by which the DSCPs of a lossless class are lossy on ports."""
     classes = switch.read.switch.classes if switch.intended is None else switch.intended.classes
     if not switch.is_named:
         yield from merged(small for port in _pausing(switch) for small in _small(switch, port, "warning"))
@@ -117,15 +116,15 @@ def _pausing(switch: SwitchConfiguration) -> list[Port]:
 
 
 def _in_use(switch: SwitchConfiguration) -> list[Port]:
-    """Return the ports with anything about PFC or a lossless class; all others carry no RDMA."""
+    """Return the ports with a command about PFC or a lossless class; all others carry no RDMA."""
     inside = switch.read.inside
     return [port for port in _up(switch) if port.name in inside]
 
 
 def _intended(switch: SwitchConfiguration) -> list[Port] | None:
-    """Return the ports that links of the intent use; a port without lines of its own is like the rest.
+    """Return the ports that links of the intent use; a port without lines of its own has the defaults of the rest.
 
-    None where the names of the intent are not those of the text.
+    None where the text has no port of the intent, and no defaults for the rest.
     """
     assert switch.intended is not None
     have = {port.name: port for port in switch.read.switch.ports}
@@ -146,7 +145,7 @@ def _like_rest(switch: SwitchConfiguration, name: str) -> Port | None:
 
 
 def _nowhere(switch: SwitchConfiguration, dscps: Sequence[int]) -> Iterator[Violation]:
-    """Yield that no port of a switch takes part in a class that is named."""
+    """Yield the violation of a switch without any port that carries the named lossless classes."""
     ports = _up(switch)
     if not ports:
         return
@@ -163,7 +162,7 @@ def _nowhere(switch: SwitchConfiguration, dscps: Sequence[int]) -> Iterator[Viol
 
 
 def _at(switch: SwitchConfiguration, port: Port, dscp: int) -> Results:
-    """Yield why a DSCP is lossy at a port, or why that is not known."""
+    """Yield the violation of a DSCP that is lossy at a port, its missing input, or the violation of a small MTU."""
     assert port.qos is not None
     found = _break_of(switch, port, port.qos, dscp)
     if isinstance(found, MissingInput):
@@ -187,13 +186,13 @@ def _break_of(
     switch: SwitchConfiguration, port: Port, qos: PortQos, dscp: int
 ) -> _Break | MissingInput | None:
     if any(port.name in undefined.ports for undefined in switch.read.undefined):
-        return None  # CFG002 says that what it names does not exist.
+        return None  # CFG002 reports the undefined name.
     if port.name in switch.read.unstated:
         return MissingInput("what the port makes of marks stands in another part of the configuration")
     nothing = None
     silent = {name for name, _ in switch.read.silent}
     if not qos.pfc.priorities and port.name not in (switch.read.undecided.keys() | silent):
-        # Whichever class the DSCP has there, it is lossy; PFC018 says so of ports where PFC is on.
+        # The DSCP is lossy in every class there; PFC018 reports ports where PFC is on.
         nothing = _Break("pause", qos.pfc.origin, "PFC is on for no priority")
     if qos.dscp_to_tc is None:
         if qos.trust_dot1p and port.name not in switch.read.untagged and switch.intended is None:
@@ -225,7 +224,7 @@ def _break_of(
 def _by_another_priority(
     switch: SwitchConfiguration, qos: PortQos, traffic_class: int, pausing: Sequence[int]
 ) -> _Break | None:
-    """Return that a class is paused by other priorities than its intent declares, and so the peer's are."""
+    """Return the break of a class that other priorities pause than the intent declares for it and its peers."""
     wanted = _declared(switch)
     if not wanted or not pausing or not wanted.isdisjoint(pausing):
         return None
@@ -244,7 +243,7 @@ def _declared(switch: SwitchConfiguration) -> set[int]:
 
 
 def _written(index_map: IndexMap, dscp: int) -> Origin | None:
-    """Return where the entry of a DSCP is written, None where a default has it."""
+    """Return the origin of the entry of a DSCP; None where the entry is a default."""
     origin = index_map.entry_origin(dscp)
     return origin if origin.path else None
 

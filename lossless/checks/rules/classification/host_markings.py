@@ -1,4 +1,4 @@
-"""How hosts mark RDMA: the ToS byte each source sets, and the DSCP that comes of it."""
+"""Markings of RDMA by hosts: the ToS byte that each source sets, and its DSCP."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ECT0 = 0b10
 
 
 class Marking(NamedTuple):
-    """One source of the ToS byte of RDMA packets, by the name people know it under."""
+    """One source of the ToS byte of RDMA packets; ``name`` is the setting, such as ``NCCL_IB_TC``."""
 
     name: str
     tos: int
@@ -33,9 +33,9 @@ class Marking(NamedTuple):
 
 
 def markings(host: HostQos) -> tuple[Marking, ...]:
-    """Return the sources that set a ToS byte on this host; none leaves RDMA on DSCP 0.
+    """Return the sources that set a ToS byte on this host; without any, RDMA has DSCP 0.
 
-    What no file says is left out: see :func:`marks_all_known`.
+    Unknown settings are left out: see :func:`marks_all_known`.
     """
     sources = (
         ("traffic_class", host.traffic_class, host.traffic_class_origin),
@@ -51,7 +51,7 @@ def markings(host: HostQos) -> tuple[Marking, ...]:
 
 
 def marks_all_known(host: HostQos) -> bool:
-    """Return whether it is known of every source whether it sets a ToS byte."""
+    """Return whether the settings of ``traffic_class`` and ``NCCL_IB_TC`` are known."""
     return host.traffic_class is not UNKNOWN and host.nccl_tc is not UNKNOWN
 
 
@@ -61,5 +61,5 @@ def lossless_dscps(classes: ClassSet) -> tuple[int, ...]:
 
 
 def is_unit_slip(tos: int, lossless: Iterable[int]) -> bool:
-    """Return whether a ToS byte is itself a lossless DSCP, and carries one that is not."""
+    """Return whether the number of a ToS byte is a lossless DSCP, while its upper six bits are not."""
     return tos in lossless and tos >> 2 not in lossless

@@ -1,4 +1,4 @@
-"""A number must be written as everyone reads it: digits only, without leading zeros.
+"""A number must be written in digits only, without leading zeros.
 
 Severity: warning
 Fix: safe
@@ -6,9 +6,9 @@ Subject: device
 
 ## What it does
 Looks on a deployed device for numbers that orchagent can read, but that are not plain digits: blanks before them, a
-leading zero or plus, something behind the digits. It is a warning where another number is read than stands there,
-or where two keys of a map become the same number; otherwise it is worth knowing. Text without a number is said by
-SWS001 and its neighbors.
+leading zero or plus, text after the digits. It is a warning where the number that is read differs from the written one,
+or where two keys of a map become the same number; otherwise it is information. SWS001 and the rules next to it report
+text without a number.
 
 ## Why it breaks a lossless fabric
 The same text means different things to the programs of one switch. orchagent reads `12 MB` as 12 and `0x100` as 0,
@@ -75,7 +75,7 @@ _BASED = {"PFC_WD": TIMERS, "PORT": ("speed", "mtu")}
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per number that is written in an odd way."""
+    """Yield a violation per number that is not written in plain digits."""
     for table, fields in NUMBERS.items():
         for row in device.tables.table(table).values():
             for field in fields:

@@ -1,4 +1,4 @@
-"""Every name that a row refers to must exist, written plainly.
+"""Every name that a row refers to must exist, and be written without brackets.
 
 Severity: error
 Fix: unsafe
@@ -6,20 +6,20 @@ Subject: device, switch
 
 ## What it does
 Follows the names in `PORT_QOS_MAP`, `QUEUE`, `BUFFER_PG`, `BUFFER_QUEUE`, `BUFFER_PROFILE` and the profile lists of a
-deployed device. A name that leads nowhere is an error where a lossless class needs the row: its port's maps and PFC,
-its queue, a group that ends without headroom, or a port that is never ready. Elsewhere, as on a lossy queue or in a
-spare profile, it is a warning. The same holds for the old form `[BUFFER_PROFILE|name]`; where all names of a file are
-in that form and it has no database version it is a warning, and before version 3_0_3 only worth knowing. Names of
-headroom profiles that buffermgrd will make for a port of the device are not missed. In part of a configuration,
-without the table that is meant, nothing is checked. On a switch that runs another system it looks at the profiles and
-policies that interfaces name, and at the classes that policies name: a warning, and an error where a lossless class is
-named and the port is left without it.
+deployed device. A name without a row is an error where a lossless class needs the row: its port's maps and PFC, its
+queue, a group that ends without headroom, or a port that is never ready. Elsewhere, as on a lossy queue or in an unused
+profile, it is a warning. The same holds for the old form `[BUFFER_PROFILE|name]`; where all names of a file are in that
+form and it has no database version it is a warning, and before version 3_0_3 only information. Names of headroom
+profiles that buffermgrd will make for a port of the device count as existing. In part of a configuration, without the
+table of the name, nothing is checked. On a switch that runs another system it looks at the profiles and policies that
+interfaces name, and at the classes that policies name: a warning, and an error where a lossless class is named and the
+port is left without it.
 
 ## Why it breaks a lossless fabric
-orchagent does not refuse such a row, it waits for the name, and says so at a level that no one logs. Of a
-`PORT_QOS_MAP` row everything waits: maps and PFC. A queue keeps its default scheduler and marks nothing, a group has
-no headroom, and a port whose buffers wait at boot is not brought up, unless the other buffer table has a row of the
-same key that is applied. On an empty profile list orchagent crashes.
+orchagent does not refuse such a row. It waits for the name, and logs that at a level that is usually off. A
+`PORT_QOS_MAP` row waits with all its fields: maps and PFC. A queue keeps its default scheduler and marks no packets, a
+group has no headroom, and a port whose buffers wait at boot is not brought up, unless the other buffer table has an
+applied row of the same key. On an empty profile list orchagent crashes.
 
 ## Bad
 ```json config_db base=leaf
@@ -54,7 +54,7 @@ interface Ethernet2
 ```
 
 ## Fix
-Write the row that is missing, or the name of one that is there, without brackets.
+Write the missing row, or the name of an existing one, without brackets.
 
 ## Sources
 - sonic-swss orchagent/orch.cpp @015527d (parseReference, resolveFieldRefValue), orchagent/qosorch.cpp @bcd579d
@@ -86,7 +86,7 @@ if TYPE_CHECKING:
 
 
 class Reference(NamedTuple):
-    """A field that names rows of another table; ``lost`` is what waits for the name."""
+    """A field that names rows of another table; ``lost`` is the effect of a missing name, for messages."""
 
     table: str
     field: str
@@ -135,7 +135,7 @@ def on_switch(switch: SwitchConfiguration) -> Results:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per name that leads nowhere, and one for all references in the old form."""
+    """Yield a violation per name that does not exist, and one for all references in the old form."""
     old: list[_OldReference] = []
     for reference in _not_yet_followed(device):
         rows = device.tables.table(reference.table)
@@ -149,7 +149,7 @@ def check(device: Device) -> Results:
 
 
 def _not_yet_followed(device: Device) -> tuple[Reference, ...]:
-    """Return the references to follow: in a whole file that conforms, all but lists lead somewhere.
+    """Return the references to follow: in a whole file that conforms to SONiC's models, only lists.
 
     SONiC's models strip the blanks in a list and at the ends of a key, which orchagent does not.
     """
@@ -165,7 +165,7 @@ def _has_blanks(device: Device) -> bool:
 
 
 def _odd_name(device: Device, reference: Reference, text: str) -> str | None:
-    """Return the first name of a text that leads nowhere, the text itself where it is in brackets."""
+    """Return the first name of a text that does not exist, ``[`` for one in brackets, None where all exist."""
     there = _names(device, reference.target)
     for name in _list_names(text) if reference.field == "profile_list" else (text,):
         if name in there or (reference.table == "BUFFER_PG" and name == "NULL"):
@@ -178,7 +178,7 @@ def _odd_name(device: Device, reference: Reference, text: str) -> str | None:
 
 
 def _list_names(text: str) -> list[str]:
-    """Return the names of a list as orchagent takes them: a comma at its end is none, an empty text one empty name."""
+    """Return the names of a list as orchagent splits it: a final comma adds none, an empty text is one empty name."""
     return tokens(text, ",") if "," in text else [text]
 
 
@@ -208,7 +208,7 @@ def _dangling_names(
                 f"{reference.target}, which {reference.table} names, is not in this part of a configuration"
             )
         odd_names = {text: name for text, name in odd_names.items() if name == _BRACKET}
-    # What the row for the whole switch holds counts for the DSCP map alone; SWS010 says so.
+    # Of the row for the whole switch only the DSCP map counts; SWS010 reports other fields.
     ignored = "" if reference.field == "dscp_to_tc_map" else "global"
     rows_of = grouped(
         ((odd_names[text], _lost(device, reference, key, row)), (key, row))
@@ -230,7 +230,7 @@ _NO_PORT_LEFT = "the switch has no map for ports without one of their own, and n
 
 
 def _lost(device: Device, reference: Reference, key: str, row: ConfigRow) -> str:
-    """Return the loss that one row causes; whether its port waits depends on the other buffer table."""
+    """Return the effect of a missing name in one row, for the message."""
     state, table = device.programmed, reference.table
     if key == "global":
         bare = any(
@@ -249,7 +249,7 @@ def _lost(device: Device, reference: Reference, key: str, row: ConfigRow) -> str
 
 
 def _is_of_no_port(device: Device, table: str, key: str) -> bool:
-    """Return whether a row is of a port that the switch has not: nothing takes harm of it, and CFG008 says so."""
+    """Return whether a row is for a port that the switch does not have; it has no effect, and CFG008 reports it."""
     ports = device.tables.table("PORT")
     if table == "BUFFER_PROFILE" or key == "global" or key.count("|") > 1 or not ports:
         return False
@@ -257,7 +257,7 @@ def _is_of_no_port(device: Device, table: str, key: str) -> bool:
 
 
 def port_of(key: str) -> str:
-    """Return the port of a key."""
+    """Return the part of a row's key before the first ``|``: its port or ports."""
     return key.partition("|")[0]
 
 
@@ -289,7 +289,7 @@ def _dangling(
 
 
 def _rewritten(device: Device, reference: Reference, row: ConfigRow, name_of: Callable[[str], str]) -> Edit:
-    """Return the edit that writes the names of a field again."""
+    """Return the edit that replaces each name of a field by ``name_of`` it."""
     names = ",".join(map(name_of, row.fields[reference.field].split(",")))
     return Edit(device.tables.origin(reference.table, row, reference.field), "set", names)
 
@@ -303,7 +303,7 @@ def _old_form(device: Device, old: list[_OldReference]) -> Violation:
     reference, first_rows = old[0]
     row = first_rows[0][1]
     text = row.fields[reference.field].split(",")[0].strip()
-    # A name that is not there without brackets either is another fault.
+    # A name that does not exist even without brackets is another fault.
     whole = all(
         name in _names(device, used.target) or _will_be_made(device, name)
         for used, rows in old
@@ -339,7 +339,7 @@ def _old_form(device: Device, old: list[_OldReference]) -> Violation:
 
 
 def _of_release(device: Device, old: list[_OldReference]) -> tuple[Severity, str]:
-    """Return how grave brackets are for the release that the database version stands for, and why."""
+    """Return the severity of brackets and the reason, by the release of the database version."""
     from lossless.checks.rules.sonic.lossless_rows import severity_of
 
     version = device.switch.qos.database_version or ""

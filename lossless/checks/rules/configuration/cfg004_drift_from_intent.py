@@ -5,14 +5,14 @@ Subject: device
 Needs: intent
 
 ## What it does
-Where an intent is checked together with the file of one of its switches, compares what both say: HWSKU, buffer model,
-pools, poll, counters, trimming, and for each port of the intent its speed, MTU, configured cable, maps, PFC, watchdog,
-queues, groups and buffer profiles. Each row that differs is one finding, on however many ports it shows. Names of maps
-and profiles do not matter, what they say does; rows that the intent has no use for are worth knowing. A file without
-any QoS is a base for rendering and no drift; a switch of another HWSKU differs in that alone. What other rules report
-of the same rows is left to them: a missing watchdog, a lossless queue that marks nothing, a cable that is configured
-too short, PFC on ports that the intent does not use. The classes of the switch are those that its intent declares. A
-file that names no hostname, such as `leaf1/qos.json`, is of the switch that its folder is called.
+Where an intent is checked together with the file of one of its switches, compares both: HWSKU, buffer model, pools,
+poll interval, counters, trimming, and for each port of the intent its speed, MTU, configured cable, maps, PFC,
+watchdog, queues, groups and buffer profiles. Each row that differs is one finding for all its ports. Maps and profiles
+are compared by their content and not by their names. A file without any QoS is a base for rendering and no drift; of a
+switch of another HWSKU only that difference is reported. Differences that other rules report are left to them: a
+missing watchdog, a lossless queue without marking, a cable that is configured too short, PFC on ports that the intent
+does not use. The classes of the switch are those that its intent declares. A file without a hostname, such as
+`leaf1/qos.json`, belongs to the switch with the name of its folder.
 
 Drift that leaves a lossless class without protection is an error: a DSCP, traffic class or priority that is mapped to
 a lossy one, a priority without PFC or watchdog, a lossless queue or priority group without its row or headroom, a port
@@ -20,8 +20,8 @@ without QoS rows that pauses by the intent. Other numbers of queues and groups a
 lossless by them, and by its priority. Rows that the intent has no use for are information; all else is a warning.
 
 ## Why it breaks a lossless fabric
-The intent was checked, and found sound. What runs is something else, from a change by hand in some night or from a
-render that never reached the switch, and everything that was computed for the fabric holds for another one.
+The intent was checked. The switch runs another configuration, from a manual change or because a rendered file never
+reached it, and the results that were computed for the intent do not hold for this fabric.
 
 ## Bad
 ```json config_db base=rendered-leaf beside=leaf-spine.yaml
@@ -132,12 +132,12 @@ def _violations(device: Device, have: Switch, want: Switch) -> Iterator[Violatio
 
 
 def _identity(configured: Port, declared: Port) -> tuple[object, ...]:
-    """Return what ports share that are configured identically and declared identically."""
+    """Return the key of ports that are configured identically and declared identically."""
     return id(configured.qos), id(declared.qos), declared.speed_bps, declared.cable.configured_m
 
 
 def _unused(device: Device, present: Mapping[str, Port], want: Switch) -> Iterator[Violation]:
-    """Yield the ports that are up, and whose buffer the intent gives back because nothing uses them."""
+    """Yield a violation for the ports that are up though no link of the intent uses them."""
     down = [port for port in want.ports if port.admin_up is False]
     names = [port.name for port in down if port.name in present and present[port.name].admin_up]
     if names:
@@ -148,7 +148,7 @@ def _unused(device: Device, present: Mapping[str, Port], want: Switch) -> Iterat
 
 
 def _ports(device: Device, pairs: list[tuple[Port, Port]]) -> Iterator[Violation]:
-    """Yield what differs on ports that are configured identically and declared identically: they are compared once."""
+    """Yield the differences of ports that are configured identically and declared identically; one pair is compared."""
     have, want = pairs[0]
     if have.qos is not None and want.qos is not None:
         elements = tuple(element(device, port.name) for port, _ in pairs)
@@ -191,7 +191,7 @@ def _whole_switch(device: Device, have: Switch, want: Switch) -> Iterator[Switch
 
 
 def _dynamic(device: Device, have: DynamicBuffers | None, want: DynamicBuffers) -> Iterator[SwitchDifference]:
-    """Yield what the dynamic buffer model is told otherwise; a ratio of 0 is none."""
+    """Yield the settings of the dynamic buffer model that differ; a ratio of 0 counts as unset."""
     configured = dynamic_values(have) if have else {}
     for field, declared in dynamic_values(want).items():
         table, value = FIELDS[field], configured.get(field)
@@ -207,7 +207,7 @@ def _number(value: int | None) -> str:
 
 
 def _counters(device: Device, have: Switch, want: Switch) -> Iterator[SwitchDifference]:
-    """Yield the groups that are not polled as declared; a watchdog without its counters is reported as such."""
+    """Yield the counter groups that are not polled as declared, without that of the watchdog (other rules)."""
     polled = dict(have.qos.counters)
     for group, on in want.qos.counters:
         if group != "PFCWD" and polled.get(group, False) != on:
@@ -217,7 +217,7 @@ def _counters(device: Device, have: Switch, want: Switch) -> Iterator[SwitchDiff
 
 
 def _port(device: Device, have: Port, want: Port) -> Iterator[SwitchDifference]:
-    """Yield what differs in the port itself; an MTU above the declared one does no harm."""
+    """Yield the differences in speed, MTU, QoS rows and cable of a port; an MTU above the declared one is accepted."""
     row = device.tables.row("PORT", have.name)
     if have.speed_bps != want.speed_bps and have.speed_bps and want.speed_bps:
         message = f"speed is {format_rate(have.speed_bps)}, the intent says {format_rate(want.speed_bps)}"

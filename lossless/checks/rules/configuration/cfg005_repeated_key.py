@@ -1,14 +1,14 @@
-"""A key must not stand twice in one JSON object.
+"""A key must not occur twice in one JSON object.
 
 Severity: warning
 Subject: device
 
 ## What it does
-Reports every key that an object of a `config_db.json` holds more than once.
+Reports every key that occurs more than once in an object of a `config_db.json`.
 
 ## Why it breaks a lossless fabric
-SONiC loads the file with a JSON parser that keeps the last value and drops the first without a word. Whoever
-reviewed the first one, a watchdog or a headroom profile, believes in a setting that the switch never had.
+SONiC loads the file with a JSON parser that keeps the last value and drops the first without a message. A review of the
+first one, a watchdog or a headroom profile, approves a setting that the switch never had.
 
 ## Bad
 ```json config_db base=none

@@ -6,16 +6,16 @@ Subject: device
 
 ## What it does
 Compares `buffer_model` of `DEVICE_METADATA|localhost` with the buffer tables of a deployed device. The traditional
-model, which counts where nothing is written, cannot work with what only the dynamic model computes: a group with
-profile `NULL`, a pool without a size or with a percentage, a profile with `headroom_type` dynamic. The dynamic model
-needs `DEFAULT_LOSSLESS_BUFFER_PARAMETER` and `LOSSLESS_TRAFFIC_PATTERN`. Where several signs say that the device is
-meant to be dynamic, the model itself is reported, once. Parts of a configuration without the row are not checked.
+model, which is the default, does not work with values that only the dynamic model computes: a group with profile
+`NULL`, a pool without a size or with a percentage, a profile with `headroom_type` dynamic. The dynamic model needs
+`DEFAULT_LOSSLESS_BUFFER_PARAMETER` and `LOSSLESS_TRAFFIC_PATTERN`. Where several tables are written for the dynamic
+model, the model itself is reported, once. Parts of a configuration without the row are not checked.
 
 ## Why it breaks a lossless fabric
-In the traditional model orchagent keeps waiting for a profile named `NULL`: the group has no headroom, the port
-is not brought up at boot. The group of a paused priority is written again by buffermgrd, and `NULL` there is a
-warning. A pool without a size is never made, nor what names it. In the dynamic model nothing at all is applied before a
-default threshold is known, no pool, no group and no queue, and without a traffic pattern no headroom is computed.
+In the traditional model orchagent keeps waiting for a profile named `NULL`: the group has no headroom, the port is not
+brought up at boot. buffermgrd overwrites the group of a paused priority, and `NULL` there is a warning. A pool without
+a size is never made, nor are the profiles that name it. In the dynamic model no pool, group or queue is applied before
+a default threshold is known, and without a traffic pattern no headroom is computed.
 
 ## Bad
 ```json config_db base=leaf
@@ -48,7 +48,7 @@ default threshold is known, no pool, no group and no queue, and without a traffi
 ```
 
 ## Fix
-Set `buffer_model` to what the tables are written for, or write the tables of the model.
+Set `buffer_model` to the model of the tables, or write the tables of the model.
 
 ## Sources
 - sonic-swss cfgmgr/buffermgr.cpp @029506c, orchagent/orch.cpp @015527d (NULL is a name like any other)
@@ -80,7 +80,7 @@ _NEEDED = {
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per contradiction, or one for the model where several say the same."""
+    """Yield a violation per contradiction, or one for the model where several tables contradict it."""
     if device.tables.row("DEVICE_METADATA", "localhost") is None:
         return
     if device.switch.qos.buffer_model == "dynamic":

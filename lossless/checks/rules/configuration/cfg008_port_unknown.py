@@ -10,8 +10,8 @@ finding. Rows for ports of other cards of a chassis, for the CPU port and for th
 without a `PORT` table are not checked.
 
 ## Why it breaks a lossless fabric
-orchagent drops such rows with a line in its log. They are what a breakout leaves behind: the rows still name the
-port of before, and its children, which are there now, have no lossless group, no watchdog and no marking.
+orchagent drops such rows with a line in its log. They remain after a breakout: the rows still name the old port, and
+the new ports have no lossless group, no watchdog and no marking.
 
 ## Bad
 ```json config_db base=leaf
@@ -32,7 +32,7 @@ port of before, and its children, which are there now, have no lossless group, n
 ```
 
 ## Fix
-Remove the rows, or write them for the ports that are there.
+Remove the rows, or write them for existing ports.
 
 ## Sources
 - sonic-swss orchagent/qosorch.cpp @bcd579d, orchagent/bufferorch.cpp @51de623, orchagent/pfcwdorch.cpp @0408e94
@@ -61,7 +61,7 @@ _NO_PORTS = frozenset({"global", "GLOBAL", "Global", "CPU"})
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per set of tables that name ports the device has not."""
+    """Yield a violation per set of tables that name ports which the device does not have."""
     ports = device.tables.table("PORT")
     if not ports:
         return
@@ -89,7 +89,7 @@ def _named(device: Device) -> Iterator[tuple[str, set[str]]]:
 
 
 def _violation(device: Device, tables: tuple[str, ...], ports: list[str]) -> Violation:
-    # A cable length alone does nothing without its port.
+    # A cable length has no effect without its port.
     harmless = tables == ("CABLE_LENGTH",)
     are, them = ("is no port", "it") if len(ports) == 1 else ("are no ports", "them")
     have = "has" if len(tables) == 1 else "have"

@@ -9,9 +9,9 @@ must be in `DEVICE_NEIGHBOR`. Ports that are down, ports between the chips of a 
 DPUs (Dpc) are left out, as SONiC needs no neighbor for them.
 
 ## Why it breaks a lossless fabric
-SONiC takes a port without a neighbor for an unused one. `config qos reload` then writes no QoS for it, and
-`pfcwd start_default` gives it no watchdog: at the next reload RDMA on this port loses its protection, and whoever
-is attached to it may pause the switch unwatched.
+SONiC treats a port without a neighbor as unused. `config qos reload` then writes no QoS for it, and
+`pfcwd start_default` gives it no watchdog: at the next reload RDMA on this port loses its protection, and the attached
+device can pause the switch without a watchdog.
 
 ## Bad
 ```json config_db base=wired-leaf

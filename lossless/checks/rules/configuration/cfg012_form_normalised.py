@@ -1,20 +1,20 @@
-"""What was normalized to read a file is said once.
+"""A file should have the form of `config_db.json`; each other form is reported once.
 
 Severity: info
 Subject: device
 Needs: normalized forms
 
 ## What it does
-Says in which other form than that of `config_db.json` a file, or something in it, is written, how often, and how it
-was read: keys `TABLE|key`, fields that end in `@`, `NULL` rows and rows wrapped with their type, as dumps of redis
-have them; one file for several ASICs; a list of configurations; numbers without quotes; a byte-order mark. References
-in brackets, keys that join ports and numbers written in an odd way are not said again here: [CFG002](CFG002.md),
-[SWS008](SWS008.md) and [CFG001](CFG001.md) say what they do to the device.
+Reports other forms than that of `config_db.json` in which a file, or a value in it, is written, how often they occur,
+and how they were read: keys `TABLE|key`, fields that end in `@`, `NULL` rows and rows wrapped with their type, as dumps
+of redis have them; one file for several ASICs; a list of configurations; numbers without quotes; a byte-order mark.
+References in brackets, keys that join ports and numbers with other characters than digits are not repeated here:
+[CFG002](CFG002.md), [SWS008](SWS008.md) and [CFG001](CFG001.md) report their effect on the device.
 
 ## Why it breaks a lossless fabric
-It does not, but who reads the other findings should know what was checked. A dump of redis shows what runs, which
-is not what the next boot loads. Of these forms SONiC's own tools take numbers, and on a device of several ASICs one
-file for all of them; nothing else.
+It does not, but the other findings depend on how the file was read. A dump of redis shows the running configuration,
+which may differ from the one that the next boot loads. Of these forms SONiC's own tools accept only numbers, and on a
+device of several ASICs one file for all of them.
 
 ## Bad
 ```json config_db base=leaf
@@ -35,8 +35,8 @@ file for all of them; nothing else.
 ```
 
 ## Fix
-Nothing has to be done. `sonic-cfggen -d --print-data`, with `-n asic0` for an ASIC, prints what runs in the form of
-`config_db.json`.
+No change is needed. `sonic-cfggen -d --print-data`, with `-n asic0` for an ASIC, prints the running configuration in
+the form of `config_db.json`.
 
 ## Sources
 - sonic-py-swsssdk src/swsssdk/configdb.py @0589283 (how redis holds lists and empty rows; values are written as text)
@@ -62,7 +62,7 @@ _PLAIN = "sonic-cfggen -d --print-data prints what runs in the form of config_db
 
 
 class _Wording(NamedTuple):
-    """The message of one kind, for one place and for several, and what a reader can do."""
+    """The message of one form, for one place and for several, with its note and help."""
 
     one: str
     many: str
@@ -113,7 +113,7 @@ _NAMED = 5
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per kind."""
+    """Yield a violation per form that was normalized."""
     for remark in device.tables.remarks:
         yield _violation(device, remark.kind, remark.places, remark.paths)
     numbers = device.tables.numbers

@@ -1,16 +1,16 @@
-"""A profile or a policy must be bound to something.
+"""A profile or a policy must be bound.
 
 Severity: warning
 Confidence: medium
 Subject: switch
 
 ## What it does
-Looks at switches whose QoS is defined in named objects: a profile that no interface names is a warning. Nothing is
-said of a file without any interface, which is a part of a configuration.
+Looks at switches whose QoS is defined in named objects: a profile that no interface names is a warning. A file without
+any interface is part of a configuration and not checked.
 
 ## Why it breaks a lossless fabric
-What the object says has no effect. PFC, ECN and scheduling that people read in the configuration are not on any port,
-and the ports have the defaults, which are lossy.
+The object has no effect. Its PFC, ECN and scheduling are not on any port, and the ports have the defaults, which are
+lossy.
 
 ## Bad
 ```text switch base=switch-leaf
@@ -27,7 +27,7 @@ interface Ethernet2
 ```
 
 ## Fix
-Bind it where it is meant to be, or remove it.
+Bind the object to its ports, or remove it.
 
 ## Sources
 - SongKou/songkou.github.io content/posts/arista-eos-roce-config.md @0c73d9a (service-profile binds a
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 def on_switch(switch: SwitchConfiguration) -> Results:
-    """Yield a violation per object that nothing is bound to."""
+    """Yield a violation per profile or policy that is not bound."""
     for unbound in switch.read.unbound:
         yield Violation(
             origin=unbound.origin,

@@ -1,20 +1,20 @@
-"""A setting must be one that the switch takes, and must mean what it says.
+"""A setting must be one that the switch accepts and applies as written.
 
 Severity: warning
 Subject: switch
 
 ## What it does
-Looks at what a switch's own system refuses, or takes without the effect it seems to have, in a configuration that was
-written elsewhere: timers out of range, a marking curve whose minimum is above its maximum, shares of more than 100 %,
-maps to classes that do not exist, QoS on members of a bond, a watchdog without PFC or without its line of the switch,
-PFC that is left to DCBX, pauses in one direction alone, a port buffer that holds no frame, a no-drop class whose MTU
-is smaller than that of others, and storm control or a policer that drops what PFC protects. Validators of structured
-configurations let these through. Where a lossless class is named or declared that it leaves without protection, it is
+Looks for settings that a switch's own system refuses, or accepts without their apparent effect, in a configuration that
+was written elsewhere: timers out of range, a marking curve whose minimum is above its maximum, shares of more than 100
+%, maps to classes that do not exist, QoS on members of a bond, a watchdog without PFC or without its line of the
+switch, PFC that is left to DCBX, pauses in one direction alone, a port buffer that holds no frame, a no-drop class
+whose MTU is smaller than that of others, and storm control or a policer that drops what PFC protects. Validators of
+structured configurations accept these. A setting that leaves a named or declared lossless class without protection is
 an error.
 
 ## Why it breaks a lossless fabric
-A command that is refused leaves what was there before, on that switch alone. The configuration as written says that
-there is a watchdog, or a marking curve, and the switch has another one, or none.
+A refused command leaves the previous setting in place, on that switch alone. The written configuration has a watchdog,
+or a marking curve, and the switch has another one, or none.
 
 ## Bad
 ```text switch base=switch-leaf
@@ -43,7 +43,7 @@ priority-flow-control pause watchdog default timeout 0.3
 ```
 
 ## Fix
-Set a value that the system takes.
+Set a value that the system accepts.
 
 ## Sources
 - SongKou/songkou.github.io content/posts/arista-eos-roce-config.md @0c73d9a (ranges of the watchdog's

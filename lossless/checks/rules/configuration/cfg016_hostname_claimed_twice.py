@@ -4,15 +4,15 @@ Severity: warning
 Subject: devices
 
 ## What it does
-Looks for configurations that are checked together and have the same hostname. The ASICs of one switch have names of
-their own, and of files that are called a copy (`backup`, `bak`, `old`, or a date, in the name of the file or its
-folder) only the current one counts. Where each of the files, or its folder, has its hostname for a name
-(`site1/leaf1` and `site2/leaf1`), they may be of several fabrics, and that neither is compared with others is said.
+Looks for configurations that are checked together and have the same hostname. The ASICs of one switch have separate
+names. Files whose name marks a copy (`backup`, `bak`, `old`, or a date, in the name of the file or its folder) do not
+count beside the current one. Where each of the files, or its folder, has the hostname as its name (`site1/leaf1` and
+`site2/leaf1`), they may be of several fabrics: they are reported as *not checked* against their neighbors.
 
 ## Why it breaks a lossless fabric
-Nobody can know which of the two a neighbor names, so that neither is compared with its neighbors and with its role:
-lossless priorities, MTU and cables of its links are not checked. One of the two is often a copy of another switch that
-kept its name, and what else it kept is wrong there too.
+The name of a neighbor does not identify one of the two. Therefore neither is compared with its neighbors and with its
+role: lossless priorities, MTU and cables of its links are not checked. One of the two is often a copy of another switch
+that kept its name, and other copied settings are wrong there too.
 
 ## Bad
 ```json config_db base=wired-spine beside=wired-leaf
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 
 def across(devices: DeployedDevices) -> Results:
-    """Yield a violation per file that has the hostname of another one, where it is not the one called so."""
+    """Yield a violation per file with the hostname of another one, except for the file of that name."""
     for name, claims in devices.claims.items():
         switches = [claim for claim in claims if claim.origin.path[:1] == ("DEVICE_METADATA",)]
         switches.sort(key=lambda claim: claim.file)
@@ -78,5 +78,5 @@ def across(devices: DeployedDevices) -> Results:
 
 
 def _is_called(claim: DeviceSummary, name: str) -> bool:
-    """Return whether a file, or a folder that it is in, has a hostname for its name."""
+    """Return whether a file, or a folder on its path, has the given name."""
     return name in claim.file.replace("\\", "/").replace(".json", "").split("/")

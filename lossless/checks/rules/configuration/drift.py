@@ -1,7 +1,7 @@
-"""What differs between a switch as it is configured and as an intent declares it, value by value.
+"""Differences between the configuration of a switch and its intent, value by value.
 
-Meaning counts, not names: a device may call its maps and profiles what it likes. A row of the same name that says
-something else is blamed itself; where another row is bound, the binding is.
+Maps and profiles are compared by content: their names on the device may be others than in the intent. Where a row of
+the same name has other values, the difference is at that row; where another row is bound, it is at the binding.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ _WEIGHED = frozenset({"DWRR", "WRR"})
 
 
 class SwitchDifference(NamedTuple):
-    """One subject that differs: where it is on the device, the message, and where it was declared.
+    """One difference: its origin on the device, the message, and the origin of the declared value.
 
-    ``severity`` follows what traffic suffers from it, None where the rule's own holds.
+    ``severity`` follows the effect on traffic; None for that of the rule.
     """
 
     origin: Origin
@@ -59,9 +59,9 @@ class SwitchDifference(NamedTuple):
 
 
 class MapField(NamedTuple):
-    """One map that a port binds: its attribute of PortQos, its table, and the words for its two sides.
+    """One kind of map that a port binds: its attribute of PortQos, its table, and the words for source and target.
 
-    ``same``: without a map each number goes to itself, not to 0.
+    ``same``: without a map each number leads to itself, otherwise to 0.
     """
 
     attribute: str
@@ -83,7 +83,7 @@ _TUNNEL_MAPS = (*MAPS[:3], MapField("tc_to_dscp", "TC_TO_DSCP_MAP", "TC", "DSCP"
 
 
 def of_tunnel(have: TunnelMaps, want: TunnelMaps) -> Iterator[SwitchDifference]:
-    """Yield what differs between the maps of a tunnel and its declared ones."""
+    """Yield the differences between the maps of a tunnel and the declared ones."""
     for field in _TUNNEL_MAPS:
         yield from of_map(field, getattr(have, field.attribute), getattr(want, field.attribute), have.origin)
 
@@ -105,7 +105,7 @@ def of_port(
         inside = kept and field.attribute != "dscp_to_tc"
         yield from of_map(field, *maps, have.origin, () if inside else lossless)
     yield from _mask("pfc_enable", have.pfc, want.pfc)
-    # Where the watchdog has no row, or watches nothing, its own rules say so.
+    # The rules on the watchdog report one without a row or without priorities.
     if have.watchdog_mask is not None and have.watchdog_mask.priorities and want.watchdog_mask is not None:
         yield from _mask("pfcwd_sw_enable", have.watchdog_mask, want.watchdog_mask)
     if have.watchdog is not None and want.watchdog is not None:
@@ -123,10 +123,10 @@ def of_map(
     unbound: Origin,
     lossless: Sequence[int] = (),
 ) -> Iterator[SwitchDifference]:
-    """Yield where a map leads elsewhere than the declared one; ``unbound`` is to blame where there is none.
+    """Yield the difference between a map and the declared one; its origin is ``unbound`` where no map is bound.
 
-    What is led out of the ``lossless`` numbers is not protected by any pause.
-    What the intent gives no entry is of no consequence; what cannot be read is reported elsewhere.
+    It is an error where numbers lead out of the ``lossless`` ones, because no pause then protects their traffic.
+    Numbers without an entry in the intent are not compared. Unreadable entries are reported by other rules.
     """
     if want is None:
         return
@@ -196,7 +196,7 @@ def _queue(have: Queue | None, want: Queue, nowhere: Origin, *, lossless: bool) 
         return
     prefix = f"queue {want.number}"
     yield from _bound(f"{prefix}: scheduler", have.scheduler, want.scheduler, have.origin, _scheduler)
-    # A lossless queue that marks nothing is reported as such.
+    # ECN001 reports a lossless queue without marking.
     if have.wred is not None or not lossless:
         yield from _bound(f"{prefix}: wred_profile", have.wred, want.wred, have.origin, _wred)
     at = have.buffer_origin or nowhere._replace(path=("BUFFER_QUEUE",), mark="key")
@@ -255,7 +255,7 @@ def _among(profile: BufferProfile, others: Sequence[BufferProfile]) -> bool:
 def _bound(
     subject: str, have: Item | None, want: Item | None, at: Origin, fields: Callable[[Item], Fields]
 ) -> Iterator[SwitchDifference]:
-    """Yield what differs between what is bound and what is declared: in the row itself where it has the same name."""
+    """Yield the difference between a bound row and the declared one, at the row itself where the names are equal."""
     if want is None:
         if have is not None:
             yield SwitchDifference(at, f"{subject} is {have.name}, the intent says none", at)
@@ -280,12 +280,12 @@ def _row(
 
 
 def of_pool(have: Pool, want: Pool) -> Iterator[SwitchDifference]:
-    """Yield what differs between a pool and the declared one."""
+    """Yield the differences between a pool and the declared one."""
     yield from _row(have.name, _differing(_pool(have), _pool(want)), have.origin, want.origin)
 
 
 def of_trimming(have: SwitchQos, want: SwitchQos, nowhere: Origin) -> Iterator[SwitchDifference]:
-    """Yield what differs in what becomes of trimmed packets; ``nowhere`` is to blame where a row is missing."""
+    """Yield the differences in packet trimming; the origin is ``nowhere`` where the device has no row for it."""
     row = f"{TRIM_TABLE}|{TRIM_ROW}"
     if have.trimming is None and want.trimming is not None:
         message = f"{row} is missing, the intent says {_shown(_trimming(want.trimming))}"
@@ -323,7 +323,7 @@ def _wred(wred: Wred) -> Fields:
 
 
 def _curve(colour: str, curve: Curve) -> Fields:
-    """Return the fields of a curve; one that is off says nothing."""
+    """Return the fields of a curve; of one that is off only that fact."""
     if not curve.enabled:
         return {f"wred_{colour}_enable": False}
     return {
@@ -336,7 +336,7 @@ def _curve(colour: str, curve: Curve) -> Fields:
 
 
 def profile_fields(profile: BufferProfile) -> Fields:
-    """Return what a buffer profile says, by the names of its fields."""
+    """Return the values of a buffer profile by field name."""
     return {
         "pool": profile.pool.name if profile.pool else None,
         "size": profile.reserved_bytes,

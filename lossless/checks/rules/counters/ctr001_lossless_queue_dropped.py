@@ -4,17 +4,18 @@ Severity: error
 Subject: running device
 
 ## What it does
-Looks for packets that a queue or a priority group of a lossless class lost: all that it dropped, what WRED dropped or
-the credit watchdog of a virtual output queue deleted, and what was trimmed. A card of a chassis has such queues for the
-ports of all cards; what of another card's port is lossless, the maps of its own ports say. Which classes are lossless,
-the configuration says, or an intent. With `--since`, what was lost between the captures is an error. From one capture
-it is a warning: the counters run since boot or the last clear, and the class may not have been lossless then. Drops
-of a queue that the watchdog stormed are not reported here: they may be the watchdog's own. Where the headroom of a
-group that dropped was full by its watermark, or the headroom that its pool lends, that is named as the cause.
+Looks for packets that a queue or a priority group of a lossless class lost: all drops, drops by WRED, packets that the
+credit watchdog of a virtual output queue deleted, and trimmed packets. A card of a chassis has such queues for the
+ports of all cards; for a port of another card, the maps of the card's own ports give the lossless queues. The lossless
+classes are those of the configuration or of an intent. With `--since`, losses between the captures are an error. From
+one capture they are a warning: the counters run since boot or the last clear, and the class may not have been lossless
+then. Drops of a queue that the watchdog stormed are not reported here: they may be the watchdog's own. Where the
+watermark of a group that dropped shows its headroom as full, or that of its pool the headroom that the pool lends, the
+finding names this as the cause.
 
 ## Why it breaks a lossless fabric
-RoCE answers a lost packet by sending again from there, up to all that is in flight. A drop says that PFC did not stop
-the sender in time: no pause was sent, or more arrived after the pause than headroom takes.
+After a lost packet RoCE sends again from that packet on, up to all data in flight. A drop shows that PFC did not stop
+the sender in time: no pause was sent, or more bytes arrived after the pause than the headroom holds.
 
 ## Bad
 ```text capture beside=leaf.json
@@ -35,8 +36,8 @@ Ethernet4    UC3            8193           852072            0             0
 
 ## Fix
 A queue drops by WRED or at its own limit: let the WRED profile only mark, and set the limit above that of the group. A
-group drops what its headroom does not take: where the switch sent pauses, the headroom is too small for the cable, or
-the pool lends too little to all of its groups; where it sent none, the group has no lossless profile.
+group drops when its headroom is full. Where the switch sent pauses, the headroom is too small for the cable, or the
+pool lends too little to all of its groups. Where it sent none, the group has no lossless profile.
 
 ## Sources
 - lolyu/aoi sonic/qos/buffer_triage.md @edf74e58bb89: 91,786 drops in a lossless queue, and no pause was sent
@@ -96,10 +97,10 @@ _STORMED = MissingInput("the watchdog stormed the queue, and its drops may be th
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation per queue or group number whose lossless class dropped, at the port that dropped most."""
+    """Yield a violation per number of a lossless queue or group with drops, at the port with the most drops."""
     drops: list[tuple[str, Count]] = []
     for kind in _KINDS:
-        # A queue that dropped by one of its counters is one cause: which, its largest counter says.
+        # Several counters of one queue or group are one cause, which the largest of them names.
         by_member = grouped(_dropped(device, kind))
         for items in by_member.values():
             counts = [item for item in items if isinstance(item, Count)]
@@ -114,7 +115,7 @@ def check(device: RunningDevice) -> Results:
 
 
 def _dropped(device: RunningDevice, kind: str) -> Iterator[tuple[tuple[str, int], Count | MissingInput]]:
-    """Yield the counters of lost packets of each lossless queue or group, or the reason why one is not known."""
+    """Yield (port, number) and the count of lost packets of each lossless queue or group, or its missing input."""
     for placed in (placed for name in _COUNTERS for placed in each(device.state, name, "port", kind)):
         port, number = placed.part("port") or "", int(placed.part(kind) or "0")
         member = port, number
@@ -136,7 +137,7 @@ def _dropped(device: RunningDevice, kind: str) -> Iterator[tuple[tuple[str, int]
 
 
 def _stormed(device: RunningDevice, port: str, queues: frozenset[int]) -> bool:
-    """Return whether the watchdog stormed a lossless queue of a port in the time that is counted."""
+    """Return whether the watchdog stormed a lossless queue of a port in the period of the counters."""
     for queue in map(str, queues):
         detected = count_of(device, "pfcwd_detected", port=port, queue=queue)
         status = device.state.value("pfcwd_status", port=port, queue=queue)
@@ -168,7 +169,7 @@ def _violation(device: RunningDevice, kind: str, counts: list[Count]) -> Violati
 
 
 def _pauses_sent(device: RunningDevice, port: str) -> int | None:
-    """Return how many pauses of a port's lossless priorities the switch has sent on all ports."""
+    """Return the pauses that all ports sent of a port's lossless priorities; None where a count is unknown."""
     lossless = device.lossless_at(port)
     priorities = lossless.priorities if isinstance(lossless, LosslessPort) else ()
     sent = [total(device, "pfc_tx", str(priority)) for priority in priorities]

@@ -7,13 +7,13 @@ Subject: running device
 Looks for pauses that a port received or sent of a priority that is not lossless there: on a switch with lossless
 classes, and on one whose configuration has PORT_QOS_MAP and switches PFC on nowhere. With `--since` it looks at those
 between the captures. From one capture it is information: the counters run since boot or the last clear, and the
-configuration may have been another one then. What a port with asymmetric PFC receives is left out: it obeys pauses of
-all priorities.
+configuration may have been another one then. Pauses that a port with asymmetric PFC receives are left out: it obeys
+pauses of all priorities.
 
 ## Why it breaks a lossless fabric
-Received: the neighbor thinks that the class is lossless, and the switch does not, so that one of them drops where the
-other waits; some chips obey such pauses and drop what they stop. Sent: a lossy group pauses its senders, and takes
-traffic that should drop down to a crawl with all others of its priority.
+Received: the class is lossless on the neighbor and lossy on the switch, so that one of them drops where the other
+waits; some chips obey such pauses and drop the stopped packets. Sent: a lossy group pauses its senders, and slows all
+traffic of its priority that should be dropped instead.
 
 ## Bad
 ```text capture beside=leaf.json
@@ -35,7 +35,7 @@ admin@leaf1:~$ show pfc counters
 
 ## Fix
 Enable PFC of the same priorities at both ends of the link (`pfc_enable`, and PFC of the NIC). Where the switch itself
-sends them, check the profiles of its lossy groups: none may have `xoff`.
+sends the pauses, check the profiles of its lossy groups: none may have `xoff`.
 
 ## Sources
 - sonic-net/sonic-buildimage#20590: a switch sends pauses of priority group 0, which is lossy
@@ -77,7 +77,7 @@ def check(device: RunningDevice) -> Results:
 
 
 def _states_its_maps(device: RunningDevice) -> bool:
-    """Return whether nothing is lossless because PFC is off, and not because the maps are not in the capture."""
+    """Return whether a capture has the whole QoS configuration, so that PFC is off without lossless classes."""
     configured = device.configured
     return (
         configured is not None

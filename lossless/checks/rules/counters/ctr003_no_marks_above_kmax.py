@@ -4,15 +4,15 @@ Severity: warning
 Subject: running device
 
 ## What it does
-Looks at queues whose WRED profile marks, and whose peak since the last clear, in the last period or at the last poll
-is above Kmax. Where the switch counts marks, has marked no packet there, and WRED has dropped none, this rule fires.
+Looks at queues with a WRED profile that marks, and with a peak above Kmax since the last clear, in the last period or
+at the last poll. This rule fires where the switch counts marks, has marked no packet there, and WRED has dropped none.
 With `--since` peaks are those that rose between the captures, and marks those since then. Without the capability of the
 counter in STATE_DB, or another queue with marks, a count of 0 is not checked: not all switches count them. Nor is a
 count since a clear: the peak may be older.
 
 ## Why it breaks a lossless fabric
-Above Kmax all packets that can be marked are. Without marks senders do not slow down, and PFC is all that holds them
-back: congestion at one port becomes pauses in the fabric.
+Above Kmax every ECN-capable packet is marked. Without marks senders do not slow down, and only PFC stops them:
+congestion at one port becomes pauses in the fabric.
 
 ## Bad
 ```json capture beside=leaf.json
@@ -43,7 +43,7 @@ back: congestion at one port becomes pauses in the fabric.
 ```
 
 ## Fix
-Compare the WRED profile that runs (`ecnconfig -l`, `QUEUE|PORT|N`) with the configured one: `wred_green_enable` must be
+Compare the applied WRED profile (`ecnconfig -l`, `QUEUE|PORT|N`) with the configured one: `wred_green_enable` must be
 true, `ecn` at least `ecn_green`. Check that hosts send with ECT(0).
 
 ## Sources
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation per queue number that has marked nothing above Kmax, at the port that held most."""
+    """Yield a violation per number of queues with peaks above Kmax and no marks, at the port of the highest peak."""
     peaks: list[UnmarkedPeak] = []
     for item in unmarked_peaks(device):
         if isinstance(item, MissingInput):

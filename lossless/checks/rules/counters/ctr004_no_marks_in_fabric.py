@@ -1,18 +1,18 @@
-"""A fabric whose queues stand above Kmax again and again, and whose switches mark nothing.
+"""The switches of a fabric whose queues repeatedly exceed Kmax must mark packets.
 
 Severity: warning
 Subject: running fabric
 
 ## What it does
-Looks at the lossless queues of all switches together whose WRED profile marks. Where queues stood above their Kmax at
-least twice (two queues, or one with peaks of two sizes, which are of two times), no switch has marked a packet and WRED
-has dropped none, this rule fires once, in place of CTR003. With `--since` peaks are those that rose between the
+Looks at the lossless queues of all switches together whose WRED profile marks. This rule fires once, in place of
+CTR003, where queues exceeded their Kmax at least twice (two queues, or one with peaks of two sizes, which are of two
+times), no switch has marked a packet and WRED has dropped none. With `--since` peaks are those that rose between the
 captures, and marks those since then. Switches that are not known to count marks (`QUEUE_COUNTER_CAPABILITIES` in
 STATE_DB) are *not checked*.
 
 ## Why it breaks a lossless fabric
 One queue without marks has a wrong profile. A fabric without marks has no congestion control: senders send packets that
-may not be marked, or no profile was ever bound. PFC alone holds every load, and its pauses propagate.
+may not be marked, or no profile was ever bound. Only PFC limits the load, and its pauses propagate.
 
 ## Bad
 ```json capture beside=leaf.json
@@ -87,7 +87,7 @@ def throughout(fabric: RunningFabric) -> Results:
 
 
 def _has_marked(device: RunningDevice) -> bool:
-    """Return whether a switch has marked a packet, in the time that is counted."""
+    """Return whether a switch has marked a packet in the period of its counters."""
     counts = (
         counted(device, placed, "port", "queue") for placed in each(device.state, MARKS, "port", "queue")
     )

@@ -4,13 +4,12 @@ Severity: info
 Subject: running device
 
 ## What it does
-Looks for ports that discard what they receive (`IF_IN_DISCARDS`) and have dropped nothing for want of buffer
+Looks for ports that discard received packets (`IF_IN_DISCARDS`) and have dropped none for want of buffer
 (`IN_DROPPED_PKTS`). Where the second counter is not captured, the first is not checked.
 
 ## Why it breaks a lossless fabric
-It does not: such discards are those of a VLAN, an ACL, a route that is missing, or a protocol that is not spoken. They
-hide in the same counter as real loss, and alerts on it cry wolf; a class that is dropped here is dropped whatever its
-headroom.
+It does not: such discards come from a VLAN, an ACL, a missing route, or an unsupported protocol. They are in the same
+counter as real loss, and alerts on it are false alarms. Headroom does not help against them.
 
 ## Bad
 ```json capture
@@ -58,7 +57,7 @@ if TYPE_CHECKING:
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation for the ports that discard outside their buffers, at the one that discards most."""
+    """Yield one violation for the ports with discards outside their buffers, at the port with the most discards."""
     discards: list[tuple[str, Count]] = []
     for item in _discards(device):
         if isinstance(item, Count):

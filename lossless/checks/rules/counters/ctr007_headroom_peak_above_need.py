@@ -1,21 +1,21 @@
-"""Headroom must not hold more than its link can need.
+"""The headroom peak of a lossless group must not exceed the need of its link.
 
 Severity: warning
 Subject: running device
 
 ## What it does
-Compares the most that a lossless priority group held in its headroom (`XOFF_ROOM_WATERMARK`) with what the link needs
-by its rate and cable. The cable is that of an intent where one is at hand, else the configured length. It is
-information where the peak is above the vendor's row or the formula of the ASIC, and a warning where it is above what
-the link can ever need: the floor, which grants the peer all the time IEEE 802.3 does, with every packet as wasteful of
-cells as a packet can be. The second needs the cell size of the chip, and is all there is where neither row nor formula
-is known. Peaks since the last clear of persistent watermarks, or since a time that is not known, are information: cable
-and configuration may have been others then. A peak at or below the need is no finding, however high it is.
+Compares the peak occupancy of the headroom of a lossless priority group (`XOFF_ROOM_WATERMARK`) with the need of the
+link by its rate and cable. The cable is that of an intent where there is one, else the configured length. A peak above
+the vendor's row or the formula of the ASIC is information. A peak above the most that the link can ever need is a
+warning: the floor, with the full response time of IEEE 802.3 for the peer and the largest possible waste of cells by
+every packet. This second limit needs the cell size of the chip, and is the only one where neither row nor formula is
+known. Peaks since the last clear of persistent watermarks, or since an unknown time, are information: cable and
+configuration may have been others then. A peak at or below the need is no finding.
 
 ## Why it breaks a lossless fabric
-Headroom holds what still arrives after a pause was sent. More than that says that the link is not as it is declared:
-the cable is longer, or the peer takes longer to stop than the standard allows. Here the headroom is large enough by
-luck. Another port with the headroom of its declared length drops.
+Headroom holds the bytes that arrive after a pause was sent. More bytes than the need show that the link differs from
+its declaration: the cable is longer, or the peer takes longer to stop than the standard allows. Here the headroom is
+large enough by luck. Another port with the headroom of its declared length drops.
 
 ## Bad
 ```json capture beside=leaf-spine.yaml
@@ -69,7 +69,7 @@ _NO_CELLS = MissingInput("how much more than the floor small packets take needs 
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation per group number and kind of link that held more than it needs, at the port that held most."""
+    """Yield a violation per group number and kind of link with a peak above its need, at the highest peak."""
     above: list[Above] = []
     for item in bounds(device):
         if isinstance(item, MissingInput):

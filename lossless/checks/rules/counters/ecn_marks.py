@@ -1,4 +1,4 @@
-"""What rules about ECN marks of queues share: Kmax of a queue, its peaks, and whether its switch counts marks."""
+"""Peaks of queues above Kmax without ECN marks, for the rules on marks of one switch and of a fabric."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SINCE_A_CLEAR = MissingInput("ECN marks count since a clear, and peaks of queue
 
 
 class UnmarkedPeak(NamedTuple):
-    """A time at which a queue stood above Kmax, and where its marks are counted."""
+    """A peak of a queue above its Kmax in bytes, and the count of its marks, which is 0."""
 
     device: RunningDevice
     reading: PlacedReading
@@ -33,12 +33,12 @@ class UnmarkedPeak(NamedTuple):
 
     @property
     def queue(self) -> str:
-        """The queue, as elements of findings name it."""
+        """The name of the queue in findings: device, port and queue number."""
         return f"{self.device.name}:{self.reading.part('port')}:{self.reading.part('queue')}"
 
 
 def unmarked_peaks(device: RunningDevice) -> Iterator[UnmarkedPeak | MissingInput]:
-    """Yield the peaks of a switch above Kmax whose queue has marked nothing, and why others are not known."""
+    """Yield the peaks above Kmax of queues without marks, and a missing input where the marks are unknown."""
     for reading, kmax in _peaks_above_kmax(device):
         if not _is_of_time(device, reading):
             continue
@@ -58,7 +58,7 @@ def unmarked_peaks(device: RunningDevice) -> Iterator[UnmarkedPeak | MissingInpu
 
 
 def _is_of_time(device: RunningDevice, peak: PlacedReading) -> bool:
-    """Return whether a peak is known to be of the time in which marks are counted."""
+    """Return whether a peak is known to lie in the period of the counted marks."""
     if device.before is None:
         return True
     earlier = [
@@ -66,14 +66,14 @@ def _is_of_time(device: RunningDevice, peak: PlacedReading) -> bool:
         for placed in device.before.every(peak.reading.name)
         if placed.reading.identity == peak.reading.identity and placed.reading.since == peak.reading.since
     ]
-    # That of a period may be older than the earlier capture; one that has risen since a clear is not.
+    # The peak of a period may be older than the earlier capture; a peak since a clear that has risen is not.
     return peak.reading.since == "user clear" and any(
         number is not None and number < (peak.number or 0) for number in earlier
     )
 
 
 def _peaks_above_kmax(device: RunningDevice) -> Iterator[tuple[PlacedReading, int]]:
-    """Yield each recent peak of a queue that marks which is above its Kmax, and Kmax."""
+    """Yield each recent peak above Kmax of a lossless queue that marks, and its Kmax in bytes."""
     for peak in device.state.every(PEAK):
         port, queue = peak.part("port"), peak.part("queue")
         if port is None or queue is None or peak.part("queue_kind") == MULTICAST:
@@ -85,13 +85,13 @@ def _peaks_above_kmax(device: RunningDevice) -> Iterator[tuple[PlacedReading, in
 
 
 def _counts_marks(state: DeviceState) -> bool:
-    """Return whether the switch is known to count marks: it says so, or it has counted some."""
+    """Return whether the switch counts marks, by its capability in STATE_DB or by a counter above 0."""
     said = state.value("isSupported", table="QUEUE_COUNTER_CAPABILITIES", key=_CAPABILITY)
     return said == "true" or any(marks.number for marks in state.named(MARKS, "queue"))
 
 
 def _kmax(device: RunningDevice, port: str, queue_number: int) -> int | None:
-    """Return Kmax of a queue that marks and is lossless, None for any other."""
+    """Return the Kmax in bytes of a lossless queue that marks; None for any other queue."""
     configured, lossless = device.ports.get(port), device.lossless.get(port)
     if (
         configured is None

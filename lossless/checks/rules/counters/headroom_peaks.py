@@ -1,4 +1,4 @@
-"""Peaks of the headroom of lossless groups, beside what the groups have and what their links need."""
+"""Headroom peaks of lossless groups, with the headroom of the groups and the need of their links."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SINCE = {
 
 
 class HeadroomPeak(NamedTuple):
-    """The most that a lossless group is known to have held in its headroom."""
+    """The highest known occupancy of the headroom of a lossless group."""
 
     port: str
     group: int
@@ -38,17 +38,17 @@ class HeadroomPeak(NamedTuple):
 
     @property
     def held_bytes(self) -> int:
-        """How much it was."""
+        """The peak in bytes."""
         return self.placed.number or 0
 
     @property
     def window(self) -> str:
-        """Since when that is the peak, as the end of a sentence."""
+        """The period of the peak, as the end of a sentence."""
         return _window(self.placed)
 
 
 class FullHeadroom(NamedTuple):
-    """Headroom that was full: whose it is, how much it held, its size, and since when that is the peak."""
+    """Headroom that was full: its owner, peak and size in bytes, and the period of the peak."""
 
     what: str
     held_bytes: int
@@ -57,7 +57,7 @@ class FullHeadroom(NamedTuple):
 
 
 def headroom_peaks(device: RunningDevice) -> Mapping[tuple[str, int], HeadroomPeak]:
-    """Return the highest peak of every group of a lossless class, by port and number."""
+    """Return the highest peak of every lossless group by port and group number."""
     peaks = highest_peaks(device.state, HEADROOM_PEAK, "pg")
     return {
         (port, group): HeadroomPeak(port, group, placed)
@@ -67,9 +67,9 @@ def headroom_peaks(device: RunningDevice) -> Mapping[tuple[str, int], HeadroomPe
 
 
 def full_headroom(device: RunningDevice, port: str, group: int) -> FullHeadroom | None:
-    """Return the headroom of a group that was full: its own, or what its pool lends; None where that is not known.
+    """Return the full headroom of a group, its own or that of its pool; None where neither is known to have been full.
 
-    It was full where no cell more fits: a switch counts in cells, and the size need not be whole cells.
+    Headroom is full where less than one cell is free: a switch counts in cells, and the size need not be whole cells.
     """
     ports = configured_port(device, port)
     profile = group_profile(ports, group) if ports is not None else None
@@ -92,13 +92,13 @@ def full_headroom(device: RunningDevice, port: str, group: int) -> FullHeadroom 
 
 
 def _pool_peak(device: RunningDevice, name: str) -> PlacedReading | None:
-    """Return the most that the groups of a pool together are known to have held in the headroom that it lends."""
+    """Return the highest peak of the shared headroom of a pool; None without a reading."""
     peaks = [peak for peak in device.state.every(HEADROOM_PEAK) if peak.part("pool") == name]
     return max(peaks, key=lambda peak: peak.number or 0, default=None)
 
 
 def bounds(device: RunningDevice) -> Iterator[tuple[HeadroomPeak, HeadroomBound] | MissingInput]:
-    """Yield peaks of lossless groups with what their links need, and what is missing for that."""
+    """Yield the headroom peaks above 0 of lossless groups with the bound of their links, or its missing input."""
     for peak in headroom_peaks(device).values():
         if not peak.held_bytes:
             continue
@@ -112,7 +112,7 @@ def bounds(device: RunningDevice) -> Iterator[tuple[HeadroomPeak, HeadroomBound]
 
 
 def configured_port(device: RunningDevice, name: str) -> PortSet | None:
-    """Return a port as its configuration has it, or its intent without one."""
+    """Return a port by the configuration, or by the intent where there is no configuration; None without QoS."""
     port = device.ports.get(name)
     if device.switch is None or port is None or port.qos is None:
         return None
@@ -120,7 +120,7 @@ def configured_port(device: RunningDevice, name: str) -> PortSet | None:
 
 
 def _cabled_port(device: RunningDevice, name: str) -> PortSet | None:
-    """Return a port with the cable that an intent knows, where that has the port at the same speed."""
+    """Return a port with the cable of the intent, where the intent has the port at the same speed."""
     ports, intended = configured_port(device, name), device.intended
     real = next((port for port in intended.ports if port.name == name), None) if intended else None
     if ports is None or real is None or real.speed_bps != ports.speed_bps:

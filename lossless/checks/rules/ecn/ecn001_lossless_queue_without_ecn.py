@@ -5,17 +5,17 @@ Fix: unsafe
 Subject: fabric, switch
 
 ## What it does
-Follows every priority with PFC to its egress queue and looks at the WRED profile there: one must be bound,
-its green curve enabled, and green packets marked. With an intent, missing marking is an error, on some tiers,
-speeds or devices as on all, unless `congestion_control: pfc-only` states it; on a deployed switch, which does
-not say what its senders listen to, it is a warning. A profile that is enabled and does not mark is always an
-error: it drops. A priority whose traffic has no headroom is not checked; there PFC itself is the mistake.
-On a switch that is configured by commands, a class whose pause has no effect is checked as if it were lossless.
+Follows every priority with PFC to its egress queue and looks at the WRED profile there: one must be bound, its green
+curve enabled, and green packets marked. With an intent, missing marking is an error, also on only some tiers, speeds or
+devices, unless `congestion_control: pfc-only` states it. On a deployed switch, whose file does not have the congestion
+control of the senders, it is a warning. A profile that is enabled and does not mark is always an error: it drops. A
+priority whose traffic has no headroom is not checked; there PFC itself is the mistake. On a switch that is configured
+by commands, a class whose pause has no effect is checked like a lossless one.
 
 ## Why it breaks a lossless fabric
-Marks slow senders down before PFC stops them. Without marks PFC is the only control: any congestion pauses
-whole links, and the pause propagates to victim flows. A curve without marking is
-worse: it drops RDMA packets between its thresholds, on the very queue that PFC keeps from dropping.
+Marks slow senders down before PFC stops them. Without marks PFC is the only control: any congestion pauses whole links,
+and the pause propagates to victim flows. A curve without marking is worse: it drops RDMA packets between its
+thresholds, in a queue that PFC should keep from dropping.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -137,7 +137,7 @@ def check(view: View) -> Results:
 
 
 def on_switch(switch: SwitchConfiguration) -> Results:
-    """Yield a violation per class that would be lossless if its pause took effect, and whose queue marks nothing."""
+    """Yield a violation per class without marking that would be lossless if its pause took effect."""
     read, paused = switch.read, {name for name, _ in switch.read.silent}
     ports = [(port.name, port.qos.queues) for port in read.switch.ports if port.name in paused and port.qos]
     for cls in read.intended:
@@ -220,14 +220,14 @@ def _queue_violation(queues: Sequence[LosslessQueue]) -> Violation:
 
 
 def _made_lossless(queue: LosslessQueue) -> Origin | None:
-    """Return where a class is made no-drop for the whole switch, None where its port says so (and on SONiC)."""
+    """Return the origin that makes a class no-drop for the whole switch; None where the port does, and on SONiC."""
     qos = queue.ports.qos
     group = qos.groups[qos.pausing_group(queue.priority)]
     return None if queue.ports.switch.runs_sonic or group is None else group.origin
 
 
 def _queue_origin(queue: LosslessQueue) -> Origin:
-    """Return the row of a queue, or its class where commands have one; else where PFC is on."""
+    """Return the origin of the row or class of a queue; without one, that of PFC on its port."""
     row = queue.queue.origin if queue.queue else None
     if row is None or row.path[:1] == ("BUFFER_QUEUE",) or not row.path:
         return queue.ports.qos.pfc.origin
@@ -244,7 +244,7 @@ def _classes_without(view: View, bare: Sequence[LosslessQueue]) -> Iterator[Viol
 
 
 def _declared_at(queue: LosslessQueue, cls: TrafficClass) -> Origin:
-    """Return where an intent says that a queue has no curve: where it is off, else where curves of the class stand."""
+    """Return the origin that leaves a queue without a curve: the key that turns it off, else ``ecn`` of the class."""
     stated = queue.queue.wred_origin if queue.queue else None
     return stated if stated is not None and stated.mark != "key" else below(cls.origin, "ecn")
 
@@ -270,7 +270,7 @@ def _class_violation(
 
 
 def _key(name: str, origin: Origin) -> str:
-    """Return where a curve is to be stated: at the key that turns it off, else at that of the class."""
+    """Return the key for a new curve, for the help: the one that turns it off, else ``ecn`` of the class."""
     path = (
         origin.path
         if origin.path[:1] == ("classes",) and origin.mark == "value"
@@ -280,7 +280,7 @@ def _key(name: str, origin: Origin) -> str:
 
 
 def _apart(queues: Sequence[LosslessQueue], marked: Sequence[LosslessQueue]) -> tuple[str, str]:
-    """Return in words where queues mark nothing, and where others do: by the first notion that tells them apart."""
+    """Return words for queues without marks and with marks, by the first property that separates the two."""
     where: list[str] = []
     others: list[str] = []
     for words in (_tier, _links, _links_of_tier, _switches, _links_of_switches):

@@ -4,15 +4,15 @@ Severity: info
 Subject: fabric, switch
 
 ## What it does
-Looks at WRED profiles on lossless queues whose Kmin equals Kmax although a probability below 100 % is given.
-Equal thresholds with 100 %, a published setting that says what happens, are silent, and so is a profile
-that means "off" with thresholds beyond any buffer. On a switch that runs another system a step of 100 % is named
-too: there the probability is always written, and not what a missing one becomes.
+Looks at WRED profiles on lossless queues whose Kmin equals Kmax although their probability is below 100 %. Equal
+thresholds with 100 %, a published setting that describes the step, are not reported, and neither is a profile that
+means "off" with thresholds beyond any buffer. On a switch that runs another system a step of 100 % is also reported:
+there the probability is always written, and not the default of a missing one.
 
 ## Why it breaks a lossless fabric
-With Kmin equal to Kmax there is nothing between them: below, nothing is marked, above, everything is. The few
-per cent that the profile promises never happen. All senders slow down at once instead, the queue runs empty,
-and the link idles until they have all come back.
+With Kmin equal to Kmax the curve has no slope: below, no packet is marked, above, every packet is. The few per cent of
+the profile never apply. All senders slow down at once instead, the queue runs empty, and the link idles until their
+rates have recovered.
 
 ## Bad
 ```json config_db base=leaf
@@ -47,7 +47,7 @@ policy-map type queuing QUEUES
 ```
 
 ## Fix
-Lower Kmin, or say 100 % where a step is meant.
+Lower Kmin, or set 100 % where a step is meant.
 
 ## Sources
 - sonic-swss orchagent/qosorch.cpp @03a2683 (a missing probability becomes 100)
@@ -73,14 +73,14 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per curve without a slope whose probability says otherwise."""
+    """Yield a violation per curve with equal thresholds and a probability below 100 %."""
     for use in marking_uses(view):
         if _is_step(use) and use.wred.green.probability_percent not in (None, 100):
             yield _violation(view, use)
 
 
 def on_switch(switch: SwitchConfiguration) -> Results:
-    """Yield a violation per curve of another system that marks nothing up to a threshold, and everything above."""
+    """Yield a violation per curve of another system with equal thresholds and a probability of 100 %."""
     for use in (*marking_uses(switch.view), *_meant(switch)):
         green = use.wred.green
         if _is_step(use) and green.probability_percent == 100:
@@ -95,7 +95,7 @@ def on_switch(switch: SwitchConfiguration) -> Results:
 
 
 def _meant(switch: SwitchConfiguration) -> Iterator[WredUse]:
-    """Yield the profiles of queues that are lossless where PFC runs: DCBX decides, or the pause has no effect yet."""
+    """Yield the profiles of queues meant to be lossless: DCBX decides about PFC, or the pause has no effect yet."""
     intended = {cls.queue for cls in switch.read.intended}
     queues = [
         LosslessQueue(ports, group, number, queue)
@@ -112,7 +112,7 @@ def _meant(switch: SwitchConfiguration) -> Iterator[WredUse]:
 
 
 def _is_step(use: WredUse) -> bool:
-    """Return whether a curve has no slope, at a threshold that a queue can grow to."""
+    """Return whether Kmin equals Kmax, at a threshold of more than one packet that a queue can reach."""
     green = use.wred.green
     step = green.min_bytes == green.max_bytes and (green.max_bytes or 0) > ONE_PACKET_BYTES
     return step and in_reach(use, green)

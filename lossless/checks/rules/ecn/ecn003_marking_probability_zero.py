@@ -4,13 +4,13 @@ Severity: error
 Subject: fabric
 
 ## What it does
-Looks at the marking probability of WRED profiles on lossless queues: zero with max above min is an error.
-With min equal to max the probability says nothing, because above max every packet is marked; profiles that
-mean "off" are written that way, beyond any buffer. A profile that does not mark at all is ECN001's.
+Looks at the marking probability of WRED profiles on lossless queues: zero with max above min is an error. With min
+equal to max the probability has no effect, because above max every packet is marked; profiles that mean "off" are
+written that way, beyond any buffer. ECN001 reports a profile that does not mark at all.
 
 ## Why it breaks a lossless fabric
-Between min and max nothing is marked, and above max everything is. The queue grows to max before any sender
-hears of it, and then all of them slow down at once; PFC has usually stopped the links by then.
+Between min and max no packet is marked, and above max every packet is. The queue grows to max before any sender gets a
+mark, and then all senders slow down at once; PFC has usually stopped the links by then.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -45,7 +45,7 @@ classes:
 ```
 
 ## Fix
-Set the probability that packets at max are marked with: stock SONiC has 5 %, NVIDIA's RoCE profile 100 %.
+Set the marking probability at max: stock SONiC has 5 %, NVIDIA's RoCE profile 100 %.
 
 ## Sources
 - sonic-swss orchagent/qosorch.cpp @e6b0c5b (a missing probability becomes 100)

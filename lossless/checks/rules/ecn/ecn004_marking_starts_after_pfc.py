@@ -4,9 +4,9 @@ Severity: warning
 Subject: buffers
 
 ## What it does
-Compares Kmin of each marking queue with the bytes at which the priority groups behind it send XOFF. The two
-look at different ends of the switch, so both directions are worked out, with T(m) = alpha B / (1 + alpha
-m), B the shared pool without headroom, as it is written or as the switch computes it:
+Compares Kmin of each marking queue with the bytes at which the priority groups behind it send XOFF. Kmin counts at
+egress and XOFF at ingress, so both directions are calculated, with T(m) = alpha B / (1 + alpha m), B the shared pool
+without headroom, as it is written or as the switch computes it:
 
 - several ports to one egress: the egress holds N x T(N) at the first XOFF, least with two senders. Kmin above
   that of the most senders the switch has is an error, Kmin above that of two a warning;
@@ -83,7 +83,7 @@ _ALONE = "a port that has the pool to itself"
 
 
 def check(view: View) -> Results:
-    """Yield a violation per ECN curve whose Kmin PFC can come before."""
+    """Yield a violation per ECN curve whose Kmin can be above the occupancy at which PFC pauses."""
     ranked: list[tuple[tuple[float, ...], Violation]] = []
     for ports, marking in markings(view):
         if isinstance(marking, MissingInput):
@@ -91,7 +91,7 @@ def check(view: View) -> Results:
             continue
         reach = marking.trigger.threshold_bytes(1)
         if marking.fan_in >= 2 and marking.kmin_bytes >= marking.trigger.egress_bytes(2):
-            # The egress holds more with more senders, so what is too late for all of them is so for two.
+            # The egress holds more with more senders: a Kmin too high for all of them is too high for two.
             if marking.kmin_bytes >= marking.trigger.egress_bytes(marking.fan_in):
                 ranked.append(((0, reach), _never_first(view, ports, marking)))
             else:
@@ -118,7 +118,7 @@ def _incast(view: View, ports: PortSet, marking: EcnMarking) -> Violation:
 
 
 def _at_reach(view: View, ports: PortSet, marking: EcnMarking, who: str) -> Violation:
-    """Return the violation of a port that pauses at T(1), before anything is marked."""
+    """Return the violation of a port that pauses at T(1), before the first mark."""
     reach = format_bytes(int(marking.trigger.threshold_bytes(1)))
     return _violation(view, ports, marking, f"{who} pauses at {reach}, before the first mark")
 

@@ -4,16 +4,15 @@ Severity: warning
 Subject: buffers
 
 ## What it does
-Compares Kmax of each marking queue with T(1) = alpha B / (1 + alpha), the bytes at which a single loaded
-priority group sends XOFF; B is the shared pool without headroom, as it is written or as the switch computes it.
-Kmax above that means that a queue which one port fills, behind a slow receiver or a pause, is never fully marked.
-With more senders the egress holds more at the first XOFF, so T(1) is the tightest case. Where even Kmin lies above
-T(1), ECN004 says all there is to say.
+Compares Kmax of each marking queue with T(1) = alpha B / (1 + alpha), the bytes at which a single loaded priority group
+sends XOFF; B is the shared pool without headroom, as it is written or as the switch computes it. Kmax above that means
+that a queue which one port fills, behind a slow receiver or a pause, is never fully marked. With more senders the
+egress holds more at the first XOFF, so T(1) is the tightest case. Where even Kmin is above T(1), ECN004 alone reports
+it.
 
 ## Why it breaks a lossless fabric
-Between Kmin and Kmax only a few per cent of the packets are marked. When PFC starts first, senders never
-get the strong signal that the curve promises, and the pauses that ECN should have prevented spread
-upstream.
+Between Kmin and Kmax only a few per cent of the packets are marked. When PFC starts first, senders never get the strong
+signal of the upper curve, and the pauses that ECN should have prevented propagate upstream.
 
 ## Bad
 ```json config_db base=leaf
@@ -74,7 +73,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per ECN curve whose Kmax PFC comes before, although its Kmin does not."""
+    """Yield a violation per ECN curve whose Kmax is above T(1), while its Kmin is not."""
     ranked: list[tuple[tuple[float, ...], Violation]] = []
     for ports, marking in markings(view):
         if isinstance(marking, MissingInput):

@@ -5,14 +5,14 @@ Subject: fabric
 
 ## What it does
 Looks for marking curves on lossless queues whose Kmax is at most 4,096 bytes, the payload of one RDMA packet of the
-largest path MTU, and for a Kmin of zero. Kmax that small is a warning, zero an error; Kmin of zero alone is noted.
-What a WRED_PROFILE of SONiC does not state is zero. Thresholds that merely look low are not checked: how low is right
-depends on round-trip times that neither an intent nor a switch knows.
+largest path MTU, and for a Kmin of zero. Kmax that small is a warning, zero an error; Kmin of zero alone is
+information. A threshold that a WRED_PROFILE of SONiC does not state is zero. Other low thresholds are not checked: the
+right value depends on round-trip times, which are neither in an intent nor in a switch configuration.
 
 ## Why it breaks a lossless fabric
-Every packet that has to wait for one other is marked, congestion or not, and senders stay at their lowest rate.
-Such numbers are thresholds in kilobytes where bytes are counted. Zero is worse: SAI's thresholds begin at 1 and
-its zero stands for the whole buffer, so that one switch may mark everything and another nothing.
+Every packet that waits behind another one is marked, with or without congestion, and senders stay at their lowest rate.
+Such numbers are usually kilobytes in place of bytes. Zero is worse: SAI's thresholds begin at 1 and its zero stands for
+the whole buffer, so that one switch may mark every packet and another none.
 
 ## Bad
 ```json config_db base=leaf
@@ -79,7 +79,7 @@ _ZERO = (
 
 
 def check(view: View) -> Results:
-    """Yield a violation per marking curve that a single packet reaches the end of, or that begins at zero."""
+    """Yield a violation per marking curve whose Kmax is at most one packet, or whose Kmin is zero."""
     for use in marking_uses(view):
         green, default = use.wred.green, 0 if use.wred.origin.path[0] == "WRED_PROFILE" else None
         max_bytes = default if green.max_bytes is None else green.max_bytes

@@ -5,13 +5,13 @@ Confidence: medium
 Subject: fabric
 
 ## What it does
-Looks for one marking curve on lossless queues of ports whose speeds differ by more than a factor of two, and
-says what Kmin means on the slowest and the fastest in time.
+Looks for one marking curve on lossless queues of ports whose speeds differ by more than a factor of two, and reports
+the queuing delay at Kmin on the slowest and the fastest.
 
 ## Why it breaks a lossless fabric
-The same bytes are four times the delay at 25G that they are at 100G. What marks in time on the fast links
-lets queues stand on the slow ones; what suits the slow ones makes senders on the fast links slow down for a
-queue that is gone in microseconds.
+The same bytes are four times the delay at 25G that they are at 100G. Thresholds that mark in time on the fast links
+allow long queues on the slow ones; thresholds for the slow links make senders on the fast links slow down for a queue
+that is gone in microseconds.
 
 ## Bad
 ```json config_db base=leaf
@@ -72,11 +72,11 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import View
 
 _IDENTICAL = 2
-"""Speeds this many times apart still share a curve."""
+"""The largest ratio of speeds that may share a curve."""
 
 
 def check(view: View) -> Results:
-    """Yield a violation per curve on ports of very different speed."""
+    """Yield a violation per marking curve on ports whose speeds differ by more than a factor of two."""
     for use in marking_uses(view):
         speeds = {ports.speed_bps for ports in use.sets}
         if len(speeds) < 2 or not in_reach(use, use.wred.green):

@@ -1,17 +1,17 @@
-"""The ECN thresholds of stock SONiC are those of a storage network.
+"""The ECN thresholds of stock SONiC are for storage networks, not for fast links.
 
 Severity: warning
 Confidence: medium
 Subject: fabric
 
 ## What it does
-Looks for the thresholds that stock SONiC ships, 1 MiB, 2 MiB and 5 %, on lossless queues of links of 200G and
-faster, and says what they mean there in time. Below 200G it is silent.
+Looks for the thresholds that stock SONiC ships, 1 MiB, 2 MiB and 5 %, on lossless queues of links of 200G and faster,
+and reports their queuing delay there. Slower links are not checked.
 
 ## Why it breaks a lossless fabric
-A threshold in bytes means another delay at every speed: what is 0.2 ms of queue at 40G is 21 us at 400G. The
-shipped values come from storage networks. Whether they mark early enough before PFC stops the link, and late
-enough not to slow a collective down, was never looked at for this one.
+A threshold in bytes is another delay at every speed: 0.2 ms of queue at 40G are 21 us at 400G. The shipped values come
+from storage networks. Whether they mark early enough before PFC stops the link, and late enough not to slow a
+collective down, was not tested for this fabric.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -78,7 +78,7 @@ _TESTED_BPS = 40 * 10**9
 
 
 def check(view: View) -> Results:
-    """Yield a violation per profile of the stock thresholds on fast links."""
+    """Yield a violation per profile with the stock thresholds on links of 200G and faster."""
     if pfc_only(view):
         return
     for use in uses(view):

@@ -1,17 +1,17 @@
-"""An ECN curve needs senders that speak ECN; on others' packets it may drop.
+"""An ECN curve needs senders that react to marks; it may drop packets of other senders.
 
 Severity: warning
 Confidence: medium
 Subject: intent
 
 ## What it does
-Looks for marking curves on the lossless classes of an intent that states `congestion_control: pfc-only`. Drop
-curves, enabled without marking, are ECN001's.
+Looks for marking curves on the lossless classes of an intent that states `congestion_control: pfc-only`. ECN001 reports
+drop curves, which are enabled without marking.
 
 ## Why it breaks a lossless fabric
-Marking and dropping are one curve: what cannot be marked, because it does not say it understands ECN, is
-dropped by some chips where others would have marked it. Where senders do not react to marks, NICs have ECN off
-and their packets may be such; the queue that PFC keeps from dropping then drops. At best the marks do nothing.
+Marking and dropping use one curve: some chips drop packets that are not ECN-capable at the point where ECN-capable ones
+are marked. Where senders do not react to marks, NICs have ECN off and may send such packets; the lossless queue then
+drops them. At best the marks have no effect.
 
 ## Bad
 ```yaml intent base=leaf-spine

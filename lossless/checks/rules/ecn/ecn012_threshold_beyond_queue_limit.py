@@ -1,18 +1,18 @@
-"""ECN thresholds must lie below what the queue itself can hold.
+"""ECN thresholds must lie below the limit of the queue itself.
 
 Severity: warning
 Subject: fabric
 
 ## What it does
-Compares Kmax and Kmin of each lossless queue with the most bytes its own buffer profile lets it hold when
-everything else is empty: the reserved bytes plus the static threshold, or plus alpha B / (1 + alpha) with B the
-egress pool. A queue without a buffer row, and zero-size profiles of ports that are out of use, are not checked.
-That PFC may come first although the queue could hold more is ECN004 and ECN005; that the queue holds less than
-ingress does, where ingress is known, is BUF013 besides.
+Compares Kmax and Kmin of each lossless queue with the largest size that its own buffer profile allows while all other
+queues are empty: the reserved bytes plus the static threshold, or plus alpha B / (1 + alpha) with B the egress pool. A
+queue without a buffer row, and zero-size profiles of ports that are out of use, are not checked. ECN004 and ECN005
+report thresholds that a queue could reach, but only after PFC pauses. BUF013 reports a queue limit below the ingress
+limit, where ingress is known.
 
 ## Why it breaks a lossless fabric
-A queue that cannot grow to Kmax is never fully marked; one that cannot grow to Kmin is never marked at all, and
-what it cannot hold at its egress limit is dropped, not paused.
+A queue that cannot grow to Kmax is never fully marked; one that cannot grow to Kmin is never marked at all, and packets
+beyond its egress limit are dropped, not paused.
 
 ## Bad
 ```json config_db base=leaf
@@ -75,7 +75,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per curve that ends, or begins, beyond what its queue can hold."""
+    """Yield a violation per curve whose Kmax is above the limit of its queue, or whose Kmin is not below it."""
     rows = ((queue.queue, queue) for queue in lossless_queues(view) if queue.queue is not None)
     uses = grouped(((id(row.wred), id(row.buffer)), queue) for row, queue in rows)
     for queues in uses.values():
@@ -121,7 +121,7 @@ def _violation(view: View, use: WredUse, buffer: BufferProfile, limit: int, end:
             "max_bytes": use.wred.green.max_bytes,
         },
         related=beside(use.wred.origin, (row_of(buffer), "what limits the queue")),
-        # The queue's own limit holds whatever other ports do; that PFC comes first adds nothing to it.
+        # The limit of the queue does not depend on other ports; PFC that pauses first does not change it.
     ).on_ports(*use.sets)
 
 

@@ -4,14 +4,14 @@ Severity: info
 Subject: device
 
 ## What it does
-On a deployed switch whose lossless queues all share one marking WRED profile, looks whether it is called
-`AZURE_LOSSLESS`. Where several profiles are needed, one per speed or class, nothing can be done about their
-names, and the rule is silent.
+On a deployed switch whose lossless queues all share one marking WRED profile, checks that its name is `AZURE_LOSSLESS`.
+Where several profiles are needed, one per speed or class, only one of them could have that name, and the rule does not
+apply.
 
 ## Why it breaks a lossless fabric
-It does not, until somebody looks: `ecnconfig -q 3` compares the name and answers "off" for a queue that marks.
-Whoever believes it and says `ecnconfig -q 3 on` binds `AZURE_LOSSLESS` to the queues instead, with
-whatever that profile holds, if it exists.
+It does not by itself: `ecnconfig -q 3` compares the name and answers "off" for a queue that marks. An operator who then
+enters `ecnconfig -q 3 on` binds `AZURE_LOSSLESS` to the queues instead, with the thresholds of that profile, if it
+exists.
 
 ## Bad
 ```json config_db base=leaf
@@ -65,7 +65,7 @@ KNOWN_NAME = "AZURE_LOSSLESS"
 
 
 def check(device: Device) -> Results:
-    """Yield a violation where the only profile of the lossless queues has another name."""
+    """Yield a violation where the only WRED profile of the switch is not named ``AZURE_LOSSLESS``."""
     profiles = uses(device.view)
     use = profiles[0] if len(profiles) == 1 else None
     if use is None or not use.wred.marks or refused(use.wred) or use.wred.name == KNOWN_NAME:

@@ -1,16 +1,16 @@
-"""A ToS byte must not say that its packet has met congestion.
+"""A ToS byte must not have the ECN bits 11 (congestion experienced).
 
 Severity: warning
 Subject: intent, hosts
 
 ## What it does
-Looks at the ECN bits, the lower two, of every ToS byte that hosts or jobs are told. 11 is CE, which only a switch
-sets; 00, 01 and 10 pass. It is a warning where a NIC may send the byte unchanged; mlx5 takes the DSCP from it
-alone, and there it is worth knowing.
+Looks at the ECN bits, the lower two, of every ToS byte that hosts or jobs set. 11 is CE, which only a switch sets; 00,
+01 and 10 are accepted. It is a warning where a NIC may send the byte unchanged; mlx5 uses only its DSCP, and there it
+is information.
 
 ## Why it breaks a lossless fabric
-A receiver answers CE with a CNP. A flow whose every packet says CE is slowed at every CNP interval, congestion or
-not, until it crawls at the lowest rate.
+A receiver answers CE with a CNP. A flow with CE in every packet is slowed at every CNP interval, with or without
+congestion, down to the lowest rate.
 
 ## Bad
 ```yaml intent base=leaf-spine

@@ -1,4 +1,4 @@
-"""What the rules on ECN against XOFF share: the curves of each switch, and where they were written."""
+"""ECN curves against XOFF thresholds: the curves of each switch, their origins, and their margins."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FIELDS = {"min": "green_min_threshold", "max": "green_max_threshold"}
 
 
 def markings(view: View) -> Iterator[tuple[PortSet, EcnMarking | MissingInput]]:
-    """Yield each distinct curve on each set of ports and what it competes with, or a missing input."""
+    """Yield each distinct curve on each set of ports with the pause trigger it is compared with, or a missing input."""
     for sets in by_switch(view):
         if sets[0].switch.qos.voq:
             yield (
@@ -34,7 +34,7 @@ def markings(view: View) -> Iterator[tuple[PortSet, EcnMarking | MissingInput]]:
 
 
 def _distinct(sets: tuple[PortSet, ...], egress: PortSet) -> Iterable[EcnMarking | MissingInput]:
-    """Return the curves of some ports; priorities that share curve and trigger are one cause on the same ports."""
+    """Return the distinct curves of some ports; priorities with the same curve and pause trigger count once."""
     distinct: dict[object, EcnMarking | MissingInput] = {}
     for priority in egress.qos.pfc.priorities:
         marking = ecn_marking(sets, egress, priority)
@@ -46,19 +46,19 @@ def _distinct(sets: tuple[PortSet, ...], egress: PortSet) -> Iterable[EcnMarking
 
 
 def threshold_origin(view: View, wred: Wred, end: str) -> Origin:
-    """Return where Kmin (``min``) or Kmax (``max``) of a curve was written."""
+    """Return the origin of Kmin (``end`` is ``min``) or Kmax (``max``) of a curve."""
     return below(wred.origin, end if view.fabric.declared else _FIELDS[end])
 
 
 def raised_alpha(view: View, ports: PortSet) -> str:
-    """Return how the groups of a switch come to pause later."""
+    """Return the advice to raise alpha, by which the groups of a switch pause later."""
     computes = ports.switch.qos.buffer_model == "dynamic" and not view.fabric.declared
     where = " (default_dynamic_th, or dynamic_th of the profile that they name)" if computes else ""
     return f"raise alpha of the lossless groups{where}"
 
 
 def margins(marking: EcnMarking, threshold_bytes: int) -> Mapping[str, Json]:
-    """Return where XOFF sits around a threshold; a negative margin means that PFC comes first."""
+    """Return XOFF thresholds and their margins above a threshold, in bytes; if negative, PFC comes first."""
     return {
         "pool_bytes": marking.trigger.pool_bytes,
         "alpha": marking.trigger.alpha,

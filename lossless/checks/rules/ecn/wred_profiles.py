@@ -1,4 +1,4 @@
-"""What the ECN rules share: the egress queues of lossless classes, and the WRED profiles on them."""
+"""The egress queues of lossless classes and their WRED profiles, for the rules on ECN."""
 
 from __future__ import annotations
 
@@ -30,35 +30,35 @@ class LosslessQueue(NamedTuple):
 
     @property
     def wred(self) -> Wred | None:
-        """Its WRED profile."""
+        """The WRED profile of the queue; None without one."""
         return self.queue.wred if self.queue else None
 
     @property
     def in_fragment(self) -> bool:
-        """Whether its profile may stand elsewhere: a file without PORT rows, and a row that leads nowhere."""
+        """Whether the profile may be in another file: no profile and scheduler, and a file without PORT rows."""
         leads_nowhere = self.queue is None or (self.queue.scheduler is None and self.queue.wred is None)
         return leads_nowhere and self.ports.ports[0].admin_up is UNKNOWN
 
 
 class WredUse(NamedTuple):
-    """One WRED profile, and the lossless queues it is bound to."""
+    """One WRED profile and the lossless queues to which it is bound."""
 
     wred: Wred
     queues: tuple[LosslessQueue, ...]
 
     @property
     def sets(self) -> tuple[PortSet, ...]:
-        """The ports it is used on, each set once."""
+        """The port sets of the queues, each once."""
         return distinct(queue.ports for queue in self.queues)
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """The queues it is bound to."""
+        """The numbers of the queues, ascending."""
         return numbers(self.queues)
 
 
 def lossless_queues(view: View) -> Iterator[LosslessQueue]:
-    """Yield the queue of every priority with PFC that is lossless, where its map can be read."""
+    """Yield the queue of every lossless priority with PFC, where its map can be read."""
     for ports in view.lossless_sets:
         for priority in ports.qos.pfc.priorities:
             traffic_class = paused_class(ports.qos, priority)
@@ -73,12 +73,12 @@ def lossless_queues(view: View) -> Iterator[LosslessQueue]:
 
 
 def lossless_numbers(view: View) -> dict[int, list[int]]:
-    """Return the numbers of the lossless queues of each set of ports, by the identity of its ports."""
+    """Return the numbers of the lossless queues of each set of ports, by the ``id`` of its ports."""
     return grouped((id(queue.ports.ports), queue.number) for queue in lossless_queues(view))
 
 
 def _astray(qos: PortQos, priority: int) -> bool:
-    """Return whether the traffic leaves by another queue than its pause stops; PFC005 says so."""
+    """Return whether the traffic leaves by another queue than its pause stops, which PFC005 reports."""
     stopped = qos.pfc_to_queue.targets[priority] if qos.pfc_to_queue else priority
     return stopped not in (None, UNREADABLE, qos.queue_of(paused_class(qos, priority)))
 
@@ -90,13 +90,13 @@ def uses(view: View) -> tuple[WredUse, ...]:
 
 
 def marking_uses(view: View) -> Iterator[WredUse]:
-    """Yield the profiles of lossless queues that mark, of those that a switch takes and senders listen to."""
+    """Yield the marking profiles of lossless queues that the switch accepts; none where senders ignore marks."""
     if not pfc_only(view):
         yield from (use for use in uses(view) if use.wred.marks and not refused(use.wred))
 
 
 def refused(wred: Wred) -> bool:
-    """Return whether orchagent refuses a profile for its thresholds, and marks nothing by it (SWS003)."""
+    """Return whether orchagent refuses a profile for its thresholds, so that it has no effect (SWS003)."""
     return any(_refused(curve) for curve in (wred.green, wred.yellow, wred.red))
 
 
@@ -111,7 +111,7 @@ def numbers(queues: Sequence[LosslessQueue]) -> tuple[int, ...]:
 
 
 def in_reach(use: WredUse, curve: Curve) -> bool:
-    """Return whether a queue can grow to where a curve begins; what means "off" begins beyond."""
+    """Return whether a queue can grow to the Kmin of a curve; a curve that means "off" begins beyond the buffer."""
     begin, buffers = curve.min_bytes, [_buffer_bytes(ports.switch) for ports in use.sets]
     return begin is None or any(size is None or begin < size for size in buffers)
 
@@ -124,5 +124,5 @@ def _buffer_bytes(switch: Switch) -> int | None:
 
 
 def pfc_only(view: View) -> bool:
-    """Whether the intent states that senders do not react to marks."""
+    """Return whether the intent states ``pfc-only``: senders do not react to marks."""
     return view.fabric.congestion is not None and view.fabric.congestion.kind == "pfc-only"

@@ -1,6 +1,6 @@
-"""Two captures of one interface: which of the earlier ones is of the same, and what was counted in between.
+"""Two captures of one interface: the earlier counters that belong to it, and the counts in between.
 
-A driver that is loaded again begins all its counters at 0. So where one of them is smaller than before, none is
+A driver that is loaded again starts all its counters from 0. So where one counter is smaller than before, none is
 compared.
 """
 
@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 
 
 def earlier_of(readings: Readings, then: Sequence[Readings], now: Sequence[Readings]) -> Readings | None:
-    """Return the earlier counters of the interface of some counters, None where none, or no one, is certainly its own.
+    """Return the earlier counters of the same interface; None where there are none, or the match is not certain.
 
-    That is the one of the same name; of those that no file names, the one in a file of the same name, or the only one.
-    ``then`` and ``now`` are all interfaces of the two captures.
+    A match is the only earlier interface of the same name, or the one in a file of the same name. An interface without
+    a name matches the only one without a name, if each capture has one, or the one in a file of the same name. ``then``
+    and ``now`` are all interfaces of the two captures.
     """
     name = _interface(readings)
     before, after = ([each for each in all_of if _interface(each) == name] for all_of in (then, now))
@@ -37,11 +38,11 @@ def earlier_of(readings: Readings, then: Sequence[Readings], now: Sequence[Readi
 
 
 def since(readings: Readings, earlier: Readings) -> Readings | None:
-    """Return what counters have counted since an earlier capture; None where the driver was loaded in between.
+    """Return the counts since an earlier capture; None where the driver was loaded in between.
 
-    What the earlier capture does not have is unknown.
+    Counters that the earlier capture does not have are unknown.
     """
-    # Of one file that has a counter twice the first counts, as everywhere in rules about NICs.
+    # Where one file has a counter twice, the first counts, as in all rules about NICs.
     then = {_key(placed): placed for placed in reversed(earlier)}
     counts = [_count(placed, then.get(_key(placed))) for placed in readings]
     if any(isinstance(count, Count) and not count.between for count in counts):
@@ -57,7 +58,7 @@ def _count(placed: PlacedReading, earlier: PlacedReading | None) -> Count | None
 
 
 def _with(placed: PlacedReading, count: Count | None) -> PlacedReading:
-    """Return a reading with what it counted; that a driver does not have a counter stays known."""
+    """Return a reading with its count as the value; a counter that the driver does not have stays None."""
     if placed.reading.value is None:
         return placed
     return placed._replace(

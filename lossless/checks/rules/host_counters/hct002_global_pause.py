@@ -1,19 +1,19 @@
-"""A NIC that pauses its whole link.
+"""A NIC with RDMA must not use global pause.
 
 Severity: warning
 Subject: running device
 
 ## What it does
 Looks for NICs that have sent or received pause frames of 802.3x, which stop all priorities at once. Where the port
-carries RDMA, or an intent wants PFC on it, this is a warning. Where nothing says what it carries, it is information,
-and only if the NIC counts how long it was paused. On a port that is known to carry no RDMA, pauses of the link are
-as good as any, and no finding: an intent wants PFC on the interfaces that it names, or else not on a NIC without RDMA
-beside one that carries it. PFC pause frames do not count here.
+carries RDMA, or an intent has PFC on it, this is a warning. Where the traffic of the port is unknown, it is
+information, and only if the NIC counts the duration of pauses. On a port that is known to carry no RDMA, global pause
+is no finding. An intent has PFC on the interfaces that it names; where it names none, not on a NIC without RDMA next to
+one that carries it. PFC pause frames do not count here.
 
 ## Why it breaks a lossless fabric
-With global pause a congested RDMA receiver stops everything on its link: CNPs, acknowledgments, TCP, and LLDP with
-the rest. The switch at the other end waits with all its queues, and the pauses propagate in priorities that nobody made
-lossless. A NIC counts them only in global mode, so PFC is not on.
+With global pause a congested RDMA receiver stops all traffic on its link: CNPs, acknowledgments, TCP and LLDP. The
+switch at the other end waits with all its queues, and the pauses propagate in priorities that are not lossless. A NIC
+counts them only in global mode, so PFC is not on.
 
 ## Bad
 ```text capture
@@ -36,7 +36,7 @@ rx_prio3_pause_duration: 55566518
 
 ## Fix
 Turn global pause off (`ethtool -A IF rx off tx off`) and PFC on for the priority of RDMA, on the NIC and its switch
-port. Where the host itself sent the pauses, find what makes it slow to receive: PCIe, or memory of another socket.
+port. Where the host itself sent the pauses, find the cause of its slow reception: PCIe, or memory of another socket.
 
 ## Sources
 - Linux mlx5/counters.rst @16f448d: rx/tx_global_pause count only where global pause is on
@@ -62,11 +62,11 @@ _UNNAMED = "no capture says how long the link was paused, nor whether it carries
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation per NIC that paused, or was paused, as a whole."""
+    """Yield a violation per NIC that sent or received global pause frames."""
     for nic in nics(device):
         wanted = _wants_pfc(device, nic)
         directions = [direction for direction in ("tx", "rx") if nic.count(f"global_pause_{direction}")]
-        # A NIC that was idle between two captures still carries RDMA.
+        # A NIC without RDMA traffic between two captures may still carry RDMA.
         rdma = carries_rdma(device, nic.whole or nic)
         if not directions or (rdma is False and not wanted):
             continue
@@ -78,7 +78,7 @@ def check(device: RunningDevice) -> Results:
 
 
 def _wants_pfc(device: RunningDevice, nic: Nic) -> bool:
-    """Return whether an intent wants PFC on a NIC: not where only others of the host carry RDMA."""
+    """Return whether an intent has PFC on a NIC: not where only other NICs of the host carry RDMA."""
     intended = device.intended_host
     if intended is None or not intended.pfc_priorities or not is_intended(nic.name, intended):
         return False

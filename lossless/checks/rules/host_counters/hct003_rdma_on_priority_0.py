@@ -1,18 +1,18 @@
-"""RDMA that leaves on priority 0, which has no PFC.
+"""RDMA must not use priority 0 where that has no PFC.
 
 Severity: warning
 Subject: running device
 
 ## What it does
 Looks for NICs all of whose packets, sent and received, were of priority 0, while RDMA was carried and another priority
-has PFC, in the NIC or by the intent. RDMA shows in the NIC's own counters (`vport_rdma`), or in those of the host's
-only RDMA device. With `--since` it is what was carried between the captures. Packets on priority 0 alone are no
-finding: a host without RDMA has no others. Where nothing says whether RDMA was carried, or which priority has PFC, it
+has PFC, in the NIC or by the intent. RDMA is visible in the NIC's own counters (`vport_rdma`), or in those of the
+host's only RDMA device. With `--since` only the traffic between the captures counts. Without RDMA, packets on priority
+0 alone are no finding: a host without RDMA has no others. Where RDMA traffic, or the priority with PFC, is unknown, it
 is *not checked*.
 
 ## Why it breaks a lossless fabric
-Whatever switches do for the RDMA class is done for packets of its priority. Those that are marked wrongly, or not
-trusted, travel with all other traffic: they are dropped under congestion, and RDMA goes back to the lost packet.
+Switches protect only packets of the priority of the RDMA class. Packets with a wrong marking, or one that is not
+trusted, travel with all other traffic: they are dropped under congestion, and RDMA sends again from the lost packet on.
 
 ## Bad
 ```text capture beside=leaf-spine.yaml
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation per NIC with RDMA, all of it on a priority without PFC."""
+    """Yield a violation per NIC with RDMA whose packets are all on priority 0, which has no PFC."""
     for nic in nics(device):
         alone = _on_priority_0_alone(nic)
         rdma = carries_rdma(device, nic)
@@ -81,7 +81,7 @@ def check(device: RunningDevice) -> Results:
 
 
 def _on_priority_0_alone(nic: Nic) -> PlacedReading | None:
-    """Return the counter of priority 0, None where others carry packets, or where the file has none of them."""
+    """Return the counter of packets sent on priority 0; None where others carry packets or have no counters."""
     sent, received = (nic.parts(f"priority_{way}_packets", "priority") for way in ("tx", "rx"))
     others = [placed.number for counts in (sent, received) for number, placed in counts.items() if number]
     if not others or any(others) or 0 not in sent or not sent[0].number:

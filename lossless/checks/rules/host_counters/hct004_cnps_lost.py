@@ -1,23 +1,23 @@
-"""CNPs that receivers send and no sender gets.
+"""The CNPs that receivers send must arrive at the senders.
 
 Severity: warning
 Subject: running fabric
 
 ## What it does
-With `--since` and an intent, adds up what all hosts of the intent counted between the captures: the CNPs that they sent
-(`np_cnp_sent`), and those that they received (`rp_cnp_handled` and `rp_cnp_ignored`). It fires where less than half of
-those that must be in both sums have arrived. It needs all RDMA ports of all hosts, DCQCN on in the intent, and at least
-ten CNPs. Captures of hosts are not taken at once: where they say when (`# taken`), what was sent in the time that all
-have in common is expected to arrive, and less than half of the time in common is *not checked*. Where they do not say
-it, this rule fires only where no CNP has arrived anywhere, with medium confidence.
+With `--since` and an intent, adds up the counts of all hosts of the intent between the captures: the CNPs that they
+sent (`np_cnp_sent`), and those that they received (`rp_cnp_handled` and `rp_cnp_ignored`). It fires where less than
+half of the CNPs that must be in both sums have arrived. It needs all RDMA ports of all hosts, DCQCN on in the intent,
+and at least ten CNPs. Captures of hosts are not taken at once. Where they have a time (`# taken`), the CNPs of the
+common counting time are expected to arrive; a common time of less than half of the whole time is *not checked*. Without
+times, this rule fires only where no CNP has arrived at any host, with medium confidence.
 
-The margins: of a steady load, the part of the CNPs that is in the common time is counted at both ends; that only half
-of it is asked for is ours, because CNPs come in bursts. Ten CNPs, each with a chance of a half, all fall out of the
-common time once in a thousand times.
+The margins: with a steady load, both ends count the CNPs of the common time. Half of them is this project's own margin,
+because CNPs come in bursts. Ten CNPs, each with a probability of one half, are all outside of the common time once in a
+thousand cases.
 
 ## Why it breaks a lossless fabric
-No host sees it: one sends CNPs as it should, the other gets none and does not slow down. An ACL, a class that drops, or
-a missing route to the sender loses them, and PFC holds the load instead.
+The counters of a single host do not show it: one host sends CNPs as it should, the other gets none and does not slow
+down. An ACL, a class that drops, or a missing route to the sender loses the CNPs, and only PFC limits the load.
 
 ## Bad
 ```text earlier
@@ -93,7 +93,7 @@ class _Flow(NamedTuple):
 
 
 def throughout(fabric: RunningFabric) -> Results:
-    """Yield a violation where the hosts of an intent do not get the CNPs that they send each other."""
+    """Yield a violation where less than half of the expected CNPs between the hosts of an intent arrived."""
     links = grouped((link.b, link) for link in fabric.links if link.to_host)
     hosts = [device for device in fabric.devices if device.name in links]
     ports = {host.name: rdma_ports(host, CNPS_SENT) for host in hosts}
@@ -114,7 +114,7 @@ def _controlled(host: RunningDevice) -> bool:
 
 
 def _flow(ports: Mapping[str, Sequence[RdmaPort]]) -> _Flow | MissingInput:
-    """Return the CNPs of all ports; what is missing where not all have counted between two captures."""
+    """Return the CNPs of all ports between two captures; a missing input where a counter of a port is not available."""
     counts = [
         (port, name, port.counted(name))
         for of_host in ports.values()
@@ -133,7 +133,7 @@ def _flow(ports: Mapping[str, Sequence[RdmaPort]]) -> _Flow | MissingInput:
 
 
 def _lost(hosts: Sequence[RunningDevice], flow: _Flow) -> Results:
-    """Yield the violation, where the times of the captures permit one."""
+    """Yield the violation, or a missing input where the times of the captures do not permit one."""
     times = [time for host in hosts if (time := counted_time(host)) is not None]
     if len(times) < len(hosts):
         yield (

@@ -1,4 +1,4 @@
-"""A NIC that has no buffer left for what it receives.
+"""A NIC must not discard received packets for want of buffers.
 
 Severity: warning
 Subject: running device
@@ -6,16 +6,16 @@ Subject: running device
 ## What it does
 Looks for NICs that have discarded received packets for want of buffers. On a port that carries RDMA, discards of the
 port (`rx_discards_phy`, `rx_stat_discard`), or of a priority with PFC where the NIC counts each, are a warning. A NIC
-that serves several hosts counts by priority what had no buffer of its host (`rx_prioN_buf_discard`), too.
+that serves several hosts also counts, by priority, packets for which a host had no buffer (`rx_prioN_buf_discard`).
 Discards of the driver's receive rings, and those of a port that is not known to carry RDMA, are information. With
 `--since`, discards and RDMA are those between the captures.
 
 ## Why it breaks a lossless fabric
-These packets crossed the whole fabric and were lost in the host: no switch counts them, and every search for drops in
-the fabric is in vain. A lossless NIC pauses its switch before it discards. One that discards RDMA has PFC off for
-the priority, too little buffer for its cable, or has ended a pause storm of its own.
+These packets crossed the whole fabric and were lost in the host: no switch counts them, and a search for drops in the
+fabric finds none. A lossless NIC pauses its switch before it discards. One that discards RDMA has PFC off for the
+priority, too little buffer for its cable, or has ended a pause storm of its own.
 
-Rings are another matter: the kernel did not fetch packets fast enough. RDMA does not go through them.
+Discards of rings mean that the kernel did not fetch packets fast enough. RDMA does not use the rings.
 
 ## Bad
 ```text capture
@@ -62,7 +62,7 @@ _BY_PRIORITY = ("priority_rx_discards", "priority_rx_buffer_discards")
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation per NIC that discarded what it received."""
+    """Yield a violation per NIC that discarded received packets."""
     for nic in nics(device):
         lossless = list(_of_rdma(device, nic))
         others = [placed for name in (_RINGS, _PORT) if (placed := nic.placed(name)) and placed.number]
@@ -73,7 +73,7 @@ def check(device: RunningDevice) -> Results:
 
 
 def _of_rdma(device: RunningDevice, nic: Nic) -> Iterator[PlacedReading]:
-    """Yield counters of discards that RDMA was among: those of its priorities, else those of a port that carries it."""
+    """Yield the discard counters of RDMA: those of priorities with PFC, else that of a port that carries RDMA."""
     if not carries_rdma(device, nic):
         return
     paused = pfc_priorities(device, nic)

@@ -1,4 +1,4 @@
-"""One lane of a link whose errors FEC cannot correct.
+"""A link must not have one lane with errors that FEC cannot correct.
 
 Severity: warning
 Subject: running device
@@ -7,13 +7,13 @@ Subject: running device
 Looks for ports with symbol errors that FEC could not correct (`rx_pcs_symbol_err_phy`) and one lane that counts more
 errors before FEC (`rx_err_lane_N_phy`) than all others together. Where the link went down in the same time, this is
 information: a link that comes up counts errors, too. Errors before FEC alone are no finding, however many: links of 25G
-a lane and more are specified with them, and their lanes need not be identical. Where the NIC does not say what was left
-after FEC they are *not checked*, nor where only one lane counts: the port may have no others in use. With `--since`,
-all of it is between the captures.
+a lane and more are specified with them, and their lanes need not be identical. Where the NIC does not count the errors
+left after FEC they are *not checked*, nor where only one lane has errors: the port may not use others. With `--since`,
+all counts are between the captures.
 
 ## Why it breaks a lossless fabric
-Packets are lost that no switch dropped, in no relation to load, and RDMA starts again from each of them. It looks like
-congestion, and is a dirty connector.
+Packets are lost without a drop in any switch and independent of the load, and RDMA sends again from each lost packet
+on. It looks like congestion, but the cause is often a dirty connector.
 
 ## Bad
 ```text capture
@@ -61,7 +61,7 @@ _UNCORRECTED = "rx_pcs_symbol_err_phy"
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation per port with one bad lane."""
+    """Yield a violation per NIC with uncorrected errors and one lane with more errors than all others together."""
     for nic in nics(device):
         counts = {lane: placed.number or 0 for lane, placed in nic.parts("fec_lane_errors", "lane").items()}
         uncorrected = nic.count(_UNCORRECTED)

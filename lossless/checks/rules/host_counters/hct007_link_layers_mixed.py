@@ -1,15 +1,17 @@
-"""A job that uses InfiniBand and RoCE together.
+"""A job must not use InfiniBand and RoCE together.
 
 Severity: warning
 Subject: running device
 
 ## What it does
 Looks in logs of NCCL for hosts of which one job uses ports of both link layers: `[0]mlx5_0:1/IB [1]mlx5_1:1/RoCE`. That
-line lists what is left after `NCCL_IB_HCA`. "NET/IB" in front of it says nothing: it is printed for RoCE as well.
+line lists the ports that `NCCL_IB_HCA` leaves. The "NET/IB" in front of it does not give the link layer: it is printed
+for RoCE as well.
 
 ## Why it breaks a lossless fabric
-The two are two fabrics. NCCL spreads its channels over all ports it finds: those that meet a port of the other kind
-never connect, and those on the Ethernet port for management or storage go at its pace, outside the lossless class.
+The two link layers are two fabrics. NCCL spreads its channels over all ports it finds: a channel between ports of
+different link layers never connects, and one on the Ethernet port for management or storage runs at the speed of that
+port, outside the lossless class.
 
 ## Bad
 ```text capture
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.state.device_state import PlacedReading
 
 _LAYERS = ("IB", "RoCE")
-"""As NCCL spells them; sysfs has other words for what a port is, whether a job uses it or not."""
+"""The link layers as NCCL spells them; sysfs uses other words, also for ports that no job uses."""
 
 
 def check(device: RunningDevice) -> Results:
@@ -61,7 +63,7 @@ def check(device: RunningDevice) -> Results:
 
 
 def _violation(host: str, infiniband: Sequence[PlacedReading], roce: Sequence[PlacedReading]) -> Violation:
-    # The fewer are the wrong ones; of as many as the others, none is known to be.
+    # The smaller group has the wrong ports; with groups of equal size the wrong one is unknown.
     fewer = [*infiniband, *roce] if len(infiniband) == len(roce) else min(infiniband, roce, key=len)
     excluded = ",".join(map(_name, fewer))
     return Violation(

@@ -1,17 +1,17 @@
-"""A job whose RDMA failed.
+"""The RDMA of a job must not fail with a completion error.
 
 Severity: warning
 Subject: running device
 
 ## What it does
-Takes the first work completion with an error from each log of NCCL or UCX, and says what it means. Work requests that
-were flushed (error 5) are no cause: a queue pair that has failed, or that a job takes down, flushes all that is left in
-it. A log with nothing but those is *not checked*: what came first is in the log of another process or host.
+Takes the first work completion with an error from each log of NCCL or UCX, and reports its meaning. Flushed work
+requests (error 5) are no cause: a queue pair that has failed, or that a job closes, flushes all its remaining requests.
+A log with only flushed requests is *not checked*: the first error is in the log of another process or host.
 
 ## Why it breaks a lossless fabric
-Error 12 says that a packet was sent again and again and never answered: the path is down, drops the class, or the peer
-is on another fabric. Error 13 says that the peer answered, and had no buffer posted. All others come from a program
-or its memory, and no change to the fabric helps against them.
+Error 12 means that a packet was sent repeatedly and never answered: the path is down, drops the class, or the peer is
+on another fabric. Error 13 means that the peer answered, and had no buffer posted. All others come from a program or
+its memory, and no change to the fabric helps against them.
 
 ## Bad
 ```text capture
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 
 class Meaning(NamedTuple):
-    """What a status says, and what to do."""
+    """The name of a status, its cause for the note, and the remedy for the help."""
 
     name: str
     says: str
@@ -81,7 +81,7 @@ _MEANINGS = {
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation per log with a completion that failed of itself."""
+    """Yield a violation per log with a failed completion other than a flushed work request."""
     statuses = grouped((placed.file, placed) for placed in device.state.every("wc_status"))
     for events in statuses.values():
         known = [placed for placed in events if placed.number]

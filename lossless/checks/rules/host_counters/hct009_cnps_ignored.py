@@ -1,17 +1,17 @@
-"""CNPs that a sender ignores.
+"""A sender must not ignore CNPs.
 
 Severity: warning
 Subject: running device
 
 ## What it does
 Looks for RDMA ports that received CNPs and ignored them (`rp_cnp_ignored`), and whose reaction point is off for a
-lossless priority of the intent (`ecn/roce_rp/enable`), or which have handled none in the same time
-(`rp_cnp_handled`); the second is of medium confidence. CNPs that were ignored beside others that were handled may be of
-queue pairs that had ended: they are *not checked*. With `--since`, all of it is between the captures.
+lossless priority of the intent (`ecn/roce_rp/enable`), or which have handled none in the same time (`rp_cnp_handled`);
+the second is of medium confidence. Where a port handled some CNPs and ignored others, the latter may belong to queue
+pairs that had ended: they are *not checked*. With `--since`, all counts are between the captures.
 
 ## Why it breaks a lossless fabric
-A sender that ignores CNPs does not slow down: DCQCN works everywhere but there. The queues that it fills pause all the
-others, which did slow down, and it takes the bandwidth that they left.
+A sender that ignores CNPs does not slow down: DCQCN works on all other hosts. The queues that it fills pause the other
+senders, which did slow down, and it takes their bandwidth.
 
 ## Bad
 ```text capture

@@ -1,18 +1,19 @@
-"""A NIC whose lossless class has packets in one direction only.
+"""The lossless class of a NIC must have packets in both directions.
 
 Severity: warning
 Subject: running device
 
 ## What it does
 Looks for NICs that have sent packets of a priority with PFC and received none of any such priority, or the reverse,
-while packets of others came and went. Which priorities have PFC, the NIC says, or the intent. On a NIC that carries
-RDMA this is a warning. Where nothing says so, a NIC that sends the class and gets none of it back is information, and
-one that only receives it is *not checked*: a switch may flood it packets of others.
+while other priorities had packets in that direction. The priorities with PFC are those of the NIC, else of the intent.
+On a NIC that carries RDMA this is a warning. Where RDMA traffic is unknown, a NIC that sends the class and receives
+none of it is information, and one that only receives it is *not checked*: a switch may flood it with packets for other
+hosts.
 
 ## Why it breaks a lossless fabric
-RDMA is answered: a reliable connection has data or acknowledgments in both directions. The answers travel too, but in
-another priority: whoever sends them does not mark them, or something on the way writes the DSCP over. They share a
-lossy queue with everything else, and an acknowledgment that is dropped there stops the data that was never dropped.
+A reliable connection of RDMA has data or acknowledgments in both directions. Here the answers use another priority:
+their sender does not mark them, or a switch on the path rewrites the DSCP. They share a lossy queue with all other
+traffic, and an acknowledgment that is dropped there stops the data in the lossless class.
 
 ## Bad
 ```text capture beside=leaf-spine.yaml
@@ -83,7 +84,7 @@ def _one_way(nic: Nic, paused: frozenset[int], *, certain: bool) -> Iterator[Vio
         return
     for way, counts in packets.items():
         lossless = _sum(counts, paused)
-        # A NIC that has nothing of any other priority either may not count them at all.
+        # A NIC without packets of other priorities either may not count by priority at all.
         if lossless or not _sum(counts, counts.keys() - paused):
             continue
         there = _sum(packets[_OTHER[way]], paused)

@@ -1,4 +1,4 @@
-"""CNPs that arrive on another priority than the intended one.
+"""CNPs must arrive on the intended priority.
 
 Severity: warning
 Subject: running device
@@ -6,11 +6,11 @@ Subject: running device
 ## What it does
 With `--since`, looks for hosts that received CNPs between the captures (`rp_cnp_handled`, `rp_cnp_ignored`), and no
 packet of the priority that the intent has for them (`rx_prioN_packets`). Only a host with one NIC and one port of an
-RDMA device is checked: of several it is not known which belong together.
+RDMA device is checked: with several, the NIC of an RDMA device is unknown.
 
 ## Why it breaks a lossless fabric
 CNPs have a class of their own, with strict priority, so that they are not late. On the priority of bulk traffic they
-wait behind it; on that of RDMA they wait behind what they are to slow down, and stop with it where it is paused.
+wait behind that; on the priority of RDMA they wait behind the data that they should slow down, and are paused with it.
 
 ## Bad
 ```text earlier
@@ -79,7 +79,7 @@ if TYPE_CHECKING:
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation for a host whose CNPs are of another priority."""
+    """Yield a violation for a host whose CNPs did not arrive on the priority of the intent."""
     intended = device.intended_host
     priority = None if intended is None else intended.dcqcn.cnp_priority
     interfaces, ports = nics(device), rdma_ports(device, CNPS_HANDLED)

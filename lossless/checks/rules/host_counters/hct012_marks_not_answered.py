@@ -1,4 +1,4 @@
-"""Marked packets for which a receiver sends no CNP.
+"""A receiver must answer marked packets with CNPs.
 
 Severity: warning
 Subject: running device
@@ -7,11 +7,11 @@ Subject: running device
 Looks for RDMA ports that received packets with an ECN mark (`np_ecn_marked_roce_packets`) and sent no CNP in the same
 time (`np_cnp_sent`), where the notification point is off for all priorities (`ecn/roce_np/enable`; one that is on turns
 it on for the port), or where the intent has DCQCN on for the host, with medium confidence. Without either it is *not
-checked*: marked datagrams have no CNP. With `--since`, all of it is between the captures.
+checked*: marked datagrams have no CNP. With `--since`, all counts are between the captures.
 
 ## Why it breaks a lossless fabric
-Switches mark, and nobody tells the senders. They go on until PFC stops them, and the pauses propagate: the fabric
-behaves as if it had no ECN, and only at the receivers can that be seen.
+Switches mark packets, and the senders are not notified. They send at full rate until PFC stops them, and the pauses
+propagate: the fabric behaves as if it had no ECN, and only the counters of the receivers show it.
 
 ## Bad
 ```text capture beside=pair.yaml
@@ -62,7 +62,7 @@ _UNWANTED = MissingInput(
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation per port that answers no mark."""
+    """Yield a violation per port that received marked packets and sent no CNP."""
     for port in rdma_ports(device, MARKS_RECEIVED):
         marks = port.counted(MARKS_RECEIVED)
         if isinstance(marks, MissingInput):

@@ -1,7 +1,7 @@
-"""NICs of a host as captures show them: counters that one file has of one interface, and what else is known of it.
+"""NICs of a host by captures: the counters of one interface in one file, its RDMA traffic and its PFC mode.
 
-Counters of two files are never taken for those of one NIC: nothing says that they were read at the same time, or of
-the same interface where neither names it. With an earlier capture of the same interface, counters are what was counted
+Counters of two files are never combined into one NIC: they may have been read at different times, or from different
+interfaces where neither file names one. With an earlier capture of the same interface, counters are the differences
 since then.
 """
 
@@ -33,7 +33,7 @@ _REQUESTS = (
     "local_ack_timeout_err",
     "packet_seq_err",
 )
-"""What an RDMA device counts only where RDMA is received, sent or answered."""
+"""Counters of an RDMA device that rise only where RDMA is received, sent or answered."""
 _PAUSES = ("pfc_rx", "pfc_tx")
 _COUNTED = (
     *("global_pause_rx", "global_pause_rx_us", "global_pause_tx", "global_pause_tx_us"),
@@ -46,7 +46,8 @@ _PFC = "pfc_enabled"
 class Nic:
     """The counters of one interface in one file; ``name`` is empty where the file does not name it.
 
-    ``whole`` are the same counters since the driver was loaded, None where these are: then no earlier capture has them.
+    ``whole`` has the same counters since the driver was loaded. It is None where these counters run since then
+    themselves, because there is no earlier capture.
     """
 
     def __init__(
@@ -60,30 +61,30 @@ class Nic:
 
     @property
     def window(self) -> str:
-        """When it has counted what it says."""
+        """The period of the counters, as the end of a sentence."""
         return "between the captures" if self.whole is not None else "since its driver was loaded"
 
     @property
     def element(self) -> str:
-        """What a finding shows on."""
+        """The name of the interface in findings, with its host; the host alone where the file names no interface."""
         return f"{self.host}:{self.name}" if self.name else self.host
 
     @property
     def label(self) -> str:
-        """What a message calls it."""
+        """The name of the interface in messages."""
         return self.name or "the NIC"
 
     def placed(self, name: str) -> PlacedReading | None:
-        """Return a counter of the whole port, None where the file does not have it."""
+        """Return the reading of a counter of the whole port; None where the file does not have it."""
         return next(iter(self._readings.get(name, ())), None)
 
     def count(self, name: str) -> int | None:
-        """Return how much a counter of the whole port says, None where the file does not."""
+        """Return the value of a counter of the whole port; None where it is unknown."""
         placed = self.placed(name)
         return None if placed is None else placed.number
 
     def parts(self, name: str, kind: str) -> Mapping[int, PlacedReading]:
-        """Return the known counters of a name by the number of what they are of: a priority, a lane."""
+        """Return the known counters of a name by the number of their priority or lane (``kind``)."""
         return {
             int(part): placed
             for placed in self._readings.get(name, ())
@@ -92,13 +93,13 @@ class Nic:
 
     @cached_property
     def carries_rdma(self) -> bool | None:
-        """Whether RDMA was sent or received, None where the file does not say it."""
+        """Whether RDMA was sent or received; None where the file has no counters of RDMA."""
         counts = [count for name in _RDMA if (count := self.count(name)) is not None]
         return any(counts) if counts else None
 
     @cached_property
     def paused_priorities(self) -> frozenset[int] | None:
-        """The priorities that PFC is on for; None where the driver counts pauses of all of them in any case."""
+        """The priorities with PFC; None where the driver counts pauses of all priorities in any case."""
         off = {
             int(placed.part("priority") or 0)
             for name in _PAUSES
@@ -109,9 +110,9 @@ class Nic:
 
 
 def nics(device: RunningDevice) -> tuple[Nic, ...]:
-    """Return the NICs of a host with counters that rules look at; ports of switches and of subnets are none.
+    """Return the NICs of a host with counters that rules read, without ports of switches and of subnets.
 
-    Where an earlier capture has the same NIC, its counters are those since then.
+    Where an earlier capture has the same NIC, its counters are the differences since then.
     """
     now = _nics(device.state)
     then = () if device.before is None else _nics(device.before)
@@ -124,20 +125,20 @@ def _nics(state: DeviceState) -> tuple[Nic, ...]:
     return tuple(
         Nic(state.name, name, readings)
         for (_, name), readings in by_nic.items()
-        # What a tool counts of pauses beside the mode that it shows is no NIC of its own.
+        # Pause counters that a tool prints with its PFC mode are not a NIC.
         if any(placed.reading.name in _COUNTED for placed in readings)
     )
 
 
 def _changed(nic: Nic, then: Sequence[Nic], now: Sequence[Nic]) -> Nic:
-    """Return a NIC with what it counted since an earlier capture of it; as it is where there is none."""
+    """Return a NIC with its counts since an earlier capture of it; unchanged where there is none."""
     earlier = earlier_of(nic.readings, [each.readings for each in then], [each.readings for each in now])
     counts = None if earlier is None else since(nic.readings, earlier)
     return nic if counts is None else Nic(nic.host, nic.name, counts, whole=nic)
 
 
 def carries_rdma(device: RunningDevice, nic: Nic) -> bool | None:
-    """Return whether a NIC sent or received RDMA: by its own counters, or by those of the host's one RDMA device."""
+    """Return whether a NIC carried RDMA, by its counters or those of the host's only RDMA device; None if unknown."""
     if nic.carries_rdma is not None:
         return nic.carries_rdma
     requests = grouped(
@@ -149,12 +150,12 @@ def carries_rdma(device: RunningDevice, nic: Nic) -> bool | None:
     )
     if len(requests) != 1 or len(nics(device)) != 1:
         return None
-    # Without a request either way it may be of another port, or have begun to count a moment ago.
+    # A device without requests may belong to another port, or have just started to count.
     return any(map(any, requests.values())) or None
 
 
 def _requested(device: RunningDevice, nic: Nic, placed: PlacedReading) -> int | None:
-    """Return what an RDMA device has counted in the time in which a NIC has."""
+    """Return the count of an RDMA device in the period of the NIC's counters; None where it is unknown."""
     if nic.whole is None:
         return placed.number
     count = counted(device, placed, "device", "port")
@@ -162,9 +163,9 @@ def _requested(device: RunningDevice, nic: Nic, placed: PlacedReading) -> int | 
 
 
 def pfc_priorities(device: RunningDevice, nic: Nic) -> frozenset[int] | None:
-    """Return the priorities that PFC is on for in a NIC, else those of an intent; None where neither has any.
+    """Return the priorities with PFC of a NIC, else those of an intent; None where neither has any.
 
-    A NIC without PFC may belong to a lossy fabric, or wait for what an intent wants of it.
+    A NIC without PFC may belong to a lossy fabric, or not be configured yet.
     """
     applied = _applied(device, nic)
     intended = device.intended_host
@@ -176,12 +177,12 @@ def pfc_priorities(device: RunningDevice, nic: Nic) -> frozenset[int] | None:
 
 
 def is_intended(name: str, intended: HostQos) -> bool:
-    """Return whether an interface may be one that an intent has for RDMA; one that no file names may."""
+    """Return whether an interface may be an RDMA interface of an intent, as one without a name may."""
     return not name or not intended.interfaces or name in intended.interfaces
 
 
 def _applied(device: RunningDevice, nic: Nic) -> frozenset[int] | None:
-    """Return the priorities that captures show PFC on for; None where they do not say it."""
+    """Return the priorities with PFC by captures; None where they do not show them for this NIC."""
     if nic.paused_priorities is not None:
         return nic.paused_priorities
     modes = pfc_modes(device)
@@ -192,7 +193,7 @@ def _applied(device: RunningDevice, nic: Nic) -> frozenset[int] | None:
 
 
 class PfcMode:
-    """The PFC mode that was read back from one interface; ``name`` is empty where the file does not name it."""
+    """The PFC mode that was read back from one interface; ``name`` is empty where the file has none."""
 
     def __init__(self, name: str, readings: Sequence[PlacedReading]) -> None:
         self.name = name
@@ -200,12 +201,12 @@ class PfcMode:
 
     @property
     def priorities(self) -> frozenset[int]:
-        """The priorities that PFC is on for."""
+        """The priorities with PFC."""
         return frozenset(number for number, placed in self.by_priority.items() if placed.number)
 
 
 def pfc_modes(device: RunningDevice) -> tuple[PfcMode, ...]:
-    """Return the PFC modes of interfaces, where a file has that of every priority."""
+    """Return the PFC modes of the interfaces of which a file has the state of every priority."""
     enabled = (placed for placed in device.state.every(_PFC) if placed.part("priority") is not None)
     by_interface = grouped((_where(placed), placed) for placed in enabled)
     modes = [PfcMode(name, readings) for (_, name), readings in by_interface.items()]
@@ -217,7 +218,7 @@ def _is_known(mode: PfcMode, priority: int) -> bool:
 
 
 def _where(placed: PlacedReading) -> tuple[str, str]:
-    """Return the file of a reading, and the interface that it names."""
+    """Return the file and the interface name of a reading; the name is empty where the file has none."""
     return placed.file, placed.part("device") or ""
 
 

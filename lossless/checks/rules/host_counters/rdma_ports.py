@@ -27,30 +27,30 @@ class RdmaPort(NamedTuple):
 
     @property
     def label(self) -> str:
-        """What a message calls it."""
+        """The name of the port in messages."""
         return f"{self.device} port {self.number}"
 
     @property
     def element(self) -> str:
-        """What a finding shows on."""
+        """The name of the port in findings: host, device and port number."""
         return f"{self.host.name}:{self.device}:{self.number}"
 
     def counted(self, name: str) -> Count | MissingInput:
-        """Return what a hardware counter has counted: since an earlier capture where there is one."""
+        """Return the count of a hardware counter, since an earlier capture where there is one."""
         return count_of(self.host, name, device=self.device, port=self.number)
 
     def amount(self, name: str, like: Count) -> int | None:
-        """Return how much a counter has counted in the time in which another has; None where no capture says it."""
+        """Return the count of a counter over the same period as ``like``; None where it is unknown."""
         count = self.counted(name)
         return count.amount if isinstance(count, Count) and count.between == like.between else None
 
     def placed(self, name: str) -> PlacedReading | None:
-        """Return where a counter stands, None where no capture has it."""
+        """Return the reading of a counter; None where no capture has it."""
         return self.host.state.of(name, device=self.device, port=self.number)
 
 
 def rdma_ports(host: RunningDevice, *names: str) -> tuple[RdmaPort, ...]:
-    """Return the ports that have one of some counters."""
+    """Return the ports that have at least one of the named counters."""
     names_of_ports = {
         (placed.part("device") or "", placed.part("port") or ""): None
         for name in names
@@ -60,9 +60,9 @@ def rdma_ports(host: RunningDevice, *names: str) -> tuple[RdmaPort, ...]:
 
 
 def enabled_priorities(host: RunningDevice, point: str) -> frozenset[int] | None:
-    """Return the priorities that a point of congestion control (``np``, ``rp``) is on for, of all interfaces together.
+    """Return the priorities for which a point of congestion control (``np``, ``rp``) is on, on any interface.
 
-    None where a capture does not say it of all priorities of an interface.
+    None where a capture does not have the state of all priorities of an interface.
     """
     by_interface: dict[str, dict[int, object]] = {}
     for placed in host.state.named(f"roce_{point}_enabled", "priority"):

@@ -1,4 +1,4 @@
-"""Hosts that were read beside the switches they are attached to, where no intent says what either should be."""
+"""Hosts that were read together with the switches to which they are attached, without an intent for either."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class HostAttachment(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The link as people write it."""
+        """The link as text: both ends with a hyphen between them."""
         return f"{self.near.name} - {self.switch.name}"
 
 
 def attached_hosts(devices: DeployedDevices) -> Iterator[HostAttachment]:
-    """Yield interfaces of hosts with the switch ports they are attached to, those in service.
+    """Yield the interfaces of hosts with their switch ports, for links in service.
 
-    Hosts of which an intent says what they should be are compared with that.
+    Hosts that an intent declares are left out: they are compared with the intent.
     """
     for pair in devices.compared:
         for near, far in ((pair.near, pair.far), (pair.far, pair.near)):

@@ -1,7 +1,8 @@
-"""What differs between a host as it was read and as an intent wants it, setting by setting.
+"""Differences between a host as it was read and its intent, setting by setting.
 
-Meaning counts: a ToS byte by its DSCP, where the NIC has ECN bits of its own; a map by the DSCPs that go elsewhere;
-DCQCN by the priorities it runs on. What no file of the host says, and what the intent leaves alone, is not compared.
+Settings are compared by their effect: a ToS byte by its DSCP, because the NIC sets the ECN bits; a map by the DSCPs
+with another priority; DCQCN by its priorities. Settings that no file of the host has, or that the intent does not
+state, are not compared.
 """
 
 from __future__ import annotations
@@ -29,20 +30,20 @@ _PATIENCE = {
     "timeout": ("ib_timeout", "NCCL_IB_TIMEOUT"),
     "retry_count": ("ib_retry_count", "NCCL_IB_RETRY_CNT"),
 }
-"""What NCCL is told: the attribute that has it, its key in an intent, and the variable."""
+"""Settings of NCCL: the attribute, its key in an intent, and the environment variable."""
 
 
 _MODES = (
     ("reorder", "out_of_order", "adaptive_routing_forced_en"),
     ("retransmission", "selective_repeat", "selective_repeat_forced_en"),
 )
-"""Keys of an intent's hosts, the attribute of each, and what NVIDIA NICs call it."""
+"""Keys of an intent's hosts, the attribute of each, and its name on NVIDIA NICs."""
 
 
 class HostDifference(NamedTuple):
-    """One setting that differs: its name, both values as people write them, and where each is written.
+    """One setting that differs: its name, both values as text, and their origins.
 
-    ``harmless``: the host does more than is wanted of it, and nothing suffers.
+    ``harmless`` is True where the host exceeds the intent without an effect on traffic.
     """
 
     setting: str
@@ -54,7 +55,7 @@ class HostDifference(NamedTuple):
 
 
 def differences(have: HostQos, want: HostQos) -> Iterator[HostDifference]:
-    """Yield what differs, in the order in which a host is set up."""
+    """Yield the differences, in the order in which a host is set up."""
     yield from _network(have, want)
     yield from _sorting(have, want)
     yield from _marking(have, want)
@@ -75,7 +76,7 @@ def _network(have: HostQos, want: HostQos) -> Iterator[HostDifference]:
 
 
 def _cable(have: HostQos, want: HostQos) -> Iterator[HostDifference]:
-    """Yield the cable that the NIC was told: for a longer one it keeps more room than it needs."""
+    """Yield the difference in the cable length that is set on the NIC; a longer one only costs buffer."""
     told_m, real_m = have.cable_m, want.cable_m
     if isinstance(told_m, int) and isinstance(real_m, int) and told_m != real_m:
         yield HostDifference(
@@ -105,7 +106,7 @@ def _sorting(have: HostQos, want: HostQos) -> Iterator[HostDifference]:
 
 
 def _modes(have: HostQos, want: HostQos) -> Iterator[HostDifference]:
-    """Yield what queue pairs are made with, spelled as the field of ROCE_ACCL that mlxreg sets."""
+    """Yield the differences in the modes of queue pairs, named like the fields of ROCE_ACCL that mlxreg sets."""
     for key, mode, name in _MODES:
         read, asked = getattr(have, mode), getattr(want, mode)
         yield from _value(f"{name} (hosts.{key})", read, asked, "{:d}", have.at(key), _declared(want, key))
@@ -129,7 +130,7 @@ def _map(have: HostQos, want: HostQos) -> Iterator[HostDifference]:
 
 
 def at_dscp(host: HostQos, dscp: int) -> Origin:
-    """Return where the priority of a DSCP is written; that of the map where it has no place of its own."""
+    """Return the origin of the priority of a DSCP, or of the whole map where the entry has none."""
     named = dict(host.origins)
     return named.get(f"dscp_to_priority.{dscp}") or host.at("dscp_to_priority")
 
@@ -143,7 +144,7 @@ def _shares(host: HostQos) -> str:
 
 
 def _marking(have: HostQos, want: HostQos) -> Iterator[HostDifference]:
-    """Yield the ToS bytes that put RDMA on another DSCP: the driver's own, and that of RDMA-CM."""
+    """Yield the ToS bytes of the driver and of RDMA-CM that put RDMA on another DSCP than the intent."""
     declared = want.traffic_class
     sources = (
         ("traffic_class", have.traffic_class, have.traffic_class_origin),
@@ -170,9 +171,9 @@ def _dcqcn(have: HostQos, want: HostQos) -> Iterator[HostDifference]:
 
 
 def _points(dcqcn: Dcqcn, want: HostQos) -> Iterator[HostDifference]:
-    """Yield the priorities that DCQCN runs on; those beyond the wanted ones do no harm.
+    """Yield the differences in the priorities of DCQCN's points; additional priorities are harmless.
 
-    Where the firmware's mask is all that is known, it says where DCQCN may run, and NIC001 whether that is enough.
+    Where only the firmware's mask of allowed priorities is known, it is not compared: NIC001 checks it.
     """
     wanted = want.pfc_priorities if want.dcqcn.priorities is None else want.dcqcn.priorities
     halves: tuple[tuple[str, str], ...] = (
@@ -193,7 +194,7 @@ def _points(dcqcn: Dcqcn, want: HostQos) -> Iterator[HostDifference]:
 
 
 def _written(dcqcn: Dcqcn, name: str) -> Origin:
-    """Return where an intent states a parameter, or DCQCN itself where it leaves it to the NIC profile."""
+    """Return the origin of a parameter in an intent, or of DCQCN where the value is from the NIC profile."""
     key = "cnp_interval" if name == "min_time_between_cnps" else name
     return dcqcn.at(key) if name in dcqcn.stated else dcqcn.origin
 
@@ -216,13 +217,13 @@ def _patience(have: HostQos, want: HostQos) -> Iterator[HostDifference]:
 
 
 def _variable(want: HostQos, name: str) -> Origin:
-    """Return where an intent states a variable of jobs, or its hosts where it leaves it alone."""
+    """Return the origin of a job variable in an intent, or of its hosts where it does not state the variable."""
     variable = want.jobs.variable(name)
     return want.origin if variable is None else variable.origin
 
 
 def _declared(want: HostQos, key: str) -> Origin:
-    """Return where an intent states a setting of its hosts, or the hosts where it leaves it to the default."""
+    """Return the origin of a host setting in an intent, or of its hosts where the value is a default."""
     return dict(want.origins).get(key, want.origin)
 
 
@@ -238,7 +239,7 @@ def _at_key(key: str, have: HostQos, want: HostQos, form: str = "{}") -> Iterato
 def _value(
     setting: str, have: object, want: object, form: str, origin: Origin, declared: Origin
 ) -> Iterator[HostDifference]:
-    """Yield a setting of one value that differs; absent on either side, or not known, it is not compared."""
+    """Yield a setting whose values differ; one that is absent or unknown on either side is not compared."""
     if any(value is None or isinstance(value, Unknown) for value in (have, want)) or have == want:
         return
     yield HostDifference(setting, form.format(have), form.format(want), origin, declared)

@@ -1,21 +1,20 @@
-"""RDMA must leave the hosts on a lossless DSCP: by NCCL_IB_TC, or for all of it by the traffic class.
+"""RDMA must leave the hosts on a lossless DSCP, by NCCL_IB_TC or by the traffic class of the driver.
 
 Severity: error
 Subject: intent, hosts
 
 ## What it does
-Asks both sources of the ToS byte of RDMA packets, the hosts' `traffic_class` and `nccl.ib_tc` (NCCL_IB_TC).
-One that names a lossless DSCP is enough, and with several lossless classes any of them will do. Where
-neither is set, RDMA leaves on DSCP 0. A value that looks like a DSCP instead of a ToS byte is left to
-CLS006.
+Reads both sources of the ToS byte of RDMA packets, the hosts' `traffic_class` and `nccl.ib_tc` (NCCL_IB_TC). One source
+with a lossless DSCP is enough; with several lossless classes, a DSCP of any of them. Where neither is set, RDMA leaves
+on DSCP 0. CLS006 reports a value that looks like a DSCP instead of a ToS byte.
 
-Of a host that was read, a file may name one source and none the other, the driver's `traffic_class`, which overrides
-it: what is named and lossy is a warning then. Without a switch or an intent beside it a host is held to its own map:
-the DSCPs of the priorities that its NICs pause.
+The files of a host that was read may have only one of the two sources, while the other is unknown: a lossy value is
+then a warning. Without a switch or an intent, a host is checked against its own map: the DSCPs of the priorities with
+PFC on its NICs.
 
 ## Why it breaks a lossless fabric
-NCCL's default leaves the byte at 0. The whole fabric may be lossless for DSCP 26 while every gradient rides
-best effort: the first congestion drops packets, and the NICs go back and send everything again.
+NCCL's default leaves the byte at 0. The whole fabric may be lossless for DSCP 26 while every gradient is sent best
+effort: the first congestion drops packets, and the NICs go back and send everything again.
 
 ## Bad
 ```yaml intent base=leaf-spine

@@ -1,17 +1,16 @@
-"""The traffic class of UCX alone is not enough: the hosts' own must stand behind it.
+"""The traffic class of UCX alone is not enough: that of the hosts must be lossless as well.
 
 Severity: warning
 Subject: intent, hosts
 
 ## What it does
-Looks at hosts whose jobs use UCX (`hosts.ucx`) while `hosts.traffic_class` puts RDMA on no lossless DSCP. What UCX
-itself is told, or its own default of 106 (DSCP 26), then is all there is. Where no source at all is right, HST001
-says so.
+Looks at hosts whose jobs use UCX (`hosts.ucx`) while `hosts.traffic_class` puts RDMA on no lossless DSCP. The setting
+of UCX itself, or its own default of 106 (DSCP 26), then marks alone. HST001 reports hosts without any lossless source.
 
 ## Why it breaks a lossless fabric
-UCX marks the queue pairs it opens with its own setting, and peers that answer keep theirs: with the variable on
-one side only, or read by one transport only, half of the traffic left on DSCP 0. The driver's traffic class marks
-every queue pair that the kernel makes, on both sides.
+UCX marks the queue pairs that it opens with its own setting, and the peers answer with theirs: with the variable on one
+side only, or read by one transport only, half of the traffic left on DSCP 0. The driver's traffic class marks every
+queue pair that the kernel makes, on both sides.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -52,7 +51,7 @@ UCX_DEFAULT_TOS = 106
 
 
 def check(view: View) -> Results:
-    """Yield a violation per kind of host whose UCX has no lossless traffic class behind it."""
+    """Yield a violation per kind of host with UCX whose own traffic class is not lossless."""
     lossless = lossless_dscps(view.fabric.classes)
     for host, names in view.host_kinds:
         ucx = next((library for library in host.jobs.libraries if library.name == "UCX"), None)

@@ -1,11 +1,11 @@
-"""One queue pair a connection is one path of many: a few more spread it over the uplinks.
+"""A connection should have several queue pairs, which spread it over the uplinks.
 
 Severity: info
 Subject: intent, hosts
 
 ## What it does
-Reads a stated `hosts.nccl.ib_qps_per_connection` of 1 where leaves have more than one uplink. NCCL's default is 1
-too; it is the statement that is checked, as the one sign that somebody chose.
+Reads a stated `hosts.nccl.ib_qps_per_connection` of 1 where leaves have more than one uplink. NCCL's default is 1 too;
+only a stated value is checked, because it was chosen on purpose.
 
 ## Why it breaks a lossless fabric
 ECMP picks a path for each queue pair, by its UDP source port. A collective has few and large flows: with one queue
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per kind of host whose connections take one of several uplinks."""
+    """Yield a violation per kind of host with one queue pair per connection and several uplinks at its leaf."""
     for host, names in view.host_kinds:
         uplinks = _uplinks(view, names[0]) if host.jobs.qps_per_connection == 1 else 0
         if uplinks > 1:
@@ -58,6 +58,6 @@ def check(view: View) -> Results:
 
 
 def _uplinks(view: View, host: str) -> int:
-    """Return how many uplinks the leaf of a host has, the most where it has several leaves."""
+    """Return the number of uplinks of a host's leaf, the largest where it has several leaves."""
     leaves = {link.a for link in view.links_of.get(host, ())}
     return max((sum(not link.to_host for link in view.links_of.get(leaf, ())) for leaf in leaves), default=0)

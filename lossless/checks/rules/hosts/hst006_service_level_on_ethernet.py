@@ -1,4 +1,4 @@
-"""A service level means nothing on RoCEv2: what sorts RDMA there is the traffic class.
+"""A service level has no effect on RoCEv2, where the traffic class selects the class of RDMA.
 
 Severity: info
 Fix: safe
@@ -6,13 +6,13 @@ Subject: intent, hosts
 
 ## What it does
 Looks for NCCL_IB_SL and UCX_IB_SL in the environment of jobs, in an intent's `hosts.environment` or in a file that was
-read on a host. Where RDMA leaves on a lossless DSCP all the same it is worth knowing and no more; where it does not,
-HST001 says so, and this rule is silent.
+read on a host. Where RDMA still leaves on a lossless DSCP, this is information. Where it does not, HST001 alone reports
+the host.
 
 ## Why it breaks a lossless fabric
 On InfiniBand the service level chooses the virtual lane. On Ethernet it becomes the priority of a VLAN tag, which a
-routed packet does not have and a NIC that trusts DSCP does not look at. Whoever set it believes that RDMA is in a class
-of its own; what decides is NCCL_IB_TC or the driver's traffic class.
+routed packet does not have and a NIC that trusts DSCP does not read. The setting suggests that RDMA is in a class of
+its own, but NCCL_IB_TC or the driver's traffic class decides.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -28,7 +28,7 @@ hosts:
 ```
 
 ## Fix
-Leave the variable out, and see that NCCL_IB_TC or `hosts.traffic_class` names a lossless DSCP.
+Leave the variable out, and check that NCCL_IB_TC or `hosts.traffic_class` has a lossless DSCP.
 
 ## Sources
 - NVIDIA/nccl docs/userguide env.rst (NCCL_IB_SL, NCCL_IB_TC)
@@ -51,7 +51,7 @@ VARIABLES = ("NCCL_IB_SL", "UCX_IB_SL")
 
 
 def check(view: View) -> Results:
-    """Yield a violation per service level that jobs on Ethernet are told."""
+    """Yield a violation per service level that is set for jobs on Ethernet, where RDMA has a lossless DSCP."""
     lossless = lossless_dscps(view.fabric.classes)
     for host, names in view.host_kinds:
         if {marking.dscp for marking in markings(host)}.isdisjoint(lossless):

@@ -1,18 +1,18 @@
-"""What NVIDIA's operator of NICs writes by itself must be overridden where the fabric wants something else.
+"""The defaults that NVIDIA's operator of NICs writes must fit the classes of the fabric.
 
 Severity: error
 Subject: hosts
 
 ## What it does
 Reads a NicConfigurationTemplate (or NicDevice) with `roceOptimized`. Without `qos` the operator sets the ToS byte of
-all RDMA to 0, with it to its `tos`, which is 0 where it is left out; and whatever `qos` says, it gives CNPs DSCP 4 and
+all RDMA to 0, with it to its `tos`, which is 0 where it is left out. Independent of `qos`, it gives CNPs DSCP 4 and
 priority 6 in the firmware unless `rawNvConfig` names CNP_DSCP_P1. Each is compared with the classes of the fabric.
-What the resource states otherwise is checked as of any host, by CLS006, CLS008, HST001 and HST008.
+CLS006, CLS008, HST001 and HST008 check the stated settings of the resource as those of any host.
 
 ## Why it breaks a lossless fabric
-The resource is meant to make the NICs fit for RoCE and takes from them what they had: RDMA leaves on DSCP 0, best
-effort, and CNPs on DSCP 4, which SONiC's own templates count as a lossless class and others as the default one. They
-wait there behind the data that they should slow down.
+The resource should prepare the NICs for RoCE and overwrites their correct settings: RDMA leaves on DSCP 0, best effort,
+and CNPs on DSCP 4, which is a lossless class in SONiC's own templates and the default class elsewhere. CNPs wait there
+behind the data that they should slow down.
 
 ## Bad
 ```yaml facts file=nics.yaml beside=leaf-spine.yaml
@@ -75,7 +75,7 @@ _OPTIMIZED = "roceOptimized"
 
 
 def check(view: View) -> Results:
-    """Yield a violation per setting that a resource of the operator leaves to it, and that the fabric does not want."""
+    """Yield a violation per default of the operator that does not fit the classes of the fabric."""
     classes = view.fabric.classes
     for host, names in view.host_kinds:
         if host.provenance != "deployed":
@@ -103,7 +103,7 @@ def _unmarked(host: HostQos, classes: ClassSet, names: tuple[str, ...]) -> Itera
 
 
 def _severity(host: HostQos, lossless: tuple[int, ...]) -> Severity | None:
-    """Return how grave it is: jobs may ask for the right class themselves, as far as their files are known."""
+    """Return ``warning`` where jobs set a lossless class, or their files are unknown; else None."""
     asked = any(marking.dscp in lossless for marking in markings(host))
     return "warning" if asked or not isinstance(host.nccl_tc, int | None) else None
 

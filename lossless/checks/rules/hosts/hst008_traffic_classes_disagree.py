@@ -1,20 +1,20 @@
-"""Every source of the ToS byte that is set must name a lossless DSCP, not only one of them.
+"""Every source of the ToS byte that is set must have a lossless DSCP, not only one of them.
 
 Severity: warning
 Fix: unsafe
 Subject: intent, hosts
 
 ## What it does
-Looks at hosts of which one source of the ToS byte is right: the hosts' `traffic_class`, `nccl.ib_tc` (NCCL_IB_TC),
-what RDMA-CM or another library is told. Each other that is set and names a lossy DSCP is a finding: an error where it
-is what the driver of a host that was read forces on all queue pairs, information where it is what the driver
-overrides. Other rules report values of which none is right (HST001), a DSCP written as a ToS byte (CLS006), and
+Looks at hosts with one lossless source of the ToS byte: the hosts' `traffic_class`, `nccl.ib_tc` (NCCL_IB_TC), the
+setting of RDMA-CM or of another library. Each other source that is set to a lossy DSCP is a finding. On a host that was
+read it is an error where the source is the driver, which sets all queue pairs, and information where the driver
+overrides it. Other rules report hosts without any lossless source (HST001), a DSCP written as a ToS byte (CLS006), and
 libraries that bypass the kernel (NIC011).
 
 ## Why it breaks a lossless fabric
-Which of two sources counts is not the operator's to say: the driver of MLNX_OFED and DOCA puts its traffic class on
-every queue pair that the kernel makes, the kernel's own driver has no such setting, and RDMA-CM marks only what it
-connects itself. After an update of the driver, or on the one host that has another, RDMA leaves on the lossy DSCP.
+The driver decides which of two sources counts: that of MLNX_OFED and DOCA puts its traffic class on every queue pair
+that the kernel makes, the kernel's own driver has no such setting, and RDMA-CM marks only its own connections. After an
+update of the driver, or on the one host with another driver, RDMA leaves on the lossy DSCP.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -70,7 +70,7 @@ _FORCED = "the driver puts its traffic_class on every queue pair that the kernel
 
 
 def check(view: View) -> Results:
-    """Yield a violation per source that is lossy beside one that is lossless."""
+    """Yield a violation per lossy source of the ToS byte on hosts with a lossless one."""
     lossless = lossless_dscps(view.fabric.classes)
     for host, names in view.host_kinds:
         sources = (*markings(host), *_connected(host))
@@ -81,7 +81,7 @@ def check(view: View) -> Results:
 
 
 def _connected(host: HostQos) -> tuple[Marking, ...]:
-    """Return what RDMA-CM puts on what it connects, by itself; 0 is what it has if nobody set it."""
+    """Return the ToS byte that RDMA-CM sets on its own connections, as a source; none for 0, which is its default."""
     if host.provenance == "deployed" and isinstance(host.cma_tos, int) and host.cma_tos:
         return (Marking("default_roce_tos", host.cma_tos, host.at("cma_tos")),)
     return ()
@@ -106,7 +106,7 @@ def _violation(host: HostQos, wrong: Marking, right: Marking, hosts: tuple[str, 
 
 
 def _severity(wrong: Marking, right: Marking) -> Severity | None:
-    """Return how grave it is on a host that was read, whose driver has a traffic class of its own or has none."""
+    """Return the severity on a host that was read: ``error`` for the driver's source, ``info`` beside a right one."""
     if wrong.name == DRIVER:
         return "error"
     return "info" if right.name == DRIVER else None

@@ -5,15 +5,15 @@ Subject: host
 Needs: intent
 
 ## What it does
-Where an intent is checked together with what was read on one of its hosts, compares both: MTU and speed, trust, DSCP
-map, PFC, shares, the cable that the NIC keeps headroom for, when it ends a storm of its own, what its queue pairs take
-out of order and send again, the ToS byte, DCQCN with its priorities, CNPs and parameters, and the patience of NCCL.
-Each setting that differs is one finding, which names both places. What no file of the host says is not compared. Where
-another rule says of the same place what traffic suffers, this one is silent.
+Where an intent is checked together with files of one of its hosts, compares both: MTU and speed, trust, DSCP map, PFC,
+bandwidth shares, the cable length for the NIC's headroom, the storm prevention of the NIC, reordering and
+retransmission of its queue pairs, the ToS byte, DCQCN with its priorities, CNPs and parameters, and NCCL's timeout and
+retry count. Each setting that differs is one finding, which names both places. Settings that no file of the host has
+are not compared. Where another rule reports the effect on traffic at the same place, this rule does not report it.
 
 ## Why it breaks a lossless fabric
-The intent was checked, and found sound. What a host does is something else, after a reboot without the unit, a driver
-that was updated, or a change by hand: one host of a thousand, and every collective runs at its pace.
+The intent was checked. A host has other settings after a reboot without the systemd unit, an update of the driver, or a
+manual change: with one such host in a thousand, every collective runs at its speed.
 
 ## Bad
 ```text facts file=mlnx_qos.eth2.txt beside=leaf-spine.yaml
@@ -41,7 +41,7 @@ PFC configuration:
 ```
 
 ## Fix
-Run the rendered script on the host, `lossless-roce.sh`; its `--check` says the same on the host itself.
+Run the rendered script on the host, `lossless-roce.sh`; its `--check` reports the same on the host itself.
 
 ## Sources
 - Mellanox/nic-configuration-operator README.md @8bfbeb3 (settings of NICs are lost at every reboot)
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 
 
 def check(host: IntendedHost) -> Results:
-    """Yield a violation per setting of a host that is not as declared."""
+    """Yield a violation per setting of a host that differs from the intent."""
     for difference in differences(host.have, host.want):
         yield _violation(difference, host.names)
 

@@ -1,18 +1,18 @@
-"""A device name that NCCL is told without `=` stands for every device whose name begins so.
+"""A device name for NCCL without `=` matches every device whose name begins with it.
 
 Severity: warning
 Subject: intent, hosts
 
 ## What it does
-Reads NCCL_IB_HCA and NCCL_SOCKET_IFNAME where they are written without `=`. A name of a device that the host has is a
-finding where the host has another whose name begins with it and that the list does not name: `mlx5_1` is `mlx5_10` as
-well, and `^mlx5_1` leaves both out. Where no device of that name was read, `mlx5_1` to `mlx5_9` and others that the
-kernel counts so are worth knowing. What is no name of a device (`mlx5`, `^docker`) is meant as a prefix.
+Reads NCCL_IB_HCA and NCCL_SOCKET_IFNAME where they are written without `=`. A name of a device of the host is a finding
+where the host has another device whose name begins with it and that the list does not name: `mlx5_1` matches `mlx5_10`
+as well, and `^mlx5_1` leaves both out. Where no device of that name was read, `mlx5_1` to `mlx5_9` and other names that
+the kernel numbers like that are information. A text that is not a device name (`mlx5`, `^docker`) is meant as a prefix.
 
 ## Why it breaks a lossless fabric
-The device that came along is one of another network: for storage, or for management. NCCL opens rings over it that the
-fabric was not sized for, or cannot reach the others through it, and the job hangs or crawls on the hosts that have one
-device more than those it was tried on.
+The additional device belongs to another network: for storage, or for management. NCCL opens rings over it that the
+fabric was not sized for, or cannot reach the other hosts through it, and the job hangs or is slow on hosts with one
+device more than those where it was tested.
 
 ## Bad
 ```text facts file=nccl.conf beside=leaf-spine.yaml
@@ -52,15 +52,15 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import View
 
 _COUNTED = re.compile(r"(?:mlx4_|mlx5_|bnxt_re|irdma|eth|ib|bond)[1-9]")
-"""Names that the kernel counts, and others begin with: the tenth device is mlx5_10, and none is mlx5_00."""
+"""Names that the kernel numbers and that are prefixes of others: the tenth device is mlx5_10, and none is mlx5_00."""
 
 
 Pairs = tuple[tuple[str, str], ...]
-"""Names that are listed, each with another device that it matches."""
+"""Pairs of a listed name and another device that it matches."""
 
 
 class NameList(NamedTuple):
-    """One list of names as NCCL reads it. ``devices`` are those the host has, empty where nothing says."""
+    """One list of names as NCCL reads it. ``devices`` are those of the host, empty where they are unknown."""
 
     variable: str
     written: str
@@ -70,7 +70,7 @@ class NameList(NamedTuple):
     origin: Origin
 
     def beside(self) -> Pairs:
-        """Return each name with the other devices of the host that it matches and that are not named."""
+        """Return pairs of a listed device and another device of the host that it matches and the list does not name."""
         return tuple(
             (name, device)
             for name in self.names
@@ -79,13 +79,13 @@ class NameList(NamedTuple):
         )
 
     def possible(self) -> Pairs:
-        """Return each name of a device that is not known of the host, with one that it may stand for too."""
+        """Return pairs of a numbered name that is unknown on the host and another name that it would match."""
         unknown = (name for name in self.names if name not in self.devices)
         return tuple((name, f"{name}0") for name in unknown if _COUNTED.fullmatch(name))
 
 
 def check(view: View) -> Results:
-    """Yield a violation per list whose names stand for more devices than they name."""
+    """Yield a violation per list whose names match further devices."""
     for host, names in view.host_kinds:
         for listed in _lists(host, _devices(view, host, names)):
             others, possible = listed.beside(), listed.possible()
@@ -94,7 +94,7 @@ def check(view: View) -> Results:
 
 
 def _devices(view: View, host: HostQos, names: tuple[str, ...]) -> Mapping[str, tuple[str, ...]]:
-    """Return the devices of a host by the variable that lists them: each interface that was read is one of its own."""
+    """Return the devices of a host by variable; of a host that was read, those of all its interfaces."""
     machine = names[0].partition(":")[0]
     read = [interface.qos for interface in view.fabric.hosts if interface.name.partition(":")[0] == machine]
     every = read if host.provenance == "deployed" else [host]

@@ -1,4 +1,4 @@
-"""Whether the files of a host show RDMA, and of which priority."""
+"""Settings in the files of a host that show RDMA and its priorities."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ if TYPE_CHECKING:
 
 
 class RdmaShown(NamedTuple):
-    """A setting that shows RDMA of a class, and where it is written."""
+    """A setting that shows RDMA of a class, as text, and its origin."""
 
     what: str
     origin: Origin
 
 
 def rdma_of(host: HostQos, priorities: AbstractSet[int], paused: Priorities) -> RdmaShown | None:
-    """Return the setting that shows RDMA of some priorities on a host, None where no file has one.
+    """Return the first setting that shows RDMA of some priorities on a host; None without one.
 
-    ``paused`` are the DSCPs that the switch pauses, with their priorities; the host's own map counts too.
+    ``paused`` are the DSCPs that the switch pauses, with their priorities. The map of a host that trusts DSCP counts as
+    well.
     """
     own = () if host.dscp_to_priority is UNKNOWN or host.trust != "dscp" else host.dscp_to_priority
     dscps = {dscp for dscp, priority in (*paused, *own) if priority in priorities}
@@ -40,7 +41,7 @@ def rdma_of(host: HostQos, priorities: AbstractSet[int], paused: Priorities) -> 
 
 
 def shows_rdma(host: HostQos) -> bool:
-    """Return whether any file of a host shows RDMA, of whichever class, or that its NIC is set up for it."""
+    """Return whether any file of a host shows RDMA of any class, or a NIC that is set up for it."""
     jobs, dcqcn = host.jobs, host.dcqcn
     settings = (host.traffic_class, host.cma_tos, host.roce_version, host.gid_types, host.rdma_mtu_bytes)
     return bool(
@@ -54,7 +55,7 @@ def shows_rdma(host: HostQos) -> bool:
 
 
 def every_marking(host: HostQos) -> Iterator[Marking]:
-    """Yield the sources of the ToS byte of RDMA packets that files of a host name, RDMA-CM's among them."""
+    """Yield the sources of the ToS byte of RDMA packets in the files of a host, including RDMA-CM."""
     yield from markings(host)
     if isinstance(host.cma_tos, int):
         yield Marking("default_roce_tos", host.cma_tos, host.at("cma_tos"))
