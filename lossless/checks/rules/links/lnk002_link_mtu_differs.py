@@ -9,11 +9,11 @@ Compares the MTU of the two ports of a link between two devices, both up. A port
 an error where RDMA's largest packet does not fit the smaller of the two and both ports pause a priority: 4,156 bytes
 with an RDMA MTU of 4096, or less where hosts that are checked too state a smaller one. A difference above that, 9100
 against 9216, is a warning. A link of which both ends are too small is an error where other paused ports of these
-switches take what it does not.
+switches take larger packets.
 
 ## Why it breaks a lossless fabric
-What the end with the larger MTU sends, the other drops when it is larger than its own: frames are lost on a link
-whose buffers never overflow. RDMA sends them again, as large as before, and they are lost again.
+A frame larger than the smaller MTU is dropped at that end: frames are lost on a link whose buffers never overflow. RDMA
+retransmits them at the same size, and they are lost again.
 
 ## Bad
 ```json config_db base=wired-leaf beside=wired-spine
