@@ -11,8 +11,8 @@ header; 9000 under 9100 or 9216 is as usual. Then it works out the RDMA MTU that
 all.
 
 ## Why it breaks a lossless fabric
-A packet that is too large is dropped by the first switch, whatever its class; RDMA, which stays at 4096, goes on
-working, and whatever shares the port does not. Half the RDMA MTU is twice the packets for the same bytes.
+A packet that is too large is dropped by the first switch, whichever its class; RDMA, which stays at 4096, goes on
+working, and other traffic of the same port fails. Half the RDMA MTU needs twice the packets for the same bytes.
 
 ## Bad
 ```yaml intent base=leaf-spine
