@@ -1,4 +1,4 @@
-"""The watermark of headroom must be read: it is the only sign of loss that is near.
+"""The watermark of headroom must be read: it is the only early sign of loss.
 
 Severity: warning
 Fix: unsafe
