@@ -135,7 +135,7 @@ class TestDocumentation:
         assert rule.sources[0] == "arithmetic: hosts times GPUs, links by NIC, hosts by domain"
         assert len(rule.sources) == 3
         assert rule.page.startswith(
-            "# TOP014 cluster-contradicted (warning)\n\nWhat an intent says of its GPUs "
+            "# TOP014 cluster-contradicted (warning)\n\nThe declared cluster of an intent "
         )
         assert "\n\n## What it does\n" in rule.text
         assert rule.to_data()["sources"] == list(rule.sources)

@@ -4,10 +4,10 @@ Severity: warning
 Subject: intent
 
 ## What it does
-Checks the `networks` of an intent that share the fabric and whose senders choose the DSCPs of their packets: `marking:
-untrusted`, and `purpose: tenant` where no `marking` is stated. Such a network can mark its packets with the DSCPs of
-every lossless class; each lossless class other than its own `class` is reported. Where a rule rewrites DSCPs at the
-ports of its hosts, state `marking: rewritten`; nothing is then reported.
+Checks the `networks` of an intent that share the fabric and whose senders choose the DSCPs of their packets:
+`marking: untrusted`, and `purpose: tenant` where no `marking` is stated. Such a network can mark its packets with the
+DSCPs of every lossless class; each lossless class other than its own `class` is reported. Where a rule rewrites DSCPs
+at the ports of its hosts, state `marking: rewritten`; nothing is then reported.
 
 ## Why it breaks a lossless fabric
 Ports trust the DSCP of packets from hosts. A tenant who marks bulk traffic with the DSCP of RDMA, on purpose or by

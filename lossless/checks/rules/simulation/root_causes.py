@@ -84,7 +84,7 @@ def headroom_pool(run: SimulationFacts, spot: PortRef) -> RootCause:
 
 
 def pool(run: SimulationFacts, spot: PortRef) -> RootCause:
-    """Return the size of the pool that a port's buffer groups share."""
+    """Return the pool whose size limits a port's buffer groups."""
     profile = _profile(run, spot)
     return the_class(run) if profile is None or profile.pool is None else _of_pool(profile, profile.pool)
 

@@ -4,9 +4,10 @@ Severity: warning
 Subject: suppressions
 
 ## What it does
-Reports a suppression that matches no finding, or a rule in it that matches none: a comment `# lossless: ignore[CODE] --
-reason` in an intent, an entry `[[suppress]]` in `lossless.toml`. It is reported only where the run is complete: all
-rules that are named have run, and for an entry all files below its folder were checked together.
+Reports a suppression that matches no finding, or a rule in it that matches none: a comment
+`# lossless: ignore[CODE] -- reason` in an intent, an entry `[[suppress]]` in `lossless.toml`. It is reported only where
+the run is complete: all rules that are named have run, and for an entry all files below its folder were checked
+together.
 
 ## Why it breaks a lossless fabric
 The finding that it was written for is fixed. It still suppresses the next finding at that place, which was never

@@ -6,8 +6,8 @@ Subject: intent
 ## What it does
 Adds up, for each leaf, the bandwidth of its host links and of its uplinks, each counted one way, and compares their
 ratio with the `oversubscription` that the intent accepts (1 where none is stated). In a fabric of pods it does so for
-each spine as well: its links to leaves against those to super-spines. One number counts for both tiers; `{leaf: 1,
-spine: 7}` states one for each.
+each spine as well: its links to leaves against those to super-spines. One number counts for both tiers;
+`{leaf: 1, spine: 7}` states one for each.
 
 ## Why it breaks a lossless fabric
 On an oversubscribed leaf the uplinks are a permanent point of congestion. PFC keeps the queue from overflowing by
