@@ -10,9 +10,8 @@ the packet, where it does not; with `qos TRUE`, tables of arbitration too.
 
 ## Why it breaks a lossless fabric
 opensm replaces a refused value by a default of its own, and sends unchecked values unchanged. `max_op_vls` is a code
-from 1 to 5, so `max_op_vls 8`, meant as eight lanes, requests all lanes of a port, and 0 leaves ports as they were.
+from 1 to 5, so `max_op_vls 8`, intended as eight lanes, requests all lanes of a port, and 0 leaves ports as they were.
 Lifetimes and timeouts have five bits: 64 is cut down to 0 on its way, and packets that wait are dropped at once.
-
 ## Bad
 ```conf opensm base=none
 max_op_vls 8   # <- here

@@ -9,8 +9,8 @@ Looks at `sharp_enabled` in opensm.conf, where 0 leaves switches as they are, 1 
 and in UFM's gv.cfg, where it is a boolean.
 
 ## Why it breaks a lossless fabric
-A 1 that was meant as yes turns SHARP off on every switch: jobs fall back to the hosts, and reductions take twice
-the traffic.
+A 1 that is intended as yes turns SHARP off on every switch: jobs fall back to the hosts, and reductions take twice the
+traffic.
 
 ## Bad
 ```conf opensm base=none

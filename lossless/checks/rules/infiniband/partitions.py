@@ -60,8 +60,8 @@ def is_of_hosts(member: Member) -> bool:
 def key_tables(subnet: Subnet) -> dict[str, tuple[int, ...]]:
     """Return the P_Keys of every HCA by its name, in the order in which opensm fills the table of a port that is new.
 
-    That is the order of the bytes of the keys, low byte first. Before them is the key that asks for place 0, else
-    the default one; the default one of a limited member is not where ``allow_both_pkeys`` is on.
+    That is the order of the bytes of the keys, low byte first. Before them is the key with ``indx0``, else the default
+    one; the default key of a limited member is missing where ``allow_both_pkeys`` is on.
 
     Source: linux-rdma/opensm opensm/osm_pkey_mgr.c, opensm/osm_prtn_config.c @fa74b98; tests compare it with runs.
     """

@@ -9,8 +9,8 @@ family check such an intent: it has no switches, and no class that a tenant coul
 
 ## Why it breaks a lossless fabric
 It does not. A clean report would otherwise read as if headroom, marking and pauses had been checked and found right.
-AWS's SRD delivers packets itself, by many paths and in any order, and asks for no lossless network below it;
-InfiniBand sends by credits; where a cloud runs RoCE, its own profile marks for its own switches.
+AWS's SRD delivers packets itself, by many paths and in any order, and needs no lossless network below it; InfiniBand
+sends by credits; where a cloud runs RoCE, its own profile marks for its own switches.
 
 ## Bad
 ```yaml intent base=none

@@ -5,16 +5,14 @@ Fix: unsafe
 Subject: fabric
 
 ## What it does
-Follows each PFC priority through a port. In: its traffic class must be counted in the priority group whose
-filling pauses that priority, and that group must have headroom. Out: a received pause must stop the queue
-the traffic class leaves through, and that queue must not have a lossy buffer profile, nor on a port in service a
-zero profile, which SONiC gives ports out of use. A lossy traffic class
-must not be counted in a group that pauses. Where one thing is out of line, that is the one to fix; where
-several are, or no DSCP uses the priority (and no name says that it should be lossless: PFC001), the mask is.
-A DSCP uses a priority where its traffic class, by the maps, has the number of the priority or is counted in the
-group that it pauses; where 802.1p is trusted, so does an entry of DOT1P_TO_TC_MAP.
-Rows that the device generates itself, or writes again (BUF024), are not checked here, nor is a missing cable or
-headroom row.
+Follows each PFC priority through a port. In: its traffic class must be counted in the priority group whose filling
+pauses that priority, and that group must have headroom. Out: a received pause must stop the queue the traffic class
+leaves through, and that queue must not have a lossy buffer profile, nor on a port in service a zero profile, which
+SONiC gives ports out of use. A lossy traffic class must not be counted in a group that pauses. Where one thing is out
+of line, that is the one to fix; where several are, or no DSCP uses the priority (and no name declares it lossless:
+PFC001), the mask is. A DSCP uses a priority where its traffic class, by the maps, has the number of the priority or is
+counted in the group that it pauses; where 802.1p is trusted, so does an entry of DOT1P_TO_TC_MAP. Rows that the device
+generates itself, or writes again (BUF024), are not checked here, nor is a missing cable or headroom row.
 
 ## Why it breaks a lossless fabric
 The pause protects one group or queue and the packets fill another, so the port drops lossless packets, and its counters

@@ -8,8 +8,8 @@ Warns where no class has `lossless: true` and the intent does not state `pfc: of
 so has no priority to run on, which `render` refuses, and where `pfc: off` is stated and a class is lossless after all.
 
 ## Why it breaks a lossless fabric
-A class is lossy unless it says otherwise: a forgotten `lossless: true` gives a fabric without PFC, headroom or
-watchdog, in which every other rule has nothing to find. RDMA then drops at the first congestion.
+A class is lossy by default: a forgotten `lossless: true` gives a fabric without PFC, headroom or watchdog, in which
+every other rule has nothing to find. RDMA then drops at the first congestion.
 
 ## Bad
 ```yaml intent base=leaf-spine

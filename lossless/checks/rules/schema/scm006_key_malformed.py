@@ -32,7 +32,7 @@ that check refuse the file.
 ```
 
 ## Fix
-Write the key as the message asks for it, one row for each port.
+Write the key in the form that the message names, one row for each port.
 
 ## Sources
 - sonic-buildimage src/sonic-yang-models/yang-models @086b03b (release by release: profiles/sonic/schema.json)

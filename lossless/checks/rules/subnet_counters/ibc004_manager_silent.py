@@ -9,8 +9,8 @@ average at least one an hour. opensm sends SMInfo requests to ports that report 
 standby itself, of the master. Timeouts of other attributes are not reported: nodes that restart cause them.
 
 opensm polls a master every 10 s, and takes it for dead after four polls without an answer. A log of a master has no
-such rhythm: it asks when it sweeps. So both numbers are ours: one lost answer is no sign, nor are two in one sweep,
-whose retries fail together; and answers that are lost days apart are not of one manager that is silent.
+such rhythm: it sends requests when it sweeps. So both numbers are ours: one lost answer is no sign, nor are two in one
+sweep, whose retries fail together; and answers that are lost days apart are not of one manager that is silent.
 
 ## Why it breaks a lossless fabric
 A manager that does not answer will not take over when the master fails, and nothing reports it until then: links that

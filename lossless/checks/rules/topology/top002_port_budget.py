@@ -151,7 +151,7 @@ def _unplaced(switch: Switch, profile: SwitchProfile, names: tuple[str, ...]) ->
 
 
 def _is_listed(origin: Origin) -> bool:
-    """Return whether ports are asked for by a link of a list; those of a shape have no names."""
+    """Return whether a link of a list needs the ports; those of a shape have no names."""
     return origin.path[:2] == ("topology", "links")
 
 
