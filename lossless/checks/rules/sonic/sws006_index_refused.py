@@ -5,8 +5,8 @@ Subject: device
 
 ## What it does
 Reads the keys of `QUEUE`, `BUFFER_QUEUE` and `BUFFER_PG` on a deployed device as orchagent does: one number, or a range
-whose first number is below its second. A row that it drops is a warning where the port has its buffers without it; so
-is one of which it reads a part, as it does of `3,4` and `3a`. Groups above 7 do not exist. Queues above 15 are a
+whose first number is below its second. A row that it drops is a warning where no lossless class of the port needs it;
+so is one of which it reads a part, as it does of `3,4` and `3a`. Groups above 7 do not exist. Queues above 15 are a
 warning of medium confidence, because the file does not declare the number of queues of the chip.
 
 ## Why it breaks a lossless fabric
