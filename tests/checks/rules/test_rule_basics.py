@@ -131,11 +131,11 @@ class TestDocumentation:
     def test_a_rule_by_its_docstring(self) -> None:
         rule = rule_of("TOP014")
         assert (rule.severity, rule.confidence, rule.fixable) == ("warning", "high", "no")
-        assert rule.summary == "What an intent says of its GPUs must agree with its hosts and their links"
+        assert rule.summary == "The declared cluster of an intent must agree with its hosts and their links"
         assert rule.sources[0] == "arithmetic: hosts times GPUs, links by NIC, hosts by domain"
         assert len(rule.sources) == 3
         assert rule.page.startswith(
-            "# TOP014 cluster-contradicted (warning)\n\nWhat an intent says of its GPUs "
+            "# TOP014 cluster-contradicted (warning)\n\nThe declared cluster of an intent "
         )
         assert "\n\n## What it does\n" in rule.text
         assert rule.to_data()["sources"] == list(rule.sources)

@@ -1,1 +1,1 @@
-"""Rules of InfiniBand subnets: their managers, what these are told, partitions, levels of service and SHARP."""
+"""Rules of InfiniBand subnets: managers and their options, partitions, levels of service and SHARP."""

@@ -1,16 +1,16 @@
-"""A subnet must have one manager that is meant to be the master, and one that can take over.
+"""A subnet must have one manager that becomes the master, and one that can take over.
 
 Severity: error
 Subject: subnet
 
 ## What it does
-Compares the priorities of the subnet managers with what they are meant for: the master must have the highest, and
-alone. Says where no other manager stands by; UFM looks after its own standby.
+Compares the priorities of the subnet managers with their declared roles: the master must have the highest, and alone.
+Reports where no other manager is on standby; UFM manages its own standby.
 
 ## Why it breaks a lossless fabric
-Managers choose the master by priority, and by the lower GUID where priorities are equal. A standby that outranks
-the master takes the subnet over when it starts, and routes are written again under running jobs. Without a standby
-nothing reacts when the master's host dies: a link that fails afterward stays in the routes.
+Managers choose the master by priority, and by the lower GUID where priorities are equal. A standby that outranks the
+master takes the subnet over when it starts, and routes are written again under running jobs. Without a standby no
+manager reacts when the master's host dies: a link that fails afterward stays in the routes.
 
 ## Bad
 ```yaml intent base=infiniband
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 
 
 OWN_PRIORITY = 0
-"""The priority of an opensm that is told none (opensm 3.3.23, run)."""
+"""The priority of an opensm without a configured one (opensm 3.3.23, run)."""
 
 
 def check(subnet: Subnet) -> Results:

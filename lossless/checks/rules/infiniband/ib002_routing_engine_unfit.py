@@ -5,14 +5,14 @@ Subject: subnet
 
 ## What it does
 Compares the engine with the declared shape. It is an error where opensm is known to fall back to minhop (ftree on a
-torus, updn without roots on what is no tree, torus-2QoS on what is no torus), or where shortest paths on a ring of
-five or more close a cycle; otherwise a warning, and worth knowing where a fat tree is routed by plain shortest
+torus, updn without roots on any shape but a tree, torus-2QoS on any shape but a torus), or where shortest paths on a
+ring of five or more close a cycle; otherwise a warning, and information where a fat tree is routed by plain shortest
 paths.
 
 ## Why it breaks a lossless fabric
 On a torus, shortest paths in one direction of a ring form a credit loop: once its buffers are full no packet moves
-until some are discarded. An engine that cannot route the topology is skipped, with a
-line in the log, and minhop takes its place.
+until some are discarded. An engine that cannot route the topology is skipped, with a line in the log, and minhop takes
+its place.
 
 ## Bad
 ```yaml intent base=infiniband
@@ -93,7 +93,7 @@ if TYPE_CHECKING:
 
 
 SHORTEST_PATHS = ("minhop", "sssp", "dor")
-"""Engines with nothing against cycles of waiting; dor has none on meshes, but on rings: opensm(8)."""
+"""Engines that do not prevent credit loops; dor has none on meshes, but on rings: opensm(8)."""
 ANYWHERE = ("lash", "dfsssp", "nue", "dnup")
 """Engines that route any topology: opensm(8)."""
 CYCLE = 5

@@ -4,8 +4,8 @@ Severity: warning
 Subject: subnet
 
 ## What it does
-Compares the switches that are named as roots with the top tier of a declared fat tree. Of a deployed opensm.conf that
-lies with other files of its manager, looks whether the files of roots and of compute nodes that it names are there.
+Compares the switches that are named as roots with the top tier of a declared fat tree. For a deployed opensm.conf
+beside other files of its manager, checks that the files of roots and of compute nodes that it names exist.
 
 ## Why it breaks a lossless fabric
 ftree ranks switches by their distance from the roots. With a leaf among them it cannot, and opensm falls back to
@@ -40,7 +40,7 @@ subnet_manager:
 ```
 
 ## Fix
-Name every switch of the top tier, and no other: `roots: top`. Put the file where opensm.conf says it is.
+Name every switch of the top tier, and no other: `roots: top`. Put the file at the path in opensm.conf.
 
 ## Sources
 - opensm 3.3.23 on a simulated fabric, run: with a leaf as root `ftree: cannot build lid matrices`, then `minhop
@@ -63,12 +63,12 @@ if TYPE_CHECKING:
 
 
 _READ_BY = {"ftree": ("root_guid_file", "cn_guid_file"), "updn": ("root_guid_file",)}
-"""Which files of GUIDs the engines read."""
+"""The files of GUIDs that each engine reads."""
 _WITHOUT = ("without it ftree gives up, and opensm takes minhop", "without it updn looks for roots by itself")
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation for roots that are no top, and for tops that are no root."""
+    """Yield a violation for roots outside the top tier, and for switches of the top tier that are no root."""
     yield from _absent(subnet)
     if subnet.routing.roots is None or subnet.routing.engine not in ("ftree", "updn"):
         return
@@ -95,7 +95,7 @@ def _absent(subnet: Subnet) -> Results:
         setting = subnet.option(key)
         if setting is None or setting.text in ("", "(null)") or read[key] is not None:
             continue
-        # With opensm.conf alone nobody has looked for it: only a folder of files shows that one is missing.
+        # With opensm.conf alone the file may exist: only a folder of files shows that one is missing.
         if len(subnet.files) == 1:
             yield MissingInput(f"{key} {setting.text} is not among the files")
         else:

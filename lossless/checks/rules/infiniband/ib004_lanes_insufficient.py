@@ -1,25 +1,23 @@
-"""Routing and levels of service must find as many lanes as they need.
+"""Routing and levels of service must have as many lanes as they need.
 
 Severity: error
 Subject: subnet
 
 ## What it does
 Compares the lanes that the routing engine and the declared levels need with those that are operational: by
-`max_op_vls`, a code, and by the switches, where the number of their lanes is known. Engines that part paths by
-lanes also need `qos TRUE`, and lash, dfsssp and nue a `qos_sl2vl` that gives each SL the VL of its number. Says
+`max_op_vls`, a code, and by the switches, where the number of their lanes is known. Engines that separate paths by
+lanes also need `qos TRUE`, and lash, dfsssp and nue a `qos_sl2vl` that gives each SL the VL of its number. Reports
 where `qos_max_vls` promises more lanes than there are, and where `qos_sl2vl` names lanes above the operational ones.
 
-torus-2QoS needs two lanes to keep its cycles apart, four to do so while a switch is down, and eight for two levels
-of service: below two opensm refuses it, the others are warnings. On a fat tree, where no path closes a cycle, an
-engine of many lanes without QoS is a warning too, as it is of a deployed file that says nothing of `qos`: the command
-line may turn it on.
+torus-2QoS needs two lanes to keep its cycles apart, four to do so while a switch is down, and eight for two levels of
+service: below two opensm refuses it, the others are warnings. On a fat tree, where no path closes a cycle, an engine of
+many lanes without QoS is a warning too, and so is a deployed file without `qos`: the command line may turn it on.
 
 ## Why it breaks a lossless fabric
-opensm folds a lane that is not operational onto a lower one (VL 4 becomes VL 0 with VL0-3) and says nothing. Two
-levels then share a lane, and paths that an engine put on different lanes to keep them from closing a cycle are on
-one: that is a credit loop. With `qos` off the tables that lash and dfsssp rely on are never written at all, and both
-say that all is configured; torus-2QoS says in the log that it wants QoS, and minhop routes the torus, with credit
-loops.
+opensm folds a lane that is not operational onto a lower one (VL 4 becomes VL 0 with VL0-3) without a message. Two
+levels then share a lane, and paths that an engine put on different lanes to keep them from closing a cycle are on one:
+that is a credit loop. With `qos` off the tables that lash and dfsssp rely on are never written at all, and both log
+that all is configured; torus-2QoS logs that it needs QoS, and minhop routes the torus, with credit loops.
 
 ## Bad
 ```conf opensm base=none
@@ -126,7 +124,7 @@ def check(subnet: Subnet) -> Results:
 
 
 def _lanes(subnet: Subnet) -> int | None:
-    """Return how many lanes there are at most, None where the code means nothing."""
+    """Return the largest possible number of lanes, None where the code has no meaning."""
     count = operational_vls(subnet)
     switch_vls = [
         switch.profile.vls for switch in switches(subnet).values() if switch.profile.vls is not None
@@ -169,7 +167,7 @@ def _of_engine(subnet: Subnet, count: int) -> Iterator[Violation]:
 
 
 def _joined(subnet: Subnet, count: int) -> Iterator[Violation]:
-    """Yield a violation where the table puts paths on one lane that the engine has parted."""
+    """Yield a violation where the table maps paths to one lane that the engine separates."""
     lanes = {vl_of(subnet, sl) for sl in range(count)}
     if len(lanes) < count:
         engine = subnet.routing.engine
@@ -180,7 +178,7 @@ def _joined(subnet: Subnet, count: int) -> Iterator[Violation]:
             note="paths that share a lane can form a credit loop",
             help=f"map each of SL 0 to {count - 1} to the VL of its number",
             data={"engine": engine, "lanes": len(lanes)},
-            # Of files alone nobody knows the topology: on a fat tree no path closes a cycle.
+            # The topology is not in the files: on a fat tree no path closes a cycle.
             severity="warning" if shape(subnet) is None else None,
         )
 
@@ -204,7 +202,7 @@ def _of_torus(subnet: Subnet, count: int) -> Iterator[Violation]:
 
 
 def _two_levels(subnet: Subnet) -> bool:
-    """Return whether levels or partitions ask for both levels that torus-2QoS has."""
+    """Return whether levels or partitions use both levels that torus-2QoS has."""
     levels = [level.sl for level in subnet.qos.levels]
     levels += [partition.sl for partition in partitions(subnet) or () if partition.sl is not None]
     return any(sl >= SECOND_LEVEL for sl in levels)
@@ -248,7 +246,7 @@ def _promised(subnet: Subnet, count: int) -> Iterator[Violation]:
 
 
 def _beyond(subnet: Subnet, count: int) -> Iterator[Violation]:
-    """Yield a violation where a table that somebody wrote names lanes that are not operational."""
+    """Yield a violation where a table that a file states names lanes that are not operational."""
     setting, lanes = subnet.option("qos_sl2vl"), subnet.qos.sl2vl
     unread = subnet.routing.engine == "torus-2QoS"
     if setting is None or setting.derived or lanes is None or unread or setting.text == _OPENSMS_OWN:

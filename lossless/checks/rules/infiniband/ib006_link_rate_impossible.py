@@ -1,16 +1,17 @@
-"""Both ends of an InfiniBand link must have its rate, and a switch as many ports as are asked of it.
+"""Both ends of an InfiniBand link must have its rate, and a switch as many ports as its links need.
 
 Severity: error
 Subject: subnet
 
 ## What it does
 Compares the rate of every link with the rates of the adapter and of the switch at its ends, split ports (HDR100,
-NDR200) included, and the ports asked of a switch with those it has. A port is a logical one: an OSFP cage has two.
+NDR200) included, and the ports that links need of a switch with those it has. A port is a logical one: an OSFP cage has
+two.
 
 ## Why it breaks a lossless fabric
-A link runs at the fastest rate that both ends have: half of what was planned, or less. The fabric is then
-oversubscribed where nobody meant it to be, and credits stop the senders behind its slow links. A link without a
-port is not there.
+A link runs at the fastest rate that both ends have: half of the planned rate, or less. The fabric is then
+oversubscribed without a declaration, and credits stop the senders behind its slow links. A link without a port does not
+exist.
 
 ## Bad
 ```yaml intent base=infiniband
@@ -127,7 +128,7 @@ def _a(product: str) -> str:
 
 
 def _ports(switch: SubnetSwitch, demand: list[SubnetPortDemand]) -> Iterator[Violation]:
-    """Yield a violation where the parts of a switch that each rate takes are more than the whole."""
+    """Yield a violation where the links of all rates together need more than the whole switch."""
     ports: dict[str, int] = {}
     for asked in demand:
         ports[asked.rate.name] = ports.get(asked.rate.name, 0) + asked.ports

@@ -7,8 +7,8 @@ Subject: subnet
 Looks for managers that are to run on a switch without a management module.
 
 ## Why it breaks a lossless fabric
-An externally managed switch (QM8790, QM9790) cannot run a subnet manager. Without a manager no port gets a LID and
-no switch a route: the links come up, and nothing else does.
+An externally managed switch (QM8790, QM9790) cannot run a subnet manager. Without a manager no port gets a LID and no
+switch a route: the links come up, but carry no traffic.
 
 ## Bad
 ```yaml intent base=infiniband

@@ -8,9 +8,9 @@ Compares the host of the aggregation manager with that of the subnet manager tha
 either of them on a managed switch; one that waits there, and both on a compute host, are a warning.
 
 ## Why it breaks a lossless fabric
-The aggregation manager asks the subnet manager beside it for the fabric. On another host it finds no master and
-ends: jobs that want reductions in the switches fall back to the hosts, or fail. No switch runs an aggregation manager:
-NVIDIA demands a dedicated server for both, which is no compute node, and that managers on switches are off.
+The aggregation manager asks the subnet manager beside it for the fabric. On another host it finds no master and ends:
+jobs that request reductions in the switches fall back to the hosts, or fail. No switch runs an aggregation manager:
+NVIDIA requires a dedicated server for both, which is no compute node, and that managers on switches are off.
 
 ## Bad
 ```yaml intent base=infiniband
@@ -88,7 +88,7 @@ def check(subnet: Subnet) -> Results:
 
 
 def _resting(subnet: Subnet, sharp: Sharp) -> set[str]:
-    """Return the compute hosts that take no part in SHARP: of the others IB009 says more."""
+    """Return the compute hosts that take no part in SHARP: IB009 reports the others."""
     compute = {host.name for host in hosts(subnet).values() if host.role == "compute"}
     return compute - set(sharp.hosts)
 
@@ -114,6 +114,6 @@ def _on_switch(subnet: Subnet, sharp: Sharp, managers: list[ManagerHost]) -> Vio
         elements=(node,),
         data={"node": node},
         related=beside(origin, *((manager.origin, f"a manager on {manager.node}") for manager in managers)),
-        # One that waits does harm when it takes over.
+        # A standby does harm when it takes over.
         severity="warning" if waiting else None,
     )

@@ -1,4 +1,4 @@
-"""SHARP must have a tree for each job that wants one.
+"""SHARP must have a tree for each job that uses one.
 
 Severity: warning
 Subject: subnet
@@ -7,8 +7,8 @@ Subject: subnet
 Compares the declared trees with the declared jobs.
 
 ## Why it breaks a lossless fabric
-A streaming tree serves one job at a time. The next one cannot lock it and falls back to the hosts, without a word
-but in its log: its reductions take twice the traffic, on links that were planned for half.
+A streaming tree serves one job at a time. The next one cannot lock it and falls back to the hosts, with a message in
+its log alone: its reductions take twice the traffic, on links that were planned for half.
 
 ## Bad
 ```yaml intent base=infiniband

@@ -22,7 +22,7 @@ sharp: {needs: 3}
 ```
 
 ## Fix
-Use switches of the generation (QM8700: 2, QM9700: 3, Q3400: 4), or ask for what they have.
+Use switches of the generation (QM8700: 2, QM9700: 3, Q3400: 4), or request the generation that they have.
 
 ## Sources
 - the release notes and product pages of the switches, by way of their profiles

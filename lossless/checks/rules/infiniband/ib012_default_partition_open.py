@@ -1,14 +1,14 @@
-"""Where partitions part hosts, the default one must not join them again.
+"""Where partitions separate hosts, the default one must not join them again.
 
 Severity: warning
 Subject: subnet
 
 ## What it does
-Looks for other partitions beside a default one in which all are full members. One in which all are full members too
-keeps nobody apart by itself, and does not count.
+Looks for other partitions beside a default one in which all are full members. Another partition in which all are full
+members separates no hosts by itself, and does not count.
 
 ## Why it breaks a lossless fabric
-Every port that is a full member of 0x7fff talks to every other, whatever partitions it is in besides: a tenant
+Every port that is a full member of 0x7fff can reach every other, even where its other partitions differ: a tenant
 reaches the other's hosts, and traffic without a P_Key of its own shares the level of service of all.
 
 ## Bad
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation where all are full members of the default partition beside others that part hosts."""
+    """Yield a violation where all are full members of the default partition beside others that separate hosts."""
     parts = partitions(subnet) or ()
     others = [part.name for part in parts if part.base != DEFAULT_PKEY and _parts_hosts(part)]
     opened = [member for part in parts if part.base == DEFAULT_PKEY for member in _all_in_full(part)]
@@ -66,7 +66,7 @@ def check(subnet: Subnet) -> Results:
 
 
 def _parts_hosts(partition: Partition) -> bool:
-    """Return whether a partition has some hosts in it and others not, or not in full: with all in full it is a name."""
+    """Return whether a partition leaves some hosts out, or makes them no full members: only then it separates hosts."""
     return any(map(is_of_hosts, partition.members)) and not _all_in_full(partition)
 
 

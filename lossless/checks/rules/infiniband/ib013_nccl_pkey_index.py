@@ -9,8 +9,8 @@ default partition, or the one with `indx0`. With `allow_both_pkeys` it is the de
 alone: opensm puts another key there for the limited ones.
 
 ## Why it breaks a lossless fabric
-A place that is empty fails the queue pair; place 0 puts the job into the default partition, whose level of service
-it shares with all, or where its hosts are limited members and cannot talk.
+An empty place fails the queue pair; place 0 puts the job into the default partition, whose level of service it shares
+with all, or where its hosts are limited members and cannot communicate.
 
 ## Bad
 ```yaml intent base=infiniband
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation where the place is none, or holds another key than jobs are to use."""
+    """Yield a violation where the place is empty, or holds another key than jobs are to use."""
     job = subnet.job
     setting = (
         next((variable for variable in job.environment if variable.key == "NCCL_IB_PKEY"), None)
@@ -123,6 +123,6 @@ def _other(
 
 
 def _is_fixed(subnet: Subnet, table: Sequence[int]) -> bool:
-    """Return whether place 0 holds the same key whatever stood in the port before."""
+    """Return whether place 0 holds the same key for any earlier content of the port's table."""
     asked = any(part.index0 and part.base == base_of(table[0]) for part in partitions(subnet) or ())
     return asked or table[0] == DEFAULT_PKEY | FULL_MEMBER or not is_on(subnet, "allow_both_pkeys")

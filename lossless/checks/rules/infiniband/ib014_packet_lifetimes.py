@@ -82,7 +82,7 @@ def check(subnet: Subnet) -> Results:
 
 
 def _short(subnet: Subnet, settings: list[ManagerSetting]) -> Iterator[Violation]:
-    """Yield one violation for lives that are too short, at the first of them."""
+    """Yield one violation for lifetimes that are too short, at the first of them."""
     for setting in settings[:1]:
         life_us = _TICK_US * 2 ** number(subnet, setting.key)
         yield Violation(

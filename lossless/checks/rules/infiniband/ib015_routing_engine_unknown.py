@@ -86,14 +86,14 @@ def _violation(subnet: Subnet, engine: str, near: str | None, available: tuple[s
 
 
 def _near(engine: str, available: tuple[str, ...]) -> str | None:
-    """Return the engine that was meant: one of the same letters, or a close one."""
+    """Return the engine that was probably meant: one of the same letters, or a close one."""
     from lossless.ground.basics.nearest import nearest
 
     return nearest(engine, available)
 
 
 def _instead(subnet: Subnet, engine: str, available: tuple[str, ...]) -> str | None:
-    """Return the engine that opensm takes instead, None where it is told not to fall back."""
+    """Return the engine that opensm takes instead, None where ``no_fallback`` forbids one."""
     others = [other for other in subnet.routing.engines if other != engine and other in available]
     if others:
         return others[0]

@@ -5,12 +5,12 @@ Fix: unsafe
 Subject: subnet
 
 ## What it does
-Looks for booleans of another spelling. It is an error where the word means yes (`true`, `yes`, `on`, `1`) or
-nothing known, and worth knowing where it means no, which is what opensm makes of it.
+Looks for booleans of another spelling. It is an error where the word means yes (`true`, `yes`, `on`, `1`) or has no
+known meaning, and information where it means no, as opensm reads it.
 
 ## Why it breaks a lossless fabric
-`qos true` starts a subnet without QoS: no SL2VL table, no arbitration, every packet on VL 0, and torus-2QoS without
-the lanes that keep it free of cycles. opensm says nothing, neither when it starts nor in its log.
+`qos true` starts a subnet without QoS: no SL2VL table, no arbitration, every packet on VL 0, and torus-2QoS without the
+lanes that keep it free of cycles. opensm reports nothing, neither when it starts nor in its log.
 
 ## Bad
 ```conf opensm base=none
@@ -65,7 +65,7 @@ def _violation(setting: ManagerSetting) -> Violation:
         note="opensm says nothing of it, and writes FALSE where its effective configuration is asked for",
         help=f"write {setting.key} TRUE" if means_true else "write TRUE or FALSE",
         data={"key": setting.key, "text": setting.text},
-        # What follows from an option that is off is said by others of those that are meant to be off.
+        # Other rules report the effect of an option that is off where it is meant to be off.
         conclusive=means_true,
         fix=set_to(setting, "TRUE") if means_true else (),
     )

@@ -1,19 +1,17 @@
-"""A value of opensm.conf must be one that its field has a meaning for.
+"""A value of opensm.conf must have a meaning in its field.
 
 Severity: error
 Fix: unsafe
 Subject: subnet
 
 ## What it does
-Compares numbers and words with what opensm keeps, where it checks them, and with what the field in the packet
-holds, where it does not; with `qos TRUE`, tables of arbitration too.
+Compares numbers and words with the values that opensm accepts, where it checks them, and with the width of the field in
+the packet, where it does not; with `qos TRUE`, tables of arbitration too.
 
 ## Why it breaks a lossless fabric
-opensm replaces what it checks by a default of its own, and sends what it does not check unchanged. `max_op_vls`
-is a code from 1 to 5, so `max_op_vls 8`, meant as eight lanes, asks for all that a port has, and 0 leaves ports as
-they were. Lifetimes and timeouts have five bits: 64 is cut down to 0 on its way, and packets that wait are dropped
-at once.
-
+opensm replaces a refused value by a default of its own, and sends unchecked values unchanged. `max_op_vls` is a code
+from 1 to 5, so `max_op_vls 8`, intended as eight lanes, requests all lanes of a port, and 0 leaves ports as they were.
+Lifetimes and timeouts have five bits: 64 is cut down to 0 on its way, and packets that wait are dropped at once.
 ## Bad
 ```conf opensm base=none
 max_op_vls 8   # <- here
@@ -67,15 +65,15 @@ if TYPE_CHECKING:
 
 
 _STALLS = frozenset({"vl_stall_count", "leaf_vl_stall_count"})
-"""Options of which the file that ``opensm -c`` writes says that 0 is undefined."""
+"""Options whose value 0 is undefined by the comments of the file that ``opensm -c`` writes."""
 LAST_VL, MOST_WEIGHT, MOST_PAIRS = 14, 255, 64
-"""What opensm 3.3.23 wants of arbitration tables: it warns of all else, and writes what is left of it. Run."""
+"""Limits of opensm 3.3.23 for arbitration tables: it warns of other entries, and writes the remaining ones. Run."""
 _ELSEWHERE = frozenset({"sharp_enabled"})
 """Keys whose values another rule checks."""
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per value beyond what opensm keeps, or beyond what the field holds."""
+    """Yield a violation per value that opensm replaces, or that its field cannot hold."""
     for setting, option in stated(subnet):
         if option.key in _ELSEWHERE:
             continue
@@ -89,7 +87,7 @@ def check(subnet: Subnet) -> Results:
 
 
 def _pairs(setting: ManagerSetting) -> Iterator[Violation]:
-    """Yield a violation where an arbitration table has entries that mean nothing, or more than there is room for."""
+    """Yield a violation where an arbitration table has entries without a meaning, or too many of them."""
     entries = setting.text.split(",")
     wrong = [entry.strip() for entry in entries if not _is_pair(entry)]
     if wrong:

@@ -1,4 +1,4 @@
-"""A number of opensm.conf must be one as C reads it, and a key that is repeated counts once.
+"""A number of opensm.conf must have a form that C reads, and a key that is repeated counts once.
 
 Severity: error
 Fix: unsafe
@@ -9,8 +9,8 @@ Looks for numbers that opensm cannot read: hexadecimal digits without 0x, units,
 number octal, and numbers too wide for their field.
 
 ## Why it breaks a lossless fabric
-opensm keeps what it had, or takes 0, and starts. A `subnet_prefix` without 0x leaves the default prefix, so two
-subnets that were to be told apart are not; an `m_key` that cannot be read leaves the subnet without one.
+opensm keeps its previous value, or takes 0, and starts. A `subnet_prefix` without 0x leaves the default prefix, so two
+subnets with intended prefixes of their own share one; an `m_key` that cannot be read leaves the subnet without one.
 
 ## Bad
 ```conf opensm base=none
@@ -58,10 +58,10 @@ _HEXADECIMAL = frozenset("0123456789abcdefABCDEF")
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per number that is none, or that is too wide."""
+    """Yield a violation per text that is no number, or that is too wide."""
     for setting, option in stated(subnet):
         loss = taken(option, setting.text).loss
-        # What sharp_enabled means is said by a rule of its own.
+        # Another rule checks the meaning of sharp_enabled.
         if option.key != "sharp_enabled" and loss in ("no number", "too wide", "silently zero"):
             yield _violation(setting, option, loss)
 

@@ -1,18 +1,17 @@
-"""A key of opensm.conf must be one that this opensm knows.
+"""A key of opensm.conf must exist in this opensm.
 
 Severity: error
 Fix: unsafe
 Subject: subnet
 
 ## What it does
-Looks for keys that the declared opensm (`flavour`) does not know: misspelled ones, keys joined to their value by
-`=`, keys of NVIDIA's OpenSM under the upstream one and the other way round. NVIDIA's has more keys than are listed
-anywhere at hand; there, and in a file whose flavor does not show, a key that nobody knows is not checked unless it
-is close to one that is known.
+Looks for keys that the declared opensm (`flavour`) does not have: misspelled ones, keys joined to their value by `=`,
+keys of NVIDIA's OpenSM under the upstream one and the other way round. NVIDIA's has more keys than any public list;
+there, and in a file whose flavor does not show, an unknown key is not checked unless it is close to a known one.
 
 ## Why it breaks a lossless fabric
-opensm prints a line when it starts, goes by its default, and its exit status is 0. `routing_engine=ftree` is such a
-key, and the subnet is routed by minhop; `sharp_enabled 2` under the upstream opensm switches nothing on.
+opensm prints a line when it starts, uses its default, and its exit status is 0. `routing_engine=ftree` is such a key,
+and the subnet is routed by minhop; `sharp_enabled 2` under the upstream opensm switches nothing on.
 
 ## Bad
 ```conf opensm base=none
@@ -82,7 +81,7 @@ def _nobodys(setting: ManagerSetting, flavours: Sequence[Flavour]) -> Results:
         return
     certain = tuple(flavours) == ("upstream",)
     known = [key for flavour in flavours for key in known_keys(flavour)]
-    # NVIDIA's has keys that nothing lists: only a slip of a letter, or a key cut short, is no such key.
+    # NVIDIA's has keys that no list contains: only a slip of a letter, or a key cut short, is no such key.
     near = nearest(setting.key, known) if certain else nearest(setting.key, known, _A_SLIP)
     if near is None and (whole := nearest(setting.key, known)) and whole.startswith(setting.key):
         near = whole

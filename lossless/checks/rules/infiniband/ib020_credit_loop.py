@@ -87,7 +87,7 @@ def check(subnet: Subnet) -> Results:
 
 
 def _skipped(subnet: Subnet, verdict: CreditLoopVerdict) -> bool:
-    """Return whether another rule says the cause: opensm skips an engine that the shape or its lanes do not suit.
+    """Return whether another rule reports the cause: opensm skips an engine that the shape or its lanes do not suit.
 
     IB002 does for shapes with rings, IB004 for the lanes of torus-2QoS.
     """
@@ -110,7 +110,7 @@ def _violation(subnet: Subnet, verdict: CreditLoopVerdict) -> Violation:
         elements=tuple(hop.partition(" ")[0] for hop in verdict.loop),
         data={"engine": verdict.engine, "loop": list(verdict.loop)},
         related=beside(here, (topology.origin if topology else None, "the topology")),
-        # Upstream's opensm is what is computed; NVIDIA's may break ties between ports in another way.
+        # The calculation follows upstream's opensm; NVIDIA's may break ties between ports in another way.
         confidence="high" if subnet.flavour == "upstream" else "medium",
     )
 

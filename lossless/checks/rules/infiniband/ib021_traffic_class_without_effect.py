@@ -5,11 +5,11 @@ Fix: safe
 Subject: subnet
 
 ## What it does
-Looks for NCCL_IB_TC, NCCL_IB_FIFO_TC and UCX_IB_TRAFFIC_CLASS in what jobs of an InfiniBand subnet are told.
+Looks for NCCL_IB_TC, NCCL_IB_FIFO_TC and UCX_IB_TRAFFIC_CLASS in the environment of jobs on an InfiniBand subnet.
 
 ## Why it breaks a lossless fabric
-The traffic class is a byte of the header that routed Ethernet packets carry. On InfiniBand NCCL does not set it, so
-the job rides on service level 0, the lane of everybody, while its environment says otherwise.
+The traffic class is a byte of the header that routed Ethernet packets carry. On InfiniBand NCCL does not set it, so the
+job uses service level 0, the lane of all other traffic, while its environment declares another class.
 
 ## Bad
 ```yaml intent base=infiniband

@@ -7,9 +7,8 @@ Subject: subnet
 Measures each key with its value.
 
 ## Why it breaks a lossless fabric
-What is behind byte 1022 is read as a line of its own: the end of a long arbitration table or congestion control
-table becomes a key that nobody knows, and the table is short. Lanes whose weights were in the lost part are
-starved.
+opensm reads the bytes behind byte 1022 as a line of their own: the end of a long arbitration table or congestion
+control table becomes an unknown key, and the table is short. Lanes whose weights were in the lost part are starved.
 
 ## Bad
 ```yaml intent base=infiniband

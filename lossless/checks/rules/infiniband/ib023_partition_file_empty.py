@@ -4,12 +4,12 @@ Severity: error
 Subject: subnet
 
 ## What it does
-Looks for partition files without a single definition. What opensm cannot read in such a file is said by the reader
-itself, and means the same.
+Looks for partition files without a single definition. Lines that opensm cannot read in such a file are reported by the
+reader itself, and have the same effect.
 
 ## Why it breaks a lossless fabric
-opensm takes such a file for one in error, gives it up, and makes every port a full member of the default partition:
-what was to be kept apart is not, and the line in the log comes after the subnet is up.
+opensm takes such a file for an invalid one, ignores it, and makes every port a full member of the default partition:
+hosts of separate partitions can reach each other, and the line in the log comes after the subnet is up.
 
 ## Bad
 ```conf opensm base=none beside=empty.conf

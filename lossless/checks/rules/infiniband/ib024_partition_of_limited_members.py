@@ -1,10 +1,10 @@
-"""A partition must have a full member: two limited ones cannot talk.
+"""A partition must have a full member: two limited ones cannot communicate.
 
 Severity: error
 Subject: subnet
 
 ## What it does
-Looks for partitions whose members all are limited, which is what a member is that states nothing.
+Looks for partitions whose members all are limited, which is the default membership.
 
 ## Why it breaks a lossless fabric
 A packet is taken where one of the two ends is a full member. Between two limited ones it is dropped at the port,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per partition in which nobody can talk to another."""
+    """Yield a violation per partition in which no two members can communicate."""
     by_pkey = by_key(subnet)
     for key, parts in by_pkey.items():
         members = [member for part in parts for member in part.members]

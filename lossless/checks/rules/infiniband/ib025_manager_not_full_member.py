@@ -4,12 +4,12 @@ Severity: error
 Subject: subnet
 
 ## What it does
-Goes through the members of the default partition in their order, in which a later entry replaces an earlier one,
-and looks what becomes of the manager's own port.
+Goes through the members of the default partition in their order, in which a later entry replaces an earlier one, and
+checks the resulting membership of the manager's own port.
 
 ## Why it breaks a lossless fabric
-Hosts ask the subnet manager for paths over the default partition. Where both are limited members their questions
-are dropped: nothing that looks up a path (IPoIB, RDMA connections, storage) gets one.
+Hosts ask the subnet manager for paths over the default partition. Where both are limited members their requests are
+dropped: no program that looks up a path (IPoIB, RDMA connections, storage) gets one.
 
 ## Bad
 ```conf partitions base=none beside=opensm.conf

@@ -8,8 +8,8 @@ Looks at partitions for IPoIB: `rate=` and `mtu=` must be codes (17 is 200 Gb/s,
 and the rate no more than the slowest link.
 
 ## Why it breaks a lossless fabric
-They are those of the group that carries broadcasts. A number that is no code (`rate=200`) makes opensm refuse the
-group, and IPoIB never comes up in the partition; a rate above a port's own keeps that port out of it, and its host
+They are those of the group that carries broadcasts. A number that is not a valid code (`rate=200`) makes opensm refuse
+the group, and IPoIB never comes up in the partition; a rate above a port's own keeps that port out of it, and its host
 cannot resolve an address.
 
 ## Bad
@@ -55,7 +55,7 @@ _MTUS = {code: mtu for mtu, code in MTU_CODES.items()}
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per code that is none, or beyond the slowest link."""
+    """Yield a violation per invalid code, and per code beyond the slowest link."""
     slowest_bps = min((link.rate.bits_per_second for link in links(subnet) if link.to_hca), default=None)
     for partition in partitions(subnet) or ():
         if not partition.ipoib:

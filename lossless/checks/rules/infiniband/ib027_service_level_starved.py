@@ -9,8 +9,8 @@ whether the lane has a weight in one of the arbitration tables. torus-2QoS write
 between switches and VL 0 at hosts, and with SL 8 and up VL 4 to 7 and VL 1; each of them needs a weight.
 
 ## Why it breaks a lossless fabric
-A level whose entry is 15 has no lane: each of its packets is discarded. A lane without weight is sent nothing, or
-only what is left over: its queues stay full, and what waits behind them stops.
+A level whose entry is 15 has no lane: each of its packets is discarded. A lane without weight is served never, or only
+with bandwidth that others leave: its queues stay full, and the traffic behind them stops.
 
 ## Bad
 ```conf opensm base=none beside=partitions.conf

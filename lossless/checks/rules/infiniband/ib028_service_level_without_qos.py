@@ -5,15 +5,15 @@ Fix: unsafe
 Subject: subnet
 
 ## What it does
-Looks for partitions with a service level, for declared levels, and for tables of VLs and a policy file that are
-stated while `qos` is not `TRUE`. What opensm writes into a file by itself, its defaults, is no statement: of a file
-only the name counts, since distributions differ in the folder. A deployed file that says nothing of `qos` is a warning:
-the command line may turn it on.
+Looks for partitions with a service level, for declared levels, and for tables of VLs and a policy file that are stated
+while `qos` is not `TRUE`. The defaults that opensm writes into a file by itself are no statement: of a file only the
+name counts, since distributions differ in the folder. A deployed file without `qos` is a warning: the command line may
+turn it on.
 
 ## Why it breaks a lossless fabric
-Without QoS opensm writes no SL2VL and no arbitration table and gives every partition SL 0: storage, management and
-the collective that holds up a thousand GPUs share one lane and wait for one another, in a fabric whose files say
-otherwise.
+Without QoS opensm writes no SL2VL and no arbitration table and gives every partition SL 0: storage, management and the
+collective that holds up a thousand GPUs share one lane and wait for one another, in a fabric whose files declare
+separate ones.
 
 ## Bad
 ```conf opensm base=none
@@ -33,7 +33,7 @@ qos_sl2vl 0,1,2,3,0,0,0,0,0,0,0,0,0,0,0,0
 ```
 
 ## Fix
-Write `qos TRUE`, or take out what needs it.
+Write `qos TRUE`, or take out the settings that need it.
 
 ## Sources
 - linux-rdma/opensm opensm/osm_qos.c @0292ae2 (osm_qos_setup returns where qos is off)
@@ -59,7 +59,7 @@ _PREFIX = "qos_"
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation where something is stated that QoS alone would heed."""
+    """Yield a violation where settings are stated that have an effect with QoS alone."""
     if is_on(subnet, "qos"):
         return
     lost = _lost(subnet)
@@ -81,7 +81,7 @@ def check(subnet: Subnet) -> Results:
 
 
 def _lost(subnet: Subnet) -> list[tuple[str, Origin]]:
-    """Return what QoS alone would heed, and where it was written."""
+    """Return the settings that have an effect with QoS alone, and their places."""
     levels = [(f"the level {level.name}", level.origin) for level in subnet.qos.levels]
     sls = [
         (f"the SL of {partition.name or 'a partition'}", partition.origin)

@@ -1,4 +1,4 @@
-"""Jobs must ask for the service level that is theirs.
+"""Jobs must request their own service level.
 
 Severity: error
 Subject: subnet
@@ -7,8 +7,8 @@ Subject: subnet
 Compares NCCL_IB_SL and UCX_IB_SL with the level, or the level of the partition, that jobs are to use.
 
 ## Why it breaks a lossless fabric
-A queue pair keeps the service level that it asks for. On another one than was meant the job rides on a lane with
-other weights, or with storage, and on a torus on one that the engine did not choose for its path.
+A queue pair keeps the service level that it requests. On an unintended one the job uses a lane with other weights, or
+with storage, and on a torus one that the engine did not choose for its path.
 
 ## Bad
 ```yaml intent base=infiniband
@@ -66,7 +66,7 @@ def check(subnet: Subnet) -> Results:
 
 
 def _level_of(subnet: Subnet, job: Job) -> tuple[int, str, Origin] | None:
-    """Return the service level that jobs are to use, and what says so."""
+    """Return the service level that jobs are to use, with the name and place of its level or partition."""
     for level in subnet.qos.levels:
         if level.name == job.level:
             return level.sl, f"level {level.name}", level.origin

@@ -8,9 +8,9 @@ Subject: subnet
 Looks for `ignore_other_sm TRUE`.
 
 ## Why it breaks a lossless fabric
-A manager that ignores others becomes master beside them: both give out LIDs and write routes, each over what the
-other wrote, and packets are dropped or go in cycles for as long as both live. A standby is no help then but the
-cause.
+A manager that ignores others becomes master beside them: both give out LIDs and write routes, each over those of the
+other, and packets are dropped or go in cycles for as long as both live. A standby is then the cause of the failure
+instead of a protection.
 
 ## Bad
 ```conf opensm base=none

@@ -8,9 +8,9 @@ Subject: subnet
 Looks for `sweep_interval 0`, and for sweeps that no trap brings forward.
 
 ## Why it breaks a lossless fabric
-A sweep is how a manager sees what changed while a trap was lost, and how it gets ports out of a half-done change.
-Without it a link that came back stays unused, and one that died may stay in the routes: packets for it fill the
-lanes behind them until they are discarded.
+A sweep lets a manager detect changes whose trap was lost, and completes changes of ports that were left half done.
+Without it a link that came back stays unused, and one that died may stay in the routes: packets for it fill the lanes
+behind them until they are discarded.
 
 ## Bad
 ```conf opensm base=none

@@ -1,4 +1,4 @@
-"""A subnet manager must not have any number of management packets on its way.
+"""A subnet manager must limit its outstanding management packets.
 
 Severity: warning
 Fix: unsafe
@@ -8,9 +8,9 @@ Subject: subnet
 Looks for `max_wire_smps 0`, which is no limit.
 
 ## Why it breaks a lossless fabric
-Management packets travel on VL 15, which has no credits: what does not fit a buffer is dropped. A manager that
-sends all at once loses its own packets, waits for answers that do not come and tries again, while the subnet is
-half configured.
+Management packets travel on VL 15, which has no credits: packets that do not fit a buffer are dropped. A manager that
+sends all at once loses its own packets, waits for answers that do not come and tries again, while the subnet is half
+configured.
 
 ## Bad
 ```conf opensm base=none

@@ -9,9 +9,9 @@ Looks for `part_enforce off`, and for `no_partition_enforcement TRUE`, its old n
 is an error where there are partitions beside the default one, and a warning otherwise.
 
 ## Why it breaks a lossless fabric
-Switches then pass packets of any partition to any port. A host drops what is not its own only after it has crossed
-the fabric: what others send takes the lanes and buffers of those who were to be kept apart, and a host that does
-not check is open to all.
+Switches then pass packets of any partition to any port. A host drops foreign packets only after they have crossed the
+fabric: the traffic of other partitions takes the lanes and buffers of hosts that are meant to be separate, and a host
+that does not check is open to all.
 
 ## Bad
 ```conf opensm base=none
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation where switches enforce nothing."""
+    """Yield a violation where switches do not enforce partitions."""
     old, new = subnet.option("no_partition_enforcement"), subnet.option("part_enforce")
     if old is not None and is_on(subnet, "no_partition_enforcement"):
         yield _violation(subnet, old, "FALSE")

@@ -8,8 +8,8 @@ Subject: subnet
 Looks for `lmc` above 0 beside the engine ftree.
 
 ## Why it breaks a lossless fabric
-ftree refuses such a subnet, and opensm routes by the next engine of its list, or by minhop: the paths that ftree
-would have spread over the spines meet on a few of them, and nothing of it is said but in the log.
+ftree refuses such a subnet, and opensm routes by the next engine of its list, or by minhop: the paths that ftree would
+have spread over the spines meet on a few of them, and only the log shows it.
 
 ## Bad
 ```conf opensm base=none

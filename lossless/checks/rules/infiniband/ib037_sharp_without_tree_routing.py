@@ -5,7 +5,7 @@ Confidence: medium
 Subject: subnet
 
 ## What it does
-Looks for SHARP beside a routing engine that knows no tree.
+Looks for SHARP beside a routing engine that does not route along a tree.
 
 ## Why it breaks a lossless fabric
 The aggregation manager lays its trees along the routes, and finds them where these go up to a root and down again.
@@ -44,11 +44,11 @@ if TYPE_CHECKING:
 
 
 OWN_SUPPORT = ("dfp", "dfp2", "file")
-"""Engines of which it is known that they have their own way, or not known what they do."""
+"""Engines with a support for SHARP of their own, or with unknown support."""
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation where SHARP is on and the engine knows no tree."""
+    """Yield a violation where SHARP is on and the engine does not route along a tree."""
     engine, sharp = subnet.routing.engine, active_sharp(subnet)
     if sharp is None or engine in (*TREE_ENGINES, *OWN_SUPPORT):
         return

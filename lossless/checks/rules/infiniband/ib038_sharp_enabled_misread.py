@@ -9,8 +9,8 @@ Looks at `sharp_enabled` in opensm.conf, where 0 leaves switches as they are, 1 
 and in UFM's gv.cfg, where it is a boolean.
 
 ## Why it breaks a lossless fabric
-A 1 that was meant as yes turns SHARP off on every switch: jobs fall back to the hosts, and reductions take twice
-the traffic.
+A 1 that is intended as yes turns SHARP off on every switch: jobs fall back to the hosts, and reductions take twice the
+traffic.
 
 ## Bad
 ```conf opensm base=none
@@ -64,7 +64,7 @@ OFF, ON = 1, 2
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation where the key has no meaning, or another than SHARP has in the intent."""
+    """Yield a violation where the value has no meaning, or contradicts SHARP in the intent."""
     setting = subnet.option(KEY)
     if setting is not None:
         yield from _option(subnet, setting)
@@ -80,7 +80,7 @@ def check(subnet: Subnet) -> Results:
 
 def _option(subnet: Subnet, setting: ManagerSetting) -> Iterator[Violation]:
     number = c_number(setting.text)
-    # What its manager is told says that SHARP is wanted.
+    # The options of its manager show that SHARP is wanted.
     wanted = subnet.sharp is not None and (subnet.sharp.on or bool(subnet.sharp.settings))
     if number is None or not 0 <= number <= ON:
         yield _violation(setting, f"sharp_enabled is 0, 1 or 2, not {setting.text}", wanted)

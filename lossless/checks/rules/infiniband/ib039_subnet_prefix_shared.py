@@ -7,9 +7,9 @@ Subject: subnets
 Compares the prefixes of all subnets that are checked together, those of the default included.
 
 ## Why it breaks a lossless fabric
-The prefix is the upper half of every address. Two subnets with the same one cannot be told apart: a host with an
-adapter in each tries paths that are not there, libraries warn or choose the wrong rail, and a router cannot join
-them at all.
+The prefix is the upper half of every address. Addresses do not distinguish two subnets with the same one: a host with
+an adapter in each tries paths that do not exist, libraries warn or choose the wrong rail, and a router cannot join them
+at all.
 
 ## Bad
 ```yaml intent base=infiniband beside=infiniband
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 DEFAULT_PREFIX = 0xFE80_0000_0000_0000
-"""The prefix of a subnet whose manager is told none (opensm 3.3.23, run)."""
+"""The prefix of a subnet whose manager has no configured one (opensm 3.3.23, run)."""
 
 
 def check(subnets: Sequence[Subnet]) -> Results:

@@ -1,17 +1,17 @@
-"""A switch of a tree must not have less bandwidth up than down, unless the intent says so.
+"""A switch of a tree must not have less bandwidth up than down, unless the intent declares it.
 
 Severity: error
 Subject: subnet
 
 ## What it does
-Adds up, for each leaf of a fat tree or dragonfly+, the rates of the links to compute and storage hosts and of those
-to the tier above, each one way, and compares their ratio with the `oversubscription` that the intent accepts (1
-where it says nothing). In a tree of three tiers it does so for the tier in the middle too. Links that no product
-can have count as declared.
+Adds up, for each leaf of a fat tree or dragonfly+, the rates of the links to compute and storage hosts and of those to
+the tier above, each one way, and compares their ratio with the `oversubscription` that the intent accepts (1 where none
+is stated). In a tree of three tiers it does so for the tier in the middle too. Links that no product can have count as
+declared.
 
 ## Why it breaks a lossless fabric
-Credits stop every sender whose packets wait for a full uplink, and behind it those that do not even use it.
-Collectives across leaves run at the uplinks' share, whatever the adapters can do.
+Credits stop every sender whose packets wait for a full uplink, and behind it those that do not even use it. Collectives
+across leaves run at the uplinks' share, below the rate of the adapters.
 
 ## Bad
 ```yaml intent base=infiniband
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per kind of switch whose oversubscription exceeds what is declared."""
+    """Yield a violation per kind of switch whose oversubscription exceeds the declared ratio."""
     if isinstance(subnet.links, Unknown):
         yield NO_TOPOLOGY
         return

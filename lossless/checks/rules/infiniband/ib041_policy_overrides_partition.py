@@ -8,8 +8,8 @@ Follows a path of each partition that states a service level through the policy:
 then its simple rules, then its default. Rules that also ask for other things than a P_Key are not checked.
 
 ## Why it breaks a lossless fabric
-Where there is a policy, its answer counts and the `sl` of a partition does not, not even for a path that is asked
-for with the partition's key. `default : 0`, which looks harmless, puts every partition on the lane of everybody.
+Where there is a policy, its answer counts and the `sl` of a partition does not, not even for a path request with the
+partition's key. `default : 0`, which looks harmless, puts every partition on the lane of all other traffic.
 
 ## Bad
 ```conf partitions base=none beside=opensm-policy.conf,qos-policy.conf
@@ -82,7 +82,7 @@ def _violation(partition: Partition, sl: int, given: Origin) -> Violation:
 
 
 def _given(policy: QosPolicy, key: int) -> tuple[int | None, Origin]:
-    """Return the level that a path with a key gets, and what says so."""
+    """Return the level that the policy gives a path with a key, and its place."""
     levels = {level.text("name").upper(): level for level in policy.levels}
     for rule in policy.rules:
         if holds_key(rule.text("pkey"), key) or rule.line("pkey") is None:

@@ -9,7 +9,7 @@ that states no key, or 0, gets the lowest one that is free at its line, which ma
 Statements of one name belong to one partition, and so do the names that a file gives the same members.
 
 ## Why it breaks a lossless fabric
-opensm joins them without an error: the hosts of one tenant are members of the other's partition and reach its hosts,
+opensm merges them without an error: the hosts of one tenant are members of the other's partition and reach its hosts,
 and all of them are on the service level of the last one in the file.
 
 ## Bad
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per partition that is joined with one of another name and other members."""
+    """Yield a violation per partition that opensm merges with one of another name and other members."""
     keys = by_key(subnet)
     free = free_key(keys)
     for key, parts in keys.items():

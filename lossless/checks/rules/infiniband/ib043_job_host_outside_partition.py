@@ -6,12 +6,12 @@ Subject: subnet
 ## What it does
 Compares the partition that jobs are to use with the P_Keys of the compute hosts. A host that is no member, and two or
 more hosts that are limited members, are errors. Hosts that are full members of another partition belong to another
-tenant, and are let be where no place is stated (NCCL_IB_PKEY).
+tenant, and are not reported where no place is stated (NCCL_IB_PKEY).
 
 ## Why it breaks a lossless fabric
 NCCL_IB_PKEY is a place in the host's own table: on a host that is not a member the same place holds the key of another
 partition, or none. Its queue pairs fail, or its traffic is in another tenant's partition, on that one's service level.
-Limited members reach full members alone: two of them cannot talk.
+Limited members reach full members alone: two of them cannot communicate.
 
 ## Bad
 ```yaml intent base=infiniband
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation where hosts are no members of the partition of jobs, and where several are limited ones."""
+    """Yield a violation where hosts are outside the jobs' partition, and where several are limited members of it."""
     wanted = wanted_key(subnet)
     if wanted is None:
         return

@@ -7,8 +7,8 @@ Subject: subnet
 Looks for members of partitions that are `both` while `allow_both_pkeys` is not `TRUE`.
 
 ## Why it breaks a lossless fabric
-opensm then makes them full members, without a message: their limited key is in no table, and what is to be kept from
-other limited members, such as virtual functions that are given the limited key, has no key or the full one.
+opensm then makes them full members, without a message: their limited key is in no table. Members that must not reach
+other limited members, such as virtual functions with the limited key, have no key or the full one.
 
 ## Bad
 ```conf partitions base=none beside=opensm.conf

@@ -1,4 +1,4 @@
-"""What a policy of service levels names must be there.
+"""Service levels and P_Keys that a policy names must exist.
 
 Severity: error
 Subject: subnet
@@ -9,7 +9,7 @@ simple rules of which no partition is defined.
 
 ## Why it breaks a lossless fabric
 For one unknown level opensm drops the whole policy: every path has the level of its partition, or SL 0. A rule for a
-P_Key without a partition never matches: traffic that was to have a lane of its own shares that of all.
+P_Key without a partition never matches: its traffic shares the lane of all other traffic instead of its own.
 
 ## Bad
 ```conf qos-policy base=none beside=opensm-policy.conf
@@ -77,7 +77,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per level and per P_Key that a policy names and that is not there."""
+    """Yield a violation per level and per P_Key that a policy names and that does not exist."""
     policy = subnet.policy if is_on(subnet, "qos") else None
     if policy is None:
         if subnet.policy is not None and qos_untold(subnet):

@@ -4,15 +4,15 @@ Severity: error
 Subject: subnet
 
 ## What it does
-Looks at torus-2QoS, dfsssp, lash and nue with several lanes, which avoid credit loops by the service level of each
-path, and at the level that jobs are told. Routes of torus-2QoS are computed and followed on that one level: a credit
+Checks torus-2QoS, dfsssp, lash and nue with several lanes, which avoid credit loops by the service level of each path,
+together with the level that jobs are set to. Routes of torus-2QoS are computed and followed on that one level: a credit
 loop is an error. Rings of four have none. The other engines cannot be computed here; beside a fat tree they are a
 warning, and `lossless opensm` decides.
 
 ## Why it breaks a lossless fabric
-Whoever opens a connection has to ask the subnet manager for the level of its path and to use it. NCCL asks nobody: all
-its queue pairs have the level of NCCL_IB_SL. On one level all paths share the lanes of that level, and the rings of the
-torus become credit loops. No single level is right there.
+Every program that opens a connection has to query the subnet manager for the level of its path and to use it. NCCL
+sends no query: all its queue pairs have the level of NCCL_IB_SL. On one level all paths share the lanes of that level,
+and the rings of the torus become credit loops. No single level is right there.
 
 ## Bad
 ```yaml intent base=infiniband

@@ -1,4 +1,4 @@
-"""What rules of partitions share: the partitions of a file as opensm joins them, and the keys that ports get."""
+"""Shared by the partition rules: the partitions of a file as opensm merges them, and the keys that ports get."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 FULL_MEMBER = 0x8000
 """The bit of a P_Key that makes a port a full member."""
 _BASE = 0x7FFF
-"""The bits that tell partitions apart."""
+"""The bits that identify a partition."""
 
 
 def base_of(key: int) -> int:
@@ -43,25 +43,25 @@ def by_key(subnet: Subnet) -> dict[int, list[Partition]]:
 
 
 def free_key(taken: Collection[int]) -> int:
-    """Return the lowest key that no partition has."""
+    """Return the lowest key that is not taken."""
     return next(key for key in count(1) if key not in taken)
 
 
 def many(members: Sequence[Member]) -> bool:
-    """Return whether entries are about more than one port."""
+    """Return whether entries cover more than one port."""
     return len(members) > 1 or any(member.word not in (None, "SELF") for member in members)
 
 
 def is_of_hosts(member: Member) -> bool:
-    """Return whether an entry may be about hosts: GUIDs may be, the words for switches and the manager are not."""
+    """Return whether an entry may cover hosts: GUIDs may, the words for switches and the manager do not."""
     return member.word in (None, "ALL", "ALL_CAS")
 
 
 def key_tables(subnet: Subnet) -> dict[str, tuple[int, ...]]:
     """Return the P_Keys of every HCA by its name, in the order in which opensm fills the table of a port that is new.
 
-    That is the order of the bytes of the keys, low byte first. Before them is the key that asks for place 0, else
-    the default one; the default one of a limited member is not where ``allow_both_pkeys`` is on.
+    That is the order of the bytes of the keys, low byte first. Before them is the key with ``indx0``, else the default
+    one; the default key of a limited member is missing where ``allow_both_pkeys`` is on.
 
     Source: linux-rdma/opensm opensm/osm_pkey_mgr.c, opensm/osm_prtn_config.c @fa74b98; tests compare it with runs.
     """
@@ -71,7 +71,7 @@ def key_tables(subnet: Subnet) -> dict[str, tuple[int, ...]]:
 
 
 def _memberships(subnet: Subnet) -> tuple[dict[str, dict[int, Membership]], dict[str, int]]:
-    """Return what each HCA is in each partition, by its key, and the key that asks for place 0."""
+    """Return the membership of each HCA in each partition, by its key, and the key that each HCA has at place 0."""
     # Where there is a file, all are limited members of the default partition, but for the manager.
     start: Membership = "limited" if partitions(subnet) else "full"
     held: dict[str, dict[int, Membership]] = {hca: {DEFAULT_PKEY: start} for hca in hcas(subnet)}

@@ -1,4 +1,4 @@
-"""What rules of InfiniBand share: what opensm takes an option for, lanes in use, and what a file cannot tell."""
+"""Shared by the InfiniBand rules: options as opensm reads them, lanes in use, and parts that may be unknown."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ QOS_UNTOLD = MissingInput("whether opensm is started with --qos: its file says n
 TREE_ENGINES = ("ftree", "updn", "dnup", "ar_ftree", "ar_updn")
 """Engines that allow no valley: opensm(8); the ar_ ones are NVIDIA's, by their names."""
 LAYERED_ENGINES = ("lash", "dfsssp", "torus-2QoS")
-"""Engines that part their paths by VL to keep them free of cycles, and need the SL2VL tables for it: opensm(8)."""
+"""Engines that separate paths by VL to keep them free of cycles, and need the SL2VL tables for it: opensm(8)."""
 
 ARBITRATION_TABLES = ("vlarb_high", "vlarb_low")
 SL_COUNT = 16
@@ -46,7 +46,7 @@ DROPPED = 15
 
 
 def stated(subnet: Subnet) -> Iterator[tuple[ManagerSetting, Option]]:
-    """Yield the options that count, each with what is known of its key; keys that nobody knows are left out."""
+    """Yield the settings that count, each with its known option; unknown keys are left out."""
     last = {setting.key: setting for setting in subnet.options}
     for key, setting in last.items():
         known_option = option(key)
@@ -55,7 +55,7 @@ def stated(subnet: Subnet) -> Iterator[tuple[ManagerSetting, Option]]:
 
 
 def value(subnet: Subnet, key: str) -> int | bool | str | None:
-    """Return what opensm goes by: the last text that it takes, else its default."""
+    """Return the value that opensm uses: the last one that it accepts, else its default."""
     known_option = options()[key]
     for setting in reversed(subnet.options):
         if setting.key == key and (taken_value := taken(known_option, setting.text).value) is not None:
@@ -64,7 +64,7 @@ def value(subnet: Subnet, key: str) -> int | bool | str | None:
 
 
 def number(subnet: Subnet, key: str) -> int:
-    """Return the number that opensm goes by; the option must be one that has a number by default."""
+    """Return the number that opensm uses; the option must have a number as its default."""
     option_value = value(subnet, key)
     if not isinstance(option_value, int):
         raise TypeError(f"{key} is no number")
@@ -77,23 +77,23 @@ def is_on(subnet: Subnet, key: str) -> bool:
 
 
 def qos_untold(subnet: Subnet) -> bool:
-    """Return whether a deployed file says nothing of QoS: then the command line may turn it on (IB028)."""
+    """Return whether a deployed file has no ``qos``: then the command line may turn it on (IB028)."""
     return subnet.provenance == "deployed" and subnet.option("qos") is None
 
 
 def written(subnet: Subnet, *keys: str) -> Origin:
-    """Return where the first of some options that is stated was written, else the place of the subnet."""
+    """Return the place of the first of some options that is stated, else the place of the subnet."""
     settings = filter(None, map(subnet.option, keys))
     return next((setting.origin for setting in settings), subnet.origin)
 
 
 def set_to(setting: ManagerSetting, text: str) -> tuple[Edit, ...]:
-    """Return the edit that gives an option another text; none where nobody wrote the option itself."""
+    """Return the edit that gives an option another text; none where the option itself is not in a file."""
     return () if setting.derived else (Edit(setting.origin, "set", text),)
 
 
 def operational_vls(subnet: Subnet) -> int | None:
-    """Return how many data VLs ports may use by ``max_op_vls``, None where the code means nothing."""
+    """Return the number of data VLs that ports may use by ``max_op_vls``, None where the code has no meaning."""
     return OPERATIONAL_VLS.get(number(subnet, "max_op_vls"))
 
 
@@ -118,7 +118,7 @@ def vl_of(subnet: Subnet, sl: int) -> int | None:
 
 
 def folding(vls: int) -> int:
-    """Return by which number VLs are folded onto so many: opensm masks them (opensm/osm_qos.c @0292ae2), 15 as 16."""
+    """Return the modulus that folds VLs onto so many: opensm masks them (opensm/osm_qos.c @0292ae2), 15 as 16."""
     return 16 if vls == DROPPED else vls
 
 
@@ -128,7 +128,7 @@ def active_sharp(subnet: Subnet) -> Sharp | None:
 
 
 def master(subnet: Subnet) -> ManagerHost:
-    """Return the manager that is meant to be the master: of those that are not to wait, the one of highest priority."""
+    """Return the intended master: of the managers that are not standby, the one of highest priority."""
     active = [manager for manager in subnet.managers if not manager.standby] or subnet.managers
     return max(active, key=lambda manager: manager.priority or 0)
 

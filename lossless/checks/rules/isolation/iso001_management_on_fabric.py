@@ -4,13 +4,14 @@ Severity: error
 Subject: intent
 
 ## What it does
-Looks at the `networks` of an intent that manage devices: those with `purpose: management`, and those without a
-purpose whose name says so (`management`, `mgmt`, `oob`, `bmc`, `ipmi`). One that shares the fabric in a lossless class
-is an error; in a lossy class it is a choice, and worth knowing. One without a class is ISO002's.
+Checks the `networks` of an intent that manage devices: those with `purpose: management`, and those without a purpose
+whose name contains a word for management (`management`, `mgmt`, `oob`, `bmc`, `ipmi`). Such a network that shares the
+fabric in a lossless class is an error; in a lossy class it is reported as information. A network without a class is
+ISO002's.
 
 ## Why it breaks a lossless fabric
-In a storm the lossless queues stall, and with them whoever would log in to find out why. What resets a hung host
-or switches a port off must not depend on the queues that hang.
+In a storm the lossless queues stall, and every login session that would find the cause stalls with them. The path that
+resets a hung host or shuts a port down must not depend on the queues that hang.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -30,7 +31,7 @@ networks:
 Put management on switches of its own: `on: separate`. If it must share the fabric, then in a lossy class.
 
 ## Sources
-- sonic-net/sonic-mgmt issue 20073 (BGP flaps when its queue is paused: what shares a paused queue stalls)
+- sonic-net/sonic-mgmt issue 20073 (BGP flaps when its queue is paused: all traffic of a paused queue stalls)
 - Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4.3 (one storm stops all of a
   class)
 """

@@ -1,16 +1,17 @@
-"""It must be said which way the traffic of a network takes.
+"""Every network of an intent needs a class or switches of its own.
 
 Severity: warning
 Subject: intent
 
 ## What it does
-Looks at the `networks` of an intent. One that is `on: fabric` needs a `class`: without one its packets are in
-whatever class their DSCP leads to, and unmarked ones in the class of DSCP 0. And no two networks may claim the same
-prefix where they take different paths: on the fabric and beside it, or in two classes.
+Checks the `networks` of an intent. One that is `on: fabric` needs a `class`: without one, the DSCP of each packet
+decides its class, and unmarked packets are in the class of DSCP 0. Two networks must not claim the same prefix where
+they take different paths: one on the fabric and one beside it, or in two classes.
 
 ## Why it breaks a lossless fabric
-Storage that nobody placed ends up where its packets happen to be marked for. If that is the lossless class, it pauses
-the jobs; if it is best effort, it starves behind everything else. Either way nobody has counted it.
+Storage without an assigned class ends up in the class of its packets' DSCP. If that class is lossless, storage pauses
+the jobs; if it is best effort, storage starves behind all other traffic. In both cases its load is missing from every
+capacity calculation.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -42,7 +43,7 @@ networks:
 Name the class, or put the network on switches of its own with `on: separate`; give each prefix to one network.
 
 ## Sources
-- arithmetic: packets that nobody marked carry DSCP 0
+- arithmetic: packets without a marking carry DSCP 0
 - arithmetic: of two networks with the same prefix only one can be where the intent says
 """
 

@@ -1,17 +1,17 @@
-"""Whoever may not use the lossless class must not be able to mark packets for it.
+"""Networks without access to the lossless class must not be able to mark packets for it.
 
 Severity: warning
 Subject: intent
 
 ## What it does
-Looks at the `networks` of an intent that share the fabric and whose senders choose the DSCPs of their packets:
+Checks the `networks` of an intent that share the fabric and whose senders choose the DSCPs of their packets:
 `marking: untrusted`, and `purpose: tenant` where no `marking` is stated. Such a network can mark its packets with the
-DSCPs of every lossless class; one that is not its own `class` is reported. Where a rule rewrites DSCPs at the ports of
-its hosts, the intent says so with `marking: rewritten`, and nothing is reported.
+DSCPs of every lossless class; each lossless class other than its own `class` is reported. Where a rule rewrites DSCPs
+at the ports of its hosts, state `marking: rewritten`; nothing is then reported.
 
 ## Why it breaks a lossless fabric
-Ports trust the DSCP of what hosts send. A tenant who marks bulk traffic with the DSCP of RDMA, by intent or because a
-guide said so, fills the buffers that pauses protect, and its congestion pauses the jobs of everybody else.
+Ports trust the DSCP of packets from hosts. A tenant who marks bulk traffic with the DSCP of RDMA, on purpose or by
+following a guide, fills the buffers that pauses protect, and its congestion pauses the jobs of all other tenants.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -74,7 +74,7 @@ def check(view: View) -> Results:
 
 
 def _chooses(network: Network) -> bool:
-    """Return whether whoever sends on a network decides on its DSCPs."""
+    """Return whether the senders of a network choose their DSCPs."""
     return network.marking == "untrusted" or (network.marking is None and network.purpose == "tenant")
 
 

@@ -5,15 +5,15 @@ Fix: unsafe
 Subject: device
 
 ## What it does
-Where tunnel remapping makes priorities 2 and 6 lossless on some ports of a deployed device, looks at its other ports
-with PFC: no DSCP may lead there to a class that is lossless on those ports alone. A port towards a server must not
-pause for these priorities either; who is at the other end is known from an intent or `DEVICE_NEIGHBOR_METADATA`. Ports
-that have lossless buffers for the class and no PFC are PFC001's.
+Where tunnel remapping makes priorities 2 and 6 lossless on some ports of a deployed device, checks its other ports with
+PFC: no DSCP may map there to a class that is lossless on the remapped ports alone. A port towards a server must not
+have PFC for these priorities either; the device at the other end is known from an intent or `DEVICE_NEIGHBOR_METADATA`.
+Ports that have lossless buffers for the class and no PFC are PFC001's.
 
 ## Why it breaks a lossless fabric
 The two classes exist so that packets which bounce back up never wait for packets that go down. A host that marks its
-own traffic for them takes that room, and the cycle of pauses that they break can close again. And what enters here in
-such a class has no headroom on this port: it is dropped on the way in and pauses others on the way out.
+own traffic for them takes that buffer, and the cyclic buffer dependency that they break can close again. A packet that
+enters this port in such a class also has no headroom here: it is dropped at ingress, and pauses other ports at egress.
 
 ## Bad
 ```json config_db base=azure-remapped
@@ -39,7 +39,7 @@ such a class has no headroom on this port: it is dropped on the way in and pause
 Bind a DSCP map of its own to the ports towards hosts, one that sends these DSCPs to a lossy class.
 
 ## Sources
-- sonic-net/SONiC doc/qos/tunnel_dscp_remapping.md @12d907f (what the two classes are for)
+- sonic-net/SONiC doc/qos/tunnel_dscp_remapping.md @12d907f (the purpose of the two classes)
 - sonic-net/sonic-buildimage pull request 11299 (maps of their own for the other ports, so that 2 and 6 stay closed)
 """
 
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation where a port that bounces nothing leads to the classes of bounced packets."""
+    """Yield a violation where a port without bounced packets maps DSCPs to the classes of bounced packets."""
     shadow = frozenset[int]().union(*(remapped(ports.qos) for ports in device.view.lossless_sets))
     if shadow:
         yield from merged(_violations(device, shadow))

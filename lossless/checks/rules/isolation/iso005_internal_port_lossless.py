@@ -5,14 +5,14 @@ Confidence: medium
 Subject: device
 
 ## What it does
-Looks for PFC on ports of a deployed device that no cable ends at: the CPU's (`PORT_QOS_MAP|CPU`), in-band and
-recirculation ports (`role` Inb or Rec, or a name that begins with Ethernet-IB or Ethernet-Rec). Ports between the
-chips of a chassis (Int) and towards DPUs (Dpc) are lossless where the fabric is.
+Looks for PFC on ports of a deployed device that have no cable: the CPU's (`PORT_QOS_MAP|CPU`), in-band and
+recirculation ports (`role` Inb or Rec, or a name that begins with Ethernet-IB or Ethernet-Rec). Ports between the chips
+of a chassis (Int) and towards DPUs (Dpc) are lossless where the fabric is.
 
 ## Why it breaks a lossless fabric
-What recirculates waits for itself once it pauses: the port that is full is the one that should drain it. And a CPU
-that is busy is no reason to stop the fabric; its packets are rate-limited, and dropped. SONiC renders no QoS for
-such ports, as chips refuse it and the daemon that asks for it ends.
+A paused recirculation port waits for itself: the full port is the one that should drain it. A busy CPU is no reason to
+pause the fabric either; its packets are rate-limited and may be dropped. SONiC renders no QoS for such ports: chips
+refuse it, and the daemon that requests it ends.
 
 ## Bad
 ```json config_db base=leaf
@@ -92,5 +92,5 @@ def _violation(device: Device, name: str, kind: str, row: ConfigRow) -> Violatio
         help="take its row out of PORT_QOS_MAP",
         elements=(element(device, name),),
         data={"pfc_enable": priorities},
-        # What such a port lacks for PFC is nothing to be added.
+        # A PFC setting that such a port lacks is not to be added.
     )

@@ -1,4 +1,4 @@
-"""What a network is for: as the intent states, else as far as its name says so."""
+"""The purpose of a network: the one that the intent states, else the one that its name suggests."""
 
 from __future__ import annotations
 

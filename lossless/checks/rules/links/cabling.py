@@ -1,4 +1,4 @@
-"""What the rules about cables share: an intent, what files tell of its cables, and both in words."""
+"""Shared by the cable rules: devices and names of cables, and the ports they are declared for."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MANY = 5
 
 
 def devices_of(cable: PlannedCable | ReportedCable) -> tuple[str, str]:
-    """Return the devices of a cable, whichever end comes first."""
+    """Return the devices of a cable in one order for both directions."""
     first, second = sorted((cable.a.device, cable.b.device))
     return first, second
 
@@ -36,12 +36,12 @@ def some(names: Sequence[str]) -> str:
 
 
 def related(origin: Origin, message: str) -> tuple[RelatedPlace, ...]:
-    """Return another place as a finding has it."""
+    """Return a second place of a finding, with its message."""
     return (RelatedPlace(origin, message),)
 
 
 def port_of(view: View, cable: PlannedCable) -> tuple[Switch, Port] | None:
-    """Return the port of a declared cable's first end and the switch it is of, where that is configured here."""
+    """Return the switch and the port at a declared cable's first end, or None where that port is not configured."""
     for switch in view.units.get(cable.a.device, ()):
         port = view.port(switch.name, cable.a.port or "")
         if port is not None:

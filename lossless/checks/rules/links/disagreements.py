@@ -1,4 +1,4 @@
-"""What the link rules share: links of which both ends are up, added up by the two devices and what they say."""
+"""Shared by the link rules: links with both ends up, grouped by their two devices and the values at both ends."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 class Disagreement(NamedTuple):
-    """Links between two devices whose ends say different things, the same on every one of them.
+    """Links between two devices whose ends have different values; both values are the same on every link.
 
-    ``low`` and ``high`` are the ends of the first link, by the ``values`` that they say.
+    ``low`` and ``high`` are the ends of the first link with the lower and the higher of the ``values``.
     """
 
     low: LinkEnd
@@ -32,7 +32,7 @@ class Disagreement(NamedTuple):
 
     @property
     def doubt(self) -> str:
-        """Why it is not certain that the two ends are of one link, empty where it is."""
+        """Why the two ends may belong to different links; empty where both name each other."""
         if self.mutual:
             return ""
         return f"only one of the two files names this link; {self.high.name} may be wired elsewhere"
@@ -43,7 +43,7 @@ class Disagreement(NamedTuple):
         return tuple(pair.name for pair in self.pairs)
 
     def lower_to_higher(self, field: str, value: str) -> tuple[Edit, ...]:
-        """Return the edits that set a field of PORT at the ends that say less, as the others have it."""
+        """Return the edits that give a field of PORT the higher value at the ends with the lower one."""
         ends = (end for pair in self.pairs for end in (pair.near, pair.far))
         return tuple(
             Edit(end.origin.at(field), "set", value) for end in ends if end.switch == self.low.switch
@@ -53,7 +53,7 @@ class Disagreement(NamedTuple):
 def disagreements(
     devices: DeployedDevices, value_of: Callable[[LinkEnd], int | None]
 ) -> Iterator[Disagreement]:
-    """Yield links in service whose ends say different things; an end whose value is None says nothing."""
+    """Yield links in service whose ends have different values; an end whose value is None is skipped."""
     values = ((pair, value_of(pair.near), value_of(pair.far)) for pair in devices.compared)
     differing = grouped(
         ((pair.near.switch, near, pair.far.switch, far, pair.mutual), pair)

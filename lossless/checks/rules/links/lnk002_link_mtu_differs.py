@@ -13,8 +13,8 @@ warning. A link of which both ends are too small is an error where other paused 
 switches take what it does not.
 
 ## Why it breaks a lossless fabric
-What the end with the larger MTU sends, the other drops when it is larger than its own: frames are lost on a link
-whose buffers never overflow. RDMA sends them again, as large as before, and they are lost again.
+A frame larger than the smaller MTU is dropped at that end: frames are lost on a link whose buffers never overflow. RDMA
+retransmits them at the same size, and they are lost again.
 
 ## Bad
 ```json config_db base=wired-leaf beside=wired-spine

@@ -8,8 +8,8 @@ Compares the `CABLE_LENGTH` of the two ports of a link between two devices whose
 decides the headroom, so the shorter entry gives its port less. Ports without a length, or with `0m`, are BUF004's.
 
 ## Why it breaks a lossless fabric
-One of the two entries is wrong. If it is the shorter one, the port keeps too little headroom for what is still on
-its way when it pauses, and drops it.
+One of the two entries is wrong. If it is the shorter one, the port keeps too little headroom for the data that is still
+in flight when it pauses, and drops it.
 
 ## Bad
 ```json config_db base=wired-leaf beside=wired-spine
@@ -32,7 +32,7 @@ Enter the length of the cable at both ends, rounded up to the next row of each s
 
 ## Sources
 - sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b (headroom by speed and cable length)
-- IEEE 802.1Q, annex O (what is on the cable when a pause is sent must fit the headroom)
+- IEEE 802.1Q, annex O (the data on the cable when a pause is sent must fit the headroom)
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ Compares the `fec` of the two ports of a link, where both files state one, neith
 negotiates. Where only one of the files names the link in `DEVICE_NEIGHBOR`, it warns.
 
 ## Why it breaks a lossless fabric
-A receiver cannot lock to a signal that is coded otherwise: the link does not come up, and what should have used it
-takes the other uplinks.
+A receiver cannot lock to a signal with another code: the link does not come up, and its traffic takes the other
+uplinks.
 
 ## Bad
 ```json config_db base=wired-leaf beside=wired-spine
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.deployed_devices import DeployedDevices, LinkEnd
 
 _STATED = ("none", "fc", "rs")
-"""What a port can be told, the weakest code first; auto leaves it to the hardware."""
+"""The FEC values that a port is set to, the weakest code first; ``auto`` leaves it to the hardware."""
 
 
 def across(devices: DeployedDevices) -> Results:

@@ -4,12 +4,12 @@ Severity: warning
 Subject: devices
 
 ## What it does
-Takes a port whose `DEVICE_NEIGHBOR` row names a port of another device, and that port's own row where it names a
-third one. Rows of ports that are down do not count.
+Compares a port whose `DEVICE_NEIGHBOR` row names a port of another device with the row of that other port, and reports
+it where that row names a third port. Rows of ports that are down do not count.
 
 ## Why it breaks a lossless fabric
-Cable lengths, watchdogs and PFC are decided by what is at the other end. If one of the two rows is wrong, the port
-has the headroom of another cable, and every check of this link compares the wrong ends.
+Cable lengths, watchdogs and PFC depend on the device at the other end. If one of the two rows is wrong, the port has
+the headroom of another cable, and every check of this link compares the wrong ends.
 
 ## Bad
 ```json config_db base=wired-leaf beside=wired-spine

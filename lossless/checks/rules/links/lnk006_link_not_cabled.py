@@ -4,9 +4,10 @@ Severity: error
 Subject: cabling
 
 ## What it does
-Where an intent is compared with files of cables (`lossless topology INTENT --from FILE`), looks for declared links of
-which no file tells, though the files reach them. Sheets and exports reach a link where they name both its devices. LLDP
-reaches it where one of them gave its own, and the other is heard of somewhere. What is out of reach is not checked.
+Where an intent is compared with files of cables (`lossless topology INTENT --from FILE`), looks for declared links that
+the files cover but do not contain. Sheets and exports cover a link where they name both its devices. LLDP covers it
+where one of its devices gave its own LLDP table, and the other appears in some table. Links that no file covers are not
+checked.
 
 ## Why it breaks a lossless fabric
 The traffic of the link takes parallel links. They are then oversubscribed, their queues fill, and pauses propagate to
@@ -27,7 +28,7 @@ topology:
 ```
 
 ## Fix
-Plug the cable, or see why its port is down; or declare what is there.
+Plug the cable, or find out why its port is down; or declare the cabling as it is.
 
 ## Sources
 - lldpd/lldpd src/client/display.c @012ec0d (LLDP tells of neighbors that are heard, and so of links that are up)
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
 
 
 def check(cabling: FabricCabling) -> Results:
-    """Yield a violation per device of which no cable was found, and per two devices between which some were not."""
+    """Yield a violation per device without any cable found, and per pair of devices that some cables are missing of."""
     missing, bare = list(cabling.comparison.missing), _bare(cabling)
     for device in sorted(bare, key=natural_key):
         own = [cable for cable in missing if device in devices_of(cable)]
@@ -65,7 +66,7 @@ def check(cabling: FabricCabling) -> Results:
 
 
 def _bare(cabling: FabricCabling) -> set[str]:
-    """Return the devices of which cables are declared and none was found."""
+    """Return the devices that have declared cables, none of which was found."""
     cabled = {name for cable in cabling.comparison.told.cables for name in devices_of(cable)}
     return {name for cable in cabling.comparison.missing for name in devices_of(cable)} - cabled
 

@@ -5,12 +5,12 @@ Subject: cabling
 
 ## What it does
 Where an intent is compared with files of cables (`lossless topology INTENT --from FILE`), looks for cables at ports of
-declared switches at which nothing is declared. Cables between devices that the intent does not have are none of its
-concern, and neither are those at ports for management.
+declared switches that the intent leaves free. Cables between devices that the intent does not have are not checked, and
+neither are those at ports for management.
 
 ## Why it breaks a lossless fabric
-Nobody has checked what such a link carries. It can bring traffic that no port below was made for, have no headroom for
-its length, or create a valley.
+The traffic of such a link is in no calculation. It can bring load that no port below was sized for, have no headroom
+for its length, or create a valley.
 
 ## Bad
 ```csv cabling beside=leaf-spine.yaml
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 def check(cabling: FabricCabling) -> Results:
-    """Yield a violation per two devices between which there are cables that nobody declared."""
+    """Yield a violation per pair of devices with undeclared cables between them."""
     for cables in grouped((devices_of(cable), cable) for cable in cabling.comparison.strange).values():
         yield _violation(cabling, cables)
 

@@ -1,18 +1,18 @@
-"""Cables must be in the ports that the intent says.
+"""Cables must be in the ports that the intent declares.
 
 Severity: error
 Subject: cabling
 
 ## What it does
-Where an intent is compared with files of cables (`lossless topology INTENT --from FILE`), takes the ports that have a
-cable and should have another. Cables that are in each other's place are told together: two that were swapped, or all
-those of two devices in exchanged positions. A port that an intent does not name, as those of hosts in a
-shape, is any port of its device; a port that files call by alias, or as it is printed on the front, is known by that.
+Where an intent is compared with files of cables (`lossless topology INTENT --from FILE`), reports the ports whose cable
+is not the declared one. Cables that are in each other's place are one finding: two that were swapped, or all those of
+two devices in exchanged positions. A port that an intent does not name, such as those of hosts in a shape, is any port
+of its device; a port that files call by its alias or its front panel name is recognized by that.
 
 ## Why it breaks a lossless fabric
-Every port is configured for what should be at its other end: addresses, cable length and so headroom, watchdog, PFC
-towards hosts or towards switches. In another port a cable is up and looks well, and packets are lost when a pause comes
-too late, or hosts of one rail talk through the spines.
+Every port is configured for the device that is declared at its other end: addresses, cable length and so headroom,
+watchdog, PFC towards hosts or towards switches. In another port the cable's link is up without an error, and packets
+are lost when a pause comes too late, or hosts of one rail send through the spines.
 
 ## Bad
 ```csv cabling beside=leaf-spine.yaml
@@ -30,7 +30,7 @@ leaf1,Ethernet40,SPINE1,Eth1/2
 Put the cables where they are declared; or, where they are to stay, name the ports in the intent.
 
 ## Sources
-- sonic-buildimage files/build_templates/qos_config.j2 @086b03b (ports get QoS by what is at their other end)
+- sonic-buildimage files/build_templates/qos_config.j2 @086b03b (the neighbor decides the QoS of a port)
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _SHOWN = 8
 
 
 def check(cabling: FabricCabling) -> Results:
-    """Yield a violation per cause: cables that hang together, and devices that were taken for each other."""
+    """Yield a violation per cause: cables in each other's place, and devices that were mistaken for each other."""
     miscablings = cabling.comparison.tangles
     votes = Counter(pair for miscabling in miscablings for pair in _exchanged(miscabling))
     for together in grouped((_cause(miscabling, votes), miscabling) for miscabling in miscablings).values():
@@ -72,7 +72,7 @@ def check(cabling: FabricCabling) -> Results:
 
 
 def _cause(miscabling: Miscabling, votes: Counter[Devices]) -> object:
-    """Return what wrong links of one cause share: two devices in each other's place, or one pair of devices."""
+    """Return the cause that groups wrong links: the pair of devices that were exchanged, or that they wrongly join."""
     joined = _joined(miscabling)
     if len(joined) == 1:
         return joined.pop()
@@ -82,12 +82,12 @@ def _cause(miscabling: Miscabling, votes: Counter[Devices]) -> object:
 
 
 def _joined(miscabling: Miscabling) -> set[Devices]:
-    """Return which devices are joined, or should be."""
+    """Return the pairs of devices that the cables join or should join."""
     return {*map(devices_of, miscabling.planned), *map(devices_of, miscabling.actual)}
 
 
 def _exchanged(miscabling: Miscabling) -> list[Devices]:
-    """Return which two devices may have been taken for each other where two cables are in each other's place."""
+    """Return the pairs of devices that may have been exchanged where two cables are in each other's place."""
     if not miscabling.closed or len(miscabling.planned) != 2:
         return []
     first, second = miscabling.planned
@@ -99,7 +99,7 @@ def _exchanged(miscabling: Miscabling) -> list[Devices]:
 
 
 def _taken_for(miscabling: Miscabling, votes: Counter[Devices]) -> Devices | None:
-    """Return the two devices that most cables were plugged into for each other, None where nothing was."""
+    """Return the pair of devices that most cables were exchanged between, None where no pair was."""
     return max(_exchanged(miscabling), key=lambda pair: votes[pair], default=None)
 
 
@@ -153,9 +153,9 @@ def _shown(wrong: Sequence[str]) -> list[str]:
 
 
 def _wrong(miscabling: Miscabling) -> list[str]:
-    """Return what is at each declared end instead of what should be."""
+    """Return a text for each declared end: the actual device there instead of the declared one."""
     at = {end: cable for cable in miscabling.actual for end in (cable.b, cable.a)}
-    # A port that nobody named is any port of its device.
+    # A port without a name in the intent is any port of its device.
     at |= {CableEnd(end.device, None): cable for end, cable in at.items()}
     return [_instead(cable, at) for cable in miscabling.planned]
 

@@ -1,17 +1,16 @@
-"""Cables must be as long as the intent says, as far as headroom goes.
+"""Cables must be as long as the intent declares, as far as headroom depends on it.
 
 Severity: error
 Subject: cabling
 
 ## What it does
 Where an intent is compared with files of cables (`lossless topology INTENT --from FILE`), compares lengths on links
-with PFC. A length that is above the declared one and above what is configured for it, which is the next row of the
-HWSKU, is an error. One for which a lower row would do is only worth knowing: it costs buffer. What has the same row is
-the same.
+with PFC. A length above the declared one and above the configured one, which is the next row of the HWSKU, is an error.
+One that a lower row would cover is reported as information: it costs buffer. Lengths with the same row count as equal.
 
 ## Why it breaks a lossless fabric
-Headroom is looked up by the length that is configured. What is on the rest of the cable when a pause is sent has no
-place in the buffer, and is dropped.
+Headroom is looked up by the configured length. When a pause is sent, the data on the rest of the cable has no place in
+the buffer and is dropped.
 
 ## Bad
 ```yaml intent base=leaf-spine beside=cables.csv
@@ -52,7 +51,7 @@ if TYPE_CHECKING:
 
 
 class _Length(NamedTuple):
-    """A cable, what is configured for it, and the row that its real length would have; None without rows."""
+    """A cable, its configured length, and the row that its real length would have; None without rows."""
 
     pair: CablePair
     found_m: int
@@ -61,12 +60,12 @@ class _Length(NamedTuple):
 
     @property
     def longer(self) -> bool:
-        """Whether it is longer than what is configured."""
+        """Whether the cable is longer than the configured length."""
         return self.found_m > self.configured_m
 
 
 def check(cabling: FabricCabling) -> Results:
-    """Yield a violation per length that is declared and per length that was found for it."""
+    """Yield a violation per pair of declared and found length."""
     unlike = (length for pair in cabling.comparison.pairs if (length := _unlike(cabling, pair)) is not None)
     by_length = grouped(
         ((length.pair.planned.cable_origin, length.found_m, length.configured_m), length) for length in unlike
@@ -75,7 +74,7 @@ def check(cabling: FabricCabling) -> Results:
 
 
 def _unlike(cabling: FabricCabling, pair: CablePair) -> _Length | None:
-    """Return a length for which something else would be configured; None where nothing would, or none is known."""
+    """Return the length that would change the configuration; None where none would, or none is known."""
     found_m, at = pair.actual.cable_m, port_of(cabling.view, pair.planned)
     if found_m is None or at is None or found_m == pair.planned.cable_m:
         return None

@@ -1,12 +1,12 @@
-"""Links must have the speed that the intent says.
+"""Links must have the speed that the intent declares.
 
 Severity: error
 Subject: cabling
 
 ## What it does
-Where an intent is compared with files of cables (`lossless topology INTENT --from FILE`), compares the speed that a
-sheet has for a cable, or an export of NetBox for an interface that is set to one, with the declared one. What the type
-of an interface could do at most is no speed that it is set to.
+Where an intent is compared with files of cables (`lossless topology INTENT --from FILE`), compares the declared speed
+with the speed of a cable in a sheet, or the configured speed of an interface in an export of NetBox. The fastest speed
+of an interface type is not a configured speed.
 
 ## Why it breaks a lossless fabric
 A cable or module for another speed does not come up, or comes up slower: the rest of the tier is oversubscribed, and
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 
 def check(cabling: FabricCabling) -> Results:
-    """Yield a violation per speed that is declared and per speed that was found for it."""
+    """Yield a violation per pair of declared and found speed."""
     by_speed = grouped(
         ((pair.planned.origin, found_bps), pair)
         for pair in cabling.comparison.pairs

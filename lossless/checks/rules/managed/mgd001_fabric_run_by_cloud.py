@@ -4,13 +4,13 @@ Severity: info
 Subject: cloud
 
 ## What it does
-Says so for each intent whose `transport` is a cloud's (`efa`, `gcp`, `azure`), and why. No other rule checks such an
-intent but those of this family: there are no switches in it, and no class that a tenant could mark.
+Reports each intent whose `transport` is a cloud's (`efa`, `gcp`, `azure`), and the reason. Only the rules of this
+family check such an intent: it has no switches, and no class that a tenant could mark.
 
 ## Why it breaks a lossless fabric
 It does not. A clean report would otherwise read as if headroom, marking and pauses had been checked and found right.
-AWS's SRD delivers packets itself, by many paths and in any order, and asks for no lossless network below it;
-InfiniBand sends by credits; where a cloud runs RoCE, its own profile marks for its own switches.
+AWS's SRD delivers packets itself, by many paths and in any order, and needs no lossless network below it; InfiniBand
+sends by credits; where a cloud runs RoCE, its own profile marks for its own switches.
 
 ## Bad
 ```yaml intent base=none

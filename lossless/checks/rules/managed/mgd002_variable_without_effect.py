@@ -9,8 +9,8 @@ place of NCCL's own InfiniBand transport, NCCL_IB_TC and NCCL_IB_FIFO_TC on Infi
 FI_EFA_* where there is no EFA, NCCL_FASTRAK_* where there is no GPUDirect-TCPXO, NCCL's settings for sockets on EFA.
 
 ## Why it breaks a lossless fabric
-Whoever set it believes that something is set: a timeout, a class, an adapter. Nothing reads it, and the job runs with
-what the network has by default.
+The variable was set for a timeout, a class or an adapter. No software on this network reads it, and the job runs with
+the defaults of the network.
 
 ## Bad
 ```yaml intent base=none
@@ -44,7 +44,7 @@ hosts:
 Take the variable out. On InfiniBand NCCL_IB_SL chooses the class.
 
 ## Sources
-- NVIDIA/nccl src/transport/net_ib @5067397 (what reads NCCL_IB_*), docs, environment variables (NCCL_IB_TC)
+- NVIDIA/nccl src/transport/net_ib @5067397 (the code that reads NCCL_IB_*), docs, environment variables (NCCL_IB_TC)
 - aws/aws-ofi-nccl doc/efa-env-var.md @518f4c6
 - google/nccl-plugin-gpudirect-tcpxo tcpxo_scripts/nccl-env-profile.sh @8f816be
 """
@@ -66,7 +66,7 @@ _OF_SOCKETS = ("NCCL_SOCKET_NTHREADS", "NCCL_NSOCKS_PERTHREAD")
 
 
 def check(view: View) -> Results:
-    """Yield a violation for each variable that nothing on this network reads."""
+    """Yield a violation for each variable that no software on this network reads."""
     managed = view.fabric.managed
     if managed is None:
         return

@@ -1,12 +1,12 @@
-"""What the cloud's own software decides is better left to it.
+"""Variables that the cloud's own software sets are better left to it.
 
 Severity: warning
 Confidence: medium
 Subject: cloud
 
 ## What it does
-Names variables under `hosts.environment` that the provider's plugin, library or profile sets by itself, and says so:
-on EFA FI_EFA_USE_DEVICE_RDMA and its like, and all of RDMAV_*; on Google's machines what its profile sets, such as the
+Names variables under `hosts.environment` that the provider's plugin, library or profile sets by itself: on EFA
+FI_EFA_USE_DEVICE_RDMA and its like, and all of RDMAV_*; on Google's machines the variables of its profile, such as the
 ToS bytes on A3 Ultra and A4.
 
 ## Why it breaks a lossless fabric

@@ -1,4 +1,4 @@
-"""What the rules of NICs share: DCQCN parameters as the firmware counts them, and where they are stated."""
+"""Shared by the NIC rules: DCQCN parameters in the firmware's units, and the places where they are stated."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import View
 
 _KEYS = {"min_time_between_cnps": "cnp_interval"}
-"""Keys of an intent that are not called as the parameter is."""
+"""Parameters that have another key in an intent."""
 
 
 class HostDcqcn:
-    """The DCQCN parameters of identical hosts. Nothing is known of a NIC without a table of them."""
+    """The DCQCN parameters of identical hosts. A NIC whose profile has no table of them is not checked."""
 
     def __init__(self, host: HostQos, hosts: tuple[str, ...]) -> None:
         self.host = host
@@ -24,9 +24,9 @@ class HostDcqcn:
         self.values = dict(host.dcqcn.values)
 
     def at(self, *names: str) -> Origin:
-        """Return where the first of some parameters that somebody set is written.
+        """Return the place of the first of the named parameters that was set.
 
-        Of an intent these are those it states; of a host that was read those that the NIC does not come with.
+        In an intent these are the stated ones; on a host that was read, those that differ from the NIC's defaults.
         """
         dcqcn = self.host.dcqcn
         written = [name for name in names if name in dcqcn.stated]
@@ -37,7 +37,7 @@ class HostDcqcn:
         return dcqcn.at(next((name for name in written if self._changed(name)), written[0]))
 
     def _changed(self, name: str) -> bool:
-        """Return whether a parameter is not what the NIC has if nobody sets it, as far as that is known."""
+        """Return whether a parameter is known to differ from the NIC's default."""
         parameter = self.host.nic.dcqcn.get(name.upper()) if self.host.nic else None
         return parameter is not None and self.values.get(name) != parameter.default
 

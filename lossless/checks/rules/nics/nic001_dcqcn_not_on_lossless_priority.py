@@ -4,18 +4,17 @@ Severity: error
 Subject: intent, hosts, attached hosts
 
 ## What it does
-Compares the priorities that DCQCN runs on with those of the lossless classes: `congestion_control.dcqcn.priorities`
-of an intent, and of a host that was read both halves (`ecn/roce_rp/enable`, `ecn/roce_np/enable`) and the firmware's
-mask ROCE_CC_PRIO_MASK. Left out of an intent, DCQCN runs on those with PFC and nothing can differ, unless no class
-has PFC: DCQCN is then on and runs on no priority, which `render` refuses. With `transport: uec` that is as a rule not
-what is meant: DCQCN slows down queue pairs of RoCE, and Ultra Ethernet has a congestion control of its own. A priority
-beyond those of the lossless classes does no harm. Where the intent is `pfc-only`, or no switch marks, nothing is asked
-of the hosts.
+Compares the priorities that DCQCN runs on with those of the lossless classes: `congestion_control.dcqcn.priorities` of
+an intent, and of a host that was read both halves (`ecn/roce_rp/enable`, `ecn/roce_np/enable`) and the firmware's mask
+ROCE_CC_PRIO_MASK. An intent without `priorities` runs DCQCN on those with PFC, so none can be missing, unless no class
+has PFC: DCQCN is then on and runs on no priority, which `render` refuses. With `transport: uec` that is usually a
+mistake: DCQCN slows down queue pairs of RoCE, and Ultra Ethernet has a congestion control of its own. A priority beyond
+those of the lossless classes does no harm. Where the intent is `pfc-only`, or no switch marks, hosts are not checked.
 
 ## Why it breaks a lossless fabric
-The mask says for each priority whether the NIC answers ECN marks with CNPs and slows down for them. On a
-priority that it leaves out, the switches mark and nobody reacts: PFC alone ends congestion, as if the fabric had
-no DCQCN at all.
+The mask declares for each priority whether the NIC answers ECN marks with CNPs and slows down for them. On a priority
+outside the mask, the switches mark and no sender reacts: PFC alone ends congestion, as if the fabric had no DCQCN at
+all.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -106,7 +105,7 @@ _HALVES = (
     ("priorities", "reaction", "reacted to"),
     ("notifying", "notification", "answered with CNPs"),
 )
-"""The two halves of DCQCN: the attribute with its priorities, what vendors call it, what marks are without it."""
+"""The two halves of DCQCN: the attribute with its priorities, the vendors' name, the fate of marks without it."""
 
 _NO_PRIORITY = "without priorities of its own it runs on those with PFC, and no sender reacts to ECN marks"
 _NAME_PRIORITIES = "set congestion_control.dcqcn.priorities to those of RDMA, or congestion_control: pfc-only"
@@ -169,7 +168,7 @@ def attached(devices: DeployedDevices) -> Results:
 
 
 def _marking(view: View) -> bool:
-    """Return whether hosts are to run DCQCN: an intent says so, or the queues of a device mark for it."""
+    """Return whether hosts are to run DCQCN: by the intent, or because queues of a device mark for it."""
     congestion = view.fabric.congestion
     if congestion is not None:
         return congestion.kind == "dcqcn"
@@ -215,7 +214,7 @@ def _violation(
 
 
 def _origin(dcqcn: Dcqcn, half: _Half) -> Origin:
-    """Return where a half is switched off: in the firmware's mask, where that is what does it."""
+    """Return the place that switches a half off: the firmware's mask where it clears an enabled priority."""
     enabled: tuple[int, ...] = getattr(dcqcn, half.name)
     masked = set(half.missing) & set(enabled)
     return dcqcn.at("priority_mask" if masked else half.name)

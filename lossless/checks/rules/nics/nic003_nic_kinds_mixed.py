@@ -1,12 +1,12 @@
-"""NICs of several kinds under one DCQCN need a look: generations and vendors implement it differently.
+"""NICs of several kinds under one DCQCN need testing: generations and vendors implement it differently.
 
 Severity: warning
 Confidence: medium
 Subject: intent, hosts
 
 ## What it does
-Names the kinds of NIC of a fabric that uses DCQCN, where there is more than one. It warns where their DCQCN
-parameters differ, or those of one are not known; where they are the same, it is worth knowing and no more.
+Names the kinds of NIC of a fabric that uses DCQCN, where there is more than one. It warns where their DCQCN parameters
+differ, or those of one kind are unknown; equal parameters are reported as information.
 
 ## Why it breaks a lossless fabric
 DCQCN is one loop with half of it in each NIC: the receiver paces CNPs, the sender slows down for them. One

@@ -1,4 +1,4 @@
-"""CNPs must come often enough to slow a sender while it still matters.
+"""CNPs must come often enough to slow a sender down before PFC does.
 
 Severity: warning
 Subject: intent, hosts
@@ -8,8 +8,8 @@ Reads the stated interval between CNPs of one flow. Above the 50 us of the DCQCN
 4 us, and published tunings go down to 0.
 
 ## Why it breaks a lossless fabric
-A sender hears of congestion once an interval at most. In 50 us a 400G NIC sends 2.5 MB more, several times what
-a switch buffers for one port before it pauses: PFC acts before the second CNP.
+A sender receives at most one CNP per interval. In 50 us a 400G NIC sends 2.5 MB more, several times the buffer that a
+switch fills for one port before it pauses: PFC acts before the second CNP.
 
 ## Bad
 ```yaml intent base=leaf-spine

@@ -67,7 +67,7 @@ if TYPE_CHECKING:
 
 _NO_CUT_PERCENT = 100
 _CUTS = {"min_time_between_cnps": "cnp_interval", "rate_reduce_monitor_period": "rate_reduce_monitor_period"}
-"""What bounds how often a sender is cut: a parameter, and its key in an intent."""
+"""The two parameters that limit how often a sender is cut, each with its key in an intent."""
 
 
 def check(view: View) -> Results:

@@ -8,8 +8,8 @@ Compares `rpg_ai_rate` with `rpg_hai_rate` where either is stated. Their size is
 checked, nor are the NIC's defaults.
 
 ## Why it breaks a lossless fabric
-Additive increase feels its way up after congestion, hyper increase takes back what is free later. The wrong way
-round, senders jump up right behind a cut, into the same queue, and crawl once it is empty.
+Additive increase raises the rate in small steps after congestion, hyper increase then takes bandwidth that became free.
+With the two sizes inverted, senders jump up right after a cut, into the same queue, and crawl once it is empty.
 
 ## Bad
 ```yaml intent base=leaf-spine

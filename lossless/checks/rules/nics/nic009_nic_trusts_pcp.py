@@ -1,18 +1,18 @@
-"""NICs of a routed RDMA fabric must sort by DSCP, not by VLAN tag.
+"""NICs of a routed RDMA fabric must classify by DSCP, not by VLAN tag.
 
 Severity: error
 Fix: unsafe
 Subject: intent, hosts
 
 ## What it does
-Looks for `hosts.trust: pcp` where a lossless class has another priority than 0. Of a host that was read by itself
-only its own files are known: it is an error where a job or the driver sets a DSCP, which such a NIC does not look at.
-Where none does, RDMA may carry VLAN tags with an egress map, a design that works, and the rule is not checked.
+Looks for `hosts.trust: pcp` where a lossless class has another priority than 0. Of a host that was read by itself only
+its own files are known: it is an error where a job or the driver sets a DSCP, which such a NIC ignores. Where none
+does, RDMA may carry VLAN tags with an egress map, a design that works, and the rule is not checked.
 
 ## Why it breaks a lossless fabric
-A routed RoCEv2 packet has no VLAN tag, and a NIC that sorts by tags puts what has none into priority 0. Its
-receive buffer for RDMA is then the lossy one: it cannot pause the priority that fills it, and drops. The map from
-DSCP to priority is not even looked at.
+A routed RoCEv2 packet has no VLAN tag, and a NIC that classifies by tags puts untagged packets into priority 0. Its
+receive buffer for RDMA is then the lossy one: it cannot pause the priority that fills it, and drops. The NIC does not
+read the map from DSCP to priority at all.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -49,14 +49,14 @@ if TYPE_CHECKING:
 
 
 def _marks(view: View, host: HostQos) -> bool:
-    """Return whether a lossless class is told by a DSCP: by somebody else's word, or by what the host sends."""
+    """Return whether a DSCP identifies a lossless class: by the fabric's declaration, or by the host's own marking."""
     if any(cls.dscps or cls.rest for cls in view.fabric.classes.lossless) or view.fabric.declared:
         return True
     return any(marking.tos for marking in every_marking(host))
 
 
 def check(view: View) -> Results:
-    """Yield a violation per kind of host that sorts untagged RDMA into priority 0."""
+    """Yield a violation per kind of host that puts untagged RDMA into priority 0."""
     missed = [cls.priority for cls in view.fabric.classes.lossless if cls.priority]
     for host, names in view.host_kinds:
         if host.trust is UNKNOWN and missed:

@@ -1,11 +1,11 @@
-"""Something must set the NICs again after every reboot.
+"""The settings of NICs must be applied again after every reboot.
 
 Severity: warning
 Subject: intent
 
 ## What it does
 Looks for `hosts.applied_by: hand`. With `unit`, the default, a systemd unit is rendered beside the script; with
-`other`, something else runs it.
+`other`, another tool runs it.
 
 ## Why it breaks a lossless fabric
 Trust, PFC, the DSCP map, DCQCN and the traffic class of an mlx5 NIC are state of the running driver. After a
@@ -24,8 +24,8 @@ hosts: {applied_by: other}
 ```
 
 ## Fix
-Leave `applied_by` out and install the unit, or let your configuration management run the script at every boot and
-say `other`.
+Leave `applied_by` out and install the unit, or let your configuration management run the script at every boot and state
+`other`.
 
 ## Sources
 - Mellanox/nic-configuration-operator README.md @8bfbeb3 (non-persistent settings are applied after each boot)

@@ -1,17 +1,17 @@
-"""Libraries that make queue pairs without the kernel must be told a lossless traffic class themselves.
+"""Libraries that make queue pairs without the kernel need a lossless traffic class of their own.
 
 Severity: error
 Subject: intent, hosts
 
 ## What it does
-Checks the libraries an intent says its jobs use whose queue pairs bypass the kernel: NCCL's GPU-initiated
-networking (`nccl.gin`, or a stated `nccl.gin_ib_tc`) and MORI (`mori`). Each must have a ToS byte of a lossless
-DSCP of its own; NCCL's falls back to `nccl.ib_tc`. The hosts' `traffic_class` does not reach them.
+Checks the libraries that an intent declares for its jobs and whose queue pairs bypass the kernel: NCCL's GPU-initiated
+networking (`nccl.gin`, or a stated `nccl.gin_ib_tc`) and MORI (`mori`). Each must have a ToS byte of a lossless DSCP of
+its own; NCCL's falls back to `nccl.ib_tc`. The hosts' `traffic_class` does not reach them.
 
 ## Why it breaks a lossless fabric
-The driver's traffic class is written into queue pairs as the kernel makes them. Those made through DEVX never
-pass there and keep DSCP 0: nearly all RDMA is lossless, what the GPUs send themselves is not, and under load it is
-dropped, which shows as a hang of the device-side kernel and nowhere else.
+The driver's traffic class is written into queue pairs as the kernel makes them. Those made through DEVX bypass it and
+keep DSCP 0: nearly all RDMA is lossless, but the traffic that GPUs send themselves is not. Under load it is dropped,
+which shows only as a hang of the device-side kernel.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -68,7 +68,7 @@ def check(view: View) -> Results:
 
 
 def _is_reported(host: HostQos, library: Library, lossless: tuple[int, ...]) -> bool:
-    """Return whether a rule on NCCL_IB_TC says it: HST001 where no source is right, CLS006 for a slip."""
+    """Return whether a rule on NCCL_IB_TC reports it: HST001 where no source is right, CLS006 for a slip."""
     if library.variable != "NCCL_IB_TC":
         return False
     slip = library.tos is not None and is_unit_slip(library.tos, lossless)

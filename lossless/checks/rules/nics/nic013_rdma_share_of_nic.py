@@ -10,9 +10,9 @@ percentage must have at least half of an equal share, together with the other lo
 the NIC schedules in its own way (`vendor`, the default of mlx5), have no percentage and are not checked.
 
 ## Why it breaks a lossless fabric
-The percentage counts as soon as something else has packets to send, a checkpoint or a storage client: RDMA then gets
-what is left of one NIC, and a collective runs at the pace of its slowest member. The switches' queues are in order all
-the while, so that nobody looks at the host.
+The percentage counts as soon as other traffic has packets to send, such as a checkpoint or a storage client: RDMA then
+gets the remaining share of this NIC, and a collective runs at the pace of its slowest member. The queues of the
+switches stay short all the while, so they do not point to the host.
 
 ## Bad
 ```text facts file=mlnx_qos.eth2.txt beside=leaf-spine.yaml
@@ -87,12 +87,12 @@ def check(view: View) -> Results:
 
 
 def _shared(ets: Ets) -> dict[int, int]:
-    """Return the percentage of each TC that shares by one and carries a priority."""
+    """Return the percentage of each TC that shares by percentage and carries a priority."""
     return {tc: ets.bandwidth_percent[tc] for tc in set(ets.priority_to_tc) if ets.tsa[tc] == "ets"}
 
 
 def _wanted(ets: Ets, lossless: frozenset[int | None]) -> frozenset[int]:
-    """Return those of them that carry a lossless priority."""
+    """Return the TCs with a percentage that carry a lossless priority."""
     carried = {tc for priority, tc in enumerate(ets.priority_to_tc) if priority in lossless}
     return frozenset(tc for tc in carried if ets.tsa[tc] == "ets")
 

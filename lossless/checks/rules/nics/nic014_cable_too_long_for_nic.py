@@ -1,12 +1,12 @@
-"""A NIC must know the length of its cable, to keep headroom for what is on it.
+"""A NIC needs the length of its cable, to keep headroom for the data on it.
 
 Severity: error
 Subject: intent, hosts
 
 ## What it does
-Looks for host cables of 1,000 m or more with a NIC of the driver mlx5, which takes no such length. Shorter ones
-are rendered as declared. Of a host that was read beside its intent, it compares the length that the NIC was told
-with that of the cable; the lengths in switches' files are rows of a table, and say nothing of one cable.
+Looks for host cables of 1,000 m or more with a NIC of the driver mlx5, which takes no such length. Shorter ones are
+rendered as declared. Of a host that was read beside its intent, it compares the length that the NIC is set to with that
+of the cable; the lengths in switches' files are rows of a table, not lengths of cables.
 
 ## Why it breaks a lossless fabric
 The NIC sizes the headroom of its own receive buffer by the cable. It ignores a length that it does not take,
@@ -70,7 +70,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per kind of host whose cable its NIC cannot be told, or was not told."""
+    """Yield a violation per kind of host whose cable is longer than its NIC can be set to, or is set to."""
     for host, names in view.host_kinds:
         if host.cable_m is UNKNOWN:
             yield unread("the cable its NIC keeps headroom for", names)
@@ -89,7 +89,7 @@ def check(view: View) -> Results:
 
 
 def _shorter_setting(view: View, host: HostQos, told_m: int, names: tuple[str, ...]) -> Iterator[Violation]:
-    """Yield a violation where a NIC was told a shorter cable than its own, as far as that is known."""
+    """Yield a violation where a NIC is set to a shorter cable than its own, as far as that is known."""
     real = [(cable.real_m, cable) for cable in _cables(view, names) if isinstance(cable.real_m, int)]
     real_m, cable = max(real, key=lambda pair: pair[0], default=(0, None))
     if cable is not None and told_m < real_m:

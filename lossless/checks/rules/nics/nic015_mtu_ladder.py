@@ -5,14 +5,13 @@ Subject: intent, hosts, attached hosts
 
 ## What it does
 Compares `hosts.mtu`, or the MTU of a host that was read, with that of the switch ports, both without the Ethernet
-header; 9000 under 9100 or 9216 is as usual. Then it works out the RDMA MTU that is left, the largest of 256 to
-4096 that fits with 96 bytes of headers, and warns where these headers alone cost half of it, as with an MTU of
-4096. Where it ends below 4096, it says so. A host MTU in which no RDMA MTU fits is an error: there is no RDMA at
-all.
+header; 9000 under 9100 or 9216 is as usual. Then it works out the RDMA MTU that is left, the largest of 256 to 4096
+that fits with 96 bytes of headers, and warns where these headers alone cost half of it, as with an MTU of 4096. An RDMA
+MTU below 4096 is reported as well. A host MTU in which no RDMA MTU fits is an error: there is no RDMA at all.
 
 ## Why it breaks a lossless fabric
-A packet that is too large is dropped by the first switch, whatever its class; RDMA, which stays at 4096, goes on
-working, and whatever shares the port does not. Half the RDMA MTU is twice the packets for the same bytes.
+A packet that is too large is dropped by the first switch, whichever its class; RDMA, which stays at 4096, goes on
+working, and other traffic of the same port fails. Half the RDMA MTU needs twice the packets for the same bytes.
 
 ## Bad
 ```yaml intent base=leaf-spine

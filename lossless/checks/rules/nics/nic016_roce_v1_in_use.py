@@ -4,9 +4,9 @@ Severity: error
 Subject: hosts
 
 ## What it does
-Looks at what was read on a host: the mode that RDMA-CM makes connections by (`default_roce_mode`), and the type of the
-GID that NCCL_IB_GID_INDEX names in the GID table. Version 1 is an error, an index that no GID has a warning. Without an
-index NCCL finds one of version 2 by itself. An index whose type no file says is not checked.
+Checks two values that were read on a host: the mode that RDMA-CM makes connections by (`default_roce_mode`), and the
+type of the GID that NCCL_IB_GID_INDEX names in the GID table. Version 1 is an error, an index without a GID a warning.
+Without an index NCCL finds a GID of version 2 by itself. An index whose type is in no file is not checked.
 
 ## Why it breaks a lossless fabric
 RoCE v1 is a frame without IP header. Its only priority is that of a VLAN tag, so a switch that sorts by DSCP serves it

@@ -1,16 +1,16 @@
-"""Processes of one host should not talk to each other through its NIC.
+"""Processes of one host should not communicate through its NIC.
 
 Severity: warning
 Confidence: medium
 Subject: intent
 
 ## What it does
-Looks for `hosts.loopback_rdma`, by which an intent says that they do.
+Looks for `hosts.loopback_rdma`, by which an intent declares that they do.
 
 ## Why it breaks a lossless fabric
-Loopback crosses the host's PCIe twice, beside what comes from the network: two streams into the NIC for one way
-out. The NIC falls behind as a receiver and pauses its switch although no link is congested, and no watchdog sees a
-storm in it.
+Loopback crosses the host's PCIe twice, beside the traffic from the network: two streams into the NIC share one way out.
+The NIC falls behind as a receiver and pauses its switch although no link is congested, and no watchdog takes that for a
+storm.
 
 ## Bad
 ```yaml intent base=leaf-spine

@@ -1,4 +1,4 @@
-"""A NIC must sort the DSCPs of RDMA into the priority that its switch pauses for them.
+"""A NIC must map the DSCPs of RDMA to the priority that its switch pauses for them.
 
 Severity: error
 Subject: hosts
@@ -6,12 +6,12 @@ Subject: hosts
 ## What it does
 Compares the map from DSCP to priority that was read on a host with the lossless classes: every DSCP of a class that an
 intent declares, and without an intent those that the host itself sends RDMA on. A NIC that trusts VLAN tags does not
-look at the map; NIC009 says so. DSCPs of other classes are compared by HST009.
+read the map; NIC009 reports that. DSCPs of other classes are compared by HST009.
 
 ## Why it breaks a lossless fabric
-The map decides twice. What the NIC sends it queues by that priority, so a pause of the priority that the switch means
-does not stop it; what it receives it counts there, so that it pauses a priority on which nothing comes. Either way the
-packets of RDMA are dropped, at a port that has PFC on at both ends.
+The map is used twice. At egress the NIC queues packets by that priority, so a pause for the switch's priority does not
+stop them. At ingress it counts them there, so it pauses a priority without traffic. In both directions packets of RDMA
+are dropped, at a port that has PFC on at both ends.
 
 ## Bad
 ```text facts file=mlnx_qos.eth2.txt beside=leaf-spine.yaml
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per kind of host and class that the NIC sorts elsewhere."""
+    """Yield a violation per kind of host and class that the NIC maps to another priority."""
     classes = view.fabric.classes
     for host, names in view.host_kinds:
         if not classes.lossless or host.trust == "pcp":

@@ -1,17 +1,17 @@
-"""NICs of a fabric on Ultra Ethernet are worth a look where no public source says that they speak its transport.
+"""NICs of a fabric on Ultra Ethernet should be confirmed by a public source to support its transport.
 
 Severity: info
 Confidence: medium
 Subject: intent
 
 ## What it does
-Where an intent has `transport: uec`, names the NICs whose profile does not say that they speak that transport. A
-profile says so only where a public document of the vendor does; one that says nothing means unknown, not no. A NIC
+Where an intent has `transport: uec`, names the NICs whose profile does not declare support for that transport. A
+profile declares it only where a public document of the vendor does; without it, support is unknown, not excluded. A NIC
 without a profile is counted as not checked.
 
 ## Why it breaks a lossless fabric
-A NIC that only speaks RoCE goes on to do so, whatever the fabric is built for: without pauses its packets are dropped,
-trimmed ones are no use to it, and after a loss it may send everything since again.
+A NIC that only supports RoCE keeps sending RoCE on any fabric: without pauses its packets are dropped, it cannot use
+trimmed ones, and after a loss it may resend all packets since.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -35,7 +35,7 @@ hardware: {nic: amd-pollara-400}
 ```
 
 ## Fix
-Look into the documents of the NIC and its firmware. If it speaks RoCE alone, state `transport: rocev2`.
+Check the documents of the NIC and its firmware. If it supports RoCE alone, state `transport: rocev2`.
 
 ## Sources
 - profiles/nics of this program, each fact with its source (AMD calls the Pollara 400 ready for Ultra Ethernet)
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per kind of host whose NIC is not known to speak the transport of the fabric."""
+    """Yield a violation per kind of host whose NIC is not known to support the transport of the fabric."""
     for host, names in view.host_kinds if view.fabric.ultra_ethernet else ():
         if host.nic is None:
             yield unread("whether its NIC speaks Ultra Ethernet", names)

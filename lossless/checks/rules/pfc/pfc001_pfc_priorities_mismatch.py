@@ -5,13 +5,12 @@ Fix: unsafe
 Subject: fabric
 
 ## What it does
-Compares `pfc_enable` of each port with the priorities that lossless traffic uses. Where `--rdma-dscp` names
-the DSCPs, a priority that none of them maps to is one too many, and a port with PFC is one short where it
-lacks a priority of theirs that other ports of the switch pause. Where classes are inferred, a port in service is
-one short only if its own DSCP map, priority group or queue is lossless for what it lacks. Priorities 2 and 6 that
-tunnel remapping adds (outside the watchdog's mask) are expected. Where the neighbor's file shows that it does
-pause what a port lacks, PFC003 says so instead, for certain. A named DSCP that maps to a priority which no port
-pauses is CLS001's.
+Compares `pfc_enable` of each port with the priorities that lossless traffic uses. Where `--rdma-dscp` names the DSCPs,
+a priority that none of them maps to is one too many, and a port with PFC is one short where it lacks a priority of
+theirs that other ports of the switch pause. Where classes are inferred, a port in service is one short only if its own
+DSCP map, priority group or queue is lossless for the missing priority. Priorities 2 and 6 that tunnel remapping adds
+(outside the watchdog's mask) are expected. Where the neighbor's file proves that it pauses the missing priority, PFC003
+reports it instead, for certain. A named DSCP that maps to a priority which no port pauses is CLS001's.
 
 ## Why it breaks a lossless fabric
 A lossless priority without PFC drops packets at the first congestion. A priority too many takes headroom on
@@ -105,7 +104,7 @@ def _too_many(ports: PortSet) -> Iterator[Violation]:
     wanted |= {qos.traffic_class(dscp) for cls in classes.lossless for dscp in cls.dscps}
     unwanted = {p for p in qos.pfc.priorities if paused_class(qos, p) not in wanted}
     extra = sorted(unwanted - remapped(qos))
-    # A DSCP that goes astray is CLS001's, and until it is fixed nobody knows which priority is one too many.
+    # A DSCP that maps to an unpaused priority is CLS001's; until it is fixed, the superfluous priority is unknown.
     if extra and wanted.issubset(paused_classes(qos)):
         yield Violation(
             origin=qos.pfc.origin,

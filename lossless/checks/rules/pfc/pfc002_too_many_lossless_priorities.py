@@ -1,4 +1,4 @@
-"""Two lossless priorities are what buffers are made for.
+"""Buffers are sized for two lossless priorities.
 
 Severity: warning
 Subject: fabric
@@ -9,7 +9,7 @@ than two. Where DSCPs are named, priorities that none of them uses are PFC001's 
 of one of them is lossy is PFC005's.
 
 ## Why it breaks a lossless fabric
-Each lossless priority takes headroom of its own on every port, from what all of them share. The third one leaves
+Each lossless priority takes headroom of its own on every port, from the buffer that all share. The third one leaves
 less for bursts, so that pauses come sooner for all, and is one more class that must never mix with the others. Large
 operators run one or two.
 
@@ -36,7 +36,7 @@ classes:
 ```
 
 ## Fix
-Let classes that may pause each other share a priority, or leave what recovers from loss by itself lossy.
+Let classes that may pause each other share a priority, or leave traffic that recovers from loss by itself lossy.
 
 ## Sources
 - Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016 (headroom limits switches to two lossless classes)

@@ -5,9 +5,9 @@ Subject: intent, devices, hosts
 
 ## What it does
 Compares the PFC mask of the hosts' NICs with that of the switch ports they are attached to, declared or read, and the
-masks of two switches whose files name each other in DEVICE_NEIGHBOR. Priorities that tunnel remapping adds to one
-end do not count, and a switch without any QoS of the class is not compared, unless it has a watchdog on the link. Where
-both files name the link, this takes the place of what PFC001 says of the same port.
+masks of two switches whose files name each other in DEVICE_NEIGHBOR. Priorities that tunnel remapping adds to one end
+do not count, and a switch without any QoS of the class is not compared, unless it has a watchdog on the link. Where
+both files name the link, this finding replaces PFC001's on the same port.
 
 A link that pauses nothing at either end is a warning where both switches have links of its speed to switches of the
 same type that do: equal paths take RDMA over it too. A switch without PFC on all its uplinks keeps RDMA below them.
@@ -17,8 +17,8 @@ It is an error where a file of the host shows RDMA of the priority: the ToS byte
 Where none shows any RDMA and the switch alone pauses, it is information.
 
 ## Why it breaks a lossless fabric
-A pause stops the other end only if that end listens to the priority. Where it does not, it keeps sending
-into full buffers: the frames are dropped, and the NIC that lost them goes back and sends everything again.
+A pause stops the other end only if that end has PFC on for the priority. Where it does not, it keeps sending into full
+buffers: the frames are dropped, and the NIC that lost them goes back and sends everything again.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -187,7 +187,7 @@ def _of_host(violation: Violation, pair: CabledPair, short: LinkEnd, missing: se
 
 
 def _masks(pair: CabledPair) -> tuple[object, ...]:
-    """Return what links share that are one cause: the masks at both ends, and where they are written."""
+    """Return the key by which links are one cause: the masks at both ends, and their places."""
     ends = (pair.near, pair.far)
     return (
         *((end.switch, end.pfc, end.pfc_origin if end.pfc is not None else None) for end in ends),
@@ -198,7 +198,7 @@ def _masks(pair: CabledPair) -> tuple[object, ...]:
 def _differing(pair: CabledPair) -> set[int]:
     """Return the priorities that one end alone pauses, without those that tunnel remapping explains.
 
-    Where only one file names the link, what a port lacks by its own device's word is left to PFC001.
+    Where only one file names the link, priorities that a port lacks by its own device's file are left to PFC001.
     """
     near, far = pair.near, pair.far
     explained = {*near.remapped, *far.remapped}

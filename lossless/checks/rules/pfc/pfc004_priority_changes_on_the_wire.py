@@ -4,9 +4,9 @@ Severity: error
 Subject: devices
 
 ## What it does
-Follows each DSCP over each link between two switches whose files are both there: with which priority it leaves one,
-and for which priority the other asks for a pause when it fills up. Both are numbers on the wire, worked out from the
-maps of either switch. Where both masks do not even agree, PFC003 says so.
+Follows each DSCP over each link between two switches with files: the priority with which it leaves one, and the
+priority for which the other sends a pause when it fills up. Both are numbers on the wire, computed from the maps of
+either switch. Where both masks already differ, PFC003 reports it.
 
 A DSCP that one end keeps and the other does not is reported too. Two ends of a link that pause the same priority must
 have a lossless DSCP of it in common. Where they have, it is an error that a switch loses a DSCP on some links which it

@@ -17,8 +17,8 @@ Rows that the device generates itself, or writes again (BUF024), are not checked
 headroom row.
 
 ## Why it breaks a lossless fabric
-The pause protects one group or queue and the packets fill another, so the port drops what it was built not
-to drop, and its counters show a working PFC.
+The pause protects one group or queue and the packets fill another, so the port drops lossless packets, and its counters
+show a working PFC.
 
 ## Bad
 ```json config_db base=leaf
@@ -69,10 +69,10 @@ classes:
 Use one number throughout: traffic class, priority group, PFC priority and queue 3 for a class on priority 3.
 
 ## Sources
-- sonic-swss orchagent/qosorch.cpp @e6b0c5b (which map says what), cfgmgr/buffermgr.cpp @e6b0c5b (PG n =
+- sonic-swss orchagent/qosorch.cpp @e6b0c5b (the meaning of each map), cfgmgr/buffermgr.cpp @e6b0c5b (PG n =
   priority n)
 - sonic-buildimage files/build_templates/qos_config.j2 @086b03b
-- opencomputeproject/SAI inc/saiqosmap.h @1d330f5 (what no map names has TC 0)
+- opencomputeproject/SAI inc/saiqosmap.h @1d330f5 (a value without an entry has TC 0)
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ _PER_PORT = (("PORT_QOS_MAP",), ("BUFFER_PG",), ("BUFFER_QUEUE",), ("QUEUE",))
 
 
 class _Fault(NamedTuple):
-    """One thing out of line. ``certain`` False: what the device does then depends on its chip."""
+    """One misaligned element. ``certain`` False: the effect on the device depends on its chip."""
 
     problem: str
     fix: str
@@ -120,7 +120,7 @@ def check(view: View) -> Results:
 
 
 def _cause(violation: Violation) -> Origin:
-    """Return what violations must share to be one: the map; rows of single ports are one cause over all ports."""
+    """Return the key of one cause: the map; rows of single ports are one cause over all ports."""
     origin = violation.origin
     return origin._replace(path=origin.path[:1]) if origin.path[:1] in _PER_PORT else origin
 
@@ -159,7 +159,7 @@ def _is_idle(qos: PortQos, priority: int, used: frozenset[int]) -> bool:
 
 
 def _inward(view: View, ports: PortSet, priority: int) -> Iterator[_Fault]:
-    """Yield what is out of line from the traffic class to the group that pauses it."""
+    """Yield each misaligned element from the traffic class to the group that pauses it."""
     qos = ports.qos
     counted = qos.group_of(priority)
     paused = qos.pfc_to_pg.targets[priority] if qos.pfc_to_pg else priority
@@ -182,7 +182,7 @@ def _inward(view: View, ports: PortSet, priority: int) -> Iterator[_Fault]:
 
 
 def _placement(qos: PortQos, traffic_class: int) -> str:
-    """Return the words for the group of a traffic class: what a map says, or that it says nothing."""
+    """Return the words for the group of a traffic class: the map's entry, or that it has none."""
     index_map, group = qos.tc_to_pg, qos.group_of(traffic_class)
     missing = index_map is not None and index_map.targets[traffic_class] is None
     entry = f", without an entry in {index_map.name}," if index_map is not None and missing else ""
@@ -202,7 +202,7 @@ def _shared_with_lossy(qos: PortQos, number: int) -> bool:
 
 
 def _group(view: View, ports: PortSet, number: int) -> Iterator[_Fault]:
-    """Yield what a priority group lacks: a row in the dynamic model, headroom where the row has a profile."""
+    """Yield each fault of a priority group: a row in the dynamic model, headroom where the row has a profile."""
     qos, group = ports.qos, ports.qos.groups[number]
     dynamic = ports.switch.qos.buffer_model == "dynamic"
     whole = any(qos.groups) or not ports.switch.is_fragment
@@ -229,7 +229,7 @@ def _group_origin(qos: PortQos, traffic_class: int) -> Origin:
 
 
 def _outward(view: View, ports: PortSet, priority: int) -> Iterator[_Fault]:
-    """Yield what is out of line from a received pause to the queue it should stop."""
+    """Yield each misaligned element from a received pause to the queue it should stop."""
     qos = ports.qos
     leaves = qos.queue_of(priority)
     stopped = qos.pfc_to_queue.targets[priority] if qos.pfc_to_queue else priority
@@ -256,7 +256,7 @@ def _outward(view: View, ports: PortSet, priority: int) -> Iterator[_Fault]:
 
 
 def _zero(view: View, queue: Queue, profile: BufferProfile) -> _Fault:
-    """Return that a queue has a zero profile: one by name is misplaced, another has the wrong threshold."""
+    """Return the fault of a queue with a zero profile: one by name is misplaced, another has the wrong threshold."""
     problem = f"queue {queue.number} has {profile.name}, which holds nothing"
     row = row_of(profile)
     if row is not None and not view.fabric.declared and "zero" not in profile.name:
@@ -275,7 +275,7 @@ def _no_entry(table: str, index_map: IndexMap, priority: int) -> _Fault:
 
 
 def _fault_violation(ports: PortSet, faults: list[tuple[int, _Fault]]) -> Violation:
-    """Return the violation of one place that is out of line, for one priority or for several."""
+    """Return the violation of one misaligned place, for one priority or for several."""
     priorities = [priority for priority, _ in faults]
     first = faults[0][1]
     return Violation(
@@ -313,7 +313,7 @@ def _mask_violation(ports: PortSet, priority: int, faults: list[_Fault], *, used
 def _intruders(ports: PortSet, used: frozenset[int]) -> Iterator[Violation]:
     """Yield a violation per priority whose group counts traffic classes that its pause does not stop.
 
-    Whoever leaves the group of his own number is to blame: the lossless class, else the first lossy one.
+    The class outside the group of its own number is to blame: the lossless class, else the first lossy one.
     """
     qos = ports.qos
     for priority in qos.pfc.priorities:

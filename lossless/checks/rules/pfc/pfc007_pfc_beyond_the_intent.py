@@ -5,13 +5,13 @@ Subject: device
 Needs: intent
 
 ## What it does
-Where an intent is checked together with the file of one of its switches, looks for ports in service with PFC that
-the intent does not use on that switch. Without an intent nobody knows which ports belong to the RDMA network, and
-nothing is checked; nor where the switch runs another HWSKU than the intent says, as its ports have other names then.
+Where an intent is checked together with the file of one of its switches, looks for ports in service with PFC that the
+intent does not use on that switch. Without an intent the ports of the RDMA network are unknown, and nothing is checked;
+nor where the switch runs another HWSKU than the intent declares, as its ports have other names then.
 
 ## Why it breaks a lossless fabric
-Whoever is attached to such a port can pause the switch, and through it every sender of the lossless class. Nobody has
-counted its headroom, set its NIC or looked at its watchdog: a storm from there is as good as one from a host.
+A device at such a port can pause the switch, and through it every sender of the lossless class. Its headroom, NIC and
+watchdog are in no calculation or check: a storm from there has the same effect as one from a host.
 
 ## Bad
 ```json config_db base=rendered-spine beside=leaf-spine.yaml
@@ -39,7 +39,7 @@ counted its headroom, set its NIC or looked at its watchdog: a storm from there 
 ```
 
 ## Fix
-Switch PFC off on the port, or bring what is attached to it into the intent.
+Switch PFC off on the port, or declare the attached device in the intent.
 
 ## Sources
 - Bai et al., Empowering Azure Storage with RDMA, NSDI 2023 (PFC only inside the RDMA network)

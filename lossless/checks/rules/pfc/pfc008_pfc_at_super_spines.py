@@ -1,17 +1,17 @@
-"""PFC at super-spines wants to be stated.
+"""PFC at super-spines should be stated explicitly.
 
 Severity: warning
 Fix: unsafe
 Subject: intent
 
 ## What it does
-Looks for super-spines whose ports pause, in an intent that does not say which links have PFC. Switches that join
+Looks for super-spines whose ports pause, in an intent that does not declare which links have PFC. Switches that join
 leaves alone are not checked: without PFC there, a lossless class would not cross the fabric at all.
 
 ## Why it breaks a lossless fabric
 A pause at the top reaches every pod, and the long cables there need the most headroom. Microsoft switched PFC on tier
-by tier, the top one last, and each step only after the one before had run well; who never decided on it has a fabric
-in which one bad adapter can stop traffic that is none of its pod's.
+by tier, the top one last, and each step only after the one before had run well. Without that decision, one bad adapter
+can stop traffic of other pods.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -72,7 +72,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield one violation where super-spines pause and the intent does not say which links do."""
+    """Yield one violation where super-spines pause and the intent does not declare which links do."""
     if not view.fabric.declared or view.fabric.pfc_tiers is not None:
         return
     top = [ports for ports in view.lossless_sets if ports.switch.tier is Tier.SUPER_SPINE]

@@ -5,11 +5,10 @@ Subject: intent
 
 ## What it does
 For each leaf with less uplink than host bandwidth and PFC on its uplinks, and in a fabric of pods for each spine with
-less towards super-spines than towards leaves, looks whether ECN marks on the lossless queues of the uplinks. Without
-marking it warns, and from 4:1 on it is an error. A declared `oversubscription` changes nothing here: who states the
-ratio accepts less bandwidth (TOP001), which says nothing of how senders learn about it. With marking, the ratio is
-TOP001's alone. That a lossless class marks nowhere is the ECN rules' business; this rule speaks of what follows from
-both together.
+less towards super-spines than towards leaves, checks that ECN marks on the lossless queues of the uplinks. Without
+marking it warns, and from 4:1 on it is an error. A declared `oversubscription` changes nothing here: it accepts less
+bandwidth (TOP001), but does not slow senders down. With marking, the ratio is TOP001's alone. A lossless class without
+any marking is reported by the ECN rules; this rule reports the effect of both together.
 
 ## Why it breaks a lossless fabric
 Above 1:1 the uplinks are a standing point of congestion. Nothing but pauses then ends it: they reach every
@@ -39,7 +38,7 @@ topology:
 Add uplinks until the ratio is 1:1, or give the lossless class an `ecn` curve and use DCQCN.
 
 ## Sources
-- Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015 (what PFC does to bystanders)
+- Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015 (the effect of PFC on victim flows)
 - arithmetic: at R:1 a queue that is fed at line rate may forward 1/R of the time
 """
 

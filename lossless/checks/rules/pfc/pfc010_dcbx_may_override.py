@@ -1,4 +1,4 @@
-"""A NIC whose firmware speaks DCBX may let its switch overrule PFC.
+"""A NIC whose firmware runs DCBX may let its switch overrule PFC.
 
 Severity: warning
 Fix: unsafe
@@ -9,9 +9,9 @@ Looks for `hosts.dcbx: firmware`. With `os`, the default, the rendered script ta
 before it sets anything.
 
 ## Why it breaks a lossless fabric
-ConnectX firmware is willing by default: it takes the PFC and ETS settings that its neighbor offers over LLDP. A
-switch that offers none changes nothing; one that does, or that somebody puts in its place, switches the lossless
-priority off at the next link-up, with no trace in any file.
+ConnectX firmware is willing by default: it takes the PFC and ETS settings that its neighbor offers over LLDP. A switch
+that offers none changes nothing; one that does, or a replacement that does, switches the lossless priority off at the
+next link-up, with no trace in any file.
 
 ## Bad
 ```yaml intent base=leaf-spine

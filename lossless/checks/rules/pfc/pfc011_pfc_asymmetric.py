@@ -6,7 +6,7 @@ Subject: device
 
 ## What it does
 Looks for `pfc_asym` `on` in the `PORT` rows of a deployed switch, on ports that are up. Where its intent is checked
-with it and states `pfc: {asymmetric: on}`, somebody has decided on it and nothing is reported.
+with it and states `pfc: {asymmetric: on}`, asymmetric PFC is intended and nothing is reported.
 
 ## Why it breaks a lossless fabric
 Such a port still sends pauses only for the priorities of `pfc_enable`, but obeys pauses of all eight. Its neighbor
@@ -34,7 +34,7 @@ priorities in its mask: a storm of another one has no end.
 state `pfc: {asymmetric: on}` in the intent.
 
 ## Sources
-- sonic-swss orchagent/portsorch.cpp @e6b0c5b (setPortPfcAsym: separate modes, 0xff for what is obeyed)
+- sonic-swss orchagent/portsorch.cpp @e6b0c5b (setPortPfcAsym: separate modes, 0xff for the obeyed priorities)
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per mask of ports that obey more than it says."""
+    """Yield a violation per mask of ports that obey pauses of priorities outside it."""
     rows = device.tables.table("PORT").items()
     asymmetric = {name for name, row in rows if row.fields.get("pfc_asym") == "on"}
     if asymmetric and device.intended:

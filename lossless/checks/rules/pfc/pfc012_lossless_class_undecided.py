@@ -1,15 +1,15 @@
-"""An intent must say which class is lossless, or that none is.
+"""An intent must declare which class is lossless, or that none is.
 
 Severity: error
 Subject: intent
 
 ## What it does
-Warns where no class has `lossless: true` and nothing says that this is meant; it is an error where DCQCN is on and so
-has no priority to run on, which `render` refuses, and where `pfc: off` is stated and a class is lossless after all.
+Warns where no class has `lossless: true` and the intent does not state `pfc: off`; it is an error where DCQCN is on and
+so has no priority to run on, which `render` refuses, and where `pfc: off` is stated and a class is lossless after all.
 
 ## Why it breaks a lossless fabric
-A class is lossy unless it says otherwise: a forgotten `lossless: true` gives a fabric without PFC, headroom or
-watchdog, in which every other rule has nothing to find. RDMA then drops at the first congestion.
+A class is lossy by default: a forgotten `lossless: true` gives a fabric without PFC, headroom or watchdog, in which
+every other rule has nothing to find. RDMA then drops at the first congestion.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation where classes and policy contradict each other, or nobody has decided."""
+    """Yield a violation where classes and policy contradict each other, or neither makes a class lossless."""
     fabric = view.fabric
     lossless = fabric.classes.lossless
     if lossless and fabric.lossy_origin is not None:
@@ -74,7 +74,7 @@ def check(view: View) -> Results:
 
 
 def _undecided(fabric: Fabric) -> Origin:
-    """Return the class called rdma, where it would be said; else the classes."""
+    """Return the class called rdma, where ``lossless`` would be stated; else the classes."""
     rdma = fabric.classes.named("rdma")
     if rdma is not None and rdma.origin.path != ("preset",):
         return rdma.origin.at("lossless")

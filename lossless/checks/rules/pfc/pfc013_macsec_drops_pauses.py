@@ -4,10 +4,10 @@ Severity: error
 Subject: devices
 
 ## What it does
-Compares how the two ports of a link with MACsec and PFC treat PFC frames, `pfc_encryption_mode` of their `PORT`
-rows: `bypass`, which holds where none is written, sends them in clear and takes both kinds; `encrypt` encrypts and
-takes both; `strict_encrypt` encrypts, and takes only what is encrypted. The file of one switch alone shows nothing
-of what its neighbor does, and is not checked.
+Compares how the two ports of a link with MACsec and PFC treat PFC frames, `pfc_encryption_mode` of their `PORT` rows:
+`bypass`, the default, sends them in clear and takes both kinds; `encrypt` encrypts and takes both; `strict_encrypt`
+encrypts, and takes only encrypted ones. The file of one switch alone does not show its neighbor's mode, and is not
+checked.
 
 ## Why it breaks a lossless fabric
 A port in mode `strict_encrypt` discards the pauses that come in clear, and keeps sending into the full buffers of
@@ -33,7 +33,7 @@ its neighbor. Both masks agree, both sides count the pauses they send, and lossl
 Give both ports the same `pfc_encryption_mode`.
 
 ## Sources
-- sonic-net/SONiC doc/macsec/MACsec_hld.md @0969ba4 (what each mode sends and takes, and the default)
+- sonic-net/SONiC doc/macsec/MACsec_hld.md @0969ba4 (the frames that each mode sends and takes, and the default)
 - sonic-swss orchagent/macsecorch.cpp @012ee75 (createPFCEntry)
 - Bai et al., Empowering Azure Storage with RDMA, NSDI 2023, section 8.3 (vendors that did not agree)
 """

@@ -11,9 +11,9 @@ PFC, without 2 and 6 where tunnel remapping added them, and the speed. Headroom 
 checked port by port.
 
 ## Why it breaks a lossless fabric
-Flows are spread over the members by a hash. Those that meet the one member without PFC are dropped in every
-congestion, the others never: the same job loses packets with some peers and not with others, and no counter of the
-LAG shows why. A slower member is congested while the others are idle, and pauses what was meant for them.
+Flows are spread over the members by a hash. Those that meet the one member without PFC are dropped in every congestion,
+the others never: the same job loses packets with some peers and not with others, and no counter of the LAG shows why. A
+slower member is congested while the others are idle, and pauses the traffic for them.
 
 ## Bad
 ```json config_db base=leaf
@@ -107,7 +107,7 @@ def _mask_violation(device: Device, lag: str, members: Sequence[Port]) -> Violat
             short[0].origin,
             (whole.qos.pfc.origin if whole.qos else None, f"{whole.name} has {spell(full)}"),
         ),
-        # It knows that the same flows use both ports; but other ports may lack PFC for reasons of their own.
+        # The same flows use both ports; but other ports may lack PFC for reasons of their own.
         conclusive=_only_members(device, short),
         fix=tuple(
             edit for port in short if port.qos for edit in field(port.qos.pfc.origin, priority_list(full))
@@ -116,7 +116,7 @@ def _mask_violation(device: Device, lag: str, members: Sequence[Port]) -> Violat
 
 
 def _only_members(device: Device, short: Sequence[Port]) -> bool:
-    """Return whether no port beside these members lacks what they lack."""
+    """Return whether only these members lack the priorities that they lack."""
     masks = {_mask(port) for port in short}
     others = (port for port in device.switch.ports if port.qos and port.admin_up is not False)
     return not any(_mask(port) in masks for port in others if port not in short)

@@ -5,15 +5,15 @@ Fix: unsafe
 Subject: device
 
 ## What it does
-Looks at the maps that `PORT_QOS_MAP` binds on ports in service with PFC: TC to queue, TC to priority group, and PFC
-priority to queue. A port that binds none where at least half of the ports do is a warning, and so is a port without
-a map of TC to queue, whatever the others have. Where most ports bind none of the two other maps, what the chip does is
-*not checked*. A DSCP map that is missing is CLS004's, a map that is named and not there CFG002's.
+Checks the maps that `PORT_QOS_MAP` binds on ports in service with PFC: TC to queue, TC to priority group, and PFC
+priority to queue. A port that binds none where at least half of the ports do is a warning, and so is a port without a
+map of TC to queue, even where the others have none. Where most ports bind none of the two other maps, the chip's
+default is *not checked*. A DSCP map that is missing is CLS004's, a map that is named and does not exist CFG002's.
 
 ## Why it breaks a lossless fabric
 Without a map the chip's own default holds, which differs from chip to chip: all traffic classes in one priority group,
 or each in its own. RDMA then fills a group without headroom, or a pause stops another queue than the one that fills.
-Without a map of TC to queue SAI asks for queue 0 for all packets, which no pause of RDMA's priority stops.
+Without a map of TC to queue SAI requires queue 0 for all packets, which no pause of RDMA's priority stops.
 
 ## Bad
 ```json config_db base=leaf
@@ -92,13 +92,13 @@ def _bound(qos: PortQos, field: str) -> bool:
 
 
 def _named(device: Device, ports: PortSet, field: str) -> bool:
-    """Return whether the row names a map that is not there."""
+    """Return whether the row names a map that does not exist."""
     row = device.tables.row("PORT_QOS_MAP", ports.ports[0].name)
     return row is not None and bool(row.reference(field))
 
 
 def _map_of(device: Device, sets: Sequence[PortSet], field: str) -> str:
-    """Return the map that ports bind, empty where it is not one."""
+    """Return the map that ports bind, empty where they bind several or none."""
     rows = (device.tables.row("PORT_QOS_MAP", port.name) for ports in sets for port in ports.ports)
     names = {row.reference(field) for row in rows if row is not None}
     return min(names) if len(names) == 1 else ""

@@ -13,9 +13,9 @@ are one finding.
 
 ## Why it breaks a lossless fabric
 RoCE resends everything after a lost packet. PFC on the tiers below does not help: a leaf that pauses its spine fills
-the spine, and the spine drops what arrives from above instead of pausing it. DCQCN makes such losses rarer; it does
-not rule them out, since it reacts only after a round trip. It is safe to leave a tier out where no lossless traffic
-crosses it, which the operator knows and an intent does not say.
+the spine, and the spine drops traffic from above instead of pausing it. DCQCN makes such losses rarer; it does not rule
+them out, since it reacts only after a round trip. It is safe to leave a tier out where no lossless traffic crosses it,
+which the operator knows and an intent does not declare.
 
 ## Bad
 ```yaml intent base=leaf-spine

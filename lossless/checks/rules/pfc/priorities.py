@@ -1,4 +1,4 @@
-"""What the PFC rules share: which priorities a port pauses, and which it has lossless buffers for."""
+"""Shared by the PFC rules: the priorities that a port pauses, and those that it has lossless buffers for."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import PortSet
 
 REMAPPED = frozenset({2, 6})
-"""What tunnel QoS remapping adds to ``pfc_enable`` of some ports and, by design, not to the watchdog mask
+"""The priorities that tunnel QoS remapping adds to ``pfc_enable`` of some ports and, by design, not to the watchdog
+mask
 (sonic-net/SONiC doc/qos/tunnel_dscp_remapping.md)."""
 
 
@@ -31,7 +32,7 @@ def remapped(qos: PortQos) -> frozenset[int]:
 def used_classes(qos: PortQos) -> frozenset[int]:
     """Return the traffic classes that some DSCP or trusted 802.1p priority leads to.
 
-    All of them where the map of 802.1p priorities is missing; what no map names goes to TC 0
+    All of them where the map of 802.1p priorities is missing; a value without an entry goes to TC 0
     (opencomputeproject/SAI inc/saiqosmap.h @1d330f5).
     """
     if qos.trust_dot1p and qos.dot1p_to_tc is None:
@@ -70,8 +71,9 @@ def paused_classes(qos: PortQos) -> frozenset[int]:
 def is_lossy(profile: BufferProfile | None) -> bool:
     """Return whether an egress profile is for lossy queues, which drop at their tail.
 
-    By name, its own or its pool's: every buffer template of SONiC says so (device/**/buffers_defaults_*.j2
-    @086b03b), and pools and thresholds do not decide it: some chips put all queues on one pool.
+    The name decides, its own or its pool's: every buffer template of SONiC uses such names
+    (device/**/buffers_defaults_*.j2 @086b03b). Pools and thresholds do not decide it: some chips put all queues on one
+    pool.
     """
     names = (profile.name, profile.pool.name if profile.pool else "") if profile else ()
     return any("lossy" in name for name in names)
@@ -84,10 +86,10 @@ def by_switch(sets: Iterable[PortSet]) -> Iterator[tuple[Switch, list[PortSet]]]
 
 
 def uncovered(device: Sequence[PortSet], ports: PortSet) -> tuple[int, ...]:
-    """Return the priorities that a port leaves without PFC against everything else on the switch.
+    """Return the priorities that a port leaves without PFC, unlike other ports of the switch.
 
-    Other ports pause them, traffic here maps to them, and this port's own buffers are lossless for them; where
-    DSCPs are named and the port has some PFC, its buffers need not say so as well.
+    Other ports pause them, traffic here maps to them, and this port's own buffers are lossless for them; where DSCPs
+    are named and the port has some PFC, its buffers need not be.
     """
     qos, classes = ports.qos, ports.switch.classes
     used = used_classes(qos)

@@ -12,10 +12,10 @@ the schedulers of queues and the version of the configuration database. Switches
 are left out.
 
 ## Why it breaks a lossless fabric
-A switch that watches longer, or not at all, than its neighbors of the same role keeps pausing when they have long
-let go, and the one that is different is the one nobody looks at. In a well-known incident a new switch model
-brought other defaults than the rest of its tier. Where one spine of a tier routes statically, the others move load
-onto the very links that it keeps full.
+A switch that watches longer than its neighbors of the same role, or not at all, keeps pausing long after they have
+restored their queues, and a single different switch is easily overlooked. In a well-known incident a new switch model
+brought other defaults than the rest of its tier. Where one spine of a tier routes statically, the others move load onto
+the very links that it keeps full.
 
 ## Bad
 ```json config_db base=wired-leaf beside=wired-leaf2,wired-leaf3
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.deployed_devices import DeployedDevices
 
 _TIMES = 2
-"""Pools so many times larger or smaller than usual are reported: a choice of ours, above what cable lengths explain."""
+"""Pools so many times larger or smaller than usual are reported: our own choice, above any effect of cable lengths."""
 _HELP = "bring the switch in line with its role, or give it a role of its own"
 
 
@@ -72,7 +72,7 @@ def across(devices: DeployedDevices) -> Results:
     # What a class is worth may be meant to differ.
     for outlier in outliers(devices, "scheduler"):
         yield outlier_violation(outlier)._replace(help=_HELP, severity="info")
-    # An upgrade goes from switch to switch, so two releases at a time are nothing wrong.
+    # An upgrade goes from switch to switch, so two releases at a time are normal.
     for outlier in outliers(devices, "release"):
         yield outlier_violation(outlier)._replace(help=_HELP, severity="info")
 

@@ -8,8 +8,8 @@ Compares maps of the same table and name over all switches of a role (`DEVICE_ME
 queue, TC to priority group, and both maps of PFC priorities. It names the entries that differ.
 
 ## Why it breaks a lossless fabric
-The same packet is lossless on one leaf and not on the next. Whoever reads `AZURE` in both files takes them for the
-same map, and traffic that moves to another leaf loses its protection there.
+The same packet is lossless on one leaf and not on the next. The name `AZURE` in both files looks like the same map, and
+traffic that moves to another leaf loses its protection there.
 
 ## Bad
 ```json config_db base=wired-leaf beside=wired-leaf2,wired-leaf3

@@ -1,4 +1,4 @@
-"""What the role rules share: switches that are set otherwise than the others of their role."""
+"""Shared by the role rules: switches with other settings than the others of their role."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class SwitchSetting(NamedTuple):
-    """One switch and what it is set to."""
+    """One switch and the value of its setting."""
 
     switch: DeviceSummary
     setting: SharedSetting
@@ -25,9 +25,9 @@ class SwitchSetting(NamedTuple):
 class Outlier(NamedTuple):
     """Switches with one value of a setting, where the others of their role have another.
 
-    ``usual`` are those others: the most, or where no value has the most switches the first by name.
-    ``group`` names whom they are compared with. ``subjects`` are what they differ in at one place of the file.
-    ``same_model`` is False where switches of one model agree, and only other models of the role do not.
+    ``usual`` are those others: the most, or where no value has the most switches the first by name. ``group`` names the
+    switches they are compared with. ``subjects`` are the differing settings at one place of the file. ``same_model`` is
+    False where switches of one model agree, and only other models of the role do not.
     """
 
     group: str
@@ -44,7 +44,7 @@ class Outlier(NamedTuple):
 
     @property
     def proportion(self) -> str:
-        """How many have the usual value: ``2 of 3 switches of the role ToRRouter``."""
+        """The number of switches with the usual value: ``2 of 3 switches of the role ToRRouter``."""
         return f"{len(self.usual)} of {self.of} switches of {self.group}"
 
     @property
@@ -76,7 +76,7 @@ def outliers(devices: DeployedDevices, kind: str) -> Iterator[Outlier]:
 def outliers_by_model(devices: DeployedDevices, kind: str) -> Iterator[Outlier]:
     """Yield switches that differ from others of their role and model, and models that differ within a role.
 
-    What a chip needs may differ from model to model, so only the first is likely a mistake.
+    Chips of several models may need different values, so only the first is likely a mistake.
     """
     for role, members in devices.roles:
         models = grouped((member.hwsku or "", member) for member in members)

@@ -5,15 +5,15 @@ Confidence: medium
 Subject: fabric
 
 ## What it does
-Adds up the weights of the queues that share a port by weight, and asks whether the lossless ones get at least
-half of what equal weights would give them. With an intent, or where RDMA's DSCPs are named, each lossless queue
-is asked alone; on a deployed switch that does not say which of its lossless queues carries RDMA, all are
-asked together. Stock SONiC's 15 of 100 for each of two queues in seven is a sound share.
+Adds up the weights of the queues that share a port by weight, and checks that the lossless ones get at least half of an
+equal share. With an intent, or where RDMA's DSCPs are named, each lossless queue is checked alone; on a deployed switch
+that does not declare which of its lossless queues carries RDMA, all are checked together. Stock SONiC's 15 of 100 for
+each of two queues in seven is a sound share.
 
 ## Why it breaks a lossless fabric
-What a lossless queue cannot send is not dropped, it is kept: while the other queues are busy, a queue of 2 %
-drains at 2 % of the link, its ingress groups fill, and the pause propagates to ports that have nothing to do with
-it. It is mostly a slip: a weight of 1 left from a default, or a percentage in the wrong class.
+A lossless queue does not drop the traffic that it cannot send, it holds it: while the other queues are busy, a queue of
+2 % drains at 2 % of the link, its ingress groups fill, and the pause propagates to ports with unrelated traffic. The
+usual cause is a slip: a weight of 1 left from a default, or a percentage in the wrong class.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -50,7 +50,7 @@ classes:
 ```
 
 ## Fix
-Give RDMA the share of the link it is to have when everything else is busy too; half is what vendors publish.
+Give RDMA the share of the link that it needs while everything else is busy too; vendors publish half.
 
 ## Sources
 - CumulusNetworks/docs cumulus-linux-514 RDMA-over-Converged-Ethernet-RoCE.md @1ffba62 (50 % for RDMA)
@@ -94,7 +94,7 @@ def check(view: View) -> Results:
 
 
 def _asked(ports: PortSet, numbers: list[int]) -> list[tuple[int, ...]]:
-    """Return which queues have to have a share: each that carries RDMA, or all where it is not known which does."""
+    """Return the queues that need a share: each that carries RDMA, or all together where that is unknown."""
     classes = ports.switch.classes
     if classes.knowledge == "inferred":
         return [tuple(numbers)] if numbers else []
@@ -122,6 +122,6 @@ def _violation(
 
 
 def _remedy(view: View, numbers: tuple[int, ...]) -> str:
-    """Return what to raise: the class's share in an intent, else the weight of its scheduler."""
+    """Return the setting to raise: the class's share in an intent, else the weight of its scheduler."""
     names = [cls.name for cls in view.fabric.classes.lossless if cls.priority in numbers]
     return f"raise classes.{names[0]}.bandwidth" if view.fabric.declared and names else "raise its weight"

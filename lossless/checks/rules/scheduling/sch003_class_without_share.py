@@ -9,8 +9,8 @@ class gets weight 1. Lossless ones are SCH001's, and weights that a switch canno
 switch need not add up to 100, so their sum is not checked.
 
 ## Why it breaks a lossless fabric
-One per cent is what the class has as soon as the link is busy. If it carries CNPs, senders hear of congestion
-too late; if it carries routing, sessions are at stake; and the intent does not show it.
+The class has one per cent as soon as the link is busy. If it carries CNPs, senders slow down too late; if it carries
+routing, sessions are at stake; and the intent does not show it.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -68,7 +68,7 @@ def check(view: View) -> Results:
 
 
 def _unstated(scheduler: Scheduler) -> bool:
-    """Return whether nobody stated the share: then its origin is the nearest key above where it would stand."""
+    """Return whether no share is stated: the origin is then the nearest key above the place of the share."""
     return scheduler.origin.mark == "key"
 
 

@@ -4,16 +4,16 @@ Severity: warning
 Subject: fabric, switch
 
 ## What it does
-Looks at the STRICT queues of ports with PFC that no limit keeps below the port's speed. A lossless one is a
-warning: all other queues wait for it. So is one of bulk traffic where a lossless queue has to wait for it: with
-an intent, a class that takes the rest, or a DSCP below 40 (CS5) that is not CNP's; on a switch, the queue of
-DSCP 0. On a switch that runs another system, queues with a share may wait on ports without PFC too. CNP, EF, CS5 to
-CS7 and capped queues are what strict service is for.
+Looks at the STRICT queues of ports with PFC that no limit keeps below the port's speed. A lossless one is a warning:
+all other queues wait for it. So is one of bulk traffic where a lossless queue has to wait for it: with an intent, a
+class that takes the rest, or a DSCP below 40 (CS5) that is not CNP's; on a switch, the queue of DSCP 0. On a switch
+that runs another system, queues with a share may wait on ports without PFC too. Strict service is meant for CNP, EF,
+CS5 to CS7 and capped queues.
 
 ## Why it breaks a lossless fabric
-A strict queue is served for as long as it holds anything. RDMA fills links for seconds: behind it BGP misses
-its hold time, and CNPs wait for the very traffic they are to slow down. The other way round, one bulk transfer
-stops RDMA, and what a lossless queue cannot send is paused upstream.
+A strict queue is served for as long as it holds a packet. RDMA fills links for seconds: behind it BGP misses its hold
+time, and CNPs wait for the very traffic they are to slow down. The other way round, one bulk transfer stops RDMA, and
+the traffic that a lossless queue cannot send is paused upstream.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -106,7 +106,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import PortSet, View
 
 CONTROL_DSCPS = range(40, 64)
-"""CS5, EF, CS6, CS7 and what lies between: signaling, voice and routing (RFC 2474, RFC 3246)."""
+"""CS5, EF, CS6, CS7 and the code points between them: signaling, voice and routing (RFC 2474, RFC 3246)."""
 _BEST_EFFORT = 0
 
 
@@ -129,7 +129,7 @@ def check(view: View) -> Results:
 def on_switch(switch: SwitchConfiguration) -> Results:
     """Yield a violation per scheduler of another system that serves unmarked traffic before queues with a share.
 
-    Where PFC is on, :func:`check` says what waits.
+    Ports with PFC are left to :func:`check`.
     """
     uses: dict[Scheduler, list[tuple[PortSet, tuple[int, ...]]]] = {}
     for ports in switch.view.port_sets:
@@ -163,7 +163,7 @@ def _queue_of_unmarked(qos: PortQos) -> int | None:
 
 
 def _strict(view: View) -> Iterator[tuple[_StrictQueue, str]]:
-    """Yield each such queue with the bulk traffic it carries, or nothing where it is lossless itself."""
+    """Yield each strict queue with the bulk traffic it carries, empty where it is lossless itself."""
     lossless: dict[int, list[int]] | None = None
     for ports in view.lossless_sets:
         for queue in ports.qos.queues:
@@ -189,7 +189,7 @@ def _for_cnps(view: View, number: int) -> bool:
 
 
 def _bulk_traffic(view: View, ports: PortSet, number: int) -> str | None:
-    """Return what bulk traffic a queue carries, None where it is not known to carry any."""
+    """Return a name for the bulk traffic of a queue, None where it is not known to carry any."""
     if view.fabric.declared:
         return next((f"class {c.name}" for c in _bulk_classes(view) if c.priority == number), None)
     return f"DSCP {_BEST_EFFORT}" if _queue_of(ports.qos, _BEST_EFFORT) == number else None

@@ -11,9 +11,9 @@ checked; it depends on their size. On other systems the limit is that of `shape`
 of the port is not known, a limit below 10 Gb/s is a warning, and any other is not checked.
 
 ## Why it breaks a lossless fabric
-A queue that may not send what the link could is congested whenever one sender runs at full speed. Nothing is
-dropped, so everything in excess is held by pauses, all the time, and they spread upstream. The watchdog sees
-a queue that does not drain and drops it.
+A queue with a limit below the link rate is congested whenever one sender runs at full speed. Since it drops nothing,
+the excess is held by pauses all the time, and they spread upstream. The watchdog detects a queue that does not drain
+and drops it.
 
 ## Bad
 ```json config_db base=leaf
@@ -67,7 +67,7 @@ Remove `pir`, or set it to the speed of the port: 400G is 50,000,000,000 bytes p
 - CumulusNetworks/docs content/cumulus-linux-519/.../Quality-of-Service/_index.md @16b8323 (max-rate and port-max-rate
   count kb/s)
 - Cisco, Nexus 9000 NX-OS QoS Configuration Guide 10.1(x), "Configuring Queuing and Scheduling" (a maximum rate keeps
-  what exceeds it in the queue)
+  excess packets in the queue)
 """
 
 from __future__ import annotations

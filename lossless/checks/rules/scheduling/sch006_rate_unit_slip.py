@@ -11,8 +11,8 @@ as one: a warning on a queue with strict scheduling, which it was to keep in bou
 then does nothing. Larger limits mean "none", and limits in packets are not checked.
 
 ## Why it breaks a lossless fabric
-A rate in bits is eight times what was meant. A strict queue that was to have 80 % of the link has all of it, and
-the lossless queues behind it are starved; a guarantee that exceeds the link leaves nothing to guarantee others.
+A rate in bits is eight times the intended one. A strict queue with an intended 80 % of the link has all of it, and the
+lossless queues behind it are starved; a guarantee above the link rate leaves no bandwidth for other guarantees.
 
 ## Bad
 ```json config_db base=leaf

@@ -1,4 +1,4 @@
-"""What the scheduling rules share: which scheduler serves which queues, and what rates and weights mean on a port."""
+"""Shared by the scheduling rules: the queues that each scheduler serves, and the rates and weights on a port."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _by_scheduler(queues: Iterator[tuple[Scheduler, PortSet, int]]) -> Iterator[
 
 
 def scheduler_of(qos: PortQos, number: int) -> Scheduler | None:
-    """Return what serves a queue, None where no row says."""
+    """Return the scheduler of a queue, None where no row binds one."""
     queue = qos.queues[number]
     return queue.scheduler if queue else None
 

@@ -1,4 +1,4 @@
-"""What SONiC's models refuse in a file, as violations: rows that make the same mistake are one violation."""
+"""Refusals of SONiC's models in a file, as violations: rows that make the same mistake are one violation."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Confidence, Severity
 
 REFUSED = "config reload FILE, config apply-patch and gNMI refuse the whole file; a plain boot does not check"
-"""What follows from anything that the models refuse (sonic-utilities config/main.py, config_file_yang_validation)."""
+"""The consequence of every refusal (sonic-utilities config/main.py, config_file_yang_validation)."""
 _PORTS = "PORT"
 _OF_TABLE = ("has no ", "is unknown ")
-"""What a message says of the table itself, and so needs its name."""
+"""Parts of messages about the table itself, which therefore need its name."""
 
 
 _UNKNOWN = ("has no field", "has no row")
@@ -33,7 +33,7 @@ _ELSEWHERE = "in part of a configuration such rows may lie in another file"
 
 
 class RefusalCause(NamedTuple):
-    """Problems that are one mistake, in the order of their places; ``who`` says who minds, where it is not SONiC."""
+    """Problems of one mistake, in the order of their places; ``who`` names the program that refuses, if not SONiC."""
 
     message: str
     problems: tuple[SchemaViolation, ...]
@@ -66,12 +66,12 @@ def _may_lie_elsewhere(device: Device, problem: SchemaViolation) -> bool:
 
 
 def _is_in_brackets(problem: SchemaViolation) -> bool:
-    """Return whether a row is named in the form of before 202111, which no table makes good."""
+    """Return whether a row is named in brackets, the form of before 202111, which no table accepts."""
     return problem.flaw.value.startswith("[")
 
 
 def _place(problem: SchemaViolation) -> tuple[list[tuple[int, str]], str]:
-    """Return what orders problems as people count: Ethernet4 before Ethernet12."""
+    """Return a sort key of problems with numbers in numeric order: Ethernet4 before Ethernet12."""
     parts = re.findall(r"\d+|\D+", "|".join(problem.path))
     return [(int(p[:20]) if p.isdecimal() and p.isascii() else -1, p) for p in parts], problem.flaw.message
 
@@ -85,7 +85,7 @@ def _by_message(device: Device, problems: Iterable[SchemaViolation]) -> Iterator
 
 
 def _mistake(problem: SchemaViolation) -> str:
-    """Return what problems of one mistake share: names that a table does not have are one, misspelled ones apart."""
+    """Return the key of a mistake: one for all names that a table does not have, its message for any other."""
     flaw = problem.flaw
     of_table = next((words for words in _UNKNOWN if flaw.message == f"{words} {flaw.value}"), None)
     return of_table if of_table and not flaw.help.startswith("did you mean") else flaw.message
@@ -100,7 +100,7 @@ def _unknown_names(mistake: str, problems: list[SchemaViolation]) -> str:
 
 
 def _at_poll(device: Device, cause: RefusalCause) -> RefusalCause:
-    """Return timers below the poll interval: where all rows are, the interval is to blame."""
+    """Return timers below the poll interval as one cause: the interval itself, where all rows are below it."""
     rows = device.tables.data["PFC_WD"]
     poll = Origin(device.tables.file, ("PFC_WD", "GLOBAL", POLL))
     if isinstance(rows, dict) and len(cause.problems) == len(rows.keys() - {"GLOBAL"}):
@@ -154,7 +154,7 @@ def _without_table(device: Device, target: str, problems: tuple[SchemaViolation,
 
 
 def _in_brackets(problems: tuple[SchemaViolation, ...]) -> RefusalCause:
-    """Return what is said of all references in brackets: CFG002 says what the device makes of them."""
+    """Return one cause for all references in brackets; CFG002 reports their effect on the device."""
     first = problems[0]
     plain = re.split(r"[|:]", first.flaw.value.strip("[]"), maxsplit=1)[-1]
     fields = ", ".join(sorted({problem.flaw.message or "key" for problem in problems}))

@@ -39,7 +39,7 @@ Add the row that is named, or correct the name.
 
 ## Sources
 - sonic-buildimage src/sonic-yang-models/yang-models @086b03b (release by release: profiles/sonic/schema.json)
-- sonic-utilities config/main.py @691b1bb (what is checked by the models: config reload FILE, patches)
+- sonic-utilities config/main.py @691b1bb (the commands that check against the models: config reload FILE, patches)
 """
 
 from __future__ import annotations

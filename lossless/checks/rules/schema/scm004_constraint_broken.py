@@ -5,14 +5,14 @@ Subject: device
 Needs: refusals
 
 ## What it does
-Checks what the models demand between fields: a threshold's maximum not below its minimum, and never without one;
-`pir`, `cbs` and `pbs` of a scheduler only beside what they build on; `percentage` of a pool only without `size` and
-only in the dynamic buffer model; watchdog timers not below the poll interval; `all` alone in a list of speeds;
+Checks the constraints of the models between fields: a threshold's maximum not below its minimum, and never without one;
+`pir`, `cbs` and `pbs` of a scheduler only beside the fields they depend on; `percentage` of a pool only without `size`
+and only in the dynamic buffer model; watchdog timers not below the poll interval; `all` alone in a list of speeds;
 thresholds of CRM in order.
 
 ## Why it breaks a lossless fabric
-A profile whose maximum lies below its minimum is refused by orchagent as well, and the queue keeps what it had: no
-marking. Other constraints the daemons do not check at all; then the tools that do refuse the file.
+A profile whose maximum lies below its minimum is refused by orchagent as well, and the queue keeps its previous
+profile: no marking. Other constraints are not checked by the daemons at all; the tools that check refuse the file.
 
 ## Bad
 ```json config_db base=leaf
@@ -39,7 +39,7 @@ Change the field that is named, or the one it is compared with.
 
 ## Sources
 - sonic-buildimage src/sonic-yang-models/yang-models @086b03b (release by release: profiles/sonic/schema.json)
-- sonic-utilities config/main.py @691b1bb (what is checked by the models: config reload FILE, patches)
+- sonic-utilities config/main.py @691b1bb (the commands that check against the models: config reload FILE, patches)
 """
 
 from __future__ import annotations

@@ -9,7 +9,8 @@ Looks for the mandatory fields of each row: `lanes` and `speed` of a port, `type
 `pool` of a buffer profile, the parameters of the dynamic buffer model. Ports of a chassis supervisor need no lanes.
 
 ## Why it breaks a lossless fabric
-A profile without its pool is never made, and whatever names it waits. The tools that check refuse the file.
+A profile without its pool is never created, and every row that refers to it waits. The tools that check refuse the
+file.
 
 ## Bad
 ```json config_db base=leaf
@@ -34,7 +35,7 @@ Add the field that is named.
 
 ## Sources
 - sonic-buildimage src/sonic-yang-models/yang-models @086b03b (release by release: profiles/sonic/schema.json)
-- sonic-utilities config/main.py @691b1bb (what is checked by the models: config reload FILE, patches)
+- sonic-utilities config/main.py @691b1bb (the commands that check against the models: config reload FILE, patches)
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The key of a row must have the parts that its table asks for.
+"""The key of a row must have the parts that its table requires.
 
 Severity: warning
 Subject: device
@@ -32,11 +32,11 @@ that check refuse the file.
 ```
 
 ## Fix
-Write the key as the message asks for it, one row for each port.
+Write the key in the form that the message names, one row for each port.
 
 ## Sources
 - sonic-buildimage src/sonic-yang-models/yang-models @086b03b (release by release: profiles/sonic/schema.json)
-- sonic-utilities config/main.py @691b1bb (what is checked by the models: config reload FILE, patches)
+- sonic-utilities config/main.py @691b1bb (the commands that check against the models: config reload FILE, patches)
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A table that SONiC has no model for is never checked, and stops what checks.
+"""A table without a SONiC model is never checked, and stops the tools that check.
 
 Severity: info
 Confidence: medium
@@ -7,11 +7,12 @@ Needs: refusals
 
 ## What it does
 Lists the tables of a file for which no model of SONiC is known, in one finding: misspelled names, tables of another
-program, and tables that orchagent reads although nobody wrote a model, such as `TC_TO_DOT1P_MAP`. Tables that have a
-model but nothing to do with a lossless fabric are not checked and not listed; of adaptive routing SWS016 speaks.
+program, and tables that orchagent reads although they have no model, such as `TC_TO_DOT1P_MAP`. Tables that have a
+model but do not affect a lossless fabric are neither checked nor listed; tables of adaptive routing are reported by
+SWS016.
 
 ## Why it breaks a lossless fabric
-Under a misspelled name a whole table is missing: `PORT_QOS_MAPS` leaves every port without PFC, and nothing says so.
+Under a misspelled name a whole table is missing: `PORT_QOS_MAPS` leaves every port without PFC, without a message.
 `config reload FILE` aborts at a table without a model.
 
 ## Bad
@@ -29,7 +30,7 @@ Under a misspelled name a whole table is missing: `PORT_QOS_MAPS` leaves every p
 ```
 
 ## Fix
-Correct the name. Keep what the device really reads, but load it with `config load`, which does not check.
+Correct the name. Keep a table that the device really reads, but load the file with `config load`, which does not check.
 
 ## Sources
 - sonic-buildimage src/sonic-yang-models/yang-models @086b03b, tests/files/sample_config_db.json @0008cf7
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield one violation for all tables of a file that no model is known for."""
+    """Yield one violation for all tables of a file without a known model."""
     said = ARS_TABLES if PROFILE in device.tables.data else ()
     names = tuple(name for name in device.conformity.unknown_tables if name not in said)
     if not names:

@@ -1,18 +1,18 @@
-"""What is configured must exist in the release of the device.
+"""Configured fields and values must exist in the release of the device.
 
 Severity: warning
 Subject: device
 Needs: refusals
 
 ## What it does
-Where releases are known to differ, compares the file with the release that `VERSIONS|DATABASE|VERSION` tells: a
-field that a later release brought, a range that was changed. Where the release is unknown, or one whose models are not
-described, nothing is wrong that any known release accepts; what only master refuses is an info. Differences are claimed
+Where releases are known to differ, compares the file with the release in `VERSIONS|DATABASE|VERSION`: a field that a
+later release brought, a range that was changed. Where the release is unknown, or its models are not described, a field
+or value that any known release accepts is correct; one that only master refuses is an info. Differences are claimed
 only where a source proves them; the note names it.
 
 ## Why it breaks a lossless fabric
-A feature that the device does not have is skipped in silence: the watchdog history, the trimming or the speed that
-the file promises is not there. The tools that check refuse the file.
+A feature that the device does not have is skipped without a message: the watchdog history, the trimming or the speed of
+the file is missing on the device. The tools that check refuse the file.
 
 ## Bad
 ```json config_db base=leaf
@@ -39,7 +39,7 @@ Remove the field or correct the value, or upgrade the device first.
 
 ## Sources
 - sonic-buildimage src/sonic-yang-models/yang-models @086b03b (release by release: profiles/sonic/schema.json)
-- sonic-utilities config/main.py @691b1bb (what is checked by the models: config reload FILE, patches)
+- sonic-utilities config/main.py @691b1bb (the commands that check against the models: config reload FILE, patches)
 """
 
 from __future__ import annotations

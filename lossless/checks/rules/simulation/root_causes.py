@@ -1,4 +1,4 @@
-"""What decides how a port fared in a run, where that was written, and which rows have a part in it."""
+"""The setting that causes a port's outcome in a run, its place in a file, and the other rows with a part in it."""
 
 from __future__ import annotations
 
@@ -38,10 +38,11 @@ _PFC_THERE = "name the links of this port in pfc.tiers (PFC017)"
 
 
 class RootCause(NamedTuple):
-    """Where something is decided. ``rows`` have a part in it: an error in one of them is the same cause.
+    """The place of a setting that causes an outcome. ``rows`` have a part in it: an error in one of them is the same
+    cause.
 
-    ``profile`` is the buffer profile behind it. ``vendors_own``: it is what the vendor ships, or more. ``is_pool``: it
-    is the size of the pool. ``is_unpaused``: an intent wants no PFC on such links.
+    ``profile`` is the buffer profile behind it. ``vendors_own``: the setting is the vendor's, or larger. ``is_pool``:
+    it is the size of the pool. ``is_unpaused``: an intent wants no PFC on such links.
     """
 
     origin: Origin
@@ -53,7 +54,7 @@ class RootCause(NamedTuple):
 
 
 def headroom(run: SimulationFacts, spot: PortRef) -> RootCause:
-    """Return what decides the headroom of the class at a port.
+    """Return the setting of the class's headroom at a port.
 
     That is the hardware where its own rows are the headroom, and the intent where it wants no PFC on such links.
     """
@@ -74,7 +75,7 @@ def headroom(run: SimulationFacts, spot: PortRef) -> RootCause:
 
 
 def headroom_pool(run: SimulationFacts, spot: PortRef) -> RootCause:
-    """Return what decides the shared headroom that a port draws on."""
+    """Return the setting of the shared headroom pool that a port draws on."""
     profile = _profile(run, spot)
     if profile is None or profile.pool is None:
         return headroom(run, spot)
@@ -83,7 +84,7 @@ def headroom_pool(run: SimulationFacts, spot: PortRef) -> RootCause:
 
 
 def pool(run: SimulationFacts, spot: PortRef) -> RootCause:
-    """Return what decides how much of the buffer groups like that of a port share."""
+    """Return the pool whose size limits a port's buffer groups."""
     profile = _profile(run, spot)
     return the_class(run) if profile is None or profile.pool is None else _of_pool(profile, profile.pool)
 
@@ -95,7 +96,7 @@ def _of_pool(profile: BufferProfile, its_pool: Pool) -> RootCause:
 
 
 def queue(run: SimulationFacts, spot: PortRef) -> RootCause:
-    """Return what decides how much the queue of the class takes at a port: WRED that drops, else its profile."""
+    """Return the setting that limits the class's queue at a port: a dropping WRED profile, else its buffer profile."""
     row = _queue(run, spot)
     if row is None:
         return the_class(run)
@@ -113,7 +114,7 @@ def queue(run: SimulationFacts, spot: PortRef) -> RootCause:
 
 
 def watchdog(run: SimulationFacts, spot: PortRef) -> RootCause:
-    """Return what decides when the watchdog triggers on a port: its own row, else the first of its switch."""
+    """Return the timing of a port's watchdog: its own row, else the first of its switch."""
     ports = _port(run, spot)
     if ports is None:
         return the_class(run)
@@ -123,7 +124,7 @@ def watchdog(run: SimulationFacts, spot: PortRef) -> RootCause:
 
 
 def quickest_watchdog(run: SimulationFacts) -> RootCause:
-    """Return what decides when the first watchdog of a fabric triggers."""
+    """Return the timing of the watchdog that triggers first in a fabric."""
     sets = view_of(run).lossless_sets
     timed = [(row, ports.switch) for ports in sets if (row := ports.qos.watchdog) is not None]
     if not timed:
@@ -144,7 +145,7 @@ def link(run: SimulationFacts, spot: PortRef) -> RootCause:
 
 
 def the_class(run: SimulationFacts) -> RootCause:
-    """Return the class that was asked about; of devices, the PFC of the first port that has it on."""
+    """Return the simulated class; of devices, the PFC of the first port that has it on."""
     view = view_of(run)
     classes = (cls.origin for cls in view.fabric.classes.lossless if cls.priority == run.priority)
     ports = (port_set.qos.pfc.origin for port_set in view.lossless_sets)
@@ -152,14 +153,14 @@ def the_class(run: SimulationFacts) -> RootCause:
 
 
 def view_of(run: SimulationFacts) -> View:
-    """Return the fabric that was run."""
+    """Return the simulated fabric."""
     if run.view is None:
         raise ValueError("a run without a fabric has nothing to blame")
     return run.view
 
 
 def more_headroom(run: SimulationFacts, short: HeadroomUse) -> str:
-    """Return the fix for a short headroom: the vendor's value, or what the run would have used."""
+    """Return the fix for a short headroom: the vendor's value, or the headroom that the run would have used."""
     ports, profile = _port(run, short.spot), _profile(run, short.spot)
     if ports is None or profile is None or short.needed_bytes is None:
         return ""

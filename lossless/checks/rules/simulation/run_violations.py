@@ -1,4 +1,4 @@
-"""From what a run showed to violations: one for each root cause, unless another rule has reported it already."""
+"""Violations from a run: one for each root cause, unless another rule has reported it already."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ T = TypeVar("T")
 Placed = TypeVar("Placed", "HeadroomUse", "EgressRefusal")
 
 _OF_THE_SAME_PORTS = ("BUF001", "BUF003", "BUF013", "ECN001", "PFC005")
-"""Rules whose errors explain what a run loses at a port, whichever row they point at."""
+"""Rules whose errors explain loss at a port, whichever row they point at."""
 _HALVES = "a queue of half its pool drops in the model: chips whose buffer has two halves pause earlier than the model"
 
 
@@ -45,7 +45,7 @@ class VerdictEvidence(NamedTuple):
 
 
 def violations(run: SimulationRun, verdict: BufferVerdict, severity: Severity) -> Results:
-    """Yield the findings of one verdict: the gravest of each root cause, without what other rules report."""
+    """Yield the findings of one verdict: the gravest of each root cause, unless another rule reports it."""
     reported: set[Origin] = set()
     for evidence in _all(run.facts):
         if isinstance(evidence.outcome, MissingInput):
@@ -231,7 +231,7 @@ EVIDENCE_OF: dict[str, Callable[[SimulationFacts, SimulationCause], Iterator[Ver
 }
 
 
-# --- what they share ---
+# --- shared helpers ---
 
 
 def _evidence(
@@ -244,7 +244,7 @@ def _evidence(
     fix: str = "",
     data: dict[str, Json] | None = None,
 ) -> VerdictEvidence:
-    """Return a violation; what depends on a headroom from the vendor's table is information only (BUF002)."""
+    """Return a violation; one that depends on a headroom from the vendor's table is information only (BUF002)."""
     vendors_own = cause.verdict != "unsafe" and root.vendors_own
     violation = Violation(
         origin=root.origin,

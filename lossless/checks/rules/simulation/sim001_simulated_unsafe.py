@@ -85,8 +85,8 @@ topology:
 ```
 
 ## Fix
-Change what the help names: a threshold, or for a cycle the links. `lossless simulate` shows the whole run (for a
-cycle with `--workload all-to-all`), `lossless sweep` finds a value.
+Change the setting that the help names: a threshold, or for a cycle the links. `lossless simulate` shows the whole run
+(for a cycle with `--workload all-to-all`), `lossless sweep` finds a value.
 
 ## Sources
 - packet-level model of this project, held against ns-3.39 (inet-tub/ns3-datacenter @6ddb4a4)
@@ -104,7 +104,7 @@ if TYPE_CHECKING:
 
 
 def check(run: SimulationRun) -> Results:
-    """Yield a violation for each object that makes a run unsafe, or why nothing could be run."""
+    """Yield a violation for each object that makes a run unsafe, or the reason why no run was possible."""
     if run.facts.not_run is not None:
         yield MissingInput(run.facts.not_run)
     yield from violations(run, "unsafe", "error")

@@ -5,10 +5,10 @@ Subject: runs
 
 ## What it does
 With `lint --simulate`, warns where a run of the worst incast that the topology allows loses nothing but comes close:
-less than one frame of some headroom or of the shared headroom pool was left, a pause lasted half of what the watchdog
-allows, or frames are lost only if peers take as long to obey PFC as IEEE 802.3 allows. What depends on a headroom that
-is the vendor's own, or more, is information: rows that vendors ship take peers for quicker than that, and no public
-source says by how much (BUF002). Where another rule says as much of the same object, this one is silent.
+less than one frame of some headroom or of the shared headroom pool was left, a pause lasted half of the watchdog's
+detection time, or frames are lost only if peers take as long to obey PFC as IEEE 802.3 allows. A finding that depends
+on a headroom of the vendor's own, or a larger one, is information: rows that vendors ship assume quicker peers, and no
+public source states by how much (BUF002). Where another rule reports the same object as gravely, this one is silent.
 
 ## Why it breaks a lossless fabric
 A frame is stored whole or dropped. Below one frame of margin the outcome depends on how frames happen to fall, and the

@@ -1,4 +1,4 @@
-"""Fields of rows as orchagent reads them, and the violation of one that it does not take."""
+"""Fields of rows as orchagent reads them, and the violation of a field that it refuses."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ NUMBERS = {
 
 
 def read_timer(text: str) -> int | None:
-    """Return the milliseconds that orchagent makes of a text, None where it refuses it."""
+    """Return the milliseconds that orchagent reads from a text, None where it refuses it."""
     return to_uint(text, 0, UINT64 - 1)
 
 
 def is_canonical(text: str) -> bool:
-    """Return whether a text is a number as everyone writes it: digits, no leading zero, perhaps a minus."""
+    """Return whether a text is a number in its usual form: digits, no leading zero, perhaps a minus."""
     digits = text.removeprefix("-")
     return digits.isascii() and digits.isdecimal() and (digits[0] != "0" or digits == "0")
 
 
 class FieldProblem(NamedTuple):
-    """A field that orchagent does not take; ``message`` follows the key of its row.
+    """A field that orchagent refuses; ``message`` follows the key of its row.
 
     ``severity`` None: an error where orchagent throws on it, or where a lossless class needs the row.
     """

@@ -1,8 +1,8 @@
-"""Whether a lossless class loses anything where rows are not applied, by what the switch programs without them.
+"""The severity of rows that are not applied, by their effect on the lossless classes of a switch.
 
-A rule about a row says that orchagent does not take it. That is an error where the row is one that a lossless class
-needs, or keeps a port from being ready; where lossy queues, spare objects or ports that are not there have it, no
-lossless traffic suffers, and it is a warning.
+A rule about a row reports that orchagent refuses it. That is an error where a lossless class needs the row, or where
+ports wait for it; where it belongs to lossy queues, spare objects or missing ports, no lossless traffic suffers, and it
+is a warning.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 THROWS = (
     "up to release 202511 the exception ends orchagent and takes the whole switch down; later it is caught"
 )
-"""What a row that orchagent throws on does, by release."""
+"""The effect of a row that orchagent throws on, by release."""
 _NAMED_BY = {
     "BUFFER_POOL": (("BUFFER_PROFILE", "pool"),),
     "BUFFER_PROFILE": (("BUFFER_PG", "profile"), ("BUFFER_QUEUE", "profile")),
@@ -37,7 +37,7 @@ _NAMED_BY = {
 def severity_of(device: Device, table: str, keys: Iterable[str]) -> Severity | None:
     """Return the severity of rows that are not applied: None, the rule's own, where a lossless class needs one.
 
-    Without ports, in a part of a configuration, nobody knows who needs them.
+    Without ports, in a part of a configuration, the users of the rows are unknown.
     """
     if not device.tables.table("PORT") or any(_is_needed(device, table, key) for key in keys):
         return None
@@ -51,7 +51,7 @@ def keeps_ports_waiting(device: Device, table: str, key: str) -> bool:
 
 
 def _is_needed(device: Device, table: str, key: str) -> bool:
-    """Return whether a lossless class needs a row, or what names it."""
+    """Return whether a lossless class needs a row, or a row that names it."""
     if table in _NAMED_BY:
         return any(_is_needed(device, *user) for user in _users(device, table, key))
     if table == "PORT_QOS_MAP" and key == "global":
@@ -85,7 +85,7 @@ def _users(device: Device, table: str, name: str) -> Iterator[tuple[str, str]]:
 
 
 def _serves_others(device: Device) -> bool:
-    """Return whether a port that pauses something goes by the map of the switch."""
+    """Return whether a port that pauses a priority uses the map of the switch."""
     rows = device.tables.table("PORT_QOS_MAP")
     return any(
         port.name in rows and "dscp_to_tc_map" not in rows[port.name].fields
@@ -107,7 +107,7 @@ def _port_needs(device: Device, table: str, key: str, name: str) -> bool:
     if table == "BUFFER_PG":
         paused = {*map(port.qos.pausing_group, port.qos.pfc.priorities)}
         return any(lacks_headroom(device, name, group) for group in paused.intersection(_numbers(key)))
-    # The chip gives a queue without BUFFER_QUEUE, and a port without lists, something of its own (BUF022).
+    # The chip gives a queue without BUFFER_QUEUE, and a port without lists, a buffer of its own (BUF022).
     return False
 
 
@@ -122,7 +122,7 @@ def _lacks_what_a_row_binds(device: Device, key: str, name: str, number: int) ->
 
 
 def lacks_headroom(device: Device, name: str, group: int) -> bool:
-    """Return whether a group of a port has no headroom in the end, whatever its row says."""
+    """Return whether a group of a port is programmed without headroom, even where its row names a profile."""
     state = device.programmed
     if name in state.undecided or name not in state.ports:
         return False
@@ -138,7 +138,7 @@ def _ports(key: str) -> list[str]:
 
 
 def _numbers(key: str) -> range | set[int]:
-    """Return the queues or groups in a key, those that somebody may have meant where orchagent takes none."""
+    """Return the queues or groups in a key; where orchagent reads none, those that were probably intended."""
     text = key.rpartition("|")[2]
     numbers = index_range(text)
     if isinstance(numbers, range):

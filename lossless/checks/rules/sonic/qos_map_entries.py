@@ -1,4 +1,4 @@
-"""The QoS maps as orchagent reads them: which entries are odd, and what each map turns into what."""
+"""The QoS maps as orchagent reads them: the numbers that each map translates, and the odd entries."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PLAIN = {count: frozenset(map(str, range(count))) for count in (8, 16, 64)}
 
 
 class MapKind(NamedTuple):
-    """What a map turns into what, and how many there are of each."""
+    """The numbers that a map translates from and to, with the count of each."""
 
     source: str
     sources: int
@@ -53,7 +53,7 @@ class QosMapEntry(NamedTuple):
 
     @property
     def kind(self) -> MapKind:
-        """What its map turns into what."""
+        """The numbers that its map translates from and to."""
         return KINDS[self.table]
 
 

@@ -8,9 +8,9 @@ Looks through the QoS maps of a deployed device for entries that orchagent canno
 and words. A map without any entry is one too: the database then holds the entry `NULL`.
 
 ## Why it breaks a lossless fabric
-orchagent throws while it reads such an entry. Releases that do not catch that stop, and take the forwarding of
-the whole switch with them; those that do never get past the row. Either way the map does not exist, and every
-port that names it waits for it with all it has: its other maps and PFC. Only a map of 802.1p skips the entry, and
+orchagent throws while it reads such an entry. Releases that do not catch that stop, and take the forwarding of the
+whole switch with them; those that do never get past the row. Either way the map does not exist, and every port that
+names it waits for it with its whole row: its other maps and PFC. Only a map of 802.1p skips the entry, and
 `TC_TO_DSCP_MAP` is dropped. The schema accepts an empty value.
 
 ## Bad

@@ -1,4 +1,4 @@
-"""A QoS map must lead from and to what a switch has: 64 DSCPs, 8 groups, 8 queues, TCs that go on.
+"""A QoS map must map existing numbers to existing ones: 64 DSCPs, 8 groups, 8 queues, TCs with a queue.
 
 Severity: warning
 Subject: device
@@ -11,9 +11,9 @@ they are legal, and only worth a warning where no `TC_TO_QUEUE_MAP` of the devic
 
 ## Why it breaks a lossless fabric
 The schema accepts traffic classes up to 15 and queues up to 9, in each map by itself. orchagent hands them to the
-chip's driver without a look. Where the chip has no such queue it refuses the map, every port that names the map
-waits, and PFC is never switched on. A class that no map takes to a queue goes where the chip likes, and no pause
-ever holds it back.
+chip's driver unchecked. Where the chip has no such queue it refuses the map, every port that names the map waits, and
+PFC is never switched on. The chip chooses the queue of a class that no map takes to one, and no pause ever stops that
+class.
 
 ## Bad
 ```json config_db base=leaf
@@ -78,7 +78,7 @@ def check(device: Device) -> Results:
 
 
 def _beyond_pfc(device: Device, row: ConfigRow) -> Results:
-    """Yield a violation per TC from 8 to 15 that no map takes on; one that does is not checked: the model ends at 7."""
+    """Yield a violation per TC from 8 to 15 without a queue; a TC with one is not checked: the model ends at 7."""
     queued = {tc for queues in device.tables.table("TC_TO_QUEUE_MAP").values() for tc in queues.fields}
     for tc in sorted(_BEYOND.intersection(row.fields.values())):
         dscps = [dscp for dscp, target in row.fields.items() if target == tc]

@@ -1,21 +1,21 @@
-"""A WRED profile must be one that orchagent takes whole.
+"""A WRED profile must be one that orchagent accepts as a whole.
 
 Severity: error
 Fix: unsafe
 Subject: device
 
 ## What it does
-Reads every `WRED_PROFILE` row of a deployed device as orchagent does, and reports what makes it refuse the row
-or throw: a field it does not know, a flag other than `true` and `false`, an `ecn` mode it does not know, a number
-it cannot read or above 2,147,483,647, a minimum above its maximum or without one. A profile that it refuses is a
-warning where no lossless queue names it. A probability above 100 is left to the chip's driver, and a warning; so is
-a negative number, which wraps around. What other rules would say of the curve does not hold then, and is left out.
+Reads every `WRED_PROFILE` row of a deployed device as orchagent does, and reports each field that makes it refuse the
+row or throw: an unknown field, a flag other than `true` and `false`, an unknown `ecn` mode, a number it cannot read or
+above 2,147,483,647, a minimum above its maximum or without one. A profile that it refuses is a warning where no
+lossless queue names it. A probability above 100 is left to the chip's driver, and a warning; so is a negative number,
+which wraps around. Other rules on the curve do not apply to a refused profile, and are left out.
 
 ## Why it breaks a lossless fabric
-One such field and nothing of the profile is applied: no marking on any queue that names it, and the queue's
-scheduler waits with it, because the whole `QUEUE` row does. The schema accepts a minimum without a maximum and
-thresholds of any size. What orchagent throws on ends it in releases that do not catch, and blocks every later
-WRED profile in those that do.
+With one such field the whole profile is not applied: no marking on any queue that names it, and the queue's scheduler
+waits with it, because the whole `QUEUE` row does. The schema accepts a minimum without a maximum and thresholds of any
+size. A field that orchagent throws on ends it in releases that do not catch exceptions, and blocks every later WRED
+profile in those that do.
 
 ## Bad
 ```json config_db base=leaf
@@ -45,7 +45,7 @@ WRED profile in those that do.
 ```
 
 ## Fix
-Write both thresholds of a color, the flags as `true` or `false`, and nothing that orchagent does not know.
+Write both thresholds of a color, the flags as `true` or `false`, and only fields that orchagent has.
 
 ## Sources
 - sonic-swss orchagent/qosorch.cpp @bcd579d (WredMapHandler: stoi, convertBool, ecn_map.at, minimum and maximum)
@@ -90,7 +90,7 @@ def check(device: Device) -> Results:
 
 
 def _unknown(device: Device, row: ConfigRow, fields: list[str]) -> Violation:
-    """Return the violation of all fields that orchagent does not know: they come from one release, or one hand."""
+    """Return the violation of all fields that orchagent does not have: they share one release, or one author."""
     from lossless.checks.rules.sonic.lossless_rows import severity_of
 
     origins = [device.tables.origin("WRED_PROFILE", row, field) for field in fields]

@@ -1,14 +1,14 @@
-"""A scheduler must be one that orchagent takes whole.
+"""A scheduler must be one that orchagent accepts as a whole.
 
 Severity: error
 Subject: device
 
 ## What it does
-Reads every `SCHEDULER` row of a deployed device as orchagent does, and reports what makes it refuse the row or
-throw: a type other than `DWRR`, `WRR` and `STRICT`, a `meter_type` other than `packets` and `bytes`, a field it
-does not know, a number it cannot read. A scheduler that it refuses is a warning where no lossless queue names it.
-`priority` is refused since 202305, and a warning where the database is of an older release, which ignores it. A weight
-outside 1 to 100, which orchagent cuts to eight bits and hands on, is a warning.
+Reads every `SCHEDULER` row of a deployed device as orchagent does, and reports each field that makes it refuse the row
+or throw: a type other than `DWRR`, `WRR` and `STRICT`, a `meter_type` other than `packets` and `bytes`, an unknown
+field, a number it cannot read. A scheduler that it refuses is a warning where no lossless queue names it. `priority` is
+refused since 202305, and a warning where the database is of an older release, which ignores it. A weight outside 1 to
+100, which orchagent cuts to eight bits and hands on, is a warning.
 
 ## Why it breaks a lossless fabric
 Every `QUEUE` row that names the scheduler waits for it permanently, and the queue's WRED profile waits in the same
@@ -42,7 +42,7 @@ row: no share of the bandwidth and no marking. The schema accepts `priority`.
 ```
 
 ## Fix
-Write the type in upper case, a weight from 1 to 100, and nothing that orchagent does not know.
+Write the type in upper case, a weight from 1 to 100, and only fields that orchagent has.
 
 ## Sources
 - sonic-swss orchagent/qosorch.cpp @bcd579d (handleSchedulerTable), @03a2683 (priority still ignored)

@@ -1,15 +1,15 @@
-"""A PFC_WD row must be one that orchagent takes.
+"""A PFC_WD row must be one that orchagent accepts.
 
 Severity: error
 Subject: device
 
 ## What it does
-Reads every `PFC_WD` row of a port as orchagent does, and reports what makes it drop the row: an action other
-than `drop`, `forward` and `alert`, a `pfc_stat_history` other than `enable` and `disable`, a field it does not know,
-a timer it cannot read, a PortChannel instead of a port. On a port that pauses nothing it is a warning, and so is a row
-of a PortChannel where every port that pauses has its own. `forward` on a Cisco 8000 is a warning, because the file does
-not say the chip for certain. Timers out of range and a missing detection time are said by WD003, rows of ports that
-are not there by CFG008.
+Reads every `PFC_WD` row of a port as orchagent does, and reports each field that makes it drop the row: an action other
+than `drop`, `forward` and `alert`, a `pfc_stat_history` other than `enable` and `disable`, an unknown field, a timer it
+cannot read, a PortChannel instead of a port. On a port that pauses nothing it is a warning, and so is a row of a
+PortChannel where every port that pauses has its own. `forward` on a Cisco 8000 is a warning, because the file does not
+name the chip for certain. Timers out of range and a missing detection time are reported by WD003, rows of missing ports
+by CFG008.
 
 ## Why it breaks a lossless fabric
 The row is dropped with a line in the log, `pfcwd show config` still shows it, and the port has PFC without a
@@ -85,7 +85,7 @@ def _violations(device: Device) -> Iterator[Violation]:
         if key.startswith("PortChannel") or "," in key:
             yield _no_port(device, row)
         elif not ports or key in ports:
-            # CFG008 says of other rows that no port has the name.
+            # CFG008 reports other rows whose name no port has.
             yield from (_violation(device, row, problem) for problem in _problems(row.fields, cisco=cisco))
 
 
@@ -105,7 +105,7 @@ def _problems(fields: Mapping[str, str], *, cisco: bool) -> Iterator[FieldProble
         yield FieldProblem(field, f"orchagent knows no field {field!r}: {_DROPPED}", f"remove {field}")
     for field in TIMERS:
         text = fields.get(field)
-        # WD003 speaks of numbers out of range, negative ones among them.
+        # WD003 reports numbers out of range, negative ones among them.
         if text is not None and read_timer(text) is None:
             message = f"{field} {text!r} is no whole number: {_DROPPED}"
             yield FieldProblem(field, message, "write whole milliseconds")

@@ -4,10 +4,10 @@ Severity: error
 Subject: device
 
 ## What it does
-Reads the keys of `QUEUE`, `BUFFER_QUEUE` and `BUFFER_PG` on a deployed device as orchagent does: one number, or a
-range whose first number is below its second. A row that it drops is a warning where the port has what it needs
-without it; so is one of which it reads a part, as it does of `3,4` and `3a`. Groups above 7 do not exist. Queues above
-15 are a warning of medium confidence, because the file does not say how many the chip has.
+Reads the keys of `QUEUE`, `BUFFER_QUEUE` and `BUFFER_PG` on a deployed device as orchagent does: one number, or a range
+whose first number is below its second. A row that it drops is a warning where no lossless class of the port needs it;
+so is one of which it reads a part, as it does of `3,4` and `3a`. Groups above 7 do not exist. Queues above 15 are a
+warning of medium confidence, because the file does not declare the number of queues of the chip.
 
 ## Why it breaks a lossless fabric
 orchagent drops the row with a line in its log, and throws where there is no number at all. A queue keeps its

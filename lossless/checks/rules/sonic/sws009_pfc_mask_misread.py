@@ -6,15 +6,14 @@ Subject: device
 
 ## What it does
 Reads `pfc_enable` and `pfcwd_sw_enable` of a deployed device as orchagent does, and as buffermgrd does, and reports
-parts that they read differently, parts that are no priority, and parts that orchagent throws on. A part that
-orchagent reads and buffermgrd does not is an error where a priority that it names has no headroom on the port or is
-not paused there, and a warning where its group has headroom all the same. Blanks before a number and repeated numbers
-do no harm.
+parts that they read differently, parts that are no priority, and parts that orchagent throws on. A part that orchagent
+reads and buffermgrd does not is an error where a priority that it names has no headroom on the port or is not paused
+there, and a warning where its group has headroom all the same. Blanks before a number and repeated numbers do no harm.
 
 ## Why it breaks a lossless fabric
-orchagent reads `3-4` as 3 and switches PFC on for it alone. buffermgrd reads it as nothing and makes no lossless
-group: priority 3 pauses its peer for a group without headroom, and priority 4 does not pause at all. An empty part
-or a word makes orchagent throw, and nothing of the row is applied.
+orchagent reads `3-4` as 3 and switches PFC on for it alone. buffermgrd cannot read it and makes no lossless group:
+priority 3 pauses its peer for a group without headroom, and priority 4 does not pause at all. An empty part or a word
+makes orchagent throw, and the whole row is not applied.
 
 ## Bad
 ```json config_db base=leaf
@@ -40,7 +39,7 @@ Write the priorities one by one, parted by commas: `3,4`.
 ## Sources
 - sonic-swss orchagent/qosorch.cpp @bcd579d (stoi of each part), cfgmgr/buffermgr.cpp @029506c (to_uint)
 - sonic-swss-common common/converter.h @07a03cb (to_uint throws on anything behind the digits)
-- sonic-swss orchagent/orch.cpp @e6b0c5b (what throws is caught and tried again)
+- sonic-swss orchagent/orch.cpp @e6b0c5b (a row that throws is caught and tried again)
 """
 
 from __future__ import annotations
@@ -93,7 +92,7 @@ def _violations(
         for problem, fixed in parts_of.get(text, ()):
             severity = fixed or ("error" if _is_unprotected(device, port, text) else "warning")
             if _waits(device, row):
-                # orchagent does not come to read the list (CFG002).
+                # orchagent does not reach the list (CFG002).
                 severity = "warning"
             yield Violation(
                 origin=device.tables.origin("PORT_QOS_MAP", row, field),
@@ -117,7 +116,7 @@ def _fix(device: Device, row: ConfigRow, field: str) -> tuple[Edit, ...]:
 
 
 def _odd_parts(field: str, text: str) -> Iterator[tuple[str, Severity | None]]:
-    """Yield what is wrong with each part, and how grave it is: None where that depends on the port.
+    """Yield the problem of each odd part and its severity: None where that depends on the port.
 
     A comma at the end makes no part.
     """

@@ -1,4 +1,4 @@
-"""The rows for the whole switch must hold only what counts for the whole switch.
+"""The rows for the whole switch must hold only fields that apply to the whole switch.
 
 Severity: warning
 Subject: device
@@ -9,8 +9,8 @@ the second for `POLL_INTERVAL` and `BIG_RED_SWITCH`. Other fields, the wrong cas
 that is no number are reported. `pfc_enable` there is an error where no port has PFC of its own.
 
 ## Why it breaks a lossless fabric
-orchagent ignores the other fields with a warning in its log, and takes `GLOBAL` or `global` in the wrong case for
-a port that does not exist. Who reads `pfc_enable` there believes that the whole switch pauses; no port does.
+orchagent ignores the other fields with a warning in its log, and takes `GLOBAL` or `global` in the wrong case for a
+port that does not exist. `pfc_enable` there looks as if the whole switch paused; no port does.
 
 ## Bad
 ```json config_db base=leaf
@@ -70,7 +70,7 @@ _WRONG_CASE = {"PORT_QOS_MAP": ("GLOBAL", "Global"), "PFC_WD": ("global", "Globa
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per field that does nothing, and per row under the wrong key."""
+    """Yield a violation per field without effect, and per row under the wrong key."""
     tables = device.tables
     for (table, key), counting in _COUNTS.items():
         row = tables.row(table, key)

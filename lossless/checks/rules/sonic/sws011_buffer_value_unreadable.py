@@ -1,4 +1,4 @@
-"""Sizes and words of buffer pools and profiles must be what orchagent can read.
+"""Sizes and words of buffer pools and profiles must be readable for orchagent.
 
 Severity: error
 Subject: device
@@ -6,7 +6,7 @@ Subject: device
 ## What it does
 Reads the numbers of `BUFFER_POOL` and `BUFFER_PROFILE` rows of a deployed device as orchagent does, and the pools'
 `type` and `mode`. Text without a number makes it throw, an unknown word makes it drop the row, and a negative size
-becomes one near 2^64. Where no lossless class needs what is dropped, and no port waits for it, it is a warning.
+becomes one near 2^64. Where no lossless class needs the dropped row, and no port waits for it, it is a warning.
 
 ## Why it breaks a lossless fabric
 Without the pool no profile on it is applied, without the profile no group and no queue that names it. Ports that

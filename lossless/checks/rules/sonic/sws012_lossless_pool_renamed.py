@@ -9,9 +9,9 @@ a lossless group: that is an error. An ingress pool under another name from whic
 takes buffer that nothing uses. The usual second pool, `ingress_lossy_pool`, and zero pools are left alone.
 
 ## Why it breaks a lossless fabric
-buffermgrd has the name built in. It asks that pool for its mode before it makes the headroom profile of a speed and
-a cable, and keeps waiting where the pool is not there: PFC is on, and no group has headroom. A renamed pool is
-accepted by the schema.
+buffermgrd has the name built in. It reads that pool's mode before it makes the headroom profile of a speed and a cable,
+and keeps waiting where the pool is not there: PFC is on, and no group has headroom. A renamed pool is accepted by the
+schema.
 
 ## Bad
 ```json config_db base=leaf

@@ -11,8 +11,8 @@ templates mix the kinds. Profiles with `headroom_type` dynamic need no threshold
 
 ## Why it breaks a lossless fabric
 The dynamic model drops a profile whose threshold is not of its pool's kind, and every group and queue that names it
-waits. In the traditional model orchagent hands over whatever is there: with both or without any, sairedis refuses the
-profile before any driver sees it, and what names it waits as well.
+waits. In the traditional model orchagent passes the fields on unchecked: with both or without any, sairedis refuses the
+profile before any driver sees it, and every row that names it waits as well.
 
 ## Bad
 ```json config_db base=leaf

@@ -12,8 +12,8 @@ no lossless class needs. Groups that pause and have no headroom by such a profil
 
 ## Why it breaks a lossless fabric
 The dynamic model refuses the row or the profile, and the group or the queue has no buffer of its own. In the
-traditional model orchagent asks the chip for it all the same: a group on an egress pool has no headroom, and a
-queue on an ingress pool is bounded by what arrived, not by what waits. The schema checks names only.
+traditional model orchagent requests it from the chip all the same: a group on an egress pool has no headroom, and a
+queue on an ingress pool is bounded by the received traffic, not by the queued one. The schema checks names only.
 
 ## Bad
 ```json config_db base=leaf
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
 
 
 class _ProfileField(NamedTuple):
-    """A table that names profiles: by which field, of which side, and whether packets may be trimmed there."""
+    """A table that names profiles: its field, the side of its pools, and whether packets may be trimmed there."""
 
     table: str
     field: str
@@ -124,7 +124,7 @@ def _misplaced(
 
 
 def _paused_without_headroom(device: Device, use: _ProfileField, key: str, name: str) -> bool:
-    """Return whether PFC005 speaks of the row: a group of a priority with PFC, whose profile has no headroom."""
+    """Return whether PFC005 reports the row: a group of a priority with PFC, whose profile has no headroom."""
     if use.table != "BUFFER_PG" or "xoff" in device.tables.table("BUFFER_PROFILE")[name].fields:
         return False
     name_of_port, _, index = key.rpartition("|")

@@ -4,9 +4,9 @@ Severity: warning
 Subject: device
 
 ## What it does
-Looks for ports with PFC on a deployed device whose `CABLE_LENGTH` is not a whole number followed by `m`. Where the
-port has no lossless group because of it, BUF004 says so; this rule speaks of ports whose groups are written by hand,
-and of the dynamic model, where a length without a number is an error.
+Looks for ports with PFC on a deployed device whose `CABLE_LENGTH` is not a whole number followed by `m`. Where the port
+has no lossless group because of it, BUF004 reports it; this rule reports ports whose groups are written by hand, and
+the dynamic model, where a length without a number is an error.
 
 ## Why it breaks a lossless fabric
 The traditional model looks headroom up by the exact text, and finds no row for `2.5m` or `5`. As long as the group

@@ -7,14 +7,13 @@ Needs: ARS_PROFILE
 
 ## What it does
 Looks for tables of adaptive routing (`ARS_PROFILE`, `ARS_OBJECT`, `ARS_INTERFACE`, `ARS_NEXTHOP` and their plurals) on
-a deployed device whose `VERSIONS|DATABASE|VERSION` tells a release up to 202605. SONiC has a design for them; the YANG
-model and the orchagent that read them are open pull requests. An image that was built with these does read them:
+a deployed device whose `VERSIONS|DATABASE|VERSION` declares a release up to 202605. SONiC has a design for them; the
+YANG model and the orchagent that read them are open pull requests. An image that was built with these does read them:
 hence information. The tables are not listed again by SCM007.
 
 ## Why it breaks a lossless fabric
-A released orchagent passes the tables over and logs nothing: next-hop groups stay static ECMP. Who counts on even
-links has a few large flows meet on one of them, and that link marks and pauses. `config reload FILE` aborts at
-tables without a model.
+A released orchagent ignores the tables and logs nothing: next-hop groups stay static ECMP. Instead of an even load, a
+few large flows share one link, and that link marks and pauses. `config reload FILE` aborts at tables without a model.
 
 ## Bad
 ```json config_db base=leaf
@@ -55,7 +54,7 @@ if TYPE_CHECKING:
     from lossless.checks.rules.subjects import Device
 
 _LAST_READ = "202605"
-"""The newest release branch whose orchagent was looked through (sonic-swss @2478b9c)."""
+"""The newest release branch whose orchagent was searched for the tables (sonic-swss @2478b9c)."""
 
 
 def check(device: Device) -> Results:
@@ -74,7 +73,7 @@ def check(device: Device) -> Results:
 
 
 def _release(device: Device) -> str | None:
-    """Return the release that the database is of, such as 202505; None where that is not told."""
+    """Return the release of the database, such as 202505; None where the file does not declare it."""
     version = (device.switch.qos.database_version or "").split("_")
     release = version[1] if len(version) > 1 else ""
     return release if len(release) == len(_LAST_READ) and release.isdecimal() else None

@@ -1,4 +1,4 @@
-"""What adaptive routing refers to must exist.
+"""Objects that adaptive routing refers to must exist.
 
 Severity: warning
 Confidence: medium
@@ -12,9 +12,9 @@ be rows of `ARS_OBJECT`, ports of `ARS_INTERFACE` must be in `PORT`, and a profi
 that reads them is proposed and not released (SWS016).
 
 ## Why it breaks a lossless fabric
-A next-hop group chooses its paths by load only where all its members lead to one object. One name that leads nowhere
-leaves the group with static ECMP: large flows stay on the link they were hashed to, which marks and pauses, while
-the others idle.
+A next-hop group chooses its paths by load only where all its members lead to one object. One name without a row leaves
+the group with static ECMP: large flows stay on the link they were hashed to, which marks and pauses, while the others
+idle.
 
 ## Bad
 ```json config_db base=leaf
@@ -80,7 +80,7 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per name that leads nowhere, and per profile without the object that it needs."""
+    """Yield a violation per name without a row, and per profile without the object that it needs."""
     yield from merged(_objects(device))
     for row in ars_rows(device, PROFILE):
         if is_global(row) and not row.fields.get(DEFAULT_OBJECT):

@@ -1,21 +1,21 @@
-"""What the rows of a lossless class say must be what orchagent programs.
+"""The rows of a lossless class must have their declared effect when orchagent programs them.
 
 Severity: error
 Subject: device
 
 ## What it does
-Takes the rows of a deployed switch as its daemons take them: in the order of keys, each only where what it refers to
-is there, generated groups where cable and speed have a row. Then it follows every DSCP of a lossless class on each
-port that pauses something, has a lossless group or a watchdog: its traffic class must be counted in a group with
-headroom, PFC must pause for that group, and received pauses must stop the queue it leaves by. Reported is the row
-that makes it lossy: one that waits, is dropped, throws, or sends it elsewhere. Where `--rdma-dscp` names a DSCP and
-no port takes part, the switch itself is, unless `[[ports]]` in lossless.toml says that its ports carry no RDMA. Which
-rows a vendor's SAI refuses is not known. A port that goes by 802.1p is left out, and so is one whose groups the
-headroom rows of an unknown HWSKU decide.
+Applies the rows of a deployed switch as its daemons do: in the order of keys, each only where the rows that it refers
+to exist, with generated groups where cable and speed have a row. Then it follows every DSCP of a lossless class on each
+port that pauses a priority, has a lossless group or a watchdog: its traffic class must be counted in a group with
+headroom, PFC must pause for that group, and received pauses must stop the queue it leaves by. The finding is the row
+that makes the DSCP lossy: one that waits, is dropped, throws, or maps it elsewhere. Where `--rdma-dscp` names a DSCP
+and no port takes part, the finding is the switch itself, unless `[[ports]]` in lossless.toml declares that its ports
+carry no RDMA. The rows that a vendor's SAI refuses are not known. A port that classifies by 802.1p is left out, and so
+is one whose groups depend on the headroom rows of an unknown HWSKU.
 
 ## Why it breaks a lossless fabric
-The files look complete, and the switch drops. One row that orchagent cannot apply takes others with it: a map all
-that its ports say, a throwing row all rows behind it, and a buffer row that is never applied the whole switch: no
+The files look complete, and the switch drops. One row that orchagent cannot apply takes others with it: a map takes the
+whole rows of its ports, a throwing row all rows behind it, and a buffer row that is never applied the whole switch: no
 port gets any QoS, and none comes up.
 
 ## Bad
@@ -45,7 +45,7 @@ port gets any QoS, and none comes up.
 ```
 
 ## Fix
-Correct or remove the row that is named. Where it waits, give it what it waits for.
+Correct or remove the row that is named. Where it waits, add the row that it waits for.
 
 ## Sources
 - sonic-swss orchagent/orch.cpp, qosorch.cpp, bufferorch.cpp, portsorch.cpp, cfgmgr/buffermgr.cpp @e6b0c5b
@@ -90,7 +90,7 @@ def check(device: Device) -> Results:
 
 
 def _nowhere(device: Device) -> Iterator[Violation]:
-    """Yield that no port of a switch takes part in a class that is named; switches for management carry none."""
+    """Yield a violation where no port of a switch takes part in a named class; switches for management carry none."""
     switch, outside = device.switch, device.without_rdma
     up = [port for port in switch.ports if port.admin_up is True and port.name not in outside]
     dscps = sorted({dscp for cls in switch.classes.lossless for dscp in cls.dscps})
@@ -126,7 +126,7 @@ def _wanted(device: Device) -> Iterator[tuple[str, int]]:
 
 
 def _dscps(switch: Switch, qos: PortQos) -> list[int]:
-    """Return the DSCPs that a port must keep lossless: those that are named, or that it maps to what it pauses."""
+    """Return the DSCPs that a port must keep lossless: the named ones, or those that it maps to a paused priority."""
     if switch.classes.knowledge != "inferred":
         lossless = any(group is not None and group.lossless for group in qos.groups)
         inside = bool(qos.pfc.priorities) or lossless or qos.watchdog is not None
@@ -141,7 +141,7 @@ def _dscps(switch: Switch, qos: PortQos) -> list[int]:
 
 
 def _by_tags(device: Device, wanted: set[str]) -> Iterator[MissingInput]:
-    """Yield that nobody knows what is lossless on ports that bind an 802.1p map."""
+    """Yield a missing input for ports that bind an 802.1p map: their lossless traffic is unknown."""
     state = device.programmed
     maps = [
         port.maps for name, port in state.ports.items() if name in wanted and "dot1p_to_tc_map" in port.maps
@@ -161,18 +161,18 @@ def _lossy(device: Device, wanted: list[tuple[str, int]]) -> Iterator[Lossy]:
 
     made = device.programmed.ports
     for name, dscp in wanted:
-        # Without admin_status a port is down, whatever its other rows say (BUF021).
+        # Without admin_status a port is down, even with other rows (BUF021).
         if name in made and not made[name].settings.admin_up:
             continue
         cause = break_of(device.programmed, name, dscp)
-        # CFG002 says of names in brackets that no row has them.
+        # CFG002 reports that no row has a name in brackets.
         in_brackets = cause is not None and cause.fate is not None and cause.fate.value[:1] == "["
         if cause is not None and not in_brackets and not _is_known_to_lack_headroom(device, cause):
             yield cause, (name, dscp)
 
 
 def _is_known_to_lack_headroom(device: Device, cause: Break) -> bool:
-    """Return whether others say so: PFC005 where a row names another profile, BUF003 and BUF004 of missing rows."""
+    """Return whether another rule reports it: PFC005 a row with another profile, BUF003 and BUF004 missing rows."""
     table, key = cause.row
     if cause.kind != "group" or cause.fate is not None:
         return False
@@ -202,11 +202,11 @@ def _violation(device: Device, cause: Break, lossy: list[tuple[str, int]]) -> Vi
 
 
 def _origin(device: Device, cause: Break) -> Origin:
-    """Return where a cause is written; a row that is not there is missed in its table."""
+    """Return the place of a cause; a row that does not exist is missed in its table."""
     table, key = cause.row
     row = device.tables.written(table).get(key)
     if row is None and table == "BUFFER_PG":
-        # Nobody writes the group: buffermgrd would, by speed and cable.
+        # No file has the group: buffermgrd would make it, by speed and cable.
         port = device.view.port(device.switch.name, key.partition("|")[0])
         return port.cable.origin if port else device.tables.origin("CABLE_LENGTH")
     if row is None:
@@ -215,7 +215,7 @@ def _origin(device: Device, cause: Break) -> Origin:
 
 
 def _problem(cause: Break) -> str:
-    """Return what is wrong at the row of a cause."""
+    """Return the problem at the row of a cause, as words."""
     (table, key), fate = cause.row, cause.fate
     name = table if table in _PER_PORT else f"{table} {key}"
     if fate is None:

@@ -8,13 +8,12 @@ Needs: SYSTEM_PORT
 Looks at the rows of `QUEUE` and `BUFFER_QUEUE` of a card with virtual output queues (`switch_type` voq). Rows whose
 host, ASIC and port are no system port are dropped, and reported; only the ASIC's name of the card's own rows may be
 written in capitals. Each lossless queue that marks on the card's own ports must mark on the system ports of other cards
-too, and each must have a buffer profile that is not one of lossy queues. What the card's own ports lack is ECN001's and
-BUF022's, unless none of them has it. CPU, in-band and recirculation ports are left out.
+too, and each must have a buffer profile that is not one of lossy queues. Settings that the card's own ports lack are
+ECN001's and BUF022's, unless none of them has it. CPU, in-band and recirculation ports are left out.
 
 ## Why it breaks a lossless fabric
 On such a chassis packets wait at the card that they enter, in a queue for the port that they leave by. A card without
-rows for ports of other cards marks nothing of what crosses the chassis, and limits it as the chip does without
-configuration.
+rows for ports of other cards does not mark traffic that crosses the chassis, and limits it by the chip's defaults.
 
 ## Bad
 ```json config_db base=none
@@ -94,13 +93,13 @@ def check(device: Device) -> Results:
         dropped = {row.key.rpartition("|")[0].lower() for row in rows.unknown}
         others = [name for name in names if carries_traffic(name) and name.lower() not in dropped]
         numbers = {number: _is_set(queues, number, table) for number in sorted({q.number for q in queues})}
-        # Of marks that no port of the card has, ECN001 tells; of keys in another form SCM006.
+        # ECN001 reports marking that no port of the card has; SCM006 keys in another form.
         if table == "QUEUE":
             wanted = {name: [n for n, on in numbers.items() if on] for name in others if name not in own}
         elif any(key.count("|") == 1 for key in device.tables.table(table)):
             wanted = {}
         else:
-            # What some of the card's own ports lack, and others have, is BUF022's.
+            # Settings that some of the card's own ports lack, and others have, are BUF022's.
             unset = [number for number, on in numbers.items() if not on]
             wanted = {name: unset if name in own else [*numbers] for name in others}
         yield from merged(
@@ -111,7 +110,7 @@ def check(device: Device) -> Results:
 
 
 def _is_set(queues: Sequence[LosslessQueue], number: int, table: str) -> bool:
-    """Return whether a port of the card gives a lossless queue what rows of a table set."""
+    """Return whether a port of the card gives a lossless queue the setting of a table."""
     found = [queue.queue for queue in queues if queue.number == number and queue.queue is not None]
     return any(queue.wred if table == "QUEUE" else queue.buffer_origin for queue in found)
 

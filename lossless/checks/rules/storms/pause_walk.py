@@ -1,13 +1,13 @@
-"""Where pauses come from: from a port that is paused to the neighbor that pauses it, to the one that nobody pauses.
+"""The walk to the source of pauses: from a paused port to the neighbor that pauses it, up to an unpaused sender.
 
-A switch sends pauses of a priority because something pauses it, or because one of its own egress ports is full. So the
-walk goes on at the ports of the neighbor that are paused in the same time, and ends at a host, or at a switch that
-sends pauses and none of whose ports on the way onward receives any, or is stormed where the watchdog watches them. It
-stops wherever a capture does not say this for certain.
+A switch sends pauses of a priority because it is paused itself, or because one of its own egress ports is full. So the
+walk continues at the ports of the neighbor that are paused at the same time. It ends at a host, or at a switch that
+sends pauses while none of its onward ports receives any, or is stormed where the watchdog watches them. It stops
+wherever a capture does not prove this.
 
-What a switch receives from another goes on neither to that other, nor up again where the other is a tier above: pauses
-that it sends up are caused by what leads down from it. Of several paused ports those that the watchdog found stormed
-count.
+Traffic that a switch receives from another is not sent back to it, and not up again where the other is a tier above:
+pauses that the switch sends up are caused by its ports that lead down. Of several paused ports those that the watchdog
+found stormed count.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ class PausedPort(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """What people call it."""
+        """The name of the port in messages."""
         return f"{self.device.name} {self.port}"
 
 
 class Neighbor(NamedTuple):
-    """What is at the other end of a link; ``to_host`` is None where nothing says what it is."""
+    """The device at the other end of a link; ``to_host`` is None where its kind is unknown."""
 
     name: str
     port: str
@@ -53,10 +53,10 @@ class Neighbor(NamedTuple):
 
 
 class PauseSource(NamedTuple):
-    """Where pauses come from, and the ports that they paused on the way, that of the storm first.
+    """The source of pauses, and the ports that they paused on the way, the stormed one first.
 
     ``switch`` is the device where it is a switch, None for a host. ``leads_back``: pauses lead from it back to the
-    first port, over ports where its traffic should not go on.
+    first port, over ports that its traffic should not use.
     """
 
     name: str
@@ -66,7 +66,7 @@ class PauseSource(NamedTuple):
 
 
 class PauseWalk:
-    """Follows pauses of one priority through a fabric."""
+    """A search along pauses of one priority through a fabric."""
 
     def __init__(self, fabric: RunningFabric, priority: str) -> None:
         self._priority = priority
@@ -75,7 +75,7 @@ class PauseWalk:
         self._tiers = _tiers(fabric)
 
     def sources(self, start: PausedPort) -> Iterator[PauseSource | MissingInput]:
-        """Yield where the pauses of a port come from, once each, and where the walk had to stop."""
+        """Yield each source of the pauses of a port once, and the reason for each place where the walk had to stop."""
         seen: set[tuple[str, str]] = set()
         paths: list[tuple[PausedPort, ...]] = [(start,)]
         ends = False
@@ -106,7 +106,7 @@ class PauseWalk:
         }
 
     def goes_on(self, device: RunningDevice, port: str, sender: RunningDevice) -> bool:
-        """Return whether traffic that a device receives from a neighbor may go on at a port."""
+        """Return whether a device may forward traffic from a neighbor at a port."""
         neighbor = self._neighbor(PausedPort(device, port))
         if neighbor is None or neighbor.to_host:
             return neighbor is not None
@@ -116,7 +116,7 @@ class PauseWalk:
         return own is None or came_from is None or goes_to is None or not (came_from > own and goes_to > own)
 
     def device(self, name: str) -> RunningDevice | None:
-        """Return what was captured of a device, None where nothing was."""
+        """Return the captured device of a name, None where there is none."""
         return self._devices.get(name)
 
     def _source(self, neighbor: Neighbor, path: tuple[PausedPort, ...]) -> PauseSource:
@@ -126,7 +126,7 @@ class PauseWalk:
         )
 
     def _onward(self, at: PausedPort) -> tuple[PausedPort, ...] | Neighbor | MissingInput:
-        """Return the ports at which the walk goes on, the neighbor where it ends, or why neither is known."""
+        """Return the ports at which the walk continues, the neighbor where it ends, or why neither is known."""
         neighbor = self._neighbor(at)
         if neighbor is None:
             return MissingInput(f"what is connected to {at.shown} is not known")
@@ -151,7 +151,7 @@ class PauseWalk:
     def _not_comparable(
         self, at: PausedPort, neighbor: Neighbor, device: RunningDevice | None
     ) -> MissingInput | None:
-        """Return why nothing says that a neighbor sent the pauses of a port; None where it did."""
+        """Return why the captures do not show whether a neighbor sent the pauses of a port; None where they show it."""
         if device is None:
             return MissingInput(f"there are no captures of {neighbor.name}")
         if apart(at.device, device):
@@ -165,7 +165,7 @@ class PauseWalk:
     def paused_onward(
         self, device: RunningDevice, sender: RunningDevice
     ) -> tuple[PausedPort, ...] | MissingInput:
-        """Return the paused ports of a device that traffic from a neighbor may go on at."""
+        """Return the paused ports at which a device may forward traffic from a neighbor."""
         paused = self.paused(device)
         if isinstance(paused, MissingInput):
             return paused
@@ -194,13 +194,13 @@ class PauseWalk:
         return [placed for placed in readings if placed.part("priority") == self._priority]
 
     def _unread(self, device: RunningDevice, sender: RunningDevice) -> int:
-        """Return how many ports that traffic from a neighbor goes on to have no count of received pauses."""
+        """Return the number of onward ports for a neighbor's traffic that have no count of received pauses."""
         read = {placed.part("port") for placed in self._received(device)}
         ports = {port for name, port in self._neighbors if name == device.name} | device.ports.keys()
         return sum(port not in read and self.goes_on(device, port, sender) for port in ports)
 
     def _leads_back(self, start: PausedPort) -> bool:
-        """Return whether pauses lead from a port back to it, wherever traffic goes."""
+        """Return whether pauses lead from a port back to it, over any ports."""
         seen: set[tuple[str, str]] = set()
         ports = [start]
         while ports:
@@ -220,7 +220,7 @@ class PauseWalk:
 
 
 def leading_back(start: PausedPort) -> MissingInput:
-    """Return that the pauses of a port have no source, as they lead back to it."""
+    """Return the missing input for pauses that have no source, because they lead back to their port."""
     return MissingInput(f"the pauses that storm {start.shown} lead back to it, as in a PFC deadlock")
 
 
@@ -239,14 +239,14 @@ def _is_watched(at: PausedPort) -> bool:
 
 
 def _tiers(fabric: RunningFabric) -> Mapping[str, int]:
-    """Return the tiers of switches, as an intent has them, else as their configuration does; where it is known."""
+    """Return the known tiers of switches, by an intent, else by their configuration."""
     deployed = (device.switch for device in fabric.devices)
     switches = [*(switch for switch in deployed if switch is not None), *fabric.switches]
     return {switch.name: int(switch.tier) for switch in switches if isinstance(switch.tier, Tier)}
 
 
 def _neighbors(fabric: RunningFabric) -> Mapping[tuple[str, str], Neighbor]:
-    """Return what an intent connects to each port of a switch."""
+    """Return the neighbor that an intent connects to each port of a switch."""
     neighbors = {}
     for link in fabric.links:
         neighbors[link.a, link.a_port] = Neighbor(link.b, link.b_port, link.to_host)
@@ -256,7 +256,7 @@ def _neighbors(fabric: RunningFabric) -> Mapping[tuple[str, str], Neighbor]:
 
 
 def _configured_neighbor(at: PausedPort) -> Neighbor | None:
-    """Return what the configuration of a device says is connected to a port."""
+    """Return the neighbor that the configuration of a device declares for a port."""
     port = at.device.ports.get(at.port)
     if port is None or port.neighbor is None:
         return None

@@ -8,8 +8,8 @@ Looks for queues that the PFC watchdog has found stormed and has not restored. C
 more storms found than restored, are no sign of one: a switch counts them apart.
 
 ## Why it breaks a lossless fabric
-Whatever is connected to the port pauses it without an end. The watchdog drops or forwards what is in the queue, so
-RDMA to the hosts behind it is not lossless, and their connections break.
+The device at the port pauses it without an end. The watchdog drops or forwards the packets of the queue, so RDMA to the
+hosts behind it is not lossless, and their connections break.
 
 ## Bad
 ```json capture
@@ -32,8 +32,8 @@ RDMA to the hosts behind it is not lossless, and their connections break.
 ```
 
 ## Fix
-Find what pauses: the host at the port, or behind a switch the next port that is paused. Restart its NIC or take it off
-the fabric; the watchdog restores the queue when the pauses end.
+Find the device that sends the pauses: the host at the port, or behind a switch the next port that is paused. Restart
+its NIC or take it off the fabric; the watchdog restores the queue when the pauses end.
 
 ## Sources
 - Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, sections 4.3 and 6.2

@@ -9,9 +9,8 @@ Where the watchdog detected a storm of a priority, looks for pauses of that prio
 count since boot or the last clear, and need not have happened at the same time.
 
 ## Why it breaks a lossless fabric
-A stormed queue fills the buffers of the switch, and those who send to it are paused: the storm goes on from switch to
-switch, and stops hosts that have nothing to do with it. That lasts until the watchdog triggers, and comes again with
-each storm.
+A stormed queue fills the buffers of the switch, and its senders are paused: the storm propagates from switch to switch,
+and stops hosts with unrelated traffic. That lasts until the watchdog triggers, and comes again with each storm.
 
 ## Bad
 ```text capture
@@ -40,8 +39,8 @@ admin@leaf1:~$ show pfc counters
 ```
 
 ## Fix
-Find what storms and take it off the fabric. Set the detection time as short as its poll interval permits: until it is
-over, the switch pauses its senders.
+Find the storm source and take it off the fabric. Set the detection time as short as its poll interval permits: until it
+is over, the switch pauses its senders.
 
 ## Sources
 - sonic-net/sonic-buildimage#9430: a Z9332 with two storms that ended sent 15,437 pauses of the priority itself
@@ -81,7 +80,7 @@ def check(device: RunningDevice) -> Results:
 
 
 def _storms(device: RunningDevice) -> Iterator[tuple[str, Count]]:
-    """Yield how many storms were detected of each queue that had any."""
+    """Yield the queue and the count of storms of each queue with a detected one."""
     for placed in each(device.state, "pfcwd_detected", "port", "queue"):
         count = counted(device, placed, "port", "queue")
         if isinstance(count, Count) and count.amount:

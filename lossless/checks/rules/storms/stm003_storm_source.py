@@ -1,4 +1,4 @@
-"""Where a pause storm comes from.
+"""The source of a pause storm.
 
 Severity: error
 Subject: running fabric
@@ -6,16 +6,16 @@ Subject: running fabric
 ## What it does
 From each queue that is stormed, or of which the watchdog detected a storm between the captures, follows the pauses: to
 the neighbor that sends them, by the links of an intent or by `DEVICE_NEIGHBOR`, and on from the ports at which that one
-is paused: those that the watchdog found stormed, else all. What arrives from a tier above goes on down only. It ends at
-a host, an error where its port is stormed and a warning where that is only paused, or at a switch that sends pauses and
-receives none where its traffic goes on: a warning. There an egress port at line rate means an incast, which is
+is paused: those that the watchdog found stormed, else all. Traffic from a tier above is followed down only. The walk
+ends at a host, an error where its port is stormed and a warning where that is only paused, or at a switch that sends
+pauses and receives none at its onward ports: a warning. There an egress port at line rate means an incast, which is
 congestion and no fault of a device. A switch on the way without captures, with those of another time, with counters
 since boot alone or of a part of its ports, ends the walk: it is not checked. A storm from a host at the stormed port
 itself is reported by STM001 alone.
 
 ## Why it breaks a lossless fabric
 Every switch between the source and the stormed port is paused, and so are hosts that never send to it. All of them show
-pauses, and only the end of the chain shows who began: taking off the wrong host, or switch, changes nothing.
+pauses, and only the end of the chain is the cause: taking off the wrong host, or switch, changes nothing.
 
 ## Bad
 ```text capture beside=leaf-spine.yaml
@@ -92,13 +92,13 @@ if TYPE_CHECKING:
 _LINE_RATE = 0.9
 """Part of its rate from which an egress port is full. SONiC shows an average that takes 0.18 of the rate of each poll
 (sonic-buildimage dockers/docker-orchagent/enable_counters.py: 2/(N+1) for an interval of 10 polls): after 12 polls at
-line rate it shows 0.91 of it, and never more than the rate itself. What shows less may be a younger incast."""
+line rate it shows 0.91 of it, and never more than the rate itself. A lower value may be a younger incast."""
 _GAP_BYTES = 20
 """Preamble and gap of a frame on the wire (IEEE 802.3), which rates of SONiC leave out."""
 
 
 class _Storm(NamedTuple):
-    """A stormed queue: its port, where that is said, and whether it still is."""
+    """A stormed queue: its port, where that is known, and whether the storm goes on."""
 
     at: PausedPort
     origin: Origin
@@ -106,7 +106,7 @@ class _Storm(NamedTuple):
 
 
 class _Verdict(NamedTuple):
-    """What is said of a source: how bad it is, and why."""
+    """The verdict on a source: its severity and the reason."""
 
     severity: Severity
     what: str
@@ -137,19 +137,19 @@ def _storms(device: RunningDevice) -> Iterator[tuple[str, _Storm]]:
 
 
 def _is_far(source: PauseSource) -> bool:
-    """Return whether another switch than that of the storm is part of it."""
+    """Return whether the walk from the storm to the source crosses another switch."""
     return source.switch is not None or len(source.path) > 1
 
 
 def _said(
     walk: PauseWalk, priority: str, same: Sequence[tuple[_Storm, PauseSource]]
 ) -> Violation | MissingInput:
-    """Return what is said of one source of some storms."""
+    """Return the violation, or the missing input, for one source of some storms."""
     storm, source = max(same, key=lambda pair: len(pair[1].path))
     others = [other for other, _ in same if other is not storm]
     if source.switch is None:
         return _violation(priority, storm, source, _of_host(walk, source, priority), others)
-    # Rates are those of now, and say nothing of a storm that is over.
+    # Rates are those of now, and do not describe a storm that is over.
     goes_on = any(one.goes_on for one, _ in same)
     full = _full_egress(walk, source) if goes_on else None
     if source.leads_back and not full:
@@ -175,7 +175,7 @@ def _violation(
 
 
 def _of_host(walk: PauseWalk, source: PauseSource, priority: str) -> _Verdict:
-    """Return what is said of a host: an error only where the watchdog found the very port stormed that leads to it."""
+    """Return the verdict on a host: an error only where the watchdog found the port that leads to it stormed."""
     last = source.path[-1]
     stormed = walk.is_stormed(last)
     doubt = "" if stormed else f", but not stormed: {last.device.name} may be congested itself"
@@ -189,7 +189,7 @@ def _of_host(walk: PauseWalk, source: PauseSource, priority: str) -> _Verdict:
 
 
 def _sent_by(walk: PauseWalk, source: PauseSource, priority: str) -> str:
-    """Return what the NICs of a host say of the pauses, where they were captured."""
+    """Return the count of pauses that the NICs of a host sent, as words; empty where it was not captured."""
     host = walk.device(source.name)
     if host is None:
         return ""
@@ -207,7 +207,7 @@ def _sent_by(walk: PauseWalk, source: PauseSource, priority: str) -> str:
 
 
 def _of_switch(walk: PauseWalk, source: PauseSource, full: Sequence[str] | None) -> _Verdict:
-    """Return what is said of a switch; ``full`` are ports that send at line rate, None where that is not known."""
+    """Return the verdict on a switch; ``full`` are ports that send at line rate, None where that is not known."""
     sends = f"{source.name}, which sends pauses and receives {_received(walk, source)}"
     if full is None:
         note = "the rates of its egress ports in the storm are not captured: it may be an incast"
@@ -226,7 +226,7 @@ def _of_switch(walk: PauseWalk, source: PauseSource, full: Sequence[str] | None)
 
 
 def _received(walk: PauseWalk, source: PauseSource) -> str:
-    """Return what a switch receives at the ports that its traffic goes on at."""
+    """Return the pauses that a switch receives at its onward ports, as words."""
     assert source.switch is not None
     paused = walk.paused_onward(source.switch, source.path[-1].device)
     ports = () if isinstance(paused, MissingInput) else paused

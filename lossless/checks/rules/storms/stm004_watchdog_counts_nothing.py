@@ -1,4 +1,4 @@
-"""Drops of a watchdog that counts nothing say nothing.
+"""Zero drops of a watchdog that counts no packets do not prove a storm without loss.
 
 Severity: info
 Subject: running device
@@ -9,8 +9,8 @@ dropped, on a queue that carries traffic. Where the traffic of the queue, or the
 checked.
 
 ## Why it breaks a lossless fabric
-It does not: either no packet came during the storms, or the platform does not count what the watchdog drops. Who takes
-the 0 for "nothing was lost" looks for the broken connections of the hosts in the wrong place.
+It does not: either no packet came during the storms, or the platform does not count the packets that the watchdog
+drops. A reader who takes the 0 for "no loss" looks for the broken connections of the hosts in the wrong place.
 
 ## Bad
 ```text capture beside=leaf.json
@@ -60,7 +60,7 @@ _NO_ACTION = MissingInput("whether the watchdog drops or forwards is not known o
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation per queue whose storms are over and left no count."""
+    """Yield a violation per queue whose storms are over and left no packet counts."""
     for placed in each(device.state, "pfcwd_restored", "port", "queue"):
         port, queue = placed.part("port") or "", placed.part("queue") or ""
         restored = counted(device, placed, "port", "queue")
@@ -81,7 +81,7 @@ def _counts_nothing(device: RunningDevice, port: str, queue: str) -> bool:
 
 
 def _action(device: RunningDevice, port: str, queue: str) -> str | None:
-    """Return what the watchdog does with a stormed queue: as it runs, else as it is configured."""
+    """Return the watchdog's action on a stormed queue: the running one, else the configured one."""
     running = device.state.value("pfcwd_action", port=port, queue=queue)
     if isinstance(running, str):
         return running

@@ -9,8 +9,8 @@ storms between the captures, also of a queue that is stormed now, if it has stor
 capture it is information: the count runs since boot or the last clear, and may be of the day of installation.
 
 ## Why it breaks a lossless fabric
-Whoever captures after a storm finds all queues operational. What was in the queue was dropped, RDMA that crossed it
-has failed or retransmitted, and whatever paused may do so again. Many storms in little time are one that lasts: the
+A capture after a storm shows all queues operational. The packets of the queue were dropped, RDMA across it has failed
+or retransmitted, and the source of the pauses may storm again. Many storms in little time are one that lasts: the
 watchdog restores the queue, and detects it again.
 
 ## Bad
@@ -30,13 +30,13 @@ Ethernet8:3  operational                        0/0           0/0           0/0
 ```
 
 ## Fix
-Compare with an earlier capture. Where the count grows, find what pauses at the port: its host, or behind a switch the
-next port that is paused.
+Compare with an earlier capture. Where the count grows, find the device that sends pauses to the port: its host, or
+behind a switch the next port that is paused.
 
 ## Sources
 - sonic-net/sonic-buildimage#29203: 170 detections and restorations in 20 minutes of one storm that never stopped
 - sonic-net/sonic-buildimage#8483: a storm that is detected, restored and detected again within one test
-- sonic-swss orchagent/pfcwdorch.cpp @005cc73: what a storm counts, when it is detected and when it is restored
+- sonic-swss orchagent/pfcwdorch.cpp @005cc73: the counters of a storm, when it is detected and when it is restored
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def check(device: RunningDevice) -> Results:
 
 
 def _detected(device: RunningDevice) -> Iterator[Count | MissingInput]:
-    """Yield the storms of each queue but the one that goes on, and what is not known of them."""
+    """Yield the storms of each queue but the one that goes on, or the missing input for a queue."""
     for placed in each(device.state, "pfcwd_detected", "port", "queue"):
         if not placed.number:
             continue
@@ -105,6 +105,6 @@ def _violation(device: RunningDevice, queue: str, counts: list[Count]) -> Violat
 
 
 def _origin(device: RunningDevice, queue: str, counts: list[Count]) -> Origin:
-    """Return the place of the status of one queue, where STM003 may say what stormed it; of several, of the count."""
+    """Return the place of one queue's status, which STM003 may explain; for several queues, that of the count."""
     status = device.state.of("pfcwd_status", port=counts[0].port, queue=queue)
     return counts[0].placed.origin if status is None or len(counts) > 1 else status.origin

@@ -1,4 +1,4 @@
-"""What the counters of a port say of its cable."""
+"""Signs of a bad cable in the counters of a port."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ SYMBOL_ERRORS = "symbol_error"
 RECOVERIES = "link_error_recovery"
 DOWNED = "link_downed"
 _MANY = ceiling(BY_NAME[SYMBOL_ERRORS])
-"""Where the counter of 16 bits stops: one of 64 bits goes on."""
+"""The maximum of the 16-bit counter; a 64-bit one goes on."""
 
 
 def has_bad_cable(port: CountedPort) -> bool:
     """Return whether errors on the wire made the link train again.
 
-    Of one capture that is certain only where they filled the counter of 16 bits. Between two it is where the link was
-    never down: one that comes up counts both.
+    From one capture that is certain only where they filled the 16-bit counter. Between two captures it is where the
+    link was never down: a link that comes up counts both.
     """
     errors = port.counters.get(SYMBOL_ERRORS)
     if errors is None or not port.number(RECOVERIES):

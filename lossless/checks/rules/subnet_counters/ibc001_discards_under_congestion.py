@@ -4,12 +4,12 @@ Severity: warning
 Subject: running device
 
 ## What it does
-Looks for InfiniBand ports that have discarded outbound packets (`PortXmitDiscards`), where the same port says that
-packets were older than their limit (`PortSwHOQLifetimeLimitDiscards`), or has waited to send (`PortXmitWait`). A port
+Looks for InfiniBand ports that have discarded outbound packets (`PortXmitDiscards`), where the same port reports
+packets older than their limit (`PortSwHOQLifetimeLimitDiscards`), or has waited to send (`PortXmitWait`). A port
 discards while its link is down as well: where the link is not known to have been up all the time, waiting proves
 nothing, and the finding is information. Without either sign the discards are *not checked*. Waiting alone is no
-finding, a loaded port waits; and where the cable is bad (IBC003), the discards are laid to it. With `--since`, all of
-it is between the captures.
+finding, since a loaded port waits; and where the cable is bad (IBC003), it is the cause of the discards. With
+`--since`, all counts are between the captures.
 
 ## Why it breaks a lossless fabric
 InfiniBand loses no packet for want of a buffer: a sender waits for credits. A packet that waits longer than the
@@ -29,7 +29,7 @@ Errors for 0x2c903006e29b0 "MF0;switch-a:SX6036/U1"
 ```
 
 ## Fix
-Find what the port waits for: the next port on the path whose `PortXmitWait` does not grow, a host that reads its memory
+Find the cause of the wait: the next port on the path whose `PortXmitWait` does not grow, a host that reads its memory
 too slowly, or a credit loop. Compare two captures to see whether it goes on.
 
 ## Sources

@@ -5,15 +5,14 @@ Subject: running device
 
 ## What it does
 Looks for InfiniBand ports whose counter of symbol errors has stopped at 65,535, or counts on beyond it with 64 bits,
-and whose link has recovered from errors at least once. Fewer symbol errors are counted since nobody knows when, over
-years perhaps: they are *not checked*, as are those that stand alone. With `--since`, it looks for any number of both
-between the captures, on a link that was not down in between: one that comes up counts them too. How often the link went
-down is no sign: that
-counts restarts of hosts.
+and whose link has recovered from errors at least once. Fewer symbol errors may have accumulated over years: they are
+*not checked*, as are those without a recovery. With `--since`, it looks for any number of both between the captures, on
+a link that was not down in between: one that comes up counts them too. The number of times that the link went down is
+no sign: it counts restarts of hosts.
 
 ## Why it breaks a lossless fabric
-A packet with an error is dropped, and the sender finds out by a timeout. While a link recovers it sends nothing, and
-all that flows over it waits. One such link slows every collective that uses it.
+A packet with an error is dropped, and the sender detects it by a timeout. While a link recovers it sends nothing, and
+all traffic over it waits. One such link slows every collective that uses it.
 
 ## Bad
 ```text capture

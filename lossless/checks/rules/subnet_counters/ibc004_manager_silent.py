@@ -5,17 +5,16 @@ Subject: running device
 
 ## What it does
 Looks in a log of opensm for requests of SMInfo that timed out (`ERR 3113`, `SubnGet(SMInfo)`): three or more, and on
-average at least one an hour. opensm asks SMInfo of ports that say they have a subnet manager, and, while it is standby
-itself, of the master. Timeouts of other attributes are not reported: nodes that restart cause them.
+average at least one an hour. opensm sends SMInfo requests to ports that report a subnet manager, and, while it is
+standby itself, of the master. Timeouts of other attributes are not reported: nodes that restart cause them.
 
 opensm polls a master every 10 s, and takes it for dead after four polls without an answer. A log of a master has no
-such rhythm: it asks when it sweeps. So both numbers are ours: one lost answer is no sign, nor are two in one sweep,
-whose retries fail together; and answers that are lost days apart are not of one manager that is silent.
+such rhythm: it sends requests when it sweeps. So both numbers are ours: one lost answer is no sign, nor are two in one
+sweep, whose retries fail together; and answers that are lost days apart are not of one manager that is silent.
 
 ## Why it breaks a lossless fabric
-A manager that does not answer will not take over when the master fails, and nothing says so until then: links that go
-down are not routed around, and hosts that restart get no LID. The log's own hint, an M_Key that is set wrongly, is a
-guess.
+A manager that does not answer will not take over when the master fails, and nothing reports it until then: links that
+go down are not routed around, and hosts that restart get no LID. The log's own hint, a wrong M_Key, is a guess.
 
 ## Bad
 ```text capture
@@ -32,8 +31,8 @@ Mar 13 19:01:40 734003 [EC4] 0x01 -> send_err: ERR 3113: MAD completed in error 
 ```
 
 ## Fix
-Ask the manager itself with `sminfo`, at the ports that the log's paths lead to; restart opensm there, and see that all
-managers have one M_Key.
+Query the manager itself with `sminfo`, at the ports that the log's paths lead to; restart opensm there, and verify that
+all managers have one M_Key.
 
 ## Sources
 - linux-rdma/opensm opensm/osm_port_info_rcv.c @038edff: SMInfo is asked of every port that has the capability IsSM

@@ -4,14 +4,14 @@ Severity: warning
 Subject: running device
 
 ## What it does
-Looks for active links of which `iblinkinfo`, `ibqueryerrors` or `ibdiagnet` says that they could be wider or faster:
-the first two compare what both ports support with what they use, `ibdiagnet` what is enabled at both. Each link is one
-finding, whichever end or file shows it. Links that are down, those that are as fast as the slower end, and those of two
-lanes that could only be wider are not reported: a splitter cable makes two links of two lanes.
+Looks for active links that could be wider or faster by `iblinkinfo`, `ibqueryerrors` or `ibdiagnet`: the first two
+compare the width and speed in use with those that both ports support, `ibdiagnet` with those that both have enabled.
+Each link is one finding, whichever end or file shows it. Links that are down, those that are as fast as the slower end,
+and those of two lanes that could only be wider are not reported: a splitter cable makes two links of two lanes.
 
 ## Why it breaks a lossless fabric
-The rest of the fabric sends at full speed, so the link fills its buffers and takes its credits back: every sender to
-what is behind it waits, and so does what shares their buffers.
+The rest of the fabric sends at full speed, so the link's buffers fill and its credits run out: every sender to
+destinations behind it waits, and so does other traffic in the same buffers.
 
 ## Bad
 ```text capture
@@ -30,10 +30,11 @@ Reseat or replace the cable, one that both speeds are specified for; then look f
 by hand (`ibportstate`).
 
 ## Sources
-- linux-rdma/rdma-core infiniband-diags/ibdiag_common.c get_max_msg @0c6807a: what both ports support, against what is
+- linux-rdma/rdma-core infiniband-diags/ibdiag_common.c get_max_msg @0c6807a: the width and speed that both ports
+  support, against those
   active
-- linux-rdma/rdma-core infiniband-diags/iblinkinfo.c @1d07d99: what the tool prints of each link
-- NCAR/ops_tracking_toolkit opstt/ib_diagnostics.py @188d6e3: what ibdiagnet logs of a link with an unexpected speed
+- linux-rdma/rdma-core infiniband-diags/iblinkinfo.c @1d07d99: the tool's output for each link
+- NCAR/ops_tracking_toolkit opstt/ib_diagnostics.py @188d6e3: ibdiagnet's log of a link with an unexpected speed
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def check(device: RunningDevice) -> Results:
         if link not in seen and _said(device, placed, "state") == "Active" and not _is_split(device, placed):
             seen.add(link)
             yield _violation(device, placed)
-    # ibdiagnet's log calls ports by other names than its tables, which have the same links.
+    # ibdiagnet's log has other names for ports than its tables, which have the same links.
     if next(device.state.named("state", "lid", "port"), None) is None:
         yield from (_logged(device, placed) for placed in device.state.named(_SLOW, "link"))
 
@@ -75,7 +76,7 @@ def _is_split(device: RunningDevice, placed: PlacedReading) -> bool:
 
 
 def _logged(device: RunningDevice, placed: PlacedReading) -> Violation:
-    """Return what a log of ibdiagnet says of a link."""
+    """Return the violation for a link in a log of ibdiagnet."""
     link = placed.part("link") or ""
     one, _, other = link.partition("<-->")
     speed, should = device.state.value("speed", link=link), str(placed.reading.value)
@@ -101,5 +102,5 @@ def _violation(device: RunningDevice, placed: PlacedReading) -> Violation:
 
 
 def _said(device: RunningDevice, placed: PlacedReading, name: str) -> Maybe[int | float | str]:
-    """Return what is said of the same port under another name."""
+    """Return the value of another reading of the same port."""
     return device.state.value(name, lid=placed.part("lid") or "", port=placed.part("port") or "")

@@ -1,4 +1,4 @@
-"""Ports of InfiniBand devices with the counters that captures have of them, and what they counted between two."""
+"""Ports of InfiniBand devices with their captured counters, and the difference between two captures."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 _SUM = "ALL"
 _OWNERS = ("node", "device", "guid", "lid", "path")
-"""What a port is a port of, the name that says most first."""
+"""The owners of a port, the most specific name first."""
 
 
 class CountedPort(NamedTuple):
-    """One port: what a message calls it, what a finding shows on, its counters by the names of the kernel.
+    """One port: its name in messages, its element in findings, and its counters by the kernel's names.
 
-    ``counts`` are what these have counted: since an earlier capture where there is one that has them.
+    ``counts`` are the amounts of these: since an earlier capture where it has the counter too.
     """
 
     name: str
@@ -35,7 +35,7 @@ class CountedPort(NamedTuple):
     counts: Mapping[str, Count | MissingInput]
 
     def number(self, name: str) -> int | None:
-        """Return what a counter has counted, None where no capture says it."""
+        """Return the amount of a counter, None where no capture has it."""
         count = self.counts.get(name)
         return count.amount if isinstance(count, Count) else None
 
@@ -45,21 +45,21 @@ class CountedPort(NamedTuple):
         return isinstance(count, Count) and count.between
 
     def alongside(self, first: str, name: str) -> int | None:
-        """Return what a counter has counted in the time in which another has, None where no capture says it."""
+        """Return the amount of a counter over the period of another, None where no capture has it."""
         if self.between(first):
             return self.number(name) if self.between(name) else None
         placed = self.counters.get(name)
         return None if placed is None else placed.number
 
     def window(self, name: str) -> str:
-        """Return when a counter has counted that much, as the end of a sentence."""
+        """Return the period of a counter's amount, as the end of a sentence."""
         return "between the captures" if self.between(name) else "since its counters were cleared"
 
 
 def counted_ports(device: RunningDevice) -> tuple[CountedPort, ...]:
-    """Return the ports with counters; the sum of a switch over its ports is none.
+    """Return the ports with counters, without the sum of a switch over its ports.
 
-    A port that files name by its GUID is one, whatever else they call it.
+    A port with a GUID in the files is one port, whichever other names they give it.
     """
     before = {} if device.before is None else _by_place(device.before)
     return tuple(
@@ -75,26 +75,26 @@ def infiniband_ports(device: RunningDevice) -> tuple[CountedPort, ...]:
 
 
 def printed(placed: PlacedReading) -> str:
-    """Return the name of a counter as it is printed, without the folders of sysfs and the labels of a metric."""
+    """Return the printed name of a counter, without the folders of sysfs and the labels of a metric."""
     return placed.reading.heading.partition("{")[0].rpartition("/")[2]
 
 
 def element(device: RunningDevice, identity: Identity) -> str:
-    """Return what a finding on a port shows on: devices of a host are below its name, nodes have their own."""
+    """Return the element of a finding on a port: devices of a host are below its name, nodes have their own."""
     kind, owner = _owner(identity)
     names = [] if kind in ("node", "guid", "lid") else [device.name]
     return ":".join(name for name in (*names, owner, _part(identity, "port") or "") if name)
 
 
 def port_name(identity: Identity) -> str:
-    """Return what a message calls a port."""
+    """Return the name of a port in messages."""
     kind, owner = _owner(identity)
     numbered = f"{kind.upper()} {owner}" if kind in ("guid", "lid") else owner
     return f"{numbered} port {_part(identity, 'port')}".lstrip()
 
 
 def _counted_port(device: RunningDevice, named: Sequence[_Named], before: Sequence[_Named]) -> CountedPort:
-    """Return a port by the name that says most, and what its counters have counted."""
+    """Return a port by its most specific name, with the amounts of its counters."""
     identity = max((identity for identity, _ in named), key=len)
     counters, earlier = _widest(named), _widest(before)
     counts = {name: _count(placed, earlier.get(name)) for name, placed in counters.items()}
@@ -102,7 +102,7 @@ def _counted_port(device: RunningDevice, named: Sequence[_Named], before: Sequen
 
 
 def _widest(named: Iterable[_Named]) -> dict[str, PlacedReading]:
-    """Return the counters of a port by their names, the widest of each that says a number."""
+    """Return the counters of a port by their names, the widest of each that has a number."""
     counters: dict[str, PlacedReading] = {}
     for _, placed in named:
         known = counters.get(placed.reading.name)
@@ -112,12 +112,12 @@ def _widest(named: Iterable[_Named]) -> dict[str, PlacedReading]:
 
 
 def _width(placed: PlacedReading) -> int:
-    """Return where a counter stops, -1 where its value is not known."""
+    """Return the maximum of a counter, -1 where its value is not known."""
     return -1 if placed.number is None else placed.reading.ceiling or 0
 
 
 def _count(placed: PlacedReading, earlier: PlacedReading | None) -> Count | MissingInput:
-    """Return what a counter has counted; ibqueryerrors does not print one that is below its threshold."""
+    """Return the amount of a counter; ibqueryerrors does not print one that is below its threshold."""
     if placed.number is None:
         return MissingInput(f"the captures do not say the value of {printed(placed)}")
     if earlier is None or earlier.number is None:
@@ -128,13 +128,13 @@ def _count(placed: PlacedReading, earlier: PlacedReading | None) -> Count | Miss
 
 
 def _place(identity: Identity) -> Identity:
-    """Return the GUID and number of a port where both are said, else all that is."""
+    """Return the GUID and number of a port where both are known, else its whole identity."""
     named = tuple(pair for pair in identity if pair[0] in ("guid", "port"))
     return named if len(named) == 2 else identity
 
 
 def _by_place(state: DeviceState) -> dict[Identity, list[_Named]]:
-    """Return what is said of the counters of each port, with the names by which it is said."""
+    """Return the readings of counters of each port, each with the names that its file has for the port."""
     ports: dict[Identity, list[_Named]] = {}
     for counter in PORT_COUNTERS:
         for placed in state.named(counter.name, "port"):
@@ -152,7 +152,7 @@ def _is_ethernet(device: RunningDevice, port: CountedPort) -> bool:
 
 
 def _owner(identity: Identity) -> tuple[str, str]:
-    """Return the kind and the name of what has the port."""
+    """Return the kind and the name of the port's owner."""
     return next(((kind, name) for kind in _OWNERS if (name := _part(identity, kind)) is not None), ("", ""))
 
 

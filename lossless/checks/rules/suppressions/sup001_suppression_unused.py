@@ -1,16 +1,17 @@
-"""A suppression must keep something back.
+"""A suppression must suppress a finding.
 
 Severity: warning
 Subject: suppressions
 
 ## What it does
-Reports a suppression that no finding answers to, or a rule in it that none does: a comment
-`# lossless: ignore[CODE] -- reason` in an intent, an entry `[[suppress]]` in `lossless.toml`. Only where a run can
-tell: all rules that are named have run, and for an entry all files below its folder were checked together.
+Reports a suppression that matches no finding, or a rule in it that matches none: a comment
+`# lossless: ignore[CODE] -- reason` in an intent, an entry `[[suppress]]` in `lossless.toml`. It is reported only where
+the run is complete: all rules that are named have run, and for an entry all files below its folder were checked
+together.
 
 ## Why it breaks a lossless fabric
-What it was written for is fixed. It still keeps back the next finding at that place, which nobody has accepted: a
-headroom that somebody halves next year is then as invisible as the one that was agreed on.
+The finding that it was written for is fixed. It still suppresses the next finding at that place, which was never
+accepted: a headroom that is halved next year is then as invisible as the agreed one.
 
 ## Bad
 ```yaml intent base=none
@@ -61,7 +62,7 @@ Remove the suppression, or the rule from it.
 ## Sources
 - astral-sh/ruff crates/ruff_linter/src/rules/ruff/rules/unused_noqa.rs @03f5fa2 (a directive that matches nothing
   should be removed)
-- arithmetic: what keeps back nothing now can only keep back what comes later
+- arithmetic: a suppression without a finding today can only suppress later ones
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ if TYPE_CHECKING:
 
 
 def check(review: SuppressionReview) -> Results:
-    """Yield a violation per suppression with a rule that nothing answers to."""
+    """Yield a violation per suppression with a rule that matches no finding."""
     for suppression in review.unused:
         rules = ", ".join(suppression.rules)
         yield Violation(

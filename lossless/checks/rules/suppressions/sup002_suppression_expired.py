@@ -4,7 +4,8 @@ Severity: warning
 Subject: suppressions
 
 ## What it does
-Reports a suppression whose day `until` is over. It keeps nothing back any more: what it kept back is shown beside it.
+Reports a suppression whose day `until` is over. It has no effect any more: the finding that it suppressed is shown
+beside it.
 
 ## Why it breaks a lossless fabric
 A date is a promise to fix something by then: a watchdog after the upgrade, a cable after the move. Without a reminder
@@ -54,7 +55,7 @@ networks:
 ```
 
 ## Fix
-Fix what it kept back and remove it, or agree on a later date.
+Fix the finding and remove the suppression, or agree on a later date.
 
 ## Sources
 - aquasecurity/trivy docs/docs/configuration/filtering.md @036295e (an entry of an ignore file with a date of expiry is

@@ -1,15 +1,15 @@
-"""A baseline must not list what is fixed.
+"""A baseline must not list fixed findings.
 
 Severity: warning
 Subject: suppressions
 
 ## What it does
-Reports the entries of a baseline that are not found any more, in one finding for each baseline. Only where a run can
-tell: the file of the entry was checked with its rule, for rules that compare files all files below the baseline's
-folder were checked together; or that file is gone.
+Reports the entries of a baseline that are not found any more, in one finding for each baseline. Entries are reported
+only where the run is complete: the file of the entry was checked with its rule, for rules that compare files all files
+below the baseline's folder were checked together; or that file is gone.
 
 ## Why it breaks a lossless fabric
-An entry that is left behind keeps back the same mistake when it is made again. A baseline may only shrink.
+A stale entry suppresses the same mistake when it is made again. A baseline may only shrink.
 
 ## Bad
 ```json baseline base=none beside=leaf-spine.yaml

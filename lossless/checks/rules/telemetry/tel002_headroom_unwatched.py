@@ -1,4 +1,4 @@
-"""The watermark of headroom must be read: it is the only sign of loss that is near.
+"""The watermark of headroom must be read: it is the only early sign of loss.
 
 Severity: warning
 Fix: unsafe
@@ -10,7 +10,7 @@ on itself.
 
 ## Why it breaks a lossless fabric
 Headroom that fills up to 90 % drops nothing and looks like headroom that is never touched. The watermark of each
-priority group tells them apart; once packets are dropped it is too late, and only the drop counters say so.
+priority group tells them apart; once packets are dropped it is too late, and only the drop counters show it.
 
 ## Bad
 ```json config_db base=leaf

@@ -9,8 +9,8 @@ every storm that is detected, and `pauses`, of ports that are paused for too muc
 checked.
 
 ## Why it breaks a lossless fabric
-A watchdog ends one storm and says so in a log. Without an alert the same NIC storms again every few minutes, and
-each time a queue of healthy traffic is dropped; one server of a large operator sent 2,000 pauses a second, unseen.
+A watchdog ends one storm and writes it to a log. Without an alert the same NIC storms again every few minutes, and each
+time a queue of healthy traffic is dropped; one server of a large operator sent 2,000 pauses a second, unseen.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -27,7 +27,7 @@ telemetry: {alerts: [watchdog, pauses]}
 Alert on detected storms, and on the share of time that a port is paused.
 
 ## Sources
-- Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, 4.3 and 6.2 (a pause storm nobody was told of)
+- Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, 4.3 and 6.2 (a pause storm without an alert)
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ NEEDED = {"watchdog": "watchdog triggers", "pauses": "long pauses"}
 
 
 def check(view: View) -> Results:
-    """Yield a violation where the listed alerts leave one out that a lossless fabric needs."""
+    """Yield a violation where the listed alerts lack one that a lossless fabric needs."""
     telemetry = view.fabric.telemetry
     if telemetry is None or telemetry.alerts is None or not view.fabric.classes.lossless:
         return

@@ -1,4 +1,4 @@
-"""What the rules on cyclic buffer dependencies share: the routing of a fabric, checked once, and cycles in words."""
+"""Shared by the rules on cyclic buffer dependencies: a fabric's routing, checked once, and the words for a cycle."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ UNSTATED = "missing topology.routing: up-down routing does not reach every switc
 class FabricRouting(NamedTuple):
     """The routing of a fabric, and its outcome.
 
-    ``stated``: the intent says how packets are routed; else up-down routing is assumed, as in a Clos. ``shortest`` is
-    what would be if no path had extra hops, where some have and that is what matters; else None.
+    ``stated``: the intent declares the routing; else up-down routing is assumed, as in a Clos. ``shortest`` is the
+    outcome with shortest paths alone, where some paths have extra hops and these decide the outcome; else None.
     """
 
     stated: bool
@@ -40,7 +40,7 @@ class FabricRouting(NamedTuple):
 
     @property
     def unknown(self) -> bool:
-        """Whether nothing is stated and up-down routing is impossible."""
+        """Whether no routing is stated and up-down routing is impossible."""
         return not self.stated and (self.outcome.lost is not None or _tierless(self.wires))
 
     @property
@@ -61,7 +61,7 @@ class FabricRouting(NamedTuple):
 
     @property
     def beyond(self) -> str:
-        """Which devices outside could close a cycle, as their routes are unknown; empty where none could."""
+        """The devices outside that could close a cycle, as their routes are unknown; empty where none could."""
         wires = self.wires
         cycle = cycle_through_outside(wires, self.question) if wires.outside else ()
         outside = {wires.names[switch] for switch in wires.outside}
@@ -77,7 +77,7 @@ class FabricRouting(NamedTuple):
 
 
 def _costs(case: VerdictAfterFailures | None) -> float:
-    """Return how many failures it takes to see something."""
+    """Return the number of failures that a case needs, infinite where there is no case."""
     return inf if case is None else sum(failure.links for failure in case.failed)
 
 
@@ -85,7 +85,7 @@ _BY_VIEW: WeakKeyDictionary[View, FabricRouting | None] = WeakKeyDictionary()
 
 
 def routing_of(view: View) -> FabricRouting | None:
-    """Return how a fabric is routed, checked once for all rules; None where nothing is ever paused."""
+    """Return the routing of a fabric, checked once for all rules; None where no port is ever paused."""
     if view not in _BY_VIEW:
         _BY_VIEW[view] = _routing_of(view.fabric)
     return _BY_VIEW[view]
@@ -147,7 +147,7 @@ def flooding_results(
 
 
 def _flooded(routing: FabricRouting) -> FabricRouting:
-    """Return the fabric as it is where every leaf sends up what it floods."""
+    """Return the fabric with every leaf flooding upwards."""
     wires, question = routing.wires, routing.question
     leaves = {
         n for n, here in enumerate(wires.attached) if here and n not in wires.outside and wires.above(n)

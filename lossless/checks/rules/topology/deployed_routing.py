@@ -1,9 +1,9 @@
 """The routing of a deployed fabric: which switches are linked, and the tier of each.
 
-``DEVICE_NEIGHBOR`` says who is at the other end of each port; the tier of a switch follows from its neighbors and its
-type, that of a switch without a file from its type in ``DEVICE_NEIGHBOR_METADATA``. How packets are routed no
-configuration of a switch says: they go up and then down, as in an intent that says nothing, and dual ToRs send back to
-their peers what they cannot deliver.
+``DEVICE_NEIGHBOR`` names the device at the other end of each port. The tier of a switch follows from its neighbors and
+its type, that of a switch without a file from its type in ``DEVICE_NEIGHBOR_METADATA``. No configuration of a switch
+declares how packets are routed: up-down routing is assumed, as in an intent without routing, and dual ToRs return
+packets that they cannot deliver to their peers.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ UNJOINED = (
 
 
 def unknown_tiers(routing: DeployedRouting) -> Iterator[str]:
-    """Yield why nothing is checked where the tier of switches is unknown."""
+    """Yield the reason for each switch whose unknown tier prevents the check."""
     types = {name: routing.devices[name].device_type or "" for name in routing.tierless}
     contradicting = [
         name for name, device_type in types.items() if device_type.partition(" ")[0] in TIER_OF_TYPE
@@ -71,7 +71,7 @@ def _may_leak(name: str, above: Iterable[str], routing: DeployedRouting) -> bool
 
 
 def no_up_down_path(near: str, far: str) -> str:
-    """Return why nothing is checked where packets have another path than up and then down."""
+    """Return the reason for not checking a fabric where packets have another path than up and then down."""
     return (
         f"the known links have no up-down path from {near} to {far}, and their route is unknown: "
         "add the files of all switches, or an intent with topology.routing"
@@ -79,10 +79,9 @@ def no_up_down_path(near: str, far: str) -> str:
 
 
 class DeployedRouting(NamedTuple):
-    """The switches of several files and what joins them. ``tierless`` are those with links and no known tier.
+    """The switches of several files and the links between them. ``tierless`` are those with links and no known tier.
 
-    ``devices`` are those that a file was given for, by name; ``joined``: at least two of them have to do with each
-    other.
+    ``devices`` are those with a file, by name; ``joined``: at least two of them are linked.
     """
 
     devices: dict[str, DeviceSummary]
@@ -93,7 +92,7 @@ class DeployedRouting(NamedTuple):
 
 
 class _Link(NamedTuple):
-    """One link in service, its ends by device and port, and whether what comes in at either is ever paused."""
+    """One link in service, its ends by device and port, and whether traffic that enters at either is ever paused."""
 
     near: tuple[str, str]
     far: tuple[str, str]
@@ -102,7 +101,7 @@ class _Link(NamedTuple):
 
 
 def deployed_routing(devices: DeployedDevices) -> DeployedRouting | None:
-    """Return what files of several switches with lossless classes amount to; None where there are none such.
+    """Return the routing of several switches with lossless classes, None where there are fewer than two such.
 
     Switches of an intent that is checked with them are left to it.
     """
@@ -131,7 +130,7 @@ def deployed_routing(devices: DeployedDevices) -> DeployedRouting | None:
 
 
 def _tiers(own: dict[str, DeviceSummary]) -> dict[str, Tier | None]:
-    """Return the tier of every switch, None where it is not known; of one without a file its neighbors say the type."""
+    """Return the tier of every switch, None where it is unknown; neighbors give the type of one without a file."""
     types = {name: device_type for summary in own.values() for name, device_type in summary.beyond}
     beyond = {name: TIER_OF_TYPE[kind] for name, kind in types.items() if kind in TIER_OF_TYPE}
     return {**beyond, **{name: known_tier(summary.tier) for name, summary in own.items()}}

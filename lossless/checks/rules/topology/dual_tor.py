@@ -1,4 +1,4 @@
-"""What a deployed dual ToR does with packets it cannot deliver: it sends them through a tunnel to its peer."""
+"""A deployed dual ToR's tunnel to its peer, for packets that it cannot deliver."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def tunnel_to_peer(device: Device) -> Origin | None:
-    """Return where the tunnel of a dual ToR with PFC is written, None where there is none."""
+    """Return the place of the tunnel of a dual ToR with PFC, None where there is none."""
     if device.metadata.get("subtype") != "DualToR" or not device.view.lossless_sets:
         return None
     names = [name for name, _ in raw_rows(device, "TUNNEL")]

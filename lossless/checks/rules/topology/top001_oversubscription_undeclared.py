@@ -1,18 +1,18 @@
-"""A leaf must not have less uplink than host bandwidth, unless the intent says so.
+"""A leaf must not have less uplink than host bandwidth, unless the intent declares it.
 
 Severity: error
 Subject: intent
 
 ## What it does
-Adds up, for each leaf, the bandwidth of its host links and of its uplinks, each counted one way, and compares
-their ratio with the `oversubscription` that the intent accepts (1 where it says nothing). In a fabric of pods it
-does so for each spine as well: its links to leaves against those to super-spines. One number counts for both tiers;
+Adds up, for each leaf, the bandwidth of its host links and of its uplinks, each counted one way, and compares their
+ratio with the `oversubscription` that the intent accepts (1 where none is stated). In a fabric of pods it does so for
+each spine as well: its links to leaves against those to super-spines. One number counts for both tiers;
 `{leaf: 1, spine: 7}` states one for each.
 
 ## Why it breaks a lossless fabric
 On an oversubscribed leaf the uplinks are a permanent point of congestion. PFC keeps the queue from overflowing by
-pausing every host below it, so one busy uplink slows servers that do not even use it. Collectives across leaves
-run at the uplink's share, whatever the NICs could do.
+pausing every host below it, so one busy uplink slows servers that do not even use it. Collectives across leaves run at
+the uplink's share, below the rate of the NICs.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per kind of leaf or spine whose oversubscription exceeds what is declared."""
+    """Yield a violation per kind of leaf or spine whose oversubscription exceeds the declared ratio."""
     yield from merged(
         _violation(capacity, _stated(capacity, view))
         for capacity in view.fabric.capacities
@@ -60,7 +60,7 @@ def check(view: View) -> Results:
 
 
 def _stated(capacity: Capacity, view: View) -> str:
-    """Return what accepts a ratio: a number where there is one tier, else a mapping that keeps that of the other."""
+    """Return the value that accepts a ratio: a number for one tier, else a mapping that keeps the other's ratio."""
     ratio = math.ceil(capacity.down_bps / capacity.up_bps * 100) / 100
     ratios = {other.tier: other.accepted for other in view.fabric.capacities} | {capacity.tier: ratio}
     if len(ratios) == 1:

@@ -1,17 +1,17 @@
-"""A switch must have the ports that the fabric asks of it.
+"""A switch must have the ports that the fabric needs of it.
 
 Severity: error
 Subject: intent
 
 ## What it does
-Counts, for each kind of switch, the front-panel ports that its links fill, split as far as they can be, and
-compares them with what the switch has. Service ports of a single lane take the links of their own speed and
-are not counted. A speed that no port takes counts as many ports as it would fill at the fastest speed (TOP003
-says that it does not exist). Where the sum fits and links still find no port, that is reported too: a port
-named in the intent does not exist at that speed, or what the HWSKU has at that speed is used up.
+Counts, for each kind of switch, the front-panel ports that its links fill, split as far as they can be, and compares
+them with the ports of the switch. Service ports of a single lane take the links of their own speed and are not counted.
+A speed that no port takes counts as many ports as it would fill at the fastest speed (TOP003 reports that it does not
+exist). Where the sum fits and links still find no port, that is reported too: a port named in the intent does not exist
+at that speed, or the HWSKU's ports of that speed are used up.
 
 ## Why it breaks a lossless fabric
-The fabric cannot be cabled. What gives way on site is the uplinks, and the oversubscription nobody declared
+The fabric cannot be cabled. On site the uplinks are the first to be left out, and the undeclared oversubscription
 becomes a permanent point of congestion that PFC propagates to every host below it.
 
 ## Bad
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 
 class SpeedDemand(NamedTuple):
-    """The ports of one speed that a switch is asked for, and how many cages they fill."""
+    """The ports of one speed that links need of a switch, and the number of cages that they fill."""
 
     speed_bps: int
     ports: int
@@ -151,7 +151,7 @@ def _unplaced(switch: Switch, profile: SwitchProfile, names: tuple[str, ...]) ->
 
 
 def _is_listed(origin: Origin) -> bool:
-    """Return whether ports are asked for by a link of a list; those of a shape have no names."""
+    """Return whether a link of a list needs the ports; those of a shape have no names."""
     return origin.path[:2] == ("topology", "links")
 
 

@@ -4,13 +4,13 @@ Severity: error
 Subject: intent
 
 ## What it does
-Checks that some port of each switch takes every speed asked of it, split or whole, and that the hosts'
-network adapter has the rate of the links to them. Of some switches only some modes of the ports are known: whether they
-take a speed below their fastest that is not among these is counted as not checked.
+Checks that some port of each switch takes every speed of its links, split or whole, and that the hosts' network adapter
+has the rate of the links to them. For some switches only some modes of the ports are known: a speed below their fastest
+that is not among these is counted as not checked.
 
 ## Why it breaks a lossless fabric
-The link cannot be built as planned. Run at the speed both ends do have, it carries half or less of what the
-oversubscription was computed for, and the missing bandwidth becomes congestion.
+The link cannot be built as planned. At a speed that both ends have, it carries half of the bandwidth or less that the
+oversubscription was computed with, and the missing bandwidth becomes congestion.
 
 ## Bad
 ```yaml intent base=leaf-spine

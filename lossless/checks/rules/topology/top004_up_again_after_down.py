@@ -4,18 +4,18 @@ Severity: warning
 Subject: intent, devices
 
 ## What it does
-Computes the paths between all switches with hosts, without what is out of service, and after all failures to tolerate
-(`failures`: any one link or any one switch, by default). With `policy: shortest-path` it looks for valleys: paths that
-go up again after going down, longer ones with `extra_hops` among them. With `policy: up-down`, which forbids valleys,
-it looks for connected switches that have no path left. Where a valley closes a cyclic buffer dependency, TOP005 reports
-that instead. Without `topology.routing`, up-down routing is assumed and nothing is reported. Configurations of several
-switches are not checked: where the switches above have different ASNs, BGP alone does not prevent a valley, and route
-maps are not in CONFIG_DB.
+Computes the paths between all switches with hosts, without devices and links out of service, and after all failures to
+tolerate (`failures`: any one link or any one switch, by default). With `policy: shortest-path` it looks for valleys:
+paths that go up again after going down, longer ones with `extra_hops` among them. With `policy: up-down`, which forbids
+valleys, it looks for connected switches that have no path left. Where a valley closes a cyclic buffer dependency,
+TOP005 reports that instead. Without `topology.routing`, up-down routing is assumed and nothing is reported.
+Configurations of several switches are not checked: where the switches above have different ASNs, BGP alone does not
+prevent a valley, and route maps are not in CONFIG_DB.
 
 ## Why it breaks a lossless fabric
 As long as all packets go up first and then down, there is no cyclic buffer dependency (CBD). Every valley adds a
-dependency from a down link to an up link, and one more failure may close the cycle. Nobody notices: routing finds the
-path by itself, and traffic flows until the queues on it are full.
+dependency from a down link to an up link, and one more failure may close the cycle. It stays unnoticed: routing finds
+the path by itself, and traffic flows until the queues on it are full.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation where routes have a valley, or where only such routes are left."""
+    """Yield a violation where routes have a valley, or where only such routes remain."""
     fabric_routing, routing = routing_of(view), view.fabric.routing
     if fabric_routing is None or routing is None or fabric_routing.outcome.cycle:
         return

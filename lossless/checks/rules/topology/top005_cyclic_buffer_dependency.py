@@ -5,10 +5,10 @@ Subject: intent, devices
 
 ## What it does
 Computes the paths between all switches with hosts, and from them the dependencies between ingress buffers of each
-priority. Then it looks for a cycle (a cyclic buffer dependency, CBD): with switches that `bounce`, without what is out
-of service, and after all failures to tolerate (`failures`: any one link or any one switch, by default). It checks every
-kind of failure or, where there are too many, 300 random ones. The smallest cycle is shown link by link. Bounces of dual
-ToRs count in their second priority.
+priority. Then it looks for a cycle (a cyclic buffer dependency, CBD): with switches that `bounce`, without devices and
+links out of service, and after all failures to tolerate (`failures`: any one link or any one switch, by default). It
+checks every kind of failure or, where there are too many, 300 random ones. The smallest cycle is shown link by link.
+Bounces of dual ToRs count in their second priority.
 
 With `extra_hops` it follows every path of up to so many hops more than the shortest, as non-minimal adaptive routing
 may take; no packet turns straight back. Adaptive routing among equal paths takes the paths that a hash may choose for
@@ -143,7 +143,7 @@ def check(view: View) -> Results:
 
 
 def across(devices: DeployedDevices) -> Results:
-    """Yield a violation for the smallest cycle between deployed switches, or what input is missing."""
+    """Yield a violation for the smallest cycle between deployed switches, or the missing input."""
     routing = deployed_routing(devices)
     if routing is None:
         return
@@ -199,7 +199,7 @@ def _violation(
 
 
 def _other_paths(routing: FabricRouting, *, valley: bool) -> str:
-    """Return which paths close no cycle."""
+    """Return the paths that close no cycle, as words."""
     shortest_do = routing.shortest is not None and not routing.shortest.cycle
     if shortest_do and not valley:
         return "set extra_hops: 0, or keep lossless classes off the longer paths"

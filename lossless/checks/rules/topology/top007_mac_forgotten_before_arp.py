@@ -1,14 +1,14 @@
-"""A leaf must not forget a port before it forgets the address behind it.
+"""A leaf must keep a port in its MAC table at least as long as the MAC address in its ARP table.
 
 Severity: error
 Subject: intent
 
 ## What it does
-Where an intent says that leaves bridge RDMA traffic (`topology.bridging`) and flood what they do not know, compares
-how long they know the port of a MAC address with how long they know the MAC address of an IP address. A host that has
-died is forgotten by port first if that time is the shorter, and all that is sent to it is flooded, upwards too. Then
-it computes the buffer dependencies with every leaf flooding, and shows the cycle. CONFIG_DB has no table for the ARP
-timeout, so only intents are checked; CLS013 checks the VLANs of devices.
+Where an intent declares that leaves bridge RDMA traffic (`topology.bridging`) and flood unknown destinations, compares
+how long they keep the port of a MAC address with how long they keep the MAC address of an IP address. If the first time
+is the shorter, a dead host's port is removed first, and all packets to it are flooded, upwards too. Then it computes
+the buffer dependencies with every leaf flooding, and shows the cycle. CONFIG_DB has no table for the ARP timeout, so
+only intents are checked; CLS013 checks the VLANs of devices.
 
 ## Why it breaks a lossless fabric
 Packets for a dead server are flooded to every port of its leaf, uplinks included, which is a valley. Two leaves with a

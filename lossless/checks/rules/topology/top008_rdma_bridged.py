@@ -4,15 +4,15 @@ Severity: warning
 Subject: intent
 
 ## What it does
-Where an intent says that leaves bridge RDMA traffic (`topology.bridging`) and flood what they do not know, computes the
-buffer dependencies while every leaf floods, and reports the cycle that this can close. Where timers make it happen
+Where an intent declares that leaves bridge RDMA traffic (`topology.bridging`) and flood unknown destinations, computes
+the buffer dependencies while every leaf floods, and reports the cycle that this can close. Where timers make it happen
 with the first dead host, TOP007 reports that instead. Routed ports flood nothing, and are not checked; CLS013 checks
 the VLANs of deployed devices.
 
 ## Why it breaks a lossless fabric
-A switch that has forgotten a port sends the packet to all other ports of the VLAN, uplinks included. Whatever the
-routing policy is, flooded packets take valleys, in the lossless class. A dead host, a full table or a cleared one is
-enough, and no timer excludes all of these.
+A switch without a MAC table entry for the destination sends the packet to all other ports of the VLAN, uplinks
+included. With any routing policy, flooded packets take valleys, in the lossless class. A dead host, a full table or a
+cleared one is enough, and no timer excludes all of these.
 
 ## Bad
 ```yaml intent base=leaf-spine

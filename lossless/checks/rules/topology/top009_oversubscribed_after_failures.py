@@ -1,18 +1,19 @@
-"""What is left after the failures that an intent plans for must carry what the intent says.
+"""The bandwidth that remains after the planned failures must keep the declared oversubscription.
 
 Severity: warning
 Subject: intent
 
 ## What it does
-Where an intent states `failures.oversubscription`, takes from every leaf, and in a fabric of pods from every spine,
-what is `out_of_service`, and then the fastest `links` of its uplinks, or the `switches` above it that carry most (one,
-where nothing else is stated), whichever leaves less. It compares the bandwidth below with what is left above: in the
-worst case over all failures of that many, not in an average. TOP004 and TOP005 check routing after the same failures.
+Where an intent states `failures.oversubscription`, removes from every leaf, and in a fabric of pods from every spine,
+the links and devices that are `out_of_service`, and then the fastest `links` of its uplinks, or the `switches` above it
+that carry most (one, where no number is stated), whichever leaves less. It compares the bandwidth below with the
+remaining bandwidth above: in the worst case over all failures of that many, not in an average. TOP004 and TOP005 check
+routing after the same failures.
 
 ## Why it breaks a lossless fabric
-Routing moves the traffic of a dead uplink to those beside it. What was 1:1 is oversubscribed from then on, and the
-queues that PFC held empty fill and pause every host below: jobs slow down for as long as the repair takes, and
-nothing but the pause counters says why.
+Routing moves the traffic of a dead uplink to those beside it. A ratio of 1:1 is oversubscribed from then on, and the
+queues that PFC held empty fill and pause every host below: jobs slow down for as long as the repair takes, and only the
+pause counters show the reason.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -60,7 +61,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per kind of switch that failures leave too little: the kind of failure that leaves least."""
+    """Yield a violation per kind of switch with too little bandwidth after failures, for the worst kind of failure."""
     failures = view.fabric.failures
     if failures is None or failures.accepted is None:
         return
@@ -72,7 +73,7 @@ def check(view: View) -> Results:
 
 
 def _cases(failures: Failures, capacity: Capacity) -> Iterator[tuple[int, int, str]]:
-    """Yield the b/s that failures leave at least, beside what is out of service, how many they are, and what fails."""
+    """Yield for each kind of failure the least b/s that remain, the number of failures, and the failed elements."""
     yield left_without_links(capacity, failures.links), failures.links, "uplinks"
     if failures.switches:
         above = "spines" if capacity.tier is Tier.LEAF else "super-spines"

@@ -1,21 +1,20 @@
-"""What an intent says of its GPUs must agree with its hosts and their links.
+"""The declared cluster of an intent must agree with its hosts and their links.
 
 Severity: warning
 Subject: intent
 
 ## What it does
-Where an intent states a `cluster`, compares it with the hosts of the topology: the number of all GPUs with what the
-hosts have together; the bandwidth per GPU with what the links of a host have for each; the RDMA NICs of a host with its
-links, of which each needs at least one and all equally many; the NVLink or UALink domain with the GPUs of a host, of
-which a domain holds whole ones, or a host whole domains, with all GPUs together, and with the largest domain of that
-generation. With `rails`,
-hosts that share a leaf must reach the same leaves, and more than one where the fabric has more. What the `cluster` does
-not state is not checked.
+Where an intent states a `cluster`, compares it with the hosts of the topology: the number of all GPUs with the sum over
+the hosts; the bandwidth per GPU with the host links' bandwidth for each; the RDMA NICs of a host with its links, of
+which each needs at least one and all equally many; the NVLink or UALink domain with the GPUs of a host, of which a
+domain holds whole ones, or a host whole domains, with all GPUs together, and with the largest domain of that
+generation. With `rails`, hosts that share a leaf must reach the same leaves, and more than one where the fabric has
+more. Facts that the `cluster` does not state are not checked.
 
 ## Why it breaks a lossless fabric
-The bandwidth per GPU is what oversubscription, buffers and the time of a step are computed from. One NIC for two GPUs
-where one for each was meant halves it, and a cable in the leaf of another rail sends what was one hop through the
-spines, where it meets the traffic of all others.
+Oversubscription, buffers and the time of a step are computed from the bandwidth per GPU. One NIC for two GPUs instead
+of one for each halves it, and a cable in the leaf of another rail sends traffic of one hop through the spines, where it
+meets the traffic of all others.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -176,7 +175,7 @@ def _domain(cluster: Cluster, scale_up: ScaleUp, gpus: int) -> Iterator[Violatio
 
 
 def _rails(cluster: Cluster, rails: int, view: View) -> Iterator[Violation]:
-    """Yield where hosts that share a leaf reach different ones, or each only one of several."""
+    """Yield a violation where hosts that share a leaf reach different leaves, or each only one of several."""
     leaves_of = {host.name: _leaves(view, host.name) for host in view.fabric.hosts}
     first_at: dict[str, tuple[str, frozenset[str]]] = {}
     crossed: dict[tuple[str, str, str], list[str]] = {}

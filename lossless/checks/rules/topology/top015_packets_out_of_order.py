@@ -1,21 +1,21 @@
-"""Packets that switches spread over paths need NICs that take them out of order.
+"""Packets that switches spray over paths need NICs that accept them out of order.
 
 Severity: warning
 Subject: intent
 
 ## What it does
-Where an intent says that switches, or those of one tier, choose a path for each packet
-(`topology.routing.load_balancing: spray` or `adaptive`), looks at what NICs take out of order (`hosts.reorder`). `none`
-is an error, and nothing said a warning, with what the profile of the NIC says: that it takes packets in order, or what
-lets it take them out of order. `hosts.reorder` beyond what the profile says is a warning too. Flowlets change paths
-after a gap that is longer than paths differ, and are not checked. `dlb` has a mode for each, which is a setting of its
-own; nothing is checked until the intent has its mode. NICs that speak Ultra Ethernet take packets in any order, and
-are not checked where no class is lossless.
+Where an intent declares that switches, or those of one tier, choose a path for each packet
+(`topology.routing.load_balancing: spray` or `adaptive`), checks how far NICs accept packets out of order
+(`hosts.reorder`). `none` is an error, and no statement a warning, with the facts of the NIC's profile: that it needs
+packets in order, or the setting that lets it accept them out of order. `hosts.reorder` beyond the profile is a warning
+too. Flowlets change paths after a gap that is longer than paths differ, and are not checked. `dlb` has a mode for each,
+which is a setting of its own; nothing is checked until the intent has its mode. NICs that support Ultra Ethernet accept
+packets in any order, and are not checked where no class is lossless.
 
 ## Why it breaks a lossless fabric
-A NIC that needs order takes the first packet that overtakes another for a loss. It asks for everything since, and
-the sender sends it again, into a fabric that lost nothing. In a permutation that ran at line rate, more than half
-is lost to that; in an incast it multiplies what waits, and with it the pauses.
+A NIC that needs order takes the first packet that overtakes another for a loss. It requests all packets since, and the
+sender sends them again, into a fabric that lost nothing. In a permutation that ran at line rate, more than half of the
+bandwidth is lost to that; in an incast it multiplies the queued data, and with it the pauses.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -56,8 +56,8 @@ topology:
 ```
 
 ## Fix
-Say how many frames the NICs take ahead of the one that is due, if they do: `lossless render` then sets NVIDIA NICs so.
-Else let flows keep their paths. `lossless simulate` shows what either brings.
+State how many frames the NICs accept ahead of the one that is due, if they do: `lossless render` then configures NVIDIA
+NICs accordingly. Else let flows keep their paths. `lossless simulate` shows the effect of either.
 
 ## Sources
 - IBTA InfiniBand Architecture volume 1, 9.7.5 (a responder answers a PSN out of sequence by a NAK, and the requester
@@ -92,7 +92,7 @@ OTHERWISE = "let flows keep their paths: ecmp or flowlet; or use NICs that take 
 
 
 def check(view: View) -> Results:
-    """Yield a violation where packets of one flow overtake each other, and NICs are not known to bear it."""
+    """Yield a violation where packets of one flow overtake each other, and NICs are not known to accept that."""
     order = view.fabric.packet_order
     if order is None or (view.fabric.ultra_ethernet and not view.fabric.classes.lossless):
         return
@@ -115,7 +115,7 @@ def check(view: View) -> Results:
 
 
 def _known(view: View) -> Mapping[str, PacketReorder | None]:
-    """Return what is known of each kind of NIC, by the name of its profile."""
+    """Return the known reordering of each kind of NIC, by the name of its profile."""
     nics = [host.nic for host, _ in view.host_kinds if host.nic is not None]
     return {nic.name: nic.reorder for nic in nics}
 
@@ -123,7 +123,7 @@ def _known(view: View) -> Mapping[str, PacketReorder | None]:
 def _beyond(
     order: PacketOrder, ahead_frames: int, known: Mapping[str, PacketReorder | None]
 ) -> Iterator[Violation]:
-    """Yield where NICs are said to take more out of order than their profile says."""
+    """Yield a violation where an intent declares more reordering for NICs than their profile has."""
     said = f"{ahead_frames:,}" if ahead_frames else "any"
     for name, reorder in known.items():
         if reorder is not None and not reorder.able:
@@ -155,7 +155,7 @@ def _in_order(choice: str, origin: Origin, order: PacketOrder) -> Violation:
 
 
 def _unsaid(choice: str, origin: Origin, view: View) -> Violation:
-    """Return that nothing is stated of NICs, with what their profiles say."""
+    """Return the violation for NICs without a stated reordering, with the facts of their profiles."""
     known = _known(view)
     unable = [name for name, reorder in known.items() if reorder is not None and not reorder.able]
     if unable:

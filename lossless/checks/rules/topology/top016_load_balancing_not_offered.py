@@ -4,14 +4,15 @@ Severity: warning
 Subject: intent
 
 ## What it does
-Compares how switches are to choose among equal paths (`topology.routing.load_balancing`) with what is known of their
-product under the system that they run (`format`; `lossless profiles NAME` shows it). A choice that the system is known
-not to have is a warning. One that it has on links of some speeds alone is information where links between switches have
-another speed. Where no public source says anything, nothing is said.
+Compares the declared choice among equal paths (`topology.routing.load_balancing`) with the known choices of the
+switches' product under the system that they run (`format`; `lossless profiles NAME` shows it). A choice that the system
+is known not to have is a warning. One that it has on links of some speeds alone is information where links between
+switches have another speed. Without a public source, nothing is reported.
 
 ## Why it breaks a lossless fabric
-A switch that cannot choose goes on hashing flows. Hashed flows share links while others stand empty, and queues grow to
-where they pause. What is simulated and decided by the intent is then for another fabric than the one that runs.
+A switch that does not have the choice goes on hashing flows. Hashed flows share links while others stand empty, and
+queues grow until they pause. Simulation and other results for the intent then describe another fabric than the running
+one.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -58,7 +59,8 @@ hosts:
 ```
 
 ## Fix
-Declare what the switches do, or use switches and links that offer the choice: a cage of 800G is also two ports of 400G.
+Declare the actual choice of the switches, or use switches and links that offer it: a cage of 800G is also two ports of
+400G.
 
 ## Sources
 - NVIDIA Cumulus Linux 5.17, Equal Cost Multipath Load Sharing, Adaptive Routing (switches with the Spectrum-4 ASIC at
@@ -89,7 +91,7 @@ if TYPE_CHECKING:
 
 
 class _Kind(NamedTuple):
-    """Switches that are identical: how they are to choose, where that is stated, and what is known of their product."""
+    """Identical switches: their stated way to choose among paths, if any, and the known choices of their product."""
 
     switch: Switch
     names: tuple[str, ...]
@@ -99,7 +101,7 @@ class _Kind(NamedTuple):
 
     @property
     def lacks(self) -> bool:
-        """Whether they are known not to have their choice."""
+        """Whether the product is known not to have the stated choice."""
         return self.known is not None and self.choice in self.known.lacks
 
 
@@ -151,7 +153,7 @@ def _lacking(kind: _Kind) -> Violation:
 
 
 def _other_speeds(view: View, kind: _Kind) -> tuple[int, ...]:
-    """Return the speeds of links to other switches that a choice is not offered at, where it is at some alone."""
+    """Return the speeds of links to other switches at which a choice is missing, where only some speeds have it."""
     offered = kind.known.speeds_bps.get(kind.choice) if kind.known is not None else None
     if offered is None:
         return ()

@@ -1,4 +1,4 @@
-"""Ports whose speed is unknown, because their profile knows only some modes."""
+"""Ports whose speed is unknown, because their profile has only some modes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def unknown_speeds(switch: Switch, names: Sequence[str]) -> Iterator[MissingInput]:
-    """Yield the speeds asked of a kind of switch that its profile does not know, and that it may take nevertheless."""
+    """Yield the needed speeds that the profile of a switch does not list, and that the switch may take nevertheless."""
     if switch.profile is None:
         return
     for speed_bps in dict.fromkeys(demand.speed_bps for demand in switch.demand):

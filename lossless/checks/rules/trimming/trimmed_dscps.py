@@ -1,4 +1,4 @@
-"""With which DSCPs trimmed packets leave a switch for another one."""
+"""The DSCPs with which trimmed packets leave a switch for another one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class TrimmedDscp(NamedTuple):
-    """A DSCP of trimmed packets, where it is written, and the ports by which they leave with it."""
+    """A DSCP of trimmed packets, its place in the file, and the ports by which they leave with it."""
 
     dscp: int
     origin: Origin

@@ -1,4 +1,4 @@
-"""What the trimming rules share: which queues trim, and what a switch is told to do with trimmed packets.
+"""Shared by the trimming rules: the queues that trim, and the settings of a switch for trimmed packets.
 
 A queue trims by its buffer profile (``packet_discard_action`` trim), a switch treats trimmed packets by
 ``SWITCH_TRIMMING|GLOBAL`` (sonic-net/SONiC doc/packet_trimming/packet-trimming-design.md @98de38f).
@@ -33,7 +33,7 @@ TABLE, ACTION = TRIM_TABLE, DISCARD_ACTION
 
 
 class TrimmingQueue(NamedTuple):
-    """A queue whose profile trims what it has no room for, on ports that are configured identical."""
+    """A queue whose profile trims packets that do not fit, on identically configured ports."""
 
     ports: PortSet
     queue: Queue
@@ -41,7 +41,7 @@ class TrimmingQueue(NamedTuple):
 
     @property
     def action_origin(self) -> Origin:
-        """Where it is written that the profile trims."""
+        """The place of the profile's action."""
         return self.profile.origin.at(ACTION)
 
 
@@ -65,12 +65,12 @@ def _queues(device: Device, names: frozenset[str]) -> Iterator[TrimmingQueue]:
 
 
 def settings_row(device: Device) -> ConfigRow | None:
-    """Return what the switch does with trimmed packets, None where it is not told."""
+    """Return the row with the settings for trimmed packets, None where there is none."""
     return device.tables.row(TABLE, TRIM_ROW)
 
 
 def trimming(device: Device) -> str:
-    """Return what a device does with packets of queues that are full, as text: with which DSCP it trims, or ``off``."""
+    """Return the device's trimming for packets of full queues, as text: the DSCP that it trims with, or ``off``."""
     names, row = trimming_profiles(device), settings_row(device)
     rows = device.tables.table("BUFFER_QUEUE").values() if names and row is not None else ()
     if row is None or not any(queue.reference("profile") in names for queue in rows):
@@ -87,12 +87,12 @@ def is_by_class(row: ConfigRow) -> bool:
 
 
 def static_queue(row: ConfigRow) -> int | None:
-    """Return the queue of trimmed packets, None where it follows from their DSCP or is not told."""
+    """Return the queue of trimmed packets, None where it follows from their DSCP or is not set."""
     return whole_number(row.fields.get("queue_index", ""))
 
 
 def queue_on(row: ConfigRow, qos: PortQos) -> int | None:
-    """Return the queue of trimmed packets on a port, None where it is not told or none of 0 to 7.
+    """Return the queue of trimmed packets on a port, None where it is not set or not from 0 to 7.
 
     With ``dynamic`` it follows from a DSCP of one number, by the maps of the port (SAI inc/saiswitch.h @91e6b86).
     """

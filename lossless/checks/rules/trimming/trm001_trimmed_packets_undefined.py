@@ -1,19 +1,18 @@
-"""A switch whose queues trim must be told what becomes of trimmed packets.
+"""A switch whose queues trim needs settings for trimmed packets.
 
 Severity: warning
 Subject: device
 Needs: BUFFER_QUEUE
 
 ## What it does
-Looks for queues of a deployed device whose profile has `packet_discard_action` trim. `SWITCH_TRIMMING|GLOBAL` must
-then give trimmed packets a DSCP: `dscp_value`, and with `from-tc` a `tc_value` too. A missing `queue_index` alone is
-information: the design sends such packets by their DSCP, SAI's default is queue 0. Without `size` the default of
-128 bytes counts, which is well.
+Looks for queues of a deployed device whose profile has `packet_discard_action` trim. `SWITCH_TRIMMING|GLOBAL` must then
+give trimmed packets a DSCP: `dscp_value`, and with `from-tc` a `tc_value` too. A missing `queue_index` alone is
+information: the design sends such packets by their DSCP, SAI's default is queue 0. Without `size` the default of 128
+bytes counts, which is correct.
 
 ## Why it breaks a lossless fabric
-A trimmed packet is to tell the receiver, ahead of the data, what was lost. Nobody takes one with DSCP 0 for that: it
-waits with all other traffic, in the class that is congested, and the sender learns of the loss by a timeout, as if
-nothing had been trimmed.
+A trimmed packet is to report a loss to the receiver, ahead of the data. With DSCP 0 it cannot: it waits with all other
+traffic, in the congested class, and the sender learns of the loss by a timeout, as if no packet had been trimmed.
 
 ## Bad
 ```json config_db base=trimming-leaf
@@ -52,7 +51,7 @@ Write `dscp_value` and `queue_index`: a DSCP that no data has, and a queue that 
 ## Sources
 - sonic-net/SONiC doc/packet_trimming/packet-trimming-design.md @98de38f (2.1: size 128; without a queue the QoS maps)
 - opencomputeproject/SAI inc/saiswitch.h @91e6b86 (defaults: 128 bytes, DSCP 0, TC 0, queue 0)
-- sonic-swss orchagent/switchorch.cpp @e6b0c5b (setSwitchTrimming sets what the row has, and nothing else)
+- sonic-swss orchagent/switchorch.cpp @e6b0c5b (setSwitchTrimming sets the fields of the row, and nothing else)
 """
 
 from __future__ import annotations
@@ -79,11 +78,11 @@ _DEFAULTS = {
     "tc_value": "trimmed packets keep SAI's default, TC 0",
     "queue_index": "the design sends trimmed packets by their DSCP, SAI's default is queue 0",
 }
-"""What counts without a field (packet-trimming-design.md @98de38f, 2.1; SAI inc/saiswitch.h @91e6b86)."""
+"""The defaults of missing fields (packet-trimming-design.md @98de38f, 2.1; SAI inc/saiswitch.h @91e6b86)."""
 
 
 def check(device: Device) -> Results:
-    """Yield a violation where queues trim and the switch is not told what becomes of the packets."""
+    """Yield a violation where queues trim and the switch has no settings for the packets, or too few."""
     queues = trimming_queues(device)
     if not queues:
         return

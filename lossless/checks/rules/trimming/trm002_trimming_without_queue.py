@@ -10,7 +10,7 @@ Looks at a deployed device with `SWITCH_TRIMMING|GLOBAL`. Some row of `BUFFER_QU
 also switched off that way (`config mmu -p PROFILE -t off`).
 
 ## Why it breaks a lossless fabric
-The row alone changes nothing. Receivers that wait for trimmed packets hear of no loss, and every loss costs a
+The row alone changes nothing. Receivers that wait for trimmed packets get no notice of a loss, and every loss costs a
 timeout: only a profile makes a queue trim, and only where a queue has it.
 
 ## Bad

@@ -11,8 +11,8 @@ by. Ports of a deployed device with a queue that trims must bind one (`tc_to_dsc
 have an entry for `tc_value`. A name that no map has is CFG002's.
 
 ## Why it breaks a lossless fabric
-The mode is there so that a receiver can tell a loss on its own link from one inside the fabric. From a port without
-the map, no source says with which DSCP trimmed packets leave: not with one that the receiver waits for.
+The mode lets a receiver distinguish a loss on its own link from one inside the fabric. From a port without the map, no
+source defines the DSCP of trimmed packets: it is not the one that the receiver waits for.
 
 ## Bad
 ```json config_db base=trimming-leaf

@@ -9,9 +9,9 @@ Looks at the queues of priorities with PFC on a deployed device. None may have a
 `packet_discard_action` trim. A profile that trims on a group or in a list is SWS014's.
 
 ## Why it breaks a lossless fabric
-A lossless queue keeps what it cannot send and pauses upstream; a queue that trims takes the payload away instead. One
-of the two never happens: either trimming does nothing, or RDMA loses payload that PFC and headroom are there to keep,
-and a NIC that goes back N sends all of it again. SONiC's trimming is for lossy queues.
+A lossless queue keeps packets that it cannot send and pauses upstream; a queue that trims removes their payload
+instead. One of the two never happens: either trimming does nothing, or RDMA loses payload that PFC and headroom are
+there to keep, and a NIC that goes back N sends all of it again. SONiC's trimming is for lossy queues.
 
 ## Bad
 ```json config_db base=trimming-leaf

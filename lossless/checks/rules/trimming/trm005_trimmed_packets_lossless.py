@@ -6,16 +6,15 @@ Subject: devices, device
 Needs: SWITCH_TRIMMING
 
 ## What it does
-Takes the DSCP with which trimmed packets leave a deployed device: `dscp_value`, or with `from-tc` what the maps of
-ports to other switches say. The maps with which the device itself takes packets in must not give it a traffic class
-with PFC, and neither may those of a neighbor whose file is checked with it; ports that are known to lead to hosts
-count for nothing. That `queue_index` is the queue of a lossless
-priority is information, for SONiC tests that it works.
+Takes the DSCP with which trimmed packets leave a deployed device: `dscp_value`, or with `from-tc` the DSCPs of the maps
+on ports to other switches. The device's own ingress maps must not give it a traffic class with PFC, and neither may
+those of a neighbor whose file is checked with it; ports that are known to lead to hosts are ignored. That `queue_index`
+is the queue of a lossless priority is information, for SONiC tests that it works.
 
 ## Why it breaks a lossless fabric
 Packets are trimmed where a lossy queue overflows, at the rate of the overflow. At the next hop they fill groups that
-pause: congestion of lossy traffic then stops RDMA, and takes headroom that was sized without it. In a lossless queue
-of the switch itself, the news of a loss waits for as long as that priority is paused.
+pause: congestion of lossy traffic then stops RDMA, and takes headroom that was sized without it. In a lossless queue of
+the switch itself, the notice of a loss waits for as long as that priority is paused.
 
 ## Bad
 ```json config_db base=trimming-leaf
@@ -81,7 +80,7 @@ def check(device: Device) -> Results:
 
 
 def across(devices: DeployedDevices) -> Results:
-    """Yield a violation per DSCP of trimmed packets that a neighbor takes in as lossless, where its sender does not."""
+    """Yield a violation per DSCP of trimmed packets that is lossless at a neighbor's ingress and not at its sender."""
     ends = (ends for pair in devices.compared for ends in ((pair.near, pair.far), (pair.far, pair.near)))
     yield from merged(violation for near, far in ends for violation in _at_neighbor(near, far))
 

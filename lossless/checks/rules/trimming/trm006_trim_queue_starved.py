@@ -8,13 +8,13 @@ Needs: SWITCH_TRIMMING
 ## What it does
 Takes the queue of trimmed packets on ports of a deployed device that trim: `queue_index`, or with `dynamic` the queue
 of their DSCP by the maps of the port. It must not be the only queue that trims, must not wait for a queue that trims
-and is served strictly without a limit, and must have at least half of what equal weights would give it. The weight
-of a lossless queue is SCH001's.
+and is served strictly without a limit, and must have at least half of an equal share. The weight of a lossless queue is
+SCH001's.
 
 ## Why it breaks a lossless fabric
-Packets are trimmed at the moment at which the link has more to send than it can. A queue that is served last then
-holds the news of the loss until the congestion is over, or has no room for it: both look to the sender as if
-nothing had been trimmed, and a timeout decides.
+Packets are trimmed at the moment at which the link has more to send than it can. A queue that is served last then holds
+the notice of the loss until the congestion is over, or has no room for it: to the sender both look as if no packet had
+been trimmed, and a timeout decides.
 
 ## Bad
 ```json config_db base=trimming-leaf
@@ -109,7 +109,7 @@ def _starved(device: Device, row: ConfigRow) -> Iterator[Violation]:
 
 
 def _behind_data(queues: list[TrimmingQueue], number: int) -> str:
-    """Return why trimmed packets are behind the data that they were trimmed of, empty where they are not."""
+    """Return why trimmed packets wait behind the data that they were trimmed from, empty where they do not."""
     if [trimming.queue.number for trimming in queues] == [number]:
         return "the very queue that had no room for them"
     for trimming in queues:

@@ -1,4 +1,4 @@
-"""What the watchdog rules share: the limits of orchagent, and watchdogs by what they say."""
+"""Shared by the watchdog rules: the limits of orchagent, and watchdogs grouped by equal settings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _INTENT_KEYS = {"detection_time": "detection", "restoration_time": "restoration"
 
 
 class WatchdogRows(NamedTuple):
-    """Watchdogs of one kind of switch that say the same. ``watchdog`` is the first of them."""
+    """Watchdogs with equal settings on one kind of switch. ``watchdog`` is the first of them."""
 
     switch: Switch
     watchdog: Watchdog
@@ -33,13 +33,13 @@ class WatchdogRows(NamedTuple):
 
     @property
     def poll_ms(self) -> int:
-        """The poll interval that is in force: orchagent has its own where none is configured."""
+        """The poll interval in force: orchagent's own where none is configured."""
         configured = self.switch.qos.poll.poll_ms
         return DEFAULT_POLL_MS if configured is None else configured
 
     @property
     def accepted(self) -> bool:
-        """Whether orchagent accepts the row; what it drops is no watchdog, and its timers mean nothing."""
+        """Whether orchagent accepts the row; a dropped row is no watchdog, and its timers have no effect."""
         return _is_accepted(self.watchdog)
 
     @property
@@ -54,17 +54,17 @@ class WatchdogRows(NamedTuple):
 
     @property
     def dead_sum(self) -> str:
-        """The terms of :attr:`dead_ms`, as a note has them."""
+        """The terms of :attr:`dead_ms`, in the words of a note."""
         restoring = f" + restoration {self.dropping_ms}" if self.dropping_ms else ""
         return f"detection {self.watchdog.triggers_after_ms} + poll {self.poll_ms}{restoring} = {self.dead_ms} ms"
 
     @property
     def polled_in_range(self) -> bool:
-        """Whether the poll interval is one that the switch's model accepts."""
+        """Whether the switch's model accepts the poll interval."""
         return self.poll_ms in POLL_RANGE_MS
 
     def at(self, field: str) -> Origin:
-        """Return where a timer was written: a field of PFC_WD, or its key in an intent."""
+        """Return the place of a timer: a field of PFC_WD, or its key in an intent."""
         return below(self.watchdog.origin, _INTENT_KEYS[field] if self.declared else field)
 
     def fixes(self, field: str, value_ms: int) -> tuple[Edit, ...]:
@@ -128,7 +128,7 @@ def _dropping_ms(watchdog: Watchdog) -> int:
 
 
 def watched(view: View) -> Iterator[WatchdogRows]:
-    """Yield the watchdogs of ports with PFC, those that say the same on one kind of switch as one."""
+    """Yield the watchdogs of ports with PFC, those with equal settings on one kind of switch as one."""
     identical = grouped(
         ((id(ports.switch), *watchdog[:3]), (watchdog, ports))
         for ports in view.lossless_sets

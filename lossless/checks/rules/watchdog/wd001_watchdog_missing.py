@@ -4,12 +4,12 @@ Severity: error
 Subject: fabric, switch
 
 ## What it does
-Looks for a watchdog on each port that has PFC on and is not down. With an intent, a missing watchdog is an
-error. A deployed file says less: `pfcwd start_default` writes the rows on the running switch, so a file without
-any row is one warning; a fragment without PORT rows, which never holds them, is not reported. Where some PFC
-ports have a row and others have none, those others are an error, and so is a file without any row that has
-`default_pfcwd_status` on `disable`: that command then writes none. On a switch that runs another system, a port
-with PFC on and nothing to pause yet is worth knowing too.
+Looks for a watchdog on each port that has PFC on and is not down. With an intent, a missing watchdog is an error. A
+deployed file proves less: `pfcwd start_default` writes the rows on the running switch, so a file without any row is one
+warning; a fragment without PORT rows, which never holds them, is not reported. Where some PFC ports have a row and
+others have none, those others are an error, and so is a file without any row that has `default_pfcwd_status` on
+`disable`: that command then writes none. On a switch that runs another system, a port with PFC on and no priority to
+pause yet is reported as information.
 
 ## Why it breaks a lossless fabric
 A stuck NIC pauses its switch port permanently. The pause propagates hop by hop until hosts in the whole fabric are
@@ -100,7 +100,7 @@ def check(view: View) -> Results:
 
 
 def on_switch(switch: SwitchConfiguration) -> Results:
-    """Yield a violation for ports of another system on which PFC is on, pauses nothing yet, and nothing would watch."""
+    """Yield a violation for unwatched ports of another system on which PFC is on and pauses no priority yet."""
     name, view = switch.read.switch.name, switch.view
     silent = [port for port, _ in switch.read.silent if _unwatched(view.port(name, port))]
     if silent and not view.lossless_sets:

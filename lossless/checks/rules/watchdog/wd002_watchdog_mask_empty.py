@@ -5,12 +5,12 @@ Fix: unsafe
 Subject: fabric
 
 ## What it does
-Compares `pfcwd_sw_enable` with `pfc_enable` on each port with a `PFC_WD` row: the watchdog takes what it
-watches from the first, never from the second. A mask that is missing, empty or leaves a priority out is an
-error. Priorities 2 and 6 may be left out: tunnel remapping adds them to `pfc_enable` alone. So may a priority
-whose traffic has no headroom; there PFC itself is the mistake. A port without a `PFC_WD` row is WD001's,
-except on a switch that has none yet while other ports have a mask. Before database version 3_0_5 the device
-fills the mask in itself; a file without a version is checked as it is.
+Compares `pfcwd_sw_enable` with `pfc_enable` on each port with a `PFC_WD` row: the watchdog takes its priorities from
+the first, never from the second. A mask that is missing, empty or leaves a priority out is an error. Priorities 2 and 6
+may be left out: tunnel remapping adds them to `pfc_enable` alone. So may a priority whose traffic has no headroom;
+there PFC itself is the mistake. A port without a `PFC_WD` row is WD001's, except on a switch that has none yet while
+other ports have a mask. Before database version 3_0_5 the device fills the mask in itself; a file without a version is
+checked as it is.
 
 ## Why it breaks a lossless fabric
 With an empty mask the watchdog never starts: orchagent finds no lossless TC and keeps retrying, and
@@ -110,9 +110,9 @@ def unwatched(qos: PortQos) -> tuple[int, ...]:
 
 
 def _to_watch(qos: PortQos) -> tuple[int, ...]:
-    """Return the mask as it should be; of an empty one, without what tunnel remapping adds to others."""
+    """Return the corrected mask; for an empty one, without the priorities that tunnel remapping adds elsewhere."""
     mask, left_out = _mask(qos), unwatched(qos)
-    # A mask that is not empty never counts as leaving those out.
+    # Remapped priorities never count as missing from a mask that is not empty.
     if set(left_out) > REMAPPED:
         return tuple(p for p in left_out if p not in REMAPPED)
     return tuple(sorted({*mask, *left_out}))

@@ -5,15 +5,15 @@ Fix: unsafe
 Subject: fabric
 
 ## What it does
-Checks detection (100 to 5,000 ms), restoration (100 to 60,000 ms) and the poll interval (100 to 1,000 ms)
-of ports with PFC, and that a `PFC_WD` row has a detection time at all. On a deployed switch a poll interval out of
-range is a warning: orchagent takes any, and detects a storm after one interval. With 0 no queue is ever looked at, an
-error. Timers that this rule refuses are not checked by WD004, WD005, WD006 and WD008.
+Checks detection (100 to 5,000 ms), restoration (100 to 60,000 ms) and the poll interval (100 to 1,000 ms) of ports with
+PFC, and that a `PFC_WD` row has a detection time at all. On a deployed switch a poll interval out of range is a
+warning: orchagent takes any, and detects a storm after one interval. With 0 no queue is ever polled, an error. Timers
+that this rule refuses are not checked by WD004, WD005, WD006 and WD008.
 
 ## Why it breaks a lossless fabric
-orchagent drops the whole row when one of its timers is out of range or the detection time is missing. The
-port then has PFC and no watchdog, and only the log says so. A poll interval out of range makes the switch
-refuse the whole file when it checks it, and a longer one leaves storms alone for as long.
+orchagent drops the whole row when one of its timers is out of range or the detection time is missing. The port then has
+PFC and no watchdog, and only the log shows it. With a poll interval out of range the switch refuses the whole file when
+it checks it, and with a longer one storms last at least as long.
 
 ## Bad
 ```yaml intent base=leaf-spine

@@ -4,11 +4,11 @@ Severity: error
 Subject: fabric, hosts, attached hosts
 
 ## What it does
-Adds up how long a queue is dead for a sender, detection and one poll and, with action drop, restoration, and
-compares it with the patience of the hosts' queue pairs: 4.096 us x 2^T x (R + 1) for `ib_timeout` T and
-`ib_retry_count` R. Action forward delivers again after detection; action alert ends nothing and is not
-checked. A restoration that is never set is WD005's. A deployed file says nothing of hosts; one that was read counts,
-beside its intent or beside the file of the switch it is attached to.
+Adds up how long a queue is dead for a sender, detection and one poll and, with action drop, restoration, and compares
+it with the patience of the hosts' queue pairs: 4.096 us x 2^T x (R + 1) for `ib_timeout` T and `ib_retry_count` R.
+Action forward delivers again after detection; action alert ends nothing and is not checked. A restoration that is never
+set is WD005's. A deployed file has no settings of hosts; a host that was read counts, beside its intent or beside the
+file of the switch it is attached to.
 
 ## Why it breaks a lossless fabric
 A queue pair that runs out of retries goes to the error state, and the job with it. Where the queue comes back
@@ -89,13 +89,13 @@ def _transports(view: View) -> Iterator[Transport]:
 
 
 def _exceeded_ns(transport: Transport, dead_ms: int) -> int | None:
-    """Return how long a transport keeps trying that gives up first, None for one that does not."""
+    """Return how long a transport retries that gives up before the queue is back, None for one that does not."""
     patience_ns = transport.patience_ns
     return patience_ns if patience_ns is not None and dead_ms * _MS > patience_ns else None
 
 
 def attached(devices: DeployedDevices) -> Results:
-    """Yield a violation per host whose transport gives up before the switch port it is attached to is back."""
+    """Yield a violation per host whose transport gives up before its switch port restores the queue."""
     for link in attached_hosts(devices):
         transport, dead_ms = link.host.transport, link.switch.dead_ms
         if transport is None or isinstance(transport, Unknown) or dead_ms is None:
@@ -145,12 +145,12 @@ def _violation(rows: WatchdogRows, transport: Transport, dead_ms: int, patience_
 
 
 def _at(transport: Transport) -> Origin:
-    """Return where the timeout is written: below what an intent says of NCCL, or on a line of a host's own file."""
+    """Return the place of the timeout: below the NCCL keys of an intent, or on a line of a host's own file."""
     return transport.origin if _is_read(transport) else below(transport.origin, "ib_timeout")
 
 
 def _is_read(transport: Transport) -> bool:
-    """Return whether it is in a host's own file; an intent has it below ``hosts``, or leaves it out."""
+    """Return whether the transport is in a host's own file; an intent has it below ``hosts``, or leaves it out."""
     return transport.origin.path[:1] not in (("hosts",), ("preset",), ())
 
 

@@ -5,9 +5,9 @@ Fix: unsafe
 Subject: fabric
 
 ## What it does
-Divides the detection time of each watchdog by the poll interval of its switch, and says after what time a storm is
-really seen where the first is no multiple of the second. In an intent it says so too where both are equal; SONiC's
-own defaults are, so a deployed switch is left alone there. A detection time below the poll interval is WD004's.
+Divides the detection time of each watchdog by the poll interval of its switch, and reports the real detection time
+where the first is no multiple of the second. In an intent it reports equal times too; SONiC's own defaults are equal,
+so a deployed switch is left alone there. A detection time below the poll interval is WD004's.
 
 ## Why it breaks a lossless fabric
 The watchdog counts in polls. With 1,000 ms of poll, a detection of 1,200 ms takes two polls, and as a storm never
@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per watchdog whose storms are seen later than it says, or at one look."""
+    """Yield a violation per watchdog that detects storms later than it is set to, or by a single sample."""
     for rows in watched(view):
         detection_ms, poll_ms = rows.watchdog.detection_ms, rows.poll_ms
         if detection_ms is None or not rows.accepted or not rows.polled_in_range or detection_ms < poll_ms:

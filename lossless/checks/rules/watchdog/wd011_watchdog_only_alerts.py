@@ -5,8 +5,8 @@ Fix: unsafe
 Subject: fabric
 
 ## What it does
-Looks for the action `alert` on ports with PFC. `drop` and `forward` are both decisions; which of them fits is the
-operator's to say.
+Looks for the action `alert` on ports with PFC. `drop` and `forward` are both decisions; the choice between them is the
+operator's.
 
 ## Why it breaks a lossless fabric
 With `alert` the watchdog writes a line in the log and leaves the queue as it is. A stuck NIC then pauses

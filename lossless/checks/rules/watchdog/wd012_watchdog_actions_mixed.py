@@ -5,9 +5,9 @@ Confidence: medium
 Subject: fabric
 
 ## What it does
-Looks for different actions on the ports of one deployed switch, and warns where its chip is Broadcom's. On other
-chips each port has an action of its own. Where the chip is not known, a mixture is not checked. That a Cisco 8000
-knows no `forward` is said by SWS005.
+Looks for different actions on the ports of one deployed switch, and warns where its chip is Broadcom's. On other chips
+each port has an action of its own. Where the chip is not known, a mixture is not checked. `forward` on a Cisco 8000,
+which does not support it, is reported by SWS005.
 
 ## Why it breaks a lossless fabric
 Where the chip recovers from deadlocks itself, its packet action holds for the whole switch. orchagent takes it from

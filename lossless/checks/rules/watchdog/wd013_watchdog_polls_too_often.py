@@ -5,9 +5,9 @@ Fix: unsafe
 Subject: fabric
 
 ## What it does
-Compares the poll interval, 100 ms where none is configured, with what `pfcwd start_default` would set: 200 ms for
-every 32 ports begun, 1,000 ms at most. Ports are those with PFC that are not down: older releases count all ports
-and ask for more, never for less. An interval out of range is WD003's.
+Compares the poll interval, 100 ms where none is configured, with the interval that `pfcwd start_default` would set: 200
+ms for every 32 ports begun, 1,000 ms at most. Ports are those with PFC that are not down: older releases count all
+ports and need more, never less. An interval out of range is WD003's.
 
 ## Why it breaks a lossless fabric
 Each poll reads the counters of every watched queue and port, which takes longer the more there are. Where that takes
@@ -71,7 +71,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per interval with which switches poll more often than SONiC would, by what most ports need."""
+    """Yield a violation per poll interval that is shorter than SONiC's, by the interval that most ports need."""
     yield from tightest(_ranked(view))
 
 

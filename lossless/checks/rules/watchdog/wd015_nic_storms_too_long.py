@@ -4,10 +4,10 @@ Severity: warning
 Subject: intent, hosts, attached hosts
 
 ## What it does
-Compares `hosts.pfc_prevention`, or what `ethtool --get-tunable` shows on a host that was read, after which a NIC
-gives up pausing, with the detection time of the switches' watchdogs, and warns where the NIC never gives up.
-`auto`, the default, is 100 ms with mlx5; what a NIC is left with if nobody sets it is 8 s. A NIC of which no
-profile says that it can is not checked.
+Compares the time after which a NIC gives up pausing, `hosts.pfc_prevention` or the output of `ethtool --get-tunable` on
+a host that was read, with the detection time of the switches' watchdogs, and warns where the NIC never gives up.
+`auto`, the default, is 100 ms with mlx5; a NIC's factory setting is 8 s. A NIC without the feature in its profile is
+not checked.
 
 ## Why it breaks a lossless fabric
 A stuck receiver pauses permanently. Where the NIC ends that itself, one host drops its own packets. Where it does not,

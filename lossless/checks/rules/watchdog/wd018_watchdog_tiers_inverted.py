@@ -4,9 +4,9 @@ Severity: info
 Subject: devices
 
 ## What it does
-Compares the detection time of two linked switches of different tiers (by their neighbors, else by the `type` in
-`DEVICE_METADATA`), the longest on the ports of the lower one that lead to hosts with that of the upper one on the link
-between them. It informs where the upper one is the shorter. Equal times are as SONiC sets them.
+Compares the detection times of two linked switches of different tiers (by their neighbors, else by the `type` in
+`DEVICE_METADATA`): the longest on the lower one's ports to hosts, and that of the upper one on the link between them.
+It informs where the upper one is the shorter. Equal times are SONiC's default.
 
 ## Why it breaks a lossless fabric
 A NIC that is stuck pauses its leaf, and within milliseconds the leaf pauses its spines. Where the watchdog of
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 
 
 def across(devices: DeployedDevices) -> Results:
-    """Yield a violation per two switches of which the upper one detects sooner."""
+    """Yield a violation per pair of switches of which the upper one detects sooner."""
     longest = _longest(devices)
     ordered = (ends for pair in devices.pairs if (ends := _ordered(devices, pair)) is not None)
     inverted = grouped(

@@ -1,4 +1,4 @@
-"""A port with a watchdog row must pause something.
+"""A port with a watchdog row must pause a priority.
 
 Severity: warning
 Subject: device
