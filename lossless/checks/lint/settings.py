@@ -1,4 +1,4 @@
-"""What a run depends on besides its files."""
+"""Settings of a run besides its files."""
 
 from __future__ import annotations
 
@@ -21,22 +21,23 @@ def every_rule(_file: str) -> Codes | None:
 
 
 def no_fabric(_file: str) -> str:
-    """Say of no file which fabric it is of."""
+    """Assign no file to a fabric."""
     return ""
 
 
 def all_carry(_file: str, _switch: Switch) -> frozenset[str]:
-    """Say of no port that it carries no RDMA."""
+    """Declare no port as free of RDMA."""
     return frozenset()
 
 
 class Settings(NamedTuple):
-    """What a run depends on; ``rdma_dscps`` must be lossless on devices without an intent.
+    """Settings of a run; ``rdma_dscps`` must be lossless on devices without an intent.
 
     ``intended`` are switches of intents by name, with which devices are compared; ``compared``: devices are
-    compared with each other. ``chosen`` returns the rules to run on a file, ``fabric_of`` the fabric that it is
-    said to be of, ``without_rdma`` the ports of a switch in a file that are said to carry no RDMA. ``apart``: no file
-    is checked by what another one states. ``progress`` is told how many files are done, of how many.
+    compared with each other. ``chosen`` returns the rules to run on a file, ``fabric_of`` the fabric to which the
+    configuration assigns it, ``without_rdma`` the ports of a switch in a file that are declared to carry no RDMA.
+    ``apart``: each file is checked without the declarations of others. ``progress`` is called with the number of
+    finished files and the total.
     """
 
     rdma_dscps: tuple[int, ...] = ()
