@@ -1,4 +1,4 @@
-"""``lossless diff``: what runs on a switch against what its intent declares."""
+"""``lossless diff``: the running configuration of a switch against its intent."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def _print(drift: Drift, output_format: str, *, verbose: bool) -> None:
 
 
 def _print_count(drift: Drift) -> None:
-    """Say how the device differs."""
+    """Print the number of differences of a device."""
     count = len(drift.rows)
     if not count:
         form = (
@@ -148,7 +148,7 @@ def _print_count(drift: Drift) -> None:
 
 
 def _print_update(drift: Drift) -> None:
-    """Say how the device can be brought in line."""
+    """Print how the device can be brought in line."""
     update = drift.change
     if update is None and drift.rows:
         notice("no patch: such a switch is brought there by the file that render writes for it")

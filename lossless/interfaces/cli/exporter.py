@@ -97,7 +97,7 @@ def command(
 
 
 def _telling(make: Callable[[], bytes], unanswered: Callable[[], Iterable[str]]) -> Callable[[], bytes]:
-    """Return what makes an exposition, and says of each database that gives no answer why, once until it does."""
+    """Return a function that makes an exposition, and reports each database without an answer once until it answers."""
     told: set[str] = set()
 
     def exposition() -> bytes:

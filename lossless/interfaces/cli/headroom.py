@@ -1,4 +1,4 @@
-"""``lossless headroom``: the headroom calculation, term by term, beside what is configured."""
+"""``lossless headroom``: the headroom calculation, term by term, beside the configured headroom."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def _stated(given: dict[str, Any]) -> HeadroomInputs:
 
 
 def _say_unused(asked: set[str], given: dict[str, Any]) -> None:
-    """Say which options counted nowhere: SONiC has no formula for the chip, or one that does not ask for them."""
+    """Report options without an effect: SONiC has no formula for the chip, or its formula does not use them."""
     unused = [option for name, option, of in _OF_THE_FORMULA if given[name] is not None and of not in asked]
     if unused:
         notice(f"{', '.join(unused)}: not used here, by any method")

@@ -62,7 +62,7 @@ def overview(hardware: Hardware) -> Iterator[str]:
 
 
 def details(hardware: Hardware) -> Iterator[str]:
-    """Yield what is known of each product, with sources."""
+    """Yield the facts of each product, with sources."""
     for switch in hardware.switches:
         yield from _switch(switch)
     for nic in hardware.nics:

@@ -105,7 +105,7 @@ def command(
 
 
 class _Watch:
-    """Says how long a tuning will take, once one setting has been tried, then how far it is."""
+    """Reports the expected duration of a tuning, once one setting has been tried, then its progress."""
 
     def __init__(self, *, quiet: bool) -> None:
         self.bar = ProgressBar("settings", quiet=quiet)
@@ -113,7 +113,7 @@ class _Watch:
         self._started_s = 0.0
 
     def measured(self, settings: int | None, workers: int) -> None:
-        """Take the time where a setting begins (None), and say how long so many will take where it has been tried."""
+        """Take the time when a setting begins (None); when it ends, report the expected time for the given number of settings."""
         if settings is None:
             self._started_s = monotonic()
             return
@@ -157,7 +157,7 @@ def _write(
     profile_dirs: tuple[str, ...],
     place: int | None,
 ) -> None:
-    """Draw, write below the folder, then into the intent: what is there last is what everything before it is about."""
+    """Write pictures, then the output folder, then the intent: a file comes after the files that it describes."""
     from lossless import api
 
     if plots is not None:

@@ -1,4 +1,4 @@
-"""``lossless verify``: what captures of running devices show, against what is configured and intended."""
+"""``lossless verify``: captures of running devices against their configuration and intent."""
 
 from __future__ import annotations
 
