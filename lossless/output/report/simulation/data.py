@@ -77,7 +77,7 @@ def sweep_data(sweep: Sweep) -> Data:
 
 
 def _counts(sweep: Sweep) -> Data:
-    """Return the number of settings with silent PFC and with traffic left at the end, or of a lossy class without loss."""
+    """Return the number of settings with silent PFC and with a run cut at the end, or of a lossy class without loss."""
     if sweep.is_lossy:
         return {"no_loss": sum(row.nothing_lost for row in sweep.rows)}
     return {"silent": sum(row.silent for row in sweep.rows), "cut": sweep.cut}

@@ -173,7 +173,7 @@ def _place(finding: Finding, locations: Locations) -> str:
 
 
 def _hop_row(hop: TraceHop) -> tuple[str, ...]:
-    """Return a hop in short: its ports, the class, group and queue of the packet, and the faults that break the chain."""
+    """Return a hop in short: its ports, the class, group and queue of the packet, and the faults that break it."""
     stages = hop.stages
     targets = (stage.lookup.target for stage in (stages.classification, stages.priority_group, stages.queue))
     errors = [mark.finding.code for mark in hop.marks if mark.finding.severity == "error"]
