@@ -79,12 +79,12 @@ class TreeChange:
         self._apply(paths, stale)
 
     def close(self) -> None:
-        """End: discard staged files of an undecided change; a decided one that is not in place waits for the next change."""
+        """End: discard staged files of an undecided change; a decided one that is unfinished waits for the next."""
         self._new.close()
         self._leave(remove=not interrupted(self.tree))
 
     def _recovered(self) -> bool:
-        """Finish an interrupted change, and remove the staging files of another; return whether there was one to finish."""
+        """Finish an interrupted change, and remove other staging files; return whether there was one to finish."""
         text = self._lock.staging.read(_JOURNAL)
         if text is None:
             self._clear()
