@@ -54,7 +54,7 @@ def after_lint(report: Report, paths: Sequence[str]) -> None:
 def after_verdict(
     path: str, overall: Sequence[str], *, quiet: bool, other_classes: Sequence[str] = ()
 ) -> None:
-    """Suggest the next command: for an unsafe verdict the places to change; else a class not run, or all other checks."""
+    """Print the next command: for an unsafe verdict lint with places; else a class not run, or all other checks."""
     if any(verdict != "safe" for verdict in overall):
         then("lint", path, "--simulate", quiet=quiet, because="shows where the values are set")
     elif other_classes:

@@ -325,7 +325,7 @@ def _drop(stream: TextIO | None) -> None:
 
 
 def _open_standard_files() -> None:
-    """Open standard streams that were closed at the start on the null device: else the next file would take their number.
+    """Open closed standard streams on the null device: else the next file would take their number.
 
     Output of a child process or a library to standard output would end in that file.
     """

@@ -113,7 +113,7 @@ class _Watch:
         self._started_s = 0.0
 
     def measured(self, settings: int | None, workers: int) -> None:
-        """Take the time when a setting begins (None); when it ends, report the expected time for the given number of settings."""
+        """Start the clock at a setting (None), and report the expected time of so many settings when it has been tried."""
         if settings is None:
             self._started_s = monotonic()
             return
