@@ -20,7 +20,7 @@ def of_rule(code: str) -> str | None:
 
 
 def of_key(path: Path, transport: str | None = None) -> str | None:
-    """Return the description of an intent's key as Markdown; for a name, that of the named object; None for no such key.
+    """Return the description of an intent's key as Markdown, for a name that of its object, or None for no such key.
 
     Without a known ``transport`` the key may be one of any intent.
     """

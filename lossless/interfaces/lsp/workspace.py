@@ -57,7 +57,7 @@ class WorkspaceFiles:
         }
 
     def lint(self, texts: Mapping[str, str]) -> dict[str, LintGroup]:
-        """Return, for each open file, the group that was checked together with it; ``texts`` are those of the editor."""
+        """Return, for each open file, the group of files checked with it; ``texts`` are those of the editor."""
         by_root: dict[str | None, list[str]] = {}
         for file in texts:
             by_root.setdefault(self._root(file), []).append(file)
