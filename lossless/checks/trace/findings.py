@@ -230,7 +230,10 @@ def _is_here(place: HopReference, finding: Finding, stage: StageName) -> bool:
 
 
 def _of_file(place: HopReference, finding: Finding, named: Sequence[str]) -> bool:
-    """Return whether a finding is of the hop's file: two files can share a hostname, but a finding on a link names both ends."""
+    """Return whether a finding is of the hop's file; one on a link names both of its ends instead.
+
+    Two files can have one hostname.
+    """
     return place.declared or finding.origin.file == place.file or len(named) > len(finding.elements)
 
 

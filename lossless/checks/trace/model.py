@@ -240,8 +240,8 @@ class TraceHost(NamedTuple):
     """The NIC at one end and its treatment of the DSCP; its settings are known from an intent alone.
 
     ``sends_dscp`` is the DSCP of RDMA packets by its ToS byte, ``nccl_dscp`` the one by NCCL_IB_TC; each None
-    if it is not set. ``trust`` pcp: the NIC classifies by the VLAN tag, so ``priority`` does not follow from the DSCP and
-    is unknown. ``nic`` None: the device at the end is known by name only.
+    if it is not set. ``trust`` pcp: the NIC classifies by the VLAN tag, so ``priority`` does not follow from the DSCP
+    and is unknown. ``nic`` None: the device at the end is known by name only.
     """
 
     host: str
