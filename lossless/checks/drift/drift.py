@@ -45,10 +45,11 @@ class Drift(NamedTuple):
     """The differences between a switch's running configuration and the one rendered for it.
 
     ``rows`` differ in meaning. ``change`` is the update of the switch and ``patch`` the same as RFC 6902 operations,
-    None if the switch's updater would refuse it. The patch also rewrites values in an old spelling; ``respelled`` counts
-    its operations if there are no other differences. ``problems`` are the reasons why a render onto the file would be
-    refused: there is no change and no patch then. ``not_compared`` are settings of the intent that files of the switch's
-    system do not carry. ``report`` contains the findings of the rules on the intent; with errors in it nothing is compared.
+    None if the switch's updater would refuse it. The patch also rewrites values in an old spelling; ``respelled``
+    counts its operations if there are no other differences. ``problems`` are the reasons why a render onto the file
+    would be refused: there is no change and no patch then. ``not_compared`` are settings of the intent that files of
+    the switch's system do not carry. ``report`` contains the findings of the rules on the intent; with errors in it
+    nothing is compared.
     """
 
     device: str
