@@ -56,8 +56,8 @@ if TYPE_CHECKING:
 class TunedIntent:
     """An intent whose thresholds are tuned: its simulations, and the declaration of the result.
 
-    ``asking`` makes simulation requests for the workloads of a fabric, all of them or the named ones; ``linting`` returns
-    the findings of lint in an intent.
+    ``asking`` makes simulation requests for the workloads of a fabric, all of them or the named ones; ``linting``
+    returns the findings of lint in an intent.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class TunedIntent:
         return wanted
 
     def _asked(self) -> Iterator[tuple[str, Question]]:
-        """Yield the workloads of the class; those of other classes, and those that cannot be run, are recorded as not run."""
+        """Yield the workloads of the class; those of other classes, and those that cannot run, are noted as not run."""
         for name, question, _, reason in self._asking(View(self._fabric), self._ask.workloads):
             if question is None:
                 self.not_run.append(f"{name}: {reason}")
