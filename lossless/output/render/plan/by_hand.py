@@ -28,7 +28,7 @@ class Required(NamedTuple):
 
 
 def required(step: PlanStep, *, drained: bool) -> tuple[Required, ...]:
-    """Return the confirmations required before a step changes its devices; ``drained``: they carry no jobs meanwhile."""
+    """Return the confirmations required before devices of a step change; ``drained``: they carry no jobs meanwhile."""
     variables = [_OF_KIND[step.kind]] if step.kind in _OF_KIND else []
     variables += [DRAINED] if drained else []
     if step.by_hand and not variables and not any(group.drained for group in step.switches):

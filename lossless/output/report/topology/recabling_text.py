@@ -27,7 +27,7 @@ _FEW = 4
 
 
 class _Changes(NamedTuple):
-    """The changes of a recabling plan, with names that can be shown."""
+    """The changes of a new cabling, with names that can be shown."""
 
     renamed: tuple[tuple[PlanNode, str], ...]
     added: tuple[PlanNode, ...]
