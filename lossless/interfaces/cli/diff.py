@@ -42,12 +42,12 @@ def command(
     quiet: bool,
     profile_dirs: tuple[str, ...],
 ) -> int:
-    """Say how running switches have drifted from their intent.
+    """Report how running switches have drifted from their intent.
 
     CONFIG_DB is the file of a switch, of SONiC or of a system that lossless formats lists; several files, or a folder
-    of them, are compared with all switches of the intent. INTENT is a file or a folder that holds fabric.yaml. What
-    render sets is compared by meaning. A patch is written only where the switch's own updater accepts all of it. Exit
-    codes: 0 no drift, 1 drift, 2 not compared, or no patch where one was asked for.
+    of them, are compared with all switches of the intent. INTENT is a file or a folder that holds fabric.yaml. Settings
+    that render writes are compared by meaning. A patch is written only if the switch's own updater accepts all of it.
+    Exit codes: 0 no drift, 1 drift, 2 not compared, or no patch although one was requested.
     """
     options = api_options((), profile_dirs)
     # pathlib costs a tenth of an interpreter's start.

@@ -73,7 +73,7 @@ def command(
     quiet: bool,
     **given: Any,
 ) -> int:
-    """Show the headroom calculation beside what is configured.
+    """Show the headroom calculation beside the configured headroom.
 
     Three independent methods: the vendor's row, SONiC's formula, and a floor by physics. With PATH, an intent,
     a config_db.json or a folder of them: every kind of lossless port with its margins; --port adds the calculation.

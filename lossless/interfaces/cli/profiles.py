@@ -39,7 +39,7 @@ def command(name: str | None, profile_dirs: tuple[str, ...]) -> None:
     """Show the known hardware, with sources.
 
     Without NAME, all switches and network adapters by the names that an intent uses, those of InfiniBand last; with
-    NAME, what is known of that one.
+    NAME, all facts about that product.
     """
     from lossless import api
 

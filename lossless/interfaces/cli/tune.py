@@ -78,10 +78,10 @@ def command(
 ) -> int:
     """Choose thresholds by simulation: safe, then silent, then fast.
 
-    INTENT is a file, or a folder that holds fabric.yaml; its workloads are what thresholds are chosen for. Searched are
-    dynamic_th, Kmin, Kmax and Pmax of a lossless class by role of switch and speed of port, and with --dcqcn what the
-    NICs do. The same input gives the same answer on any machine. Exit codes: 0 a setting was chosen, 1 none is safe,
-    2 not read or not run.
+    INTENT is a file, or a folder that holds fabric.yaml; thresholds are chosen for its workloads. The search covers
+    dynamic_th, Kmin, Kmax and Pmax of a lossless class by role of switch and speed of port, and with --dcqcn the
+    settings of NICs. The same input gives the same answer on any machine. Exit codes: 0 a setting was chosen, 1 none is
+    safe, 2 not read or not run.
     """
     from lossless import api
 
@@ -113,7 +113,7 @@ class _Watch:
         self._started_s = 0.0
 
     def measured(self, settings: int | None, workers: int) -> None:
-        """Start the clock at a setting (None), and report the expected time of so many settings when it has been tried."""
+        """Start the clock at a setting (None); when it has been tried, report the expected time of so many settings."""
         if settings is None:
             self._started_s = monotonic()
             return

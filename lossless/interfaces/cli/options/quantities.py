@@ -28,7 +28,7 @@ _LONGEST_CABLE_M = 1_000_000
 _LONGEST_DELAY_NS = 1_000_000
 _LONGEST_WORK_S = 7 * 24 * 3600
 LEAST_MTU_BYTES, MOST_MTU_BYTES = 68, 9216
-"""What PORT|mtu can be (sonic-port.yang @086b03b)."""
+"""Range of PORT|mtu (sonic-port.yang @086b03b)."""
 MOST_LOSSLESS_MTU_BYTES = 9216
 """Maximum of LOSSLESS_TRAFFIC_PATTERN|mtu (sonic-lossless-traffic-pattern.yang @086b03b)."""
 _SMALLEST_PACKET_BYTES = 64
