@@ -1,4 +1,4 @@
-"""How a switch's running configuration differs from what is rendered for it, and what it takes to get there."""
+"""Differences between a switch's running and rendered configuration, and the update that removes them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class NotCompared(NamedTuple):
 
 
 class SwitchDrift(NamedTuple):
-    """What differs; the fields are those of :class:`Drift`."""
+    """The differences of a switch; the fields are those of :class:`Drift`."""
 
     rows: tuple[RowDifference, ...]
     respelled: int = 0
@@ -42,14 +42,14 @@ class SwitchDrift(NamedTuple):
 
 
 class Drift(NamedTuple):
-    """What differs between a switch's running configuration and what is rendered for it.
+    """The differences between a switch's running configuration and the one rendered for it.
 
-    ``rows`` differ in meaning. ``change`` says what it takes to bring the switch there and ``patch`` is that as RFC
-    6902 operations, None where the switch's updater would refuse it; it also fixes what is only spelled in an old
-    form, ``respelled`` counts the operations where there is nothing else. ``problems`` are what a render onto the
-    file would be refused for: there is no change and no patch then. ``not_compared`` are settings of the intent that
-    files of the switch's system do not carry. ``report`` is what the rules say of the intent; with errors in it nothing
-    is compared.
+    ``rows`` differ in meaning. ``change`` is the update of the switch and ``patch`` the same as RFC 6902 operations,
+    None if the switch's updater would refuse it. The patch also rewrites values in an old spelling; ``respelled``
+    counts its operations if there are no other differences. ``problems`` are the reasons why a render onto the file
+    would be refused: there is no change and no patch then. ``not_compared`` are settings of the intent that files of
+    the switch's system do not carry. ``report`` contains the findings of the rules on the intent; with errors in it
+    nothing is compared.
     """
 
     device: str
@@ -70,7 +70,7 @@ class Drift(NamedTuple):
 
 
 def drift_of(switch: Switch, running: Document) -> SwitchDrift:
-    """Return how the running configuration of a switch differs from what is rendered for it."""
+    """Return the differences between the running configuration of a switch and the one rendered for it."""
     deployed = Tables(running.file, running.data)
     rows = differences(deployed, chassis_rows(tables(switch), running.data), _read(deployed, switch))
     # Who names the device knows whose file it is; the name in it is then no reason to refuse it.
@@ -86,6 +86,6 @@ def drift_of(switch: Switch, running: Document) -> SwitchDrift:
 
 
 def _read(deployed: Tables, like: Switch) -> Switch:
-    """Return what a configuration of the hardware of another switch is read to."""
+    """Return the switch of a configuration, read with the hardware profile of another switch."""
     known = (like.profile, like.hwsku) if like.profile and like.hwsku else None
     return read_fabric([deployed], lambda name, _: known if name == like.hwsku_name else None).switches[0]

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 class FabricDrift(NamedTuple):
-    """What differs between the running configurations of switches and what one intent renders for them.
+    """The differences between the running configurations of switches and those that one intent renders for them.
 
     ``drifts`` has one entry a switch that was compared, in the order of the files; ``missing`` names the switches of
-    the intent that no file is of. ``errors`` are the files that were not compared. ``report`` is what the rules say of
-    the intent; with errors in it nothing is compared.
+    the intent without a file. ``errors`` are the files that were not compared. ``report`` contains the findings of the
+    rules on the intent; with errors in it nothing is compared.
     """
 
     intent: str

@@ -1,4 +1,4 @@
-"""How a switch that runs another system than SONiC differs from what an intent declares for it."""
+"""Differences between a switch of a system other than SONiC and its intent."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def drift_of_system(switch: Switch, running: Document) -> SwitchDrift:
 
 
 def _fields(part: str, what: str, before: Any, after: Any) -> Iterator[FieldDifference]:
-    """Yield what differs: of a map what goes elsewhere, of a curve each of its numbers."""
+    """Yield the differing fields: of a map the moved entries, of a marking curve each differing number."""
     if part == "dscp" and before is not None:
         yield from _moved(before, after)
     elif part == "ecn" and before is not None and after is not None:
@@ -77,7 +77,7 @@ def _moved(before: tuple[int, ...], after: tuple[int, ...]) -> Iterator[FieldDif
 
 
 def _text(attribute: Attribute, value: Any) -> str | None:
-    """Return the value of an attribute in words, None where nothing is set."""
+    """Return the value of an attribute in words, None if it is not set."""
     if value is None:
         return "no marking" if attribute.key == "ecn" else None
     if attribute.key == "ecn":

@@ -39,7 +39,7 @@ def _asic(
 
 
 def _part(intended: Switch, state: DeviceState, configured: Device | None) -> Switch:
-    """Return what an intent wants of the ports of one ASIC: those of its configuration, or else of its state."""
+    """Return the intended switch with only the ports of one ASIC, as in its configuration, or else in its captures."""
     if configured is not None:
         names = {port.name for port in configured.switch.ports}
     else:

@@ -1,6 +1,6 @@
 """A baseline: recorded findings of a repository, by file, object, code and value, never by line.
 
-It hides what it recorded and nothing else: another value, a graver severity or one more port or device is a new
+It hides only recorded findings: another value, a higher severity or one more port or device is a new
 finding. One entry a line, sorted, so that two branches that fix different findings can be merged.
 """
 
@@ -32,9 +32,9 @@ _TEXTS = ("file", "object", "code")
 
 
 class BaselineKey(NamedTuple):
-    """What identifies a finding in a baseline; ``file`` is relative to the baseline's folder.
+    """The identity of a finding in a baseline; ``file`` is relative to the baseline's folder.
 
-    ``value`` is what the rule measured, as JSON: the ``data`` of the finding, its message where it has none.
+    ``value`` is the measurement of the rule, as JSON: the ``data`` of the finding, its message if there is no data.
     """
 
     file: str
@@ -44,7 +44,7 @@ class BaselineKey(NamedTuple):
 
 
 class BaselineEntry(NamedTuple):
-    """One recorded finding: how grave it was, and on what it showed, how often; places without a name are under ""."""
+    """One recorded finding: its severity, and how often it affects each element; places without a name are under ""."""
 
     severity: Severity
     elements: Mapping[str, int]
@@ -54,7 +54,7 @@ Entries = dict[BaselineKey, BaselineEntry]
 
 
 class Baseline(NamedTuple):
-    """A baseline as read: what it records, and the number of each entry in the file."""
+    """A baseline as read: its entries, and the number of each entry in the file."""
 
     file: str
     folder: str
@@ -65,7 +65,7 @@ class Baseline(NamedTuple):
 
 
 def read_baseline(file: str) -> Baseline:
-    """Return a baseline with what is wrong in it; entries that mean something count even so."""
+    """Return a baseline and its problems; valid entries count even if others are invalid."""
     from lossless.ground.documents.json.document import load_json
     from lossless.ground.documents.text import read_text
 
@@ -121,7 +121,7 @@ def _entries(document: Document, problems: list[Problem]) -> Iterator[tuple[int,
 
 
 def _fault(entry: Any) -> str:
-    """Return what is wrong with an entry, nothing where it is sound."""
+    """Return the error message for an entry, empty if it is valid."""
     if not isinstance(entry, dict) or not all(isinstance(entry.get(name), str) for name in _TEXTS):
         return "an entry needs file, object and code, each a text"
     if entry.get("severity") not in SEVERITIES:
@@ -139,13 +139,13 @@ def _fault(entry: Any) -> str:
 
 
 def key_of(finding: Finding, folder: str) -> BaselineKey:
-    """Return what identifies a finding in a baseline of a folder."""
+    """Return the identity of a finding in a baseline of a folder."""
     file, name, code = _object_of(finding.code, finding.origin, finding.object_form, folder)
     return BaselineKey(file, name, code, measured(finding))
 
 
 def measured(finding: Finding) -> str:
-    """Return what a rule measured, as JSON: the data of the finding, its message where it has none."""
+    """Return the measurement of a rule, as JSON: the data of the finding, its message if there is no data."""
     return _json(finding.data or {"message": finding.message})
 
 
@@ -156,7 +156,7 @@ def _object_of(code: str, origin: Origin, form: str, folder: str) -> tuple[str, 
 
 
 def _wherever(key: BaselineKey) -> tuple[str, str, str]:
-    """Return what identifies a finding at any of its places."""
+    """Return the part of a finding's identity that does not depend on its place."""
     return key.file, key.code, key.value
 
 
@@ -165,7 +165,7 @@ def _json(value: object) -> str:
 
 
 def elements_of(finding: Finding) -> Counter[str]:
-    """Return on what a finding shows, how often; places that it does not name are under ""."""
+    """Return how often a finding affects each element; places without a name are under ""."""
     unnamed = max(finding.places, 1) - len(finding.elements)
     return +Counter({**Counter(finding.elements), "": max(unnamed, not finding.elements)})
 
@@ -187,7 +187,7 @@ def entries_of(findings: Iterable[Finding], folder: str) -> Entries:
 
 
 def added_to(entries: Entries, key: BaselineKey, more: BaselineEntry) -> None:
-    """Add to what an entry records; what is graver now takes the place of what was recorded."""
+    """Add a record to an entry; a record of higher severity replaces the entry."""
     entry = entries.get(key)
     if entry is None or SEVERITIES.index(more.severity) < SEVERITIES.index(entry.severity):
         entries[key] = more
@@ -196,7 +196,7 @@ def added_to(entries: Entries, key: BaselineKey, more: BaselineEntry) -> None:
 
 
 def baseline_text(entries: Mapping[BaselineKey, BaselineEntry]) -> str:
-    """Return the text of a baseline: the same for the same findings, in whatever order they came."""
+    """Return the text of a baseline; it does not depend on the order of the findings."""
     lines = [json.dumps(_line(key, entry)) for key, entry in sorted(entries.items(), key=itemgetter(0))]
     body = ",\n".join(lines)
     return f'{{"version": {VERSION}, "findings": [\n{body}\n]}}\n' if lines else _EMPTY
@@ -227,9 +227,9 @@ class BaselineAccount:
         )
 
     def unknown_part(self, finding: Finding) -> Finding | None:
-        """Return what is not recorded of a finding: all of it, the places that are new, or None.
+        """Return the part of a finding that is not recorded: the whole finding, its new places, or None.
 
-        What is recorded hides as many places as are listed, not one more. A finding is reported at the first of its
+        An entry hides as many places as it lists, not one more. A finding is reported at the first of its
         places, so that one more may move it: places by name are found wherever it is reported.
         """
         own = key_of(finding, self.baseline.folder)
@@ -255,7 +255,7 @@ class BaselineAccount:
             self._left[key].clear()
 
     def stale(self, coverage: RunCoverage) -> dict[BaselineKey, Mapping[str, int]]:
-        """Return what is listed and not found any more, and how often, where the run can tell."""
+        """Return the entries, with counts, whose findings no longer occur; only entries that this run has checked."""
         return {key: left for key, left in self._left.items() if left and self._is_gone(key, coverage)}
 
     def _is_gone(self, key: BaselineKey, coverage: RunCoverage) -> bool:

@@ -1,4 +1,4 @@
-"""Checks the files of a run once more: only those that have changed since the last time, or what they depend on."""
+"""Check the files of a run again, limited to files that have changed or whose inputs have."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from lossless.ground.documents.document import Document
 
 Mark = tuple[int, int, int] | str | None
-"""What changes when a file does: its time, size and number, or what names its content; None where there is no file."""
+"""A value that changes with a file: its time, size and number, or a name of its content; None for a missing file."""
 
 
 def mark_of(file: str) -> Mark:
@@ -42,7 +42,7 @@ def mark_of(file: str) -> Mark:
 
 
 class FileSource(NamedTuple):
-    """Where files are read: on disk, or as they were at some time. ``load`` is for what reports show of a device."""
+    """The source of files: the disk, or an earlier revision. ``load`` reads the document of a device for reports."""
 
     mark: Callable[[str], Mark]
     read: Callable[[Candidate], Inputs]
@@ -53,7 +53,7 @@ ON_DISK = FileSource(mark_of, read, load_configuration)
 
 
 class _DeviceEntry(NamedTuple):
-    """What rules say of the devices of a file: nothing where it is none of ours or cannot be read."""
+    """The results of rules on the devices of a file; empty if the file is of another kind or cannot be read."""
 
     basis: tuple[Mark, Codes | None]
     results: tuple[DeviceResult, ...]
@@ -63,7 +63,7 @@ class _DeviceEntry(NamedTuple):
 
 
 class _IntentEntry(NamedTuple):
-    """What all files but those of devices hold, and what the intents among them declare."""
+    """The inputs in all files except those of devices, and the declarations of the intents among them."""
 
     basis: tuple[tuple[str, Mark], ...]
     inputs: Inputs
@@ -71,7 +71,7 @@ class _IntentEntry(NamedTuple):
 
 
 class LintCache:
-    """What is known of files that were checked; :meth:`check` takes the place of ``check_files``."""
+    """Results of files that were checked; :meth:`check` takes the place of ``check_files``."""
 
     def __init__(self) -> None:
         self._intents: _IntentEntry | None = None
@@ -79,14 +79,14 @@ class LintCache:
         self._compared: bool | None = None
 
     def forget(self) -> None:
-        """Forget everything, as something has changed that all of it may depend on."""
+        """Forget every result, after a change that all of them may depend on."""
         self._intents = None
         self._devices.clear()
 
     def check(
         self, candidates: Sequence[Candidate], settings: Settings, source: FileSource = ON_DISK
     ) -> Report:
-        """Check files as ``check_files`` does; what another source had by the same mark is not checked again."""
+        """Check files as ``check_files`` does; a file whose mark is unchanged in any source is not checked again."""
         devices = [candidate for candidate in candidates if is_json(candidate.file)]
         others = [candidate for candidate in candidates if not is_json(candidate.file)]
         _, inputs, intents = self._intent_entry(others, settings, source)
@@ -140,7 +140,7 @@ _CheckedDevice = tuple[
 def _checked(
     candidates: Sequence[Candidate], settings: Settings, source: FileSource
 ) -> Iterable[_CheckedDevice]:
-    """Yield what rules say of each device: by several processes where there are many."""
+    """Yield the results of rules on each device; several processes check a large number of files."""
     if len(candidates) >= FEWEST_FOR_WORKERS and usable():
         yield from _checked_in_processes(candidates, settings, source)
         return

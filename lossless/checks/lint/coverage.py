@@ -1,4 +1,4 @@
-"""What a run has checked: a finding that was not looked for cannot be reported as gone."""
+"""The coverage of a run: a finding that the run did not look for cannot be reported as gone."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class RunCoverage(NamedTuple):
-    """What a run has checked.
+    """The files, folders and rules that a run has checked.
 
     ``files`` are those checked without an error in them, ``folders`` those checked whole, both absolute; ``chosen``
     returns the rules that ran on a file, ``simulated`` whether traffic was run.

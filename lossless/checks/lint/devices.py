@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class DeviceResult(NamedTuple):
-    """What rules say of devices, and the summaries by which these are compared with others.
+    """The report of rules on devices, and the summaries used to compare these with others.
 
     ``file`` is that of a single device. Origins name its document.
     """
@@ -113,7 +113,7 @@ def _has_part(switch: Switch, qos: PortQos) -> bool:
 
 
 def _not_compared(device: Device, settings: Settings) -> Iterator[UncheckedRule]:
-    """Yield why a device beside an intent is compared with no switch of it: nothing says which it is."""
+    """Yield why a device beside an intent is compared with no switch of it: its hostname or folder matches none."""
     if settings.intended and device.intended is None:
         why = (
             "the intent has no switch of its hostname"
@@ -147,10 +147,10 @@ def _on_declared(intended: Switch, switch: Switch) -> Switch:
 
 
 def _longest_cables_m(fabric: Fabric, intended: Switch) -> dict[int, int]:
-    """Return the longest cable in the intent of the ports that are told the same length, by that length.
+    """Return the longest cable in the intent for each configured cable length, in meters.
 
-    A device is told the length of a headroom row, which covers the cable. Lengths are left out that are told to a port
-    whose cable is unknown or longer, and those that are the cable's own.
+    A device is configured with the length of a headroom row, which covers the cable. A configured length is left out if
+    it equals the longest cable, or if a port with it has an unknown or longer cable.
     """
     real = {port.name: port.cable.real_m for port in intended.ports}
     longest: dict[int, int] = {}
@@ -165,8 +165,9 @@ def _longest_cables_m(fabric: Fabric, intended: Switch) -> dict[int, int]:
 
 
 def _with_cables(fabric: Fabric, longest_m: Mapping[int, int]) -> Fabric:
-    """Return the fabric with the cables of ports as long as the longest of those told the same, so that ports that are
-    told the same stay equal.
+    """Return the fabric with each cable as long as the longest one with the same configured length.
+
+    So ports with the same configured length stay equal.
     """
 
     def cabled(port: Port) -> Port:
@@ -179,13 +180,13 @@ def _with_cables(fabric: Fabric, longest_m: Mapping[int, int]) -> Fabric:
 
 
 _CHECKED_BY_LENGTH = frozenset({"BUF001", "BUF002"})
-"""Rules that a shorter cable than the device is told can satisfy."""
+"""Rules that a cable shorter than the configured length can satisfy."""
 
 
 def _explained(
     as_told: Fabric, by_buffers: Report, longest_m: Mapping[int, int], chosen: Codes | None
 ) -> Iterator[Finding]:
-    """Yield as information what rules find by the length a device is told, and the cable in the intent explains."""
+    """Yield as information the findings at the configured cable length that the real, shorter cable explains."""
     from lossless.checks.rules.registry import rules_for
     from lossless.checks.rules.subjects import computing_buffers
     from lossless.model.fabric.view import View
@@ -203,7 +204,7 @@ def _explained(
 
 
 def _rules_for(device: Device, chosen: Codes | None) -> tuple[LoadedRule, ...]:
-    """Return the rules that can have something to say of a device."""
+    """Return the rules that can apply to a device."""
     from lossless.checks.rules.registry import codes_for, rules_for
 
     schema = codes_for("device", needs="refusals")
@@ -219,7 +220,7 @@ def _rules_for(device: Device, chosen: Codes | None) -> tuple[LoadedRule, ...]:
 
 
 def compare(summaries: Sequence[DeviceSummary], settings: Settings) -> Report:
-    """Check all devices together; one alone has nothing to be compared with.
+    """Check all devices together; a single device is compared with no other.
 
     Findings of a rule that was chosen for some of the files only are left out in the others.
     """

@@ -1,4 +1,4 @@
-"""Checks the files of a run together: intents first, since they declare what devices are to be."""
+"""Check the files of a run together: intents first, since they declare the targets of devices."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def check_files(candidates: Sequence[Candidate], settings: Settings) -> Report:
 
 
 def check_inputs(inputs: Inputs, settings: Settings) -> tuple[Report, Declarations]:
-    """Check documents and facts of hosts that are already read; return as well what the intents among them declare."""
+    """Check documents and facts of hosts that are already read; return the report and the declarations of intents."""
     split = merged([devices_in(document) for document in inputs.documents])
     inputs = inputs._replace(documents=split.documents, problems=(*inputs.problems, *split.problems))
     intents = declarations_of(inputs.documents, settings.profile_dirs, settings.progress)
@@ -51,7 +51,7 @@ def check_inputs(inputs: Inputs, settings: Settings) -> tuple[Report, Declaratio
 
 
 def _check_in_processes(devices: Sequence[Candidate], inputs: Inputs, settings: Settings) -> Report:
-    """Check devices in several processes, and with them what is already read."""
+    """Check devices in several processes, together with inputs that are already read."""
     from lossless.checks.lint.workers import check_in_processes
 
     intents = declarations_of(inputs.documents, settings.profile_dirs, settings.progress)

@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
 
 class FilterTerms(NamedTuple):
-    """What decides which findings of a run are accepted, besides what the files declare.
+    """The conditions that decide which findings of a run are accepted, besides suppressions in the files.
 
     ``baseline`` is the one that counts for all, None for those that are configured, empty for none. ``today`` is as
-    2026-12-31, empty where no date counts. ``folders`` are those that were given whole.
+    2026-12-31, empty if no date counts. ``folders`` are those that were given whole.
     """
 
     lookup: ConfigurationLookup
@@ -135,7 +135,7 @@ class _Filter:
         )
 
     def _saw(self, code: str, origin: Origin) -> None:
-        """Count a finding whose place another one has taken: it is neither shown nor gone."""
+        """Count a finding that another one replaces: it is not shown, and its baseline entry is not stale."""
         form = self._form(origin.file)
         self._ledger.saw(code, origin, form)
         account = self._account(origin.file)
@@ -143,7 +143,7 @@ class _Filter:
             account.saw(code, origin, form)
 
     def _form(self, file: str) -> ObjectForm:
-        """Return how objects of a file are written, by what it is."""
+        """Return the notation of objects in a file, by its format."""
         document = self._report.documents.get(file)
         if isinstance(document, Document) and document.dialect:
             return "commands"
@@ -168,7 +168,7 @@ class _Filter:
         return shown_path(os.path.join(configuration.folder, configuration.baseline))
 
     def _about_suppressions(self) -> tuple[Finding, ...]:
-        """Return what the rules about suppressions find."""
+        """Return the findings of the rules about suppressions."""
         from lossless.checks.rules.registry import rules_for
 
         for file in self._report.documents:
@@ -203,7 +203,7 @@ class _Filter:
         yield from (document for document in documents if document is not None and document.file in files)
 
     def _fail_on(self) -> str | None:
-        """Return what configurations say of the exit code; where they differ, the strictest of them."""
+        """Return the severity at which configurations make the run fail; the strictest if they differ."""
         configured = {
             None if configuration is None else configuration.fail_on
             for configuration in map(self._lookup.of, self._report.documents)

@@ -1,7 +1,7 @@
-"""Fixes findings by editing the files they stand in, and checks again until nothing is left to fix.
+"""Fix findings by editing their files, and check again until nothing is left to fix.
 
 An edit leaves every other byte alone (``documents.edits``). One finding's edits are made together or not at
-all; where two findings want to change the same place, the first one does, and the other is checked again.
+all; if two findings need to change the same place, the first one does, and the other is checked again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Check = Callable[[Sequence[Document]], Sequence[Finding]]
 
 MOST_ROUNDS = 10
-"""A fix may uncover what could not be seen before; none of ours needs more than two rounds."""
+"""A fix may uncover another finding; none of our fixes needs more than two rounds."""
 
 
 class FixedDocuments(NamedTuple):
@@ -39,7 +39,7 @@ class FixedDocuments(NamedTuple):
 
 
 def fixed_documents(documents: Sequence[Document], check: Check, *, unsafe: bool) -> FixedDocuments:
-    """Return documents with what can be fixed in them; ``unsafe`` also what changes what a device does."""
+    """Return documents with their findings fixed; ``unsafe`` includes fixes that change device behavior."""
     by_file = {document.file: document for document in documents}
     fixed: list[Finding] = []
     refused: list[tuple[Finding, str]] = []
@@ -88,7 +88,7 @@ def _may(finding: Finding, unsafe: bool) -> bool:
 
 
 def _key(finding: Finding) -> tuple[object, ...]:
-    """Return what makes a finding the same after a fix: one that comes back was not fixed by it."""
+    """Return the identity of a finding before and after a fix: if it occurs again, the fix has failed."""
     return finding.code, finding.origin, finding.message
 
 
@@ -114,7 +114,7 @@ def edited_documents(
 
 
 def _after(document: Document, changes: Sequence[ValueChange]) -> Document | None:
-    """Return a document with some changes, None where it cannot say just that."""
+    """Return a document with some changes, None if its format cannot express exactly these."""
     if is_managers(document.file):
         return edited_document(document, changes)
     text = edited(document, changes)

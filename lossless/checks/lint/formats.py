@@ -1,4 +1,4 @@
-"""Rules of fabrics whose switches run several systems: each looks at those of which it can say something."""
+"""Rules of fabrics whose switches run several systems: each rule sees the switches to which it applies."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def run_by_format(view: View, rules: Sequence[LoadedRule]) -> Iterator[Report]:
-    """Yield what rules find in the fabric of an intent."""
+    """Yield the reports of rules on the fabric of an intent."""
     formats = {switch.format for switch in view.fabric.switches if not switch.runs_sonic}
     if not formats:
         yield run(view, rules, "intent")

@@ -1,4 +1,4 @@
-"""Patterns for files and objects, as .gitignore has them: what a pattern names stands for everything below it too.
+"""Patterns for files and objects, as in .gitignore: a pattern that matches a name covers everything below it too.
 
 ``*`` and ``?`` stay within one part, ``**`` goes over any number of them, ``[0-3]`` is one character of a set.
 
@@ -20,9 +20,9 @@ _TOKEN = re.compile(r"\*\*|\*|\?|\[!?[^\[\]]+\]|.", re.DOTALL)
 
 
 def fits_file(pattern: str, file: str, *, whole: bool = False) -> bool:
-    """Return whether a pattern stands for a file, or for a folder that it is in; ``whole``: for the file itself alone.
+    """Return whether a pattern matches a file, or a folder that it is in; ``whole``: the file itself alone.
 
-    The file is relative to where patterns begin. A pattern without a slash stands for that name at any depth.
+    The file is relative to the folder of the pattern. A pattern without a slash matches that name at any depth.
     """
     named = pattern.removeprefix("./").rstrip("/")
     anchored = named.lstrip("/") if "/" in named else f"**/{named}"
@@ -30,9 +30,9 @@ def fits_file(pattern: str, file: str, *, whole: bool = False) -> bool:
 
 
 def fits_object(pattern: str, path: Path, form: str) -> bool:
-    """Return whether a pattern stands for the object at a path, or for something it is part of.
+    """Return whether a pattern matches the object at a path, or one that contains it.
 
-    ``form`` says how objects are written there: ``config_db``, ``intent`` or ``commands``.
+    ``form`` is the notation of objects: ``config_db``, ``intent`` or ``commands``.
     """
     separator = "." if form == "intent" else "|"
     return _glob(pattern, separator).fits(separator.join(map(str, path)))
@@ -44,7 +44,7 @@ def _glob(pattern: str, separator: str) -> _Glob:
 
 
 class _Glob:
-    """A pattern as an automaton: bit *n* stands for having matched *n* tokens."""
+    """A pattern as an automaton: bit *n* is set when *n* tokens have matched."""
 
     def __init__(self, pattern: str, separator: str) -> None:
         self._separator = separator
@@ -57,7 +57,7 @@ class _Glob:
         self._next: dict[str, int] = {}
 
     def fits(self, name: str, *, whole: bool = False) -> bool:
-        """Return whether the pattern stands for a name, or, unless ``whole``, for a part that it begins with."""
+        """Return whether the pattern matches a name, or, unless ``whole``, a part that it begins with."""
         reached = self._entered(1)
         for char in name:
             if not whole and reached & self._end and char == self._separator:
@@ -70,7 +70,7 @@ class _Glob:
         return bool(reached & self._end)
 
     def _entered(self, reached: int) -> int:
-        """Return what is reached too when the stars that begin here match nothing."""
+        """Return the states reached if stars at the current states match the empty string."""
         stars = self._across | self._within
         while True:
             further = reached | (reached & stars) << 1 | (reached & self._skipped) << 2
@@ -97,7 +97,7 @@ class _Glob:
 
 
 def _tokens(pattern: str) -> list[str]:
-    """Return the tokens of a pattern; a set that is none, such as ``[z-a]``, stands for its characters."""
+    """Return the tokens of a pattern; an invalid set, such as ``[z-a]``, stands for its characters."""
     tokens: list[str] = []
     for token in _TOKEN.findall(pattern):
         if token.startswith("*") and tokens and tokens[-1].startswith("*"):
@@ -111,7 +111,7 @@ def _tokens(pattern: str) -> list[str]:
 
 @cache
 def _set(token: str) -> re.Pattern[str] | None:
-    """Return the expression for a set of characters, None for what is no set."""
+    """Return the regular expression for a set of characters, None for an invalid set."""
     if len(token) < 2 or not token.startswith("["):
         return None
     try:

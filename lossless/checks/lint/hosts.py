@@ -81,7 +81,7 @@ def without_repeated(report: Report, others: Iterable[Report]) -> Report:
 
 
 def _declaring(fabrics: Iterable[Fabric]) -> dict[str, tuple[Fabric, HostQos]]:
-    """Return the fabric and the settings of every host that one intent names; of two, nobody knows which holds."""
+    """Return the fabric and the settings of every host that exactly one intent declares; duplicates are ambiguous."""
     by_name: dict[str, tuple[Fabric, HostQos] | None] = {}
     for fabric in fabrics:
         for host in fabric.hosts:
@@ -104,7 +104,7 @@ def _views(
     fabrics: Sequence[Fabric],
     devices: DeployedDevices,
 ) -> Iterator[View]:
-    """Yield hosts by the fabric they are of: one of an intent, or what the switches they are attached to make of it."""
+    """Yield hosts by fabric: that of an intent, or one derived from the switches they are attached to."""
     facing = _facing(devices)
     by_fabric: dict[int, tuple[Fabric, list[HostInterfaces]]] = {}
     by_classes: dict[tuple[object, ...], tuple[Fabric, list[HostInterfaces]]] = {}
@@ -156,7 +156,7 @@ def _classes(ends: Iterable[LinkEnd]) -> ClassSet:
 
 
 def _own_classes(host: HostQos) -> ClassSet:
-    """Return the lossless classes that a host says itself: the priorities that it pauses, with its DSCPs of each.
+    """Return the lossless classes of a host's own configuration: the priorities that it pauses, with the DSCPs of each.
 
     A host by itself is compared with these classes: its jobs can contradict its NICs.
     """

@@ -83,6 +83,6 @@ def _checked(candidate: Candidate, settings: Settings) -> _IntentFile:
 
 
 def _paths(document: Document, report: Report) -> Iterator[Path]:
-    """Return where an intent has what findings are about."""
+    """Return the paths in an intent to which findings refer."""
     origins = (origin for finding in report.findings for origin in finding.origins)
     return (origin.path for origin in origins if origin.file == document.file)

@@ -1,4 +1,4 @@
-"""What runs of traffic show of fabrics before a change and after it, part by part."""
+"""Margins in traffic simulations of fabrics before a change and after it, part by part."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def margins_between(then: Sequence[Fabric], now: Sequence[Fabric]) -> tuple[MarginChange, ...]:
-    """Return what runs show before and after, part by part."""
+    """Return the simulation verdicts before and after a change, part by part."""
     before, after = dict(_runs(then)), dict(_runs(now))
     parts_of_both = dict.fromkeys((*after, *before))
     return tuple(
@@ -29,7 +29,7 @@ def margins_between(then: Sequence[Fabric], now: Sequence[Fabric]) -> tuple[Marg
 
 
 def _runs(fabrics: Sequence[Fabric]) -> Iterator[tuple[tuple[str, int], RunVerdict]]:
-    """Yield what runs show of fabrics, by the name of the part and the number of its run."""
+    """Yield the simulation verdicts on fabrics, by the name of the part and the number of its run."""
     if why_not() is not None:
         return
     number = Counter[str]()
@@ -43,7 +43,7 @@ def _runs(fabrics: Sequence[Fabric]) -> Iterator[tuple[tuple[str, int], RunVerdi
 
 
 def _verdict(part: View) -> RunVerdict | None:
-    """Return what runs show of one part, None where it cannot be run: lint counts that as not checked."""
+    """Return the simulation verdict on one part, None if it cannot be run: lint reports that as not checked."""
     from lossless.analysis.simulation.study.verdict import run_verdict
 
     try:

@@ -61,7 +61,7 @@ def _hwsku(running: Mapping[str, Any]) -> str:
 
 
 def updater_answer(patch: PatchFile, done: PatchedConfiguration) -> PatchedDevice:
-    """Return what the updater answers to a patch of one device or ASIC."""
+    """Return the updater's predicted response to a patch of one device or ASIC."""
     running, verdict = in_database(done.share.document.data), done.verdict
     target = verdict.target or {}
     return PatchedDevice(
@@ -104,7 +104,7 @@ def _touching(share: PatchShare, path: Sequence[object]) -> Iterator[int]:
 
 
 def placed(finding: Finding, patch: PatchFile, done: Sequence[PatchedConfiguration]) -> Finding:
-    """Return a finding with the operation of the patch that its object comes from, where it comes from one."""
+    """Return a finding with the operation of the patch that set its object, if there is one."""
     for each in done:
         whole, of = each.share.document.whole, each.share.document.part
         root = of.layout.root if of is not None else ()

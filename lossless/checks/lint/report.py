@@ -1,4 +1,4 @@
-"""The report of a lint run: findings, and where files were compared with a revision, what a change does.
+"""The report of a lint run: findings, and the effects of a change if files were compared with a revision.
 
 The engine makes a report of every subject that it checks, and adds them to one; it is finished by
 :mod:`lossless.interfaces.api.lint`, which removes accepted findings.
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 
 class Report(NamedTuple):
-    """What a lint run has to say; ``documents`` by file name, to show excerpts.
+    """The result of a lint run; ``documents`` by file name, to show excerpts.
 
-    ``suppressed`` and ``baselined`` count accepted findings. ``beside`` is how many documents were not
-    checked, and are there because a finding points into them: configurations and baselines. ``excluded`` are files
+    ``suppressed`` and ``baselined`` count accepted findings. ``beside`` counts documents that were not checked, and are
+    present because a finding points into them: configurations and baselines. ``excluded`` are files
     that the user left out, ``skipped`` those that are not checked for another reason. ``ports_without_rdma`` counts
     ports that carry none, by what is configured there or by lossless.toml. ``fail_on`` is the least
     severity that shall fail the run, or ``never``, where a configuration says so. ``change`` is there where findings
@@ -75,12 +75,12 @@ class PatchRefusal(Record):
 
 
 class PatchedDevice(Record):
-    """What SONiC's updater answers to a patch of one device or ASIC.
+    """The predicted response of SONiC's updater to a patch of one device or ASIC.
 
-    ``release`` is None where the configuration does not say it. ``stage`` is where the patch is refused, None where it
+    ``release`` is None if the configuration does not contain it. ``stage`` is where the patch is refused, None if it
     is accepted; then ``phases`` is the order of its moves, ``ports_down`` are ports that are up and go down on the way,
-    one after another, and ``emptied`` rows that lose their fields while others refer to them. ``kept`` is what
-    orchagent keeps, although the updater removes it. ``harms`` says how lossless traffic is treated otherwise after it.
+    one after another, and ``emptied`` rows that lose their fields while others refer to them. ``kept`` are changes that
+    orchagent does not apply, although the updater removes the rows. ``harms`` lists effects on lossless traffic.
     """
 
     device: str
@@ -96,7 +96,7 @@ class PatchedDevice(Record):
 
 
 class MarginChange(NamedTuple):
-    """What runs of traffic showed of one part of a fabric before and after; None where it was not run.
+    """The simulation verdicts on one part of a fabric before and after a change; None if it was not run.
 
     ``part`` is the file of an intent, or the switches of deployed files that are linked.
     """
@@ -107,17 +107,17 @@ class MarginChange(NamedTuple):
 
 
 class RemainingFinding(NamedTuple):
-    """A finding that was there before; ``places`` says on how many elements it showed then."""
+    """A finding that was there before; ``places`` is the number of elements that it affected then."""
 
     finding: Finding
     places: int
 
 
 class Change(NamedTuple):
-    """What a change does, besides what it adds: that is what the report holds.
+    """The effects of a change, besides the findings that it adds, which the report holds.
 
-    ``revision`` is what was compared with. ``removed`` is a report of what is gone, as it stood then. ``unread`` are
-    files that could not be read then: all that is found in them counts as added.
+    ``revision`` is the revision compared with. ``removed`` is a report of findings that are gone, as they were then.
+    ``unread`` are files that could not be read then: all findings in them count as added.
     """
 
     revision: str

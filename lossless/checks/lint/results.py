@@ -1,4 +1,4 @@
-"""Puts together what rules say of intents, subnets, devices and hosts."""
+"""Join the reports of rules on intents, subnets, devices and hosts."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def joined(
     documents: Mapping[str, DocumentView],
     settings: Settings,
 ) -> Report:
-    """Return what rules say of intents, devices, hosts and subnet managers together.
+    """Return one report of rules on intents, devices, hosts and subnet managers.
 
     Of ``inputs`` the facts of hosts and the files of subnet managers are checked here.
     """
@@ -93,7 +93,7 @@ def joined(
 
 
 def of_intents(intents: Declarations, settings: Settings) -> list[Report]:
-    """Return what rules say of the fabrics of intents."""
+    """Return the reports of rules on the fabrics of intents."""
     if not intents.fabrics:
         return []
     return [
@@ -117,7 +117,7 @@ def _of_fabric(fabric: Fabric, chosen: Codes | None) -> Iterator[Report]:
 
 
 def of_subnets(subnets: Sequence[Subnet], settings: Settings) -> list[Report]:
-    """Return what rules say of subnets, each by itself."""
+    """Return the reports of rules on subnets, each by itself."""
     if not subnets:
         return []
     from lossless.checks.rules.registry import rules_for
@@ -130,7 +130,7 @@ def of_subnets(subnets: Sequence[Subnet], settings: Settings) -> list[Report]:
 
 
 def of_all_subnets(subnets: Sequence[Subnet], settings: Settings) -> list[Report]:
-    """Return what rules say of subnets together: a rule runs where it is chosen for any of them."""
+    """Return the reports of rules on all subnets together: a rule runs if it is chosen for any of them."""
     if not subnets:
         return []
     from lossless.checks.rules.registry import rules_for

@@ -22,7 +22,7 @@ RULE_PAGES = "docs/rules/"
 
 
 def run(subject: Any, rules: Iterable[LoadedRule], form: ObjectForm) -> Report:
-    """Return what rules find in what they are given; ``form`` says how the objects of its files are written."""
+    """Run rules on a subject and return the report; ``form`` is the notation of objects in its files."""
     findings: list[Finding] = []
     not_checked: list[UncheckedRule] = []
     for rule in rules:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class Intended(NamedTuple):
-    """What an intent wants of devices, by their names, and how it links them."""
+    """The intended switches and hosts by name, and the links between them."""
 
     switches: Mapping[str, Switch]
     hosts: Mapping[str, HostQos]
@@ -41,7 +41,7 @@ class Intended(NamedTuple):
 
 
 def verified(devices: Sequence[RunningDevice], intended: Intended, chosen: Codes | None = None) -> Report:
-    """Return what rules say of devices that run."""
+    """Return the report of rules on running devices."""
     rules = rules_for("running device", chosen=chosen)
     alone = [run(one, rules, "intent") for device in devices for one in device.asics or (device,)]
     fabric = RunningFabric(tuple(devices), intended.links, tuple(intended.switches.values()))
@@ -94,7 +94,7 @@ def _running(
 def _configured(document: Document, intended: Switch | None, read: ReadDevice) -> Device | None:
     """Return the device that a configuration makes; None where its hardware profile is unreadable, or it has no port.
 
-    A few rows of CONFIG_DB, as that of a counter group or the host of several ASICs, say nothing of what is lossless.
+    A few rows of CONFIG_DB, as that of a counter group or the host of several ASICs, do not describe lossless classes.
     """
     tables, _, fabric = read(document)
     if fabric is None or not any(switch.ports for switch in fabric.switches):

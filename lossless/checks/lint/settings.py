@@ -1,4 +1,4 @@
-"""What a run depends on besides its files."""
+"""Settings of a run besides its files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def every_rule(_file: str) -> Codes | None:
 
 
 def no_fabric(_file: str) -> str:
-    """Say of no file which fabric it is of."""
+    """Assign no file to a fabric."""
     return ""
 
 
@@ -31,7 +31,7 @@ def none_named(_file: str) -> tuple[int, ...]:
 
 
 def all_carry(_file: str, _switch: Switch) -> frozenset[str]:
-    """Say of no port that it carries no RDMA."""
+    """Declare no port as free of RDMA."""
     return frozenset()
 
 

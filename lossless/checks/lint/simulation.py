@@ -1,4 +1,4 @@
-"""What runs of traffic show of fabrics, as findings beside those of the other rules."""
+"""Findings from traffic simulations of fabrics, beside those of the other rules."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def with_runs(checked: Report, fabrics: Iterable[Fabric]) -> Report:
-    """Return a report with what runs show; rules on runs are given the findings before them."""
+    """Return a report with the findings of simulations; rules on simulations receive the earlier findings."""
     reports, findings = [checked], list(checked.findings)
     for facts in survey(map(View, fabrics), SimulationRequest()):
         fabric = facts.view.fabric if facts.view is not None else None

@@ -1,4 +1,4 @@
-"""What a change adds to findings, removes and leaves."""
+"""Findings that a change adds, removes and leaves."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def compared(
     now: Iterable[Finding], then: Iterable[Finding]
 ) -> tuple[list[Finding], tuple[RemainingFinding, ...], list[Finding]]:
-    """Return what is new, what was there, and what is gone; pairs by object come before pairs by message."""
+    """Return added, remaining and removed findings; pairs by object come before pairs by message."""
     left: list[RemainingFinding] = []
     worse: list[Finding] = []
     added, gone = list(now), list(then)
@@ -52,12 +52,12 @@ def _by_object(finding: Finding) -> Key:
 
 
 def _by_message(finding: Finding) -> Key:
-    """Return what is the same where an entry was put before another one of a list."""
+    """Return a key that stays the same if an entry is inserted before another one of a list."""
     return (finding.code, finding.origin.file, finding.message)
 
 
 def _parts(now: Finding, then: Finding) -> tuple[Finding | None, Finding | None]:
-    """Return what is new of a finding, and what was there: by severity, value and places."""
+    """Return the new and the earlier part of a finding: by severity, value and places."""
     is_graver = SEVERITIES.index(now.severity) < SEVERITIES.index(then.severity)
     if is_graver or measured(now) != measured(then):
         return now, None

@@ -1,8 +1,8 @@
 """Suppressions in an intent, as comments: ``# lossless: ignore[WD001] -- why until=2026-12-31``.
 
 The files of a subnet manager can have them too. One behind a key covers that line and everything
-below that key; one on a line of its own is about the next line that has a key. What looks like a comment inside a text
-is none.
+below that key; one on a line of its own covers the next line that has a key. A number sign inside a text
+begins no comment.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ def has_marker(text: str) -> bool:
 
 
 def in_comments(document: Document) -> tuple[list[Suppression], list[Problem]]:
-    """Return the suppressions in the comments of an intent, and those that say nothing we know."""
+    """Return the suppressions in the comments of an intent, and the problems of comments that are not understood."""
     reader = _CommentReader(document)
     return list(reader.suppressions()), sorted(reader.problems)
 
 
 class _Places(Protocol):
-    """What is asked of a file's form: where it has keys, and what in it is no comment."""
+    """The queries on a file's format: the key on a line, and whether a number sign is text."""
 
     def path_at(self, line: int) -> Path | None:
         """Return the outermost key on a line, None where there is none."""
@@ -106,7 +106,7 @@ def _places_of(document: Document, lines: Lines) -> _Places:
 
 
 def _comments(text: str) -> Iterator[tuple[int, str]]:
-    """Yield where comments for us begin, with what they say: up to the next one, or the end of the line."""
+    """Yield the offset and text of each comment for lossless: up to the next one, or the end of the line."""
     matches = list(_COMMENT.finditer(text))
     ends = [match.start() for match in matches[1:]] + [len(text)]
     for match, end in zip(matches, ends, strict=True):
@@ -124,7 +124,7 @@ class _CommentReader:
         self._rules_named = 0
 
     def suppressions(self) -> Iterator[Suppression]:
-        """Yield what is understood, note what is not."""
+        """Yield valid suppressions, and record a problem for each invalid one."""
         for start, comment in _comments(self._document.text):
             if self._is_meant(comment) and not self._places.is_text(start):
                 yield from self._read(start, _DIRECTIVE.fullmatch(comment))
@@ -183,7 +183,7 @@ class _CommentReader:
         return reason, "".join(date for date in dates if date)
 
     def _target(self, offset: int) -> int | None:
-        """Return the line that a comment is about, None where nothing follows it."""
+        """Return the line that a comment covers, None if no line with a key follows."""
         line, column = self._lines.place(offset)
         if self._lines.line_text(line)[: column - 1].strip():
             return line

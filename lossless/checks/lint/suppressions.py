@@ -1,4 +1,4 @@
-"""Suppressions: what each covers, how long, and whether a run can tell that it is unused."""
+"""Suppressions: the findings and period that each covers, and whether a run can detect that it is unused."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 class Suppression(NamedTuple):
     """Findings of some rules that are accepted; ``until`` is the last day, empty without one.
 
-    One of a configuration holds below ``folder``, an absolute path, for what it ``covers``, which is given the
-    place of a finding and the form of its object. One in a file covers a ``line`` of it, and what is below a key on
+    One of a configuration applies below ``folder``, an absolute path, to findings that it ``covers``, a function of the
+    place of a finding and the form of its object. One in a file covers a ``line`` of it, and everything below a key on
     that line.
     """
 
@@ -40,7 +40,7 @@ class Suppression(NamedTuple):
 
 
 def of_configuration(configuration: Configuration, governed: Callable[[str], bool]) -> list[Suppression]:
-    """Return the suppressions of a configuration; ``governed`` says whether it holds for a file."""
+    """Return the suppressions of a configuration; ``governed`` decides whether it applies to a file."""
     return [
         Suppression(
             entry.origin,
@@ -74,7 +74,7 @@ def _covering(
 
 
 class SuppressionLedger:
-    """What suppressions have accepted so far."""
+    """The findings that suppressions have accepted so far."""
 
     def __init__(
         self, suppressions: Sequence[Suppression], today: str, documents: Mapping[str, Document]
@@ -121,7 +121,7 @@ class SuppressionLedger:
                 yield number
 
     def _lines_of(self, origin: Origin) -> set[int]:
-        """Return the lines on which something stands: its own key, and those above it."""
+        """Return the lines of an object: that of its own key, and those of the keys above it."""
         file, path, *_ = origin
         if (file, path) not in self._lines:
             prefixes = [path[:length] for length in range(1, len(path) + 1)] or [path]
@@ -138,7 +138,7 @@ class SuppressionLedger:
         )
 
     def unused(self, coverage: RunCoverage, errors: Sequence[Problem]) -> tuple[UnusedSuppression, ...]:
-        """Return the suppressions that accept nothing of a rule, where the run can tell."""
+        """Return the suppressions with a rule that accepted no finding; only if the run has checked for it."""
         broken = {error.file for error in errors}
         unused = []
         for number, (origin, rules, reason, *_) in enumerate(self._suppressions):

@@ -1,5 +1,7 @@
-"""Checks switches that run another system than SONiC: their configurations make the same model, and are checked by the
-rules of fabrics that can say something of them; what was found is said in the commands of that system.
+"""Check switches of systems other than SONiC.
+
+Their configurations are read into the same model and checked by the rules of fabrics that apply to them; findings are
+written in the commands of that system.
 """
 
 from __future__ import annotations
@@ -56,9 +58,9 @@ def _check(document: Document, system: SwitchInput, settings: Settings) -> Itera
 
 
 def _outside(read: ReadSwitch, stated: Collection[str]) -> int:
-    """Return how many ports in service are outside; ``stated`` are those that are said to be.
+    """Return how many ports in service are outside of the RDMA domain; ``stated`` are those declared outside.
 
-    Where no port is inside, there is no domain that the others could be outside of.
+    If no port is inside, only declared ports count.
     """
     inside = read.inside - set(stated)
     up = [port for port in read.switch.ports if port.qos is not None and port.admin_up is not False]

@@ -1,4 +1,4 @@
-"""Checks many files in several processes; what comes back is small: findings, places to show, summaries."""
+"""Check many files in several processes, which return small results: findings, places to show, summaries."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class DeviceWork(NamedTuple):
-    """What rules say of many devices, what to show of each file, what could not be read, and files of other things.
+    """The results of rules on many devices, the excerpts to show, problems of unreadable files, and other files.
 
     ``others`` are files of host facts, and of switches that run another system.
     """
@@ -36,7 +36,7 @@ class DeviceWork(NamedTuple):
 
 
 class DeviceFile(NamedTuple):
-    """What rules say of the devices in one file; there are none where it is none of ours, or cannot be read."""
+    """The results of rules on the devices in one file; empty if the file is of another kind or cannot be read."""
 
     results: tuple[DeviceResult, ...]
     problems: tuple[Problem, ...]
@@ -55,7 +55,7 @@ def check_in_processes(
 ) -> DeviceWork:
     """Check the files of devices in several processes; raises LosslessError as :func:`in_processes` does.
 
-    ``load`` reads what reports show of a file, should that be more than was kept of it.
+    ``load`` reads a document again if a report shows more of it than was kept.
     """
     from lossless.checks.rules.registry import rules_for
     from lossless.formats.inputs.devices import DeviceReader
@@ -81,7 +81,7 @@ def check_in_processes(
 def in_processes(
     check: Callable[[Candidate], _Result], candidates: Sequence[Candidate], progress: Progress | None
 ) -> Iterator[_Result]:
-    """Yield what comes of each file, by as many processes as there are processors; in the order of the files.
+    """Yield the result of each file, from as many processes as there are processors; in the order of the files.
 
     Raises:
         LosslessError: a process was ended from outside, as a machine does that has no memory left.
@@ -97,7 +97,7 @@ def in_processes(
 
 
 def check_file(inputs: Inputs, candidate: Candidate, settings: Settings, reader: DeviceReader) -> DeviceFile:
-    """Check what one file holds, and keep of it only what reports may show."""
+    """Check the content of one file, and keep of it only the parts that reports may show."""
     if not all(map(is_device, inputs.documents)) or not inputs.documents:
         others = (candidate,) if inputs.facts or inputs.documents else ()
         return DeviceFile((), inputs.problems, PathPlaces({}, {}, {}), others)
@@ -107,7 +107,7 @@ def check_file(inputs: Inputs, candidate: Candidate, settings: Settings, reader:
 
 
 def _paths(result: DeviceResult) -> Iterator[Path]:
-    """Yield where the file of a device has what findings are about."""
+    """Yield the paths in the file of a device to which findings refer."""
     for finding in result.report.findings:
         for origin in finding.origins:
             layout = result.report.layouts.get(origin.file)

@@ -1,4 +1,4 @@
-"""Steps that were found to a plan that is carried out: groups of devices, the rows they touch, and what it takes."""
+"""Assemble the steps of a safe order into a plan: groups of devices, the rows they change, time and ports needed."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ _TITLES = {
 
 
 class PlanLimits(NamedTuple):
-    """What a plan may take: ports down at the same time, seconds a step; None: as much as it takes.
+    """Limits of a plan: ports down at the same time, seconds a step; None: unlimited.
 
-    ``drain_s`` and ``link_up_s`` are how long it takes to drain a switch and to have a port up again, where stated.
-    ``simulated``: runs of traffic have to be safe between steps too.
+    ``drain_s`` and ``link_up_s`` are the declared times to drain a switch and to bring a port up again.
+    ``simulated``: traffic simulations have to be safe between steps too.
     """
 
     ports_down: int | None = None
@@ -67,11 +67,11 @@ class PlanLimits(NamedTuple):
 
 
 class NoPlan(LosslessError):  # noqa: N818
-    """No safe order was found; the lines say which state is not safe, and why."""
+    """No safe order was found; the lines describe the unsafe state and its dangers."""
 
 
 def plan_of(change: FabricChange, evaluator: Evaluator, limits: PlanLimits, names: tuple[str, str]) -> Plan:
-    """Return the plan of a change; ``names`` are what it leads from and to.
+    """Return the plan of a change; ``names`` are the names of its current and target sides.
 
     Raises:
         NoPlan: an unsafe state cannot be avoided, or no step fits the limits.
@@ -114,7 +114,7 @@ def _require_safe_runs(search: Search, order: Order, evaluator: Evaluator) -> No
 
 
 def _spelled(states: int) -> str:
-    """Return a number of states, beyond what people read as a power of ten."""
+    """Return a number of states as text; a large number as a power of ten."""
     return f"{states:,}" if states < _LARGEST_WRITTEN else f"10^{int(log10(states))}"
 
 
@@ -219,9 +219,9 @@ class _Assembly:
         ]
 
     def seconds(self, group: PlannedSwitches) -> int:
-        """Return how long a group takes at most: a second a move, and what is stated for drains and links.
+        """Return the maximum duration of a group: a second a move, and the declared times for drains and links.
 
-        What people do to switches is not counted: nobody has stated it.
+        Work of people at switches is not counted, because its duration is not declared.
         """
         if any(batch.how == "by hand" for batch in group.batches):
             return 0
@@ -317,7 +317,7 @@ class _Assembly:
         """Return the session of a batch.
 
         Raises:
-            NoPlan: the system has no configuration for what is there after it.
+            NoPlan: the system has no configuration for the state after it.
         """
         system = self.change.kinds[number].system
         refused = self.states.refused(number, batch.after)
@@ -328,10 +328,10 @@ class _Assembly:
         )
 
     def _require_accepted(self, kind: PlannedKind, before: Config, patch: Sequence[Operation]) -> None:
-        """Check a patch against all that the updater asks, SONiC's models included.
+        """Check a patch against every condition of the updater, SONiC's models included.
 
         Raises:
-            NoPlan: it refuses it.
+            NoPlan: the updater refuses the patch.
         """
         verdict = patch_verdict(before, [operation.as_json() for operation in patch], kind.updater)
         if not verdict.accepted:
@@ -347,12 +347,12 @@ class _Assembly:
 
 
 def _identifies(operation: Operation) -> bool:
-    """Return whether an operation says which switch, or which release, is there."""
+    """Return whether an operation changes the identity or the release of a switch."""
     return operation.path[0] == "VERSIONS" or operation.path[-1] == "hwsku"
 
 
 def _rows(config: Config, done: Iterable[Operation]) -> Rows:
-    """Return the rows that operations touch; of a row that says more of its switch, the fields that they touch."""
+    """Return the rows that operations change; of a row with other facts of its switch, only the changed fields."""
     rows: Rows = {}
     for table, key, *field in (operation.path for operation in done):
         row = config.get(table, {}).get(key)

@@ -1,4 +1,4 @@
-"""The rollback: what a change has done so far, turned round."""
+"""The rollback: the changes made so far, in reverse order."""
 
 from __future__ import annotations
 
@@ -68,6 +68,6 @@ def _hosts(kind: HostKind, stage: int) -> HostKind:
 
 
 def _title(kind: HostKind, stage: HostStage) -> str:
-    """Return what hosts are set back to: what they were before the next stage."""
+    """Return the title of a rollback of hosts: the state before the next stage."""
     number = kind.stages.index(stage)
     return f"back to before: {kind.stages[number + 1].title}"

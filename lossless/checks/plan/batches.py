@@ -1,4 +1,4 @@
-"""What the config updater makes of units: a patch that it permits, rows that are written beside it, or a reload."""
+"""How units are brought onto a switch: a patch that the updater permits, rows written beside it, or a reload."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _MOVES_OF_PORT = 3
 def fits_updater(states: States, kind: int, before: Done, batch: Sequence[int]) -> bool:
     """Return whether some units can be brought in at once: the updater permits them, and empties no row in use.
 
-    A system that takes sessions must have a configuration for what is there after them.
+    A system that takes sessions must have a configuration for the state after them.
     """
     after = before | {*batch}
     system = states.change.kinds[kind].system
@@ -115,7 +115,7 @@ def buffer_model(config: Mapping[str, Any]) -> str:
 
 
 def refusals_of(states: States, kind: int, before: Done, after: Done) -> tuple[UpdateRefusal, ...]:
-    """Return what the updater of a kind refuses of a batch, and what orchagent would keep of it."""
+    """Return the changes of a batch that the updater refuses or orchagent does not apply."""
     own = states.change.kinds[kind]
     if own.unpatchable:
         return own.unpatchable
@@ -125,7 +125,7 @@ def refusals_of(states: States, kind: int, before: Done, after: Done) -> tuple[U
 
 
 def batch_of(states: States, kind: int, before: Done, after: Done) -> Batch:
-    """Return a batch with how it is brought in, and what that takes."""
+    """Return a batch with its method, the ports that go down and the moves of the updater."""
     own = states.change.kinds[kind]
     if own.system is not None:
         titles = tuple(own.units[number].title for number in sorted(after - before))

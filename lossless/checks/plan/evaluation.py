@@ -1,11 +1,11 @@
-"""Whether traffic that jobs send is safe in a state of a fabric: what rules, trace and closed forms say of it.
+"""Whether traffic of jobs is safe in a state of a fabric, according to rules, trace and closed forms.
 
-A state is looked at by its parts. What a switch does by itself is checked once for each configuration that it can
-have on the way, and the two ends of a link once for each two behaviors that can meet there: so every subset of
-switches that are done is covered, without building any of the fabrics.
+A state is evaluated by its parts: each switch once for each configuration that it can have on the way, and the two
+ends of a link once for each pair of behaviors that can meet there. So every subset of finished switches is covered,
+without building any of the fabrics.
 
-A rule counts where it concerns a DSCP that jobs send (:mod:`lossless.checks.trace.findings`): a class that is half
-built, and that nobody sends yet, harms nobody.
+A rule counts if it concerns a DSCP that jobs send (:mod:`lossless.checks.trace.findings`): a partly configured class
+without traffic harms no job.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ WARNINGS = frozenset(
 )
 """Rules of level warning that say that a lossless class can lose packets, or is marked too late. Every error counts."""
 _WHOLE_SWITCH = frozenset({"BUF007", "BUF008", "BUF012", "BUF014"})
-"""Rules about the sum of what a switch holds, which all of its lossless traffic lives on."""
+"""Rules about the total buffer of a switch, which all of its lossless traffic depends on."""
 _EVERYWHERE = frozenset({"CFG011", "CLS014", "ECN015", "LNK003", "BUF010"})
 """Rules that ask switches to be configured the same, which on the way they cannot be."""
 
@@ -64,9 +64,9 @@ class Danger(NamedTuple):
 
 
 class PlacedEnd(NamedTuple):
-    """One end of a link, and the summary of the switch that it is of.
+    """One end of a link, and the summary of its switch.
 
-    ``behavior`` numbers what its neighbors meet: identical ends have the same.
+    ``behavior`` numbers the behavior toward neighbors: identical ends have the same number.
     """
 
     summary: DeviceSummary
@@ -75,7 +75,7 @@ class PlacedEnd(NamedTuple):
 
 
 class DeviceVerdict(NamedTuple):
-    """What a switch does by itself, and what its neighbors meet at its ports."""
+    """The dangers of a switch by itself, and its link ends by port."""
 
     dangers: tuple[Danger, ...]
     ends: Mapping[str, PlacedEnd]
@@ -93,7 +93,7 @@ class Evaluator:
     def device(
         self, name: str, config: Mapping[str, Any], dscps: frozenset[int], cables_m: Mapping[str, int]
     ) -> DeviceVerdict:
-        """Return what one switch does to packets of some DSCPs; ``cables_m`` are the real lengths, where known."""
+        """Return the verdict on one switch for packets of some DSCPs; ``cables_m`` are the known real cable lengths."""
         self.states += 1
         tables = Tables(f"{name}/config_db.json", config, shown=name)
         named = tuple(sorted(dscps))
@@ -115,7 +115,7 @@ class Evaluator:
         dscps: frozenset[int],
         cables_m: Mapping[str, int],
     ) -> DeviceVerdict:
-        """Return what a switch of a system other than SONiC does; rules that are ``silent`` say nothing of it."""
+        """Return the verdict on a switch of a system other than SONiC; rules that are ``silent`` are not run."""
         self.states += 1
         own = carrying_jobs(_cabled(switch, cables_m), name, dscps)
         fabric = Fabric("", "deployed", own.classes, None, (own,), (), (), (), (), (name,))
@@ -131,7 +131,7 @@ class Evaluator:
         return PlacedEnd(summary, end, number)
 
     def link(self, near: PlacedEnd, far: PlacedEnd, dscps: frozenset[int]) -> tuple[Danger, ...]:
-        """Return what is wrong between the two ends of a link, for packets of some DSCPs."""
+        """Return the dangers of the two ends of a link to packets of some DSCPs."""
         key = (near.behavior, far.behavior, dscps)
         if key not in self._links:
             self.states += 1
@@ -139,7 +139,7 @@ class Evaluator:
         return self._links[key]
 
     def host(self, host: HostQos, at: PlacedEnd, dscps: frozenset[int]) -> tuple[Danger, ...]:
-        """Return what is wrong between the NIC of a host and its switch, for packets of some DSCPs."""
+        """Return the dangers of a host's NIC and its switch port to packets of some DSCPs."""
         key = (id(host), at.behavior, dscps)
         if key not in self._links:
             self.states += 1
@@ -164,7 +164,7 @@ def _cabled(switch: Switch, cables_m: Mapping[str, int]) -> Switch:
 
 
 def _findings(device: Device) -> tuple[Finding, ...]:
-    """Return what rules say of a device by itself, but for those that ask switches to be the same."""
+    """Return the findings of rules on one device, without the rules that compare switches."""
     has = {*device.tables.data}
     verdicts = (
         run(device.view, _rules("fabric"), "config_db"),
@@ -181,7 +181,7 @@ def _rules(subject: Any) -> tuple[LoadedRule, ...]:
 
 @lru_cache(maxsize=1)
 def _codes() -> frozenset[str]:
-    """Return the rules that can say that a state is not safe."""
+    """Return the codes of the rules whose findings make a state unsafe."""
     from lossless.checks.rules.documentation import rule_of
     from lossless.checks.rules.registry import codes_for
 
@@ -278,7 +278,7 @@ def _has_no_row(written: View, ports: PortSet, number: int | None) -> bool:
 
 
 def _at_ports(ports: PortSet, dscp: int, stage: str, why: str) -> Iterator[Danger]:
-    """Yield what a hop shows at each port that is configured the same."""
+    """Yield the danger of one hop at each port with the same configuration."""
     for port in ports.ports:
         place = f"{ports.switch.name}:{port.name} DSCP {dscp} {stage}"
         yield Danger("trace", place, f"DSCP {dscp} at {ports.switch.name}: {why}")
@@ -291,7 +291,7 @@ def _of_finding(finding: Finding) -> Iterator[Danger]:
 
 
 def _of_link(near: PlacedEnd, far: PlacedEnd, dscps: frozenset[int]) -> Iterator[Danger]:
-    """Yield what rules say of a link, and DSCPs that leave one end with another priority than the far end pauses."""
+    """Yield findings of rules on a link, and DSCPs that one end sends with another priority than the far end pauses."""
     for sender, receiver in ((near.end, far.end), (far.end, near.end)):
         sent, paused = dict(sender.sent), dict(receiver.paused)
         for dscp in sorted(dscps):
@@ -317,7 +317,7 @@ def _mismatch(dscp: int, sender: str, receiver: str, out: int | None, into: int 
 
 
 def _across(near: PlacedEnd, far: PlacedEnd) -> tuple[Finding, ...]:
-    """Return what rules of several devices say of one link."""
+    """Return the findings on one link of rules that compare devices."""
     devices = DeployedDevices([_alone(near, far), _alone(far, near)])
     return run(devices, _rules("devices"), "config_db").findings
 
@@ -329,9 +329,9 @@ def _alone(placed: PlacedEnd, other: PlacedEnd) -> DeviceSummary:
 
 
 def _of_host(host: HostQos, at: LinkEnd, dscps: frozenset[int]) -> Iterator[Danger]:
-    """Yield DSCPs that a NIC and its switch do not pause with the same priority; what is unknown is no danger.
+    """Yield DSCPs that a NIC and its switch pause with different priorities; an unknown setting is no danger.
 
-    Where the switch itself has a DSCP lossy, that is said of the switch.
+    A DSCP that the switch itself maps to a lossy class is reported for the switch.
     """
     if isinstance(host.dscp_to_priority, Unknown) or isinstance(host.pfc_priorities, Unknown):
         return

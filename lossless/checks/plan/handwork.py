@@ -1,4 +1,4 @@
-"""What of a step people do, and what it interrupts, in words."""
+"""Descriptions of manual work in a step, and of the interruptions that it causes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STILL_S = 600
 
 
 def by_hand(change: FabricChange, step: Step, groups: Sequence[PlannedSwitches]) -> Iterator[str]:
-    """Yield what people do in a step."""
+    """Yield the manual work of a step."""
     if step.kind == "jobs":
         gone = listed([str(dscp) for dscp in sorted(step.in_use - change.wanted)])
         yield (
@@ -75,7 +75,7 @@ def _tier(kind: PlannedKind) -> str:
 
 
 def _replacement(group: PlannedSwitches, batch: PlannedBatch) -> str:
-    """Return what people do to switches themselves, and what they run when traffic comes back."""
+    """Return the manual work on replaced or upgraded switches, and the checks before traffic returns."""
     what = listed(batch.titles)
     if "VERSIONS" in batch.after:
         return f"{group.name}: {what}; install it, and see that its QoS rows are as before"
@@ -92,7 +92,7 @@ def _recabled(change: FabricChange) -> list[str]:
 
 
 def reached_by(kind: HostKind, change: HostChange) -> str:
-    """Return what hosts of a kind are set to in a step, in words."""
+    """Return the settings that hosts of a kind receive in a step, in words."""
     return ", ".join(kind.stages[stage].title for stage in change.stages)
 
 
@@ -112,7 +112,7 @@ def _drain_of_hosts(kind: PlannedKind) -> str:
 
 
 def interrupts(groups: Sequence[PlannedSwitches]) -> Iterator[str]:
-    """Yield what a step touches of what carries traffic."""
+    """Yield the interruptions of switches and ports in a step."""
     for group in groups:
         for batch in group.batches:
             if batch.how == "by hand":

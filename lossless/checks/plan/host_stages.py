@@ -1,4 +1,4 @@
-"""What hosts are set to on the way: they take in what will be sent first, and let go of what was sent last."""
+"""Stages of host settings during a change: hosts accept the new DSCPs first, and drop the old ones last."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ def sent_by(hosts: Mapping[str, HostQos]) -> frozenset[int]:
 def host_stages(
     old: HostQos | None, new: HostQos, sent: Mapping[int, int | None], wanted: frozenset[int]
 ) -> tuple[HostStage, ...]:
-    """Return what hosts are set to, stage by stage; one stage alone where nothing changes.
+    """Return the settings of hosts, stage by stage; a single stage if nothing changes.
 
-    ``sent`` are the DSCPs that are sent now, with their priorities as far as switches say. Between the first stage and
-    the last, hosts take in the DSCPs of both sides, first while they send the old ones, then while they send the new.
+    ``sent`` maps the DSCPs that are sent now to their priorities, as far as switches configure them. Between the first
+    stage and the last, hosts accept the DSCPs of both sides, first while they send the old ones, then while they send
+    the new.
     """
     now = frozenset(sent)
     if now == wanted:
@@ -57,7 +58,7 @@ def host_stages(
 
 
 def _as_switches_have_it(new: HostQos, sent: Mapping[int, int | None]) -> HostQos:
-    """Return hosts of which nothing is known as their switches need them; what marks packets is left alone."""
+    """Return the assumed settings of unknown hosts, as their switches need them; packet marking is not changed."""
     known = {dscp: priority for dscp, priority in sent.items() if priority is not None}
     old = new._replace(traffic_class=None, nccl_tc=None, cma_tos=None)
     if isinstance(new.dscp_to_priority, Unknown):
@@ -70,12 +71,12 @@ def _as_switches_have_it(new: HostQos, sent: Mapping[int, int | None]) -> HostQo
 
 
 def host_stages_elsewhere(sent: frozenset[int], wanted: frozenset[int]) -> tuple[HostStage, ...]:
-    """Return the stages of senders that are in no intent: they change by other means, and when that is said."""
+    """Return the stages of senders without an intent: people change their DSCPs when a step of the plan requests it."""
     return HostStage("as they are", None, sends=False), HostStage(_sending(sent, wanted), None, sends=True)
 
 
 def _same(one: HostQos | None, other: HostQos | None) -> bool:
-    """Return whether hosts are set to the same; what is not known is the same as nothing."""
+    """Return whether two host settings are equal; unknown settings (None) never are."""
     return one is not None and other is not None and bool(bare(one) == bare(other))
 
 

@@ -1,4 +1,4 @@
-"""What a plan is made of: the running configuration of every switch, what its intent renders, and what hosts send."""
+"""Inputs of a plan: the running and the rendered configuration of every switch, and the DSCPs that hosts send."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _SPOKEN = frozenset({"description", "alias", "index"})
 
 
 def running_of_intent(fabric: Fabric, document: Document) -> InService:
-    """Return what the switches of an intent run where they were rendered from it, on a file with their ports alone."""
+    """Return the configurations of switches that were rendered from an intent onto files with only their ports."""
     shared: dict[tuple[int, int, int], dict[str, Any]] = {}
     documents = {}
     for switch in fabric.switches:
@@ -71,9 +71,9 @@ def change_of(
     rdma_dscps: tuple[int, ...] = (),
     profile_dirs: Sequence[Folder] = (),
 ) -> FabricChange:
-    """Return the change from what is in service to what an intent declares.
+    """Return the change from the fabric in service to the fabric of an intent.
 
-    ``rdma_dscps`` names the DSCPs that jobs send now, where neither side says so.
+    ``rdma_dscps`` names the DSCPs that jobs send now, if neither side declares them.
 
     Raises:
         InputError: a switch is on one side alone, or a file, a release or a HWSKU does not allow a plan.
@@ -162,7 +162,7 @@ def _identical(fabric: Fabric) -> dict[str, int]:
 
 
 def _fingerprint(document: Document) -> str:
-    """Return what of a configuration decides what a plan does with the switch, as text."""
+    """Return as text the part of a configuration that affects the plan; switches with equal text share a plan."""
     if document.dialect:
         return fingerprint_of(document)
     data = document.data
@@ -247,7 +247,7 @@ class _PortClasses:
         self._cables = [(kind.cables_m, kind.new_cables_m) for kind in kinds]
 
     def of(self, kind: int, port: str) -> object:
-        """Return what tells the class of a port; ports of a switch that is replaced are looked at one by one."""
+        """Return the key of a port's class; ports of a switch that is replaced are classes of their own."""
         if self._replaced[kind]:
             return port
         old, new = self._cables[kind]

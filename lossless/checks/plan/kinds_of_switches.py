@@ -1,4 +1,4 @@
-"""Kinds of switches of a change: what they run, what is to run there, and what people do to them."""
+"""Kinds of switches of a change: their running and target configurations, and the manual work on them."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 
 class InService(NamedTuple):
-    """What is in service: the configuration of each switch by its name, from which files.
+    """The fabric in service: the configuration of each switch by its name, and the source of the files.
 
-    ``fabric`` is the intent that was rendered into them, None where they are files of switches; ``hosts`` are those
-    that were read.
+    ``fabric`` is the intent that was rendered into them, None if they are files of switches; ``hosts`` are the hosts
+    whose settings were read.
     """
 
     documents: Mapping[str, Document]
@@ -42,7 +42,7 @@ class InService(NamedTuple):
 
 
 class SwitchPair(NamedTuple):
-    """A switch that runs something, and what is to run there."""
+    """A switch with its running configuration and its target."""
 
     name: str
     running: Document
@@ -50,7 +50,7 @@ class SwitchPair(NamedTuple):
 
 
 def complete_rows(switch: Switch) -> dict[str, Any]:
-    """Return what a switch runs where its intent was rendered on a file with its ports alone, but for its name."""
+    """Return the rows of a switch rendered onto a file with only its ports, without the hostname."""
     return {**_port_rows(switch), **tables(switch)}
 
 
@@ -117,7 +117,7 @@ def kind_of_switches(
 
 
 def _sides(pair: SwitchPair, old: Switch | None) -> _Sides | str:
-    """Return what a switch runs and is to run, or why that is not known."""
+    """Return the running and target sides of a switch, or the reason why one is unknown."""
     stated = old.release if old else pair.target.release
     before = release_of(pair.running.data) or stated
     after = pair.target.release or before
@@ -175,7 +175,7 @@ def _later(before: str | None, after: str | None) -> str:
 
 
 def _port_names(pair: SwitchPair, before: Fabric, after: Fabric) -> dict[str, dict[str, str]]:
-    """Return, by HWSKU, what the ports of a switch's links are called before and after, by their names after."""
+    """Return, by HWSKU, the names of the ports of a switch's links before and after, by their names after."""
     old, new = (_ports_by_neighbor(pair.name, fabric) for fabric in (before, after))
     return {
         hwsku_of(pair.running.data): {port: old[key] for key, port in new.items() if key in old},
@@ -184,7 +184,7 @@ def _port_names(pair: SwitchPair, before: Fabric, after: Fabric) -> dict[str, di
 
 
 def _ports_by_neighbor(name: str, fabric: Fabric) -> dict[tuple[str, int], str]:
-    """Return the ports of a switch by what they lead to; links to one neighbor are numbered from 1."""
+    """Return the ports of a switch by neighbor and link number; links to one neighbor are numbered from 1."""
     ports: dict[tuple[str, int], str] = {}
     links: dict[str, int] = {}
     for link in fabric.links:
@@ -209,7 +209,7 @@ def _second_tor(switch: Switch, running: Mapping[str, Any]) -> SecondTor | None:
 
 
 def _model_refusals(running: Mapping[str, Any], target: Mapping[str, Any]) -> Iterator[UpdateRefusal]:
-    """Yield what SONiC's models refuse of either configuration: the updater loads both before it does anything."""
+    """Yield violations of SONiC's models in either configuration: the updater loads both before it starts."""
     for whole in (running, target):
         yield from model_refusals(whole, None)
 
@@ -223,7 +223,7 @@ def _cables_m(switch: Switch) -> dict[str, int]:
 
 
 def mixed_releases(groups: Sequence[Sequence[SwitchPair]], kinds: Sequence[PlannedKind]) -> Iterator[Problem]:
-    """Yield tiers whose switches run several releases: they are half way through an upgrade."""
+    """Yield tiers whose switches run several releases, as in an unfinished upgrade."""
     by_tier: dict[str, dict[str, list[str]]] = {}
     for group, kind in zip(groups, kinds, strict=True):
         if kind.system is not None:

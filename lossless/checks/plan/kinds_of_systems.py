@@ -1,4 +1,4 @@
-"""Switches of systems other than SONiC in a change: what they run, and what is to run there."""
+"""Switches of systems other than SONiC in a change: their running configuration and their target."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def fingerprint_of(document: Document) -> str:
-    """Return what of the configuration of a switch decides what a plan does with it."""
+    """Return as text the part of a switch's configuration that affects the plan."""
     return told_of(document, read_switch(document).read.switch)
 
 
@@ -54,7 +54,7 @@ def kind_of_system(
 
 
 def _running(pair: SwitchPair, old: Switch | None) -> Switch | str:
-    """Return what a switch runs, with the ports of the target, or why that is not known."""
+    """Return the running switch with the ports of the target, or the reason why it cannot be planned."""
     runs = old.format if old is not None else pair.running.dialect
     if runs != pair.target.format:
         return (
@@ -77,9 +77,9 @@ def _running(pair: SwitchPair, old: Switch | None) -> Switch | str:
 
 
 def _as_it_runs(target: Switch, running: Switch) -> Switch:
-    """Return what a switch runs, in the words of its target where both do the same.
+    """Return the running switch, spelled as its target where both behave the same.
 
-    That it routes adaptively beside its target is no difference that `lossless diff` has, and yet what it runs.
+    Adaptive routing on more ports than the target requests is no difference to `lossless diff`, but is kept here.
     """
     asked = {port.name for port in target.ports if port.adaptive}
     beside = (
@@ -89,14 +89,14 @@ def _as_it_runs(target: Switch, running: Switch) -> Switch:
 
 
 def _kept(target: Switch, running: Switch) -> Switch:
-    """Return a target that leaves alone what nobody is known to have asked for: adaptive routing of a file."""
+    """Return a target that keeps the adaptive routing of the running file."""
     adapting = {port.name for port in running.ports if port.adaptive}
     ports = (port._replace(adaptive=port.adaptive or port.name in adapting) for port in target.ports)
     return target._replace(ports=tuple(ports))
 
 
 def _with_all_ports(read: Switch, target: Switch) -> Switch:
-    """Return a switch with a port for each of its target, where one stands for all that have no line of their own."""
+    """Return a switch with every port of its target, where one port in its file stands for ports without a line."""
     ports = {port.name: port for port in read.ports}
     others = next((port for name, port in ports.items() if name.endswith("*")), None)
     if others is None:
@@ -115,7 +115,7 @@ def _cables_m(switch: Switch) -> dict[str, int]:
 
 
 def port_classes(kind: PlannedKind) -> dict[str, object]:
-    """Return which ports of a switch do the same before and after, by what tells them apart."""
+    """Return a key for each port; ports with equal keys behave the same before and after."""
     assert kind.system is not None
     old, new = (
         {port.name: id(port.qos) for port in side.ports} for side in (kind.system.running, kind.system.target)

@@ -1,4 +1,4 @@
-"""What is planned for, and a plan: kinds of switches and hosts, the links between them, and steps."""
+"""The change to plan and its steps: kinds of switches and hosts, and the links between them."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 Config = dict[str, dict[str, Any]]
 
 How = Literal["patch", "write", "reload", "by hand", "session"]
-"""How a batch is brought in: a patch for the config updater, rows written beside it, a reload, what people do, or a
-session of a system other than SONiC."""
+"""Method of a batch: a patch for the config updater, rows written beside it, a reload, manual work, or a session of a
+system other than SONiC.
+"""
 StepKind = Literal["change", "jobs", "cables", "stop", "start"]
-"""What happens in a step: configurations change, jobs restart, cables change, all jobs stop or start again."""
+"""Kind of a step: configurations change, jobs restart, cables change, all jobs stop or start again."""
 
 
 class SecondTor(NamedTuple):
@@ -34,14 +35,13 @@ class SecondTor(NamedTuple):
 
 
 class PlannedKind(NamedTuple):
-    """Switches that run the same and are to run the same, but for their names: the first of them stands for all.
+    """Switches with the same running and target configuration, apart from names: the first of them stands for all.
 
     ``cables_m`` and ``new_cables_m`` are the real lengths of the cables at its ports, where known, before and after.
-    ``host_ports`` are those that lead to hosts. ``second_tor`` is set where its hosts are attached to a second switch
-    too. ``unpatchable`` is what the updater refuses of the
-    configuration before or after as a whole, and so of every patch. ``port_names`` has, where a switch is replaced by
-    another, what the ports of links are called on the switch of each HWSKU. ``system`` is set where they run another
-    system than SONiC: ``running`` and ``target`` are then rows by what a switch does.
+    ``host_ports`` are those that lead to hosts. ``second_tor`` is set if its hosts are attached to a second switch
+    too. ``unpatchable`` lists reasons why the updater refuses the configuration before or after as a whole, and so
+    every patch. ``port_names`` has, for a replaced switch, the names of the ports of links on the switch of each HWSKU.
+    ``system`` is set if they run another system than SONiC: ``running`` and ``target`` are then rows of behavior.
     """
 
     title: str
@@ -60,9 +60,9 @@ class PlannedKind(NamedTuple):
 
 
 class HostKind(NamedTuple):
-    """Hosts that are set up the same, before and after: what they are set to, stage by stage.
+    """Hosts with the same settings before and after: their settings, stage by stage.
 
-    ``stages`` begins with what they have (None: unknown) and ends with what the target asks for; ``sends`` is the
+    ``stages`` begins with the current settings (None: unknown) and ends with those of the target; ``sends`` is the
     stage from which on they send the DSCPs of the target.
     """
 
@@ -72,7 +72,7 @@ class HostKind(NamedTuple):
 
 
 class HostStage(NamedTuple):
-    """What hosts are set to at one stage. ``sends``: from here on they send as the target says."""
+    """The settings of hosts at one stage. ``sends``: from here on they send the DSCPs of the target."""
 
     title: str
     qos: HostQos | None
@@ -97,7 +97,7 @@ class PlannedHostLink(NamedTuple):
 
 
 class FabricChange(NamedTuple):
-    """A fabric in service and what it is to become.
+    """A fabric in service and its target.
 
     ``sent`` and ``wanted`` are the DSCPs of lossless classes that jobs send now, and will.
     """
@@ -111,9 +111,9 @@ class FabricChange(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """What is brought onto a switch at once. ``ports_down`` are ports that are up and go down on the way.
+    """Units that are brought onto a switch at once. ``ports_down`` are ports that are up and go down on the way.
 
-    ``before`` and ``after`` are the units done; ``why`` is why it is no patch.
+    ``before`` and ``after`` are the units done; ``why`` is the reason why it is no patch.
     """
 
     how: How
@@ -126,7 +126,7 @@ class Batch(NamedTuple):
 
 
 class KindChange(NamedTuple):
-    """What the switches of one kind do in a step, batch after batch. ``drained``: each carries no jobs meanwhile."""
+    """The batches of one kind of switches in a step, in order. ``drained``: each switch carries no jobs meanwhile."""
 
     kind: int
     batches: tuple[Batch, ...]
@@ -160,14 +160,14 @@ class Position(NamedTuple):
 
 
 class PlacedStep(NamedTuple):
-    """A step, and where it leads."""
+    """A step, and the position after it."""
 
     step: Step
     after: Position
 
 
 class Blocked(NamedTuple):
-    """Why no safe order was found: what the next change would do, and in which state."""
+    """The reason why no safe order was found: the dangers of the next change, and the state in which they occur."""
 
     unit: str
     where: str

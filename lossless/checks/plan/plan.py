@@ -1,4 +1,4 @@
-"""A plan as it is written and carried out: what each group of devices does in each step, and the rollback from it."""
+"""A plan as it is written and carried out: the changes of each group of devices in each step, and the rollbacks."""
 
 from __future__ import annotations
 
@@ -28,17 +28,18 @@ def slug(title: str) -> str:
 
 
 class PlannedBatch(NamedTuple):
-    """What is brought onto each switch of a group at once: the operations, and the rows that they touch.
+    """Changes that are brought onto each switch of a group at once: the operations, and the rows that they change.
 
-    ``before`` and ``after`` are these rows whole, None where there is none: what a switch must have to go on, and what
-    it has when it is done. Of rows that rendering shares with others (PORT, DEVICE_METADATA) they have the fields
-    that change, None where there is none: others, such as the hostname, are of each switch. ``how`` is ``patch``
-    (``config apply-patch``), ``write`` (rows written to CONFIG_DB without the updater, which refuses them), ``reload``
-    (``config reload`` of what the switch runs, with these rows), ``by hand`` (people give the switch another release,
-    or replace it; the rows say whether that is done), or ``session`` (commands of another system than SONiC, whose rows
-    are what a switch does); ``why`` says why it is no patch.
+    ``before`` and ``after`` are these rows whole, None for a row that is absent: the rows that a switch must have to
+    go on, and the rows that it has afterward. Of rows that rendering shares with others (PORT, DEVICE_METADATA) they
+    have the fields that change, None for absent fields: others, such as the hostname, differ by switch. ``how`` is
+    ``patch`` (``config apply-patch``), ``write`` (rows written to CONFIG_DB without the updater, which refuses them),
+    ``reload`` (``config reload`` of the running configuration with these rows), ``by hand`` (people install another
+    release on the switch, or replace it; the rows show whether that is done), or ``session`` (commands of another
+    system than SONiC, whose rows describe the behavior of a switch); ``why`` is the reason why it is no patch.
+
     ``ports_down`` are the ports that go down meanwhile, one after another in a patch, all at once in a reload;
-    ``moves`` how many moves the updater makes of a patch at most, each followed by a second's wait.
+    ``moves`` is the maximum number of moves in the updater's patch, each followed by a second's wait.
     """
 
     how: How
@@ -66,7 +67,7 @@ class PlannedSwitches(NamedTuple):
 
 
 class HostGroup(NamedTuple):
-    """Hosts that are set to the same in a step: ``title`` says to what, ``qos`` has all of it."""
+    """Hosts with the same settings in a step: ``title`` is a summary, ``qos`` has all settings."""
 
     name: str
     hosts: tuple[str, ...]
@@ -76,7 +77,7 @@ class HostGroup(NamedTuple):
 
 ManagerState = Literal["standby", "master"]
 TakenBy = Literal["hup", "restart", "nothing"]
-"""What brings files into force: SIGHUP to opensm, a restart of it, or nothing, as who reads them does so by itself."""
+"""The way files take effect: SIGHUP to opensm, a restart of it, or nothing if their reader notices a change itself."""
 
 
 class FileChange(NamedTuple):
@@ -93,10 +94,11 @@ class FileChange(NamedTuple):
 
 
 class FileGroup(NamedTuple):
-    """Hosts that get the same files in a step, in the order in which these come into their places.
+    """Hosts that get the same files in a step, in the order in which the files are put into place.
 
-    ``states`` is what the subnet manager there has to be before the change and is after it, None where the files are
-    not of one; ``device`` is the adapter by which it is asked. ``why`` says why it is no SIGHUP. ``log`` is its log.
+    ``states`` are the required state of the subnet manager before the change and its state after, None for files that
+    are not of a manager; ``device`` is the adapter used to query it. ``why`` is the reason why SIGHUP is not enough.
+    ``log`` is the log file of the manager.
     """
 
     name: str
@@ -113,9 +115,9 @@ Impact = Literal["none known", "unknown", "interrupted"]
 
 
 class PlanStep(NamedTuple):
-    """One step. ``in_use`` are the DSCPs, or service levels, that jobs send on; ``seconds`` how long it takes at most.
+    """One step. ``in_use`` are the DSCPs, or service levels, that jobs send on; ``seconds`` is its maximum duration.
 
-    ``interrupts`` says what is touched, ``by_hand`` what people do: drain, restart jobs, change cables. ``files`` are
+    ``interrupts`` lists interruptions, ``by_hand`` manual work: drain, restart jobs, change cables. ``files`` are
     those of hosts of an InfiniBand subnet, one group after another.
     """
 
@@ -133,14 +135,15 @@ class PlanStep(NamedTuple):
 
 Transport = Literal["rocev2", "infiniband"]
 _CLASSES: dict[Transport, str] = {"rocev2": "dscps", "infiniband": "service_levels"}
-"""What jobs are told apart by, as plan.json has it."""
+"""The key of plan.json for the traffic classes of jobs."""
 
 
 class Plan(NamedTuple):
     """A plan. ``rollback`` has the steps back to the start from after each step, in the order of ``steps``.
 
-    ``id`` is a hash over the rows that it reads and writes. ``evaluated`` states were looked at and stand for
-    ``represented``, a number in words as it can have thousands of digits; ``notes`` are what it leaves to people.
+    ``id`` is a hash over the rows that it reads and writes. ``evaluated`` states were evaluated and stand for
+    ``represented``, a number as text because it can have thousands of digits; ``notes`` list work that it leaves to
+    people.
     """
 
     id: str

@@ -15,7 +15,7 @@ Row = tuple[str, str]
 
 
 class Milestone(NamedTuple):
-    """A batch of a plan on one switch: its step and number, and what the rows that the plan touches are after it."""
+    """A batch of a plan on one switch: its step and number, and the rows of the plan as they are after it."""
 
     step: int
     batch: int
@@ -23,10 +23,10 @@ class Milestone(NamedTuple):
 
 
 class DeviceProgress(NamedTuple):
-    """How far one switch is.
+    """The progress of one switch in a plan.
 
-    ``done`` of ``batches`` are done, the last of them in step ``step`` (0: none yet). ``partly`` are rows that are
-    already those of the next batch, where it has begun; ``neither`` those that are of no state of the plan.
+    ``done`` of ``batches`` are done, the last of them in step ``step`` (0: none yet). ``partly`` are rows that already
+    equal those of the next batch, if it has begun; ``neither`` are rows that match no state of the plan.
     """
 
     device: str
@@ -38,14 +38,14 @@ class DeviceProgress(NamedTuple):
 
     @property
     def finished(self) -> bool:
-        """Whether nothing of the plan is left to do on the switch."""
+        """Whether the switch has completed every batch of the plan."""
         return self.done == self.batches and not (self.partly or self.neither)
 
 
 def milestones(plan: Mapping[str, Any], device: str) -> tuple[Milestone, ...]:
-    """Return the states that a switch passes in a plan, the start first; one alone where the plan leaves it alone.
+    """Return the states that a switch passes in a plan, the start first; a single state if the plan does not change it.
 
-    ``plan`` is what plan.json holds.
+    ``plan`` is the content of plan.json.
     """
     batches = tuple(_batches(plan, device))
     start: dict[Row, Any] = {}
@@ -86,7 +86,7 @@ def _rows(tables: Mapping[str, Mapping[str, Any]]) -> dict[Row, Any]:
 
 
 def _row(running: Mapping[str, Any], row: Row, passed: Sequence[Milestone]) -> Any:
-    """Return a row of a switch; of one that says more of it, the fields that the plan touches."""
+    """Return a row of a switch; of a row with other facts, only the fields that the plan changes."""
     if row[0] == "VERSIONS":
         return _version(running, row, passed)
     rows = running.get(row[0])
@@ -105,7 +105,7 @@ def _version(running: Mapping[str, Any], row: Row, passed: Sequence[Milestone]) 
 
 
 def _as_database(row: Any) -> Any:
-    """Return a row as the database holds it: values are text, lists joined by commas."""
+    """Return a row in the form of the database: values are text, lists joined by commas."""
     if not isinstance(row, dict):
         return row
     return {

@@ -1,4 +1,4 @@
-"""What the packet-level model shows of the states between steps: one switch of each kind, as its rows are there."""
+"""Findings of the packet-level model in the states between steps: one switch of each kind, with its rows there."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from lossless.model.hardware.load import FindHardware
 
 Shown = dict[tuple[str, str], str]
-"""What runs show, by rule and switch, in words."""
+"""Messages of simulations, by rule and switch."""
 
 
 def unsafe_runs(search: Search, steps: Sequence[PlacedStep], find_hardware: FindHardware) -> Iterator[str]:
-    """Yield what runs show of states between steps that they show of neither start nor target."""
+    """Yield simulation findings in states between steps that occur neither at the start nor at the target."""
     ends = (search.start(), search.goal())
     allowed = {key for position in ends for key in _shown(search, position, find_hardware)}
     for number, placed in enumerate(steps[:-1], 1):

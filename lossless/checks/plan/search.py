@@ -1,7 +1,7 @@
-"""Finds the order: steps in each of which any number of switches and hosts can be done, in any order.
+"""Find the order: steps in each of which any number of switches and hosts can be done, in any order.
 
-Nothing here knows a change by name. A step takes every unit that is safe beside all states in which the other
-switches and hosts can be in it; what is not safe yet waits for a later one. Existing queue pairs keep the DSCP that
+The search knows no change by name. A step takes every unit that is safe beside all states in which the other
+switches and hosts can be in it; other units wait for a later step. Existing queue pairs keep the DSCP that
 they were made with: the traffic class is part of the address vector, which a connected queue pair is given
 before it can receive, and not after (linux-rdma/rdma-core libibverbs/man/ibv_modify_qp.3 @1a4d7e4, verbs.h
 ibv_global_route). So jobs send both DSCPs from the step on in which hosts change, until they have restarted.
@@ -39,14 +39,14 @@ _MOST_ORDERS = 6
 
 
 class _SearchOrder(NamedTuple):
-    """In what order kinds of switches are asked, and whether drained ones first or last."""
+    """The order in which kinds of switches are tried, and whether drained ones come first or last."""
 
     kinds: tuple[int, ...]
     drained: tuple[bool, bool]
 
 
 class Search:
-    """Searches the order of one change; ``evaluator`` says what is safe."""
+    """Search for the order of one change; ``evaluator`` decides which states are safe."""
 
     def __init__(self, change: FabricChange, evaluator: Evaluator) -> None:
         self.change = change
@@ -69,7 +69,7 @@ class Search:
         )
 
     def goal(self) -> Position:
-        """Return where it is to get."""
+        """Return the position at the end: every unit done, hosts at their last stage."""
         last = tuple(len(kind.stages) - 1 for kind in self.change.hosts)
         return Position(self.all_units, last, restarted=True, recabled=True)
 
@@ -89,7 +89,7 @@ class Search:
         )
 
     def _why_blocked(self) -> tuple[Blocked, ...]:
-        """Return what no order gets past."""
+        """Return the changes and states at which every order stops."""
         nothing = Blocked(
             "the change", "the fabric", ("no order leads to the target, not even with all jobs stopped",)
         )
@@ -138,7 +138,7 @@ class Search:
         return any(each.sends for each in self.change.hosts[host].stages[: stage + 1])
 
     def phase(self, host: int, stage: int) -> int:
-        """Return whether a stage comes before hosts send what is wanted (-1), is that one (0), or comes later (1)."""
+        """Return whether a stage is before (-1), at (0) or after (1) the first one that sends the target's DSCPs."""
         first = next((n for n, each in enumerate(self.change.hosts[host].stages) if each.sends), stage)
         return (stage > first) - (stage < first)
 
@@ -170,7 +170,7 @@ class Search:
         return self._fitting[key]
 
     def use_at(self, position: Position, *, sending: bool = False) -> Use:
-        """Return what a position has to be safe for; ``sending``: hosts change what they send meanwhile."""
+        """Return the DSCPs and cables for which a position must be safe; ``sending``: hosts change DSCPs meanwhile."""
         return Use(self._in_use(position, sending=sending), not position.recabled, position.recabled)
 
     def _in_use(self, position: Position, *, sending: bool) -> frozenset[int]:
@@ -218,7 +218,7 @@ class Search:
 
 
 class _StepSearch:
-    """Fills one step with what is safe in it; ``by_hand``: with what people do to switches, and nothing else."""
+    """Fill one step with safe units; ``by_hand``: with manual work on switches only."""
 
     def __init__(
         self,
@@ -240,7 +240,7 @@ class _StepSearch:
         self.batches: dict[int, list[Batch]] = {}
 
     def result(self) -> PlacedStep | None:
-        """Return the step, and where it leads; None where nothing can be done in it."""
+        """Return the step with the position after it; None if no unit is safe in it."""
         while self._extended():
             if self.drained and not self.position.stopped:
                 break
@@ -256,7 +256,7 @@ class _StepSearch:
         return PlacedStep(Step("change", switches, hosts, self.use.dscps), after)
 
     def _extended(self) -> bool:
-        """Add what can be added to the step; return whether anything was."""
+        """Add every safe unit to the step; return whether any was added."""
         by_switches = [self._extend(kind) for kind in self.order]
         by_hosts = [self._advance(host) for host in self.search.hosts if not self.by_hand]
         return any(by_switches) or any(by_hosts)
@@ -283,18 +283,18 @@ class _StepSearch:
         return True
 
     def _due(self, kind: int, before: Done) -> Sequence[int]:
-        """Return what people have to do to a kind of switches before anything else is done."""
+        """Return the manual work on a kind of switches that comes before any other unit."""
         left = sorted(self.search.all_units[kind] - before)
         return left[:1] if left and self.change.kinds[kind].units[left[0]].by_hand else ()
 
     def _left(self, kind: int, before: Done) -> Sequence[int]:
-        """Return what is left but for what people do; nothing as long as that comes first."""
+        """Return the remaining units without manual work; empty while manual work is due."""
         units = self.change.kinds[kind].units
         left = sorted(self.search.all_units[kind] - before)
         return () if self._due(kind, before) else [number for number in left if not units[number].by_hand]
 
     def _extend_drained(self, kind: int, before: Done, batch: Sequence[int]) -> bool:
-        """Bring units onto switches that carry no jobs: nothing of the way matters, only where it leads."""
+        """Bring units onto drained switches: only the state at the end must be safe, not the states on the way."""
         if not batch or not self._is_safe(kind, before, batch):
             return False
         self._take(kind, before, batch)
@@ -360,7 +360,7 @@ class _StepSearch:
         return True
 
     def _is_unseen(self, host: int, stage: int) -> bool:
-        """Return whether hosts would send what others do not take in, and nobody knows how they are set."""
+        """Return whether hosts of unknown settings would send DSCPs that others do not accept."""
         if self.position.stopped or all(each.qos for kind in self.change.hosts for each in kind.stages):
             return False
         moved = [(other, reached) for other, own in self.host_stages.items() for reached in own[1:]]
@@ -376,7 +376,7 @@ class _StepSearch:
 
 
 def _cost(steps: Sequence[PlacedStep]) -> tuple[int, int]:
-    """Return what is to be least: first the number of steps, then that of ports that go down."""
+    """Return the cost to minimize: first the number of steps, then the number of ports that go down."""
     return len(steps), _ports_down(steps)
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def system_of(target: Switch, running: Switch, document: Document | None) -> SystemSwitch:
-    """Return a switch with what its system says of a change; ``document`` is what it runs, where a file says that."""
+    """Return a switch with the session commands of its system; ``document`` is its running configuration, if read."""
     writer = _SessionWriter(target, running, document)
     system = dialect(target.format)
     silent = frozenset(system.not_applicable)
@@ -34,14 +34,14 @@ def system_of(target: Switch, running: Switch, document: Document | None) -> Sys
 
 
 def differing(target: Switch, running: Switch) -> frozenset[str]:
-    """Return the parts in which a switch that was read does something else than is wanted, as its system says it."""
+    """Return the parts whose behavior differs between a switch that was read and its target, by its system's rules."""
     return frozenset(
         difference.part for difference in differences(target, running, dialect(target.format).losses)
     )
 
 
 def told_of(document: Document, running: Switch) -> str:
-    """Return what of a configuration decides what a session has to say: what it does, and the names that it has."""
+    """Return as text the part of a configuration that a session depends on: the switch's behavior, and its names."""
     system = dialect(document.dialect)
     names = system.session(document, system.document("", document.file))
     said = meaning(running, system.losses)
@@ -57,7 +57,7 @@ class _SessionWriter:
         self._running, self._document = running, document
 
     def refused(self, switch: Switch) -> tuple[str, ...]:
-        """Return why the system has no configuration for a switch; what runs is one."""
+        """Return the reasons why the system has no configuration for a switch; the running switch always has one."""
         if switch is self._running:
             return ()
         try:

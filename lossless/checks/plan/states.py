@@ -31,7 +31,7 @@ class State(NamedTuple):
 
 
 class Use(NamedTuple):
-    """What a state has to be safe for: the DSCPs that jobs send, and whether cables are old, new, or either."""
+    """The use that a state must be safe for: the DSCPs that jobs send, and whether cables are old, new, or either."""
 
     dscps: frozenset[int]
     old_cables: bool
@@ -78,7 +78,7 @@ class States:
         return self._refused[kind, done]
 
     def verdict(self, kind: int, state: State, use: Use) -> DeviceVerdict:
-        """Return what a switch of a kind does in a state."""
+        """Return the verdict on a switch of a kind in a state."""
         key = (kind, state, use)
         if key not in self._verdicts:
             own = self.change.kinds[kind]
@@ -92,10 +92,10 @@ class States:
         return self._verdicts[key]
 
     def of_batch(self, kind: int, before: Done, batch: Sequence[int]) -> Iterator[State]:
-        """Yield the states in which a batch can be on its way, whatever order the updater takes, and when it is done.
+        """Yield every state during a batch, for any order of the updater, and the state after it.
 
-        Rows that nothing refers to yet come before what will refer to them: SONiC's models let the updater do nothing
-        else. What a switch does while it takes a session is not known: it has no state on its way.
+        Rows without references come before the rows that refer to them: SONiC's models do not let the updater do
+        otherwise. The behavior of a switch during a session is unknown: a session has no states on its way.
         """
         units = self.change.kinds[kind].units
         if self.change.kinds[kind].system is not None:
@@ -117,7 +117,7 @@ class States:
         return sum(1 for number in batch if not units[number].comes_first) >= _MOST_UNITS
 
     def between(self, ends: Mapping[int, Sequence[State]], use: Use) -> Iterator[Danger]:
-        """Yield what is wrong between switches of which each can be in any of some states, by kind."""
+        """Yield the dangers between switches of which each can be in any of some states, by kind."""
         for link in self.change.links:
             far_ends = self._ends(link.b, link.b_port, ends[link.b], use)
             for near in self._ends(link.a, link.a_port, ends[link.a], use):
@@ -127,7 +127,7 @@ class States:
     def at_hosts(
         self, ends: Mapping[int, Sequence[State]], stages: Mapping[int, Sequence[int]], use: Use
     ) -> Iterator[Danger]:
-        """Yield what is wrong between hosts, each at any of some stages, and their switches."""
+        """Yield the dangers between hosts, each at any of some stages, and their switches."""
         yield from self._out_of_order(ends, stages)
         for link in self.change.host_links:
             for at in self._ends(link.switch, link.port, ends[link.switch], use):
@@ -157,13 +157,13 @@ class States:
         return any(port.adaptive for state in states for port in self.switch(kind, state.done).ports)
 
     def _ends(self, kind: int, port: str, states: Sequence[State], use: Use) -> list[PlacedEnd]:
-        """Return what a port does in some states, each behavior once."""
+        """Return the link ends of a port in some states, each behavior once."""
         named = ((state, self._port(kind, port, state)) for state in states)
         ends = (self.verdict(kind, state, use).ends.get(name) for state, name in named if name is not None)
         return list({end.behavior: end for end in ends if end is not None}.values())
 
     def _port(self, kind: int, port: str, state: State) -> str | None:
-        """Return what a port of a link is called on the switch of a state; None: it has no such link."""
+        """Return the name of a link's port on the switch of a state; None: it has no such link."""
         names = self.change.kinds[kind].port_names
         return names.get(hwsku_of(self.config(kind, state)), {}).get(port) if names else port
 

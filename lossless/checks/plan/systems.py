@@ -1,9 +1,9 @@
-"""Switches that take a change as a session: what of them is a unit, and the switch that is half way.
+"""Switches that take a change as a session: their units, and the switch after some of the units.
 
-No public source says what such a system does while it takes a session, so a batch has no states on its way: a switch
-is before it or after it. What a switch does has parts, and each part that changes is a unit: an entry of the DSCP map
-for each DSCP that jobs send or will send, all other entries, PFC, marking, scheduling, the watchdog, the other maps.
-So a switch can take in a new DSCP in one session and let go of the old one in a later one.
+No public source documents the behavior of such a system during a session, so a batch has no states on its way: a
+switch is before it or after it. The behavior of a switch has parts, and each part that changes is a unit: an entry of
+the DSCP map for each DSCP that jobs send or will send, all other entries, PFC, marking, scheduling, the watchdog, the
+other maps. So a switch can accept a new DSCP in one session and drop the old one in a later one.
 """
 
 from __future__ import annotations
@@ -36,11 +36,10 @@ _TITLES = {
 
 
 class PlannedSession(NamedTuple):
-    """The session that a switch takes at once: its commands, those that lead back, and how they are run.
+    """The session that a switch takes at once: its commands, the commands to undo it, and how they are run.
 
-    ``file`` is the name of the commands. ``runs`` are what is run in which order, by what it is for: ``begin``, the
-    commands, ``commit``, ``check``, ``confirm``, and ``back`` where the check does not hold. ``why`` says what is known
-    of what it does to traffic.
+    ``file`` is the name of the commands. ``runs`` are the commands to run, by purpose: ``begin``, the commands,
+    ``commit``, ``check``, ``confirm``, and ``back`` if the check fails. ``why`` describes the known effect on traffic.
     """
 
     file: str
@@ -51,11 +50,11 @@ class PlannedSession(NamedTuple):
 
 
 class SystemSwitch(NamedTuple):
-    """A switch that takes sessions, before and after, and what its system says.
+    """A switch that takes sessions, before and after, and the properties of its system.
 
-    ``silent`` are the rules that cannot say anything of it, ``drained`` the parts for which it must carry no jobs.
-    ``refused`` says why the system has no configuration for a
-    switch as the model has it, and ``session`` makes the session by which one becomes another.
+    ``silent`` are the rules that do not apply to it, ``drained`` the parts for which it must carry no jobs.
+    ``refused`` returns why the system has no configuration for a switch of the model, and ``session`` returns the
+    session from one switch to another.
     """
 
     title: str
@@ -68,7 +67,7 @@ class SystemSwitch(NamedTuple):
 
 
 def settings_of(switch: Switch) -> Config:
-    """Return what a switch does, as rows by part: one for each DSCP, and of other parts one for each port."""
+    """Return the behavior of a switch, as rows by part: one for each DSCP, and of other parts one for each port."""
     config: Config = {}
     for port in switch.ports:
         if port.qos is None:
@@ -173,9 +172,9 @@ READ_AS = {
 
 
 def as_declared(read: Switch, target: Switch, differing: frozenset[str]) -> Switch:
-    """Return what a switch runs, in the words of its target but for what ``differing`` says it does otherwise.
+    """Return the running switch, spelled as its target except for the parts in ``differing``.
 
-    Where only the spelling differs, nothing changes. Which DSCPs a pause stops follows from where they go.
+    A mere difference of spelling changes nothing. The DSCPs that a pause stops follow from their traffic classes.
     """
     own = differing - {"paused"} if "dscp" in differing else differing
     others = {part for name in own for part in READ_AS[name.partition(".")[0]]}

@@ -1,11 +1,11 @@
-"""What of a switch changes together: the rows of a port, which is down meanwhile, or what one shared row says.
+"""Units of a switch's change: the rows of a port, which is down meanwhile, or the content of one shared row.
 
 The config updater takes a port down while it changes its rows, and does all of them in one down time (the sorter's
 recorded moves, sonic-utilities generic_config_updater/patch_sorter.py @691b1bb): such rows are one unit. Entries of a
 map are units of their own, because a DSCP may have to be accepted before another one goes. Of other tables the rows
-that come, go or change are one unit each; in what order the updater writes them is not known, so a unit can be done
-in part. What is
-replaced in one row is one move of the updater, and one write (recorded: WRED thresholds, weights of a scheduler).
+that come, go or change are one unit each; the order in which the updater writes them is not known, so a unit can be
+done in part. Fields replaced in one row are one move of the updater, and one write (recorded: WRED thresholds, weights
+of a scheduler).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Config = dict[str, dict[str, Any]]
 _MAPS = frozenset({*PORT_MAPS.values(), "TC_TO_DSCP_MAP"})
 _UNNAMED = "rows that nothing refers to"
 _ENTRY = 4
-"""Parts of the name of an entry of a map: what is done, table, row and field."""
+"""Parts of the name of an entry of a map: operation, table, row and field."""
 _BY_PORT = frozenset({"PFC_WD", "CABLE_LENGTH"})
 """Tables that say something of each port, and that the updater changes while the port is up."""
 
@@ -36,7 +36,7 @@ class Unit(NamedTuple):
     """Operations that are done together. ``ports`` are those whose rows change, none for rows that ports share.
 
     ``half`` are the operations of every second port or row: a unit that is done in part. ``is_unnamed``: it
-    adds rows that nothing refers to yet, or removes rows that nothing will refer to. ``by_hand``: people do it, and the
+    adds rows without references yet, or removes rows whose references are gone. ``by_hand``: people do it, and the
     switch is out of service meanwhile.
     """
 
@@ -77,7 +77,7 @@ def units_of(
 
 
 def hwsku_of(config: Mapping[str, Any]) -> str:
-    """Return the HWSKU that a configuration is for, empty where it does not say."""
+    """Return the HWSKU in a configuration, empty if it names none."""
     return str(config.get("DEVICE_METADATA", {}).get("localhost", {}).get("hwsku", ""))
 
 
@@ -94,7 +94,7 @@ def _replaced(running: Mapping[str, Any], target: Mapping[str, Any]) -> Unit:
 
 
 def _upgrade(running: Mapping[str, Any], target: Mapping[str, Any]) -> Unit | None:
-    """Return the unit by which a switch gets another release, None where it keeps its own."""
+    """Return the unit by which a switch gets another release, None if it keeps its own."""
     before, after = release_of(running), release_of(target)
     if before == after or before is None or after is None:
         return None
@@ -130,7 +130,7 @@ class _Unnamed(NamedTuple):
     after: frozenset[str]
 
     def holds(self, operation: Operation) -> bool:
-        """Return whether an operation adds a row that nothing refers to yet, or removes one that nothing will."""
+        """Return whether an operation adds a row without references, or removes a row whose references are gone."""
         table, key, *field = operation.path
         if field or table not in REFERRED or operation.op == "replace":
             return False

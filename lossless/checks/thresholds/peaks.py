@@ -116,5 +116,5 @@ class _PortKinds:
 
 
 def _role(switch: Switch) -> str:
-    """Return what a switch is called, as the packet-level model calls it."""
+    """Return the role of a switch in the words of the packet-level model."""
     return role_word(switch.device_type, switch.tier)

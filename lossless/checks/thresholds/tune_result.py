@@ -1,4 +1,4 @@
-"""What tuning an intent found, and how the intent states it."""
+"""The result of tuning an intent, and the thresholds of the intent that declare it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 class TuneResult(NamedTuple):
-    """What tuning found.
+    """The result of tuning.
 
-    ``workloads`` are what was searched for, by name, ``not_run`` says what was not, and why. ``headroom_bytes`` is what
-    was raised before the search, by role and speed, because a port needs more than it has.
+    ``workloads`` are those of the search, by name, ``not_run`` those that were not run, with the reason.
+    ``headroom_bytes`` is the headroom that was raised before the search, by role and speed, because it was too short.
     """
 
     tuned: Tuned
@@ -30,11 +30,11 @@ class TuneResult(NamedTuple):
     state: Callable[[TrialSetting], StatedThresholds]
 
     def stated(self, place: int | None = None) -> StatedThresholds:
-        """Return how the intent states the setting at a place of the front, or without one the chosen setting.
+        """Return the thresholds that declare the setting at a place of the front, or without one the chosen setting.
 
         Raises:
             LosslessError: there is no such setting.
-            InputError: what is written there leaves no place for it.
+            InputError: the content of the intent leaves no place for it.
         """
         chosen, front = self.tuned.chosen, self.tuned.front
         if place is None:
@@ -51,6 +51,6 @@ class TuneResult(NamedTuple):
 
     @property
     def improves(self) -> bool:
-        """Whether a setting was chosen that is not what the intent has already."""
+        """Whether a chosen setting differs from the current one of the intent."""
         chosen = self.tuned.chosen
         return chosen is not None and (chosen.row.step != "now" or bool(self.headroom_bytes))

@@ -1,4 +1,4 @@
-"""An intent to what is tuned of it, and what was found back to the intent."""
+"""From an intent to its tuning problem, and from the tuning result back to the intent."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ if TYPE_CHECKING:
 
 
 class TunedIntent:
-    """An intent whose thresholds are tuned: what is run of it, and how it states what was found.
+    """An intent whose thresholds are tuned: its simulations, and the declaration of the result.
 
-    ``asking`` makes questions of the workloads of a fabric, all of them or those that are named; ``linting`` returns
-    what lint finds in an intent.
+    ``asking`` makes simulation requests for the workloads of a fabric, all of them or the named ones; ``linting``
+    returns the findings of lint in an intent.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class TunedIntent:
         self._questions = tuple(self._asked())
 
     def problem(self) -> TuneProblem:
-        """Return what is to be tuned: headroom that is too short is raised first, and pools shrink by it."""
+        """Return the tuning problem: headroom that is too short is raised first, and pools shrink by it."""
         now = self._workloads(self._fabric)
         if not now:
             raise ScenarioError(f"nothing to tune: {'; '.join(self.not_run)}")
@@ -96,7 +96,7 @@ class TunedIntent:
         self._headroom = {(kind.role, round(kind.rate_bps)): size for kind, size in raised.items()}
 
     def result(self, tuned: Tuned) -> TuneResult:
-        """Return what was found."""
+        """Return the result of tuning for reports."""
         workloads = {name: describe(scenario) for name, scenario in self._workloads(self._fabric)}
         return TuneResult(tuned, workloads, tuple(dict.fromkeys(self.not_run)), self._headroom, self.state)
 
@@ -118,7 +118,7 @@ class TunedIntent:
         return wanted
 
     def _asked(self) -> Iterator[tuple[str, Question]]:
-        """Yield the workloads of the class; those of other classes, and those that cannot be run, are said."""
+        """Yield the workloads of the class; those of other classes, and those that cannot run, are noted as not run."""
         for name, question, _, reason in self._asking(View(self._fabric), self._ask.workloads):
             if question is None:
                 self.not_run.append(f"{name}: {reason}")
@@ -153,7 +153,7 @@ class TunedIntent:
             yield name, self._workloads(fabric)
 
     def _objection(self, setting: TrialSetting) -> str | None:
-        """Return what is wrong with a setting once the intent states it, None where nothing is."""
+        """Return why a setting cannot be written into the intent, None if it can."""
         try:
             document = _changed(self._document, self._changes(setting))
             seen = self._counted(document)
@@ -173,7 +173,7 @@ class TunedIntent:
         return counts
 
     def _difference(self, document: Document, setting: TrialSetting) -> str | None:
-        """Return what the intent does not state as it was tried: the model must have seen what is written."""
+        """Return how the written intent differs from the setting that was tried, None if it matches."""
         stated = self._workloads(_fabric(document, self._profile_dirs))
         now = thresholds_now([case_of(name, scenario, (1,)) for name, scenario in stated])
         for kind, wanted in setting.by_kind:
@@ -214,7 +214,7 @@ class TunedIntent:
 
 
 def _meets_nothing(scenario: Scenario) -> str | None:
-    """Return why a workload shows nothing: its class is lossy, or all is over before the storm of a dead NIC."""
+    """Return why a workload has no effect: its class is lossy, or all of it is over before the storm of a dead NIC."""
     if scenario.is_lossy:
         return f"its class is lossy, and what is tuned are thresholds of lossless classes; {SWEEP_INSTEAD}"
     step_ns = step_time_ns(instantiate(scenario, 1).network)
@@ -230,7 +230,7 @@ def _fabric(document: Document, profile_dirs: Sequence[Folder]) -> Fabric:
     """Return the fabric of an intent, whose switches are the operator's own.
 
     Raises:
-        InputError: it declares something else, or cannot be.
+        InputError: it declares something else, or is invalid.
     """
     errors: list[Problem] = []
     fabric = intent_fabric(document, profile_dirs, errors)

@@ -1,1 +1,1 @@
-"""One packet on its path: what it meets at every hop between two ends of a fabric."""
+"""One packet on its path: the configuration that applies to it at every hop between two ends of a fabric."""

@@ -1,6 +1,6 @@
 """The counters of a packet's class at a hop or a host, as captures show them: facts, no verdicts.
 
-What no capture says is unknown, with the reason, and never 0.
+A counter without a capture is unknown, with the reason, and never 0.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class _Counted(NamedTuple):
-    """One counter that is shown at each hop: where it is met, its name and unit, and what it is of."""
+    """One counter that is shown at each hop: its stage, its direction, its kind of element, its name and unit."""
 
     stage: StageName
     way: Literal["ingress", "egress"]
@@ -64,7 +64,7 @@ _NOT_CAPTURED = "not captured"
 
 
 class RunningCounters:
-    """The counters of one device, or why nothing is known of them."""
+    """The counters of one device, or why none is known."""
 
     def __init__(self, name: str, device: RunningDevice | None) -> None:
         self._name = name
@@ -134,7 +134,7 @@ def _number(row: _Counted, hop: TraceHop) -> int | None:
 
 
 def _told(device: RunningDevice, placed: PlacedReading, blank: TraceCounter) -> TraceCounter:
-    """Return what a reading says: a peak or a status as it stands, a counter with what it has counted."""
+    """Return the value of a reading: a peak or a status as it is, a counter with its increase."""
     reading = placed.reading
     told = blank._replace(origin=placed.origin, unit=reading.unit or blank.unit)
     at_switch = blank.stage != "host"

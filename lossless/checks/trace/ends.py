@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class TraceEnd(NamedTuple):
-    """A switch port where the trace begins or ends. ``host`` is what is known to be attached to it."""
+    """A switch port where the trace begins or ends. ``host`` is the host known to be attached to it, or None."""
 
     switch: str
     port: str
@@ -31,7 +31,7 @@ class TraceEnd(NamedTuple):
 
 
 class TraceEnds:
-    """What is attached to the ports of a fabric."""
+    """The hosts attached to the ports of a fabric."""
 
     def __init__(self, view: View) -> None:
         self._view = view
@@ -108,10 +108,10 @@ def check_switch(view: View, name: str) -> None:
 
 
 def check_names(view: View) -> None:
-    """Check that every switch has a name of its own: by one that two share nobody knows which is meant.
+    """Check that every switch has a name of its own: a shared name is ambiguous.
 
     Raises:
-        LosslessError: two files call themselves the same.
+        LosslessError: two files have the same hostname.
     """
     files: dict[str, str] = {}
     for switch in view.fabric.switches:
@@ -130,7 +130,7 @@ def _declared(view: View) -> Iterable[TraceEnd]:
 
 
 def _neighbors(view: View) -> Iterable[TraceEnd]:
-    """Yield what devices name as neighbors and is no switch among the files."""
+    """Yield neighbors named by devices that are no switch among the files."""
     for switch in view.fabric.switches:
         for port in switch.ports:
             if port.neighbor and port.neighbor[0] and port.neighbor[0] not in view.switch_by_name:

@@ -1,10 +1,10 @@
-"""Which findings concern a packet, and at which stage of which hop.
+"""Findings that concern a packet, by the stage and hop at which they do.
 
-Nothing is checked a second time: a finding of the rules is set beside the stage whose rows it is about. It
-concerns the packet where three things hold. It is about this switch and, where it names ports, about the one
-the stage is about. The row it points at is one the packet passes: its maps, its profiles, its number of queue
-or group. And it is about this traffic: by the DSCPs, priorities or queues among its numbers, else because it
-is about lossless traffic and the packet is that.
+Nothing is checked a second time: a finding of the rules is placed at the stage whose rows it is about. It
+concerns the packet under three conditions. It is about this switch and, if it names ports, about the port of
+the stage. The row it points at is one the packet passes: its maps, its profiles, its number of queue
+or group. And it is about this traffic: by the DSCPs, priorities or queues among its numbers, else because both
+the finding and the packet are about lossless traffic.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ _DIRECTED: dict[str, StageName] = {
 }
 """Rows that count in one direction, whatever family speaks of them: at the port of entry, or at the other."""
 _LOSSLESS: tuple[StageName, ...] = ("priority_group", "pfc", "watchdog", "ecn")
-"""What rules say of these stages is about lossless traffic unless its numbers say otherwise."""
+"""Stages at which findings of rules concern lossless traffic unless their numbers name other traffic."""
 _OWN_ROWS = (
     "DSCP_TO_TC_MAP",
     "TC_TO_PRIORITY_GROUP_MAP",
@@ -90,20 +90,20 @@ _OWN_ROWS = (
 )
 """Rows that a packet meets by its own numbers: one that cannot be read harms lossy traffic as well."""
 _NO_SUCH_PORT = ("TOP002", "TOP003")
-"""Rules about ports that a switch does not have; what others say of capacity is about no class."""
+"""Rules about ports that a switch does not have; findings of other capacity rules concern no class."""
 _OF_TUNNEL = "CLS010"
 """The rule of tunnels: it names the ports whose packets enter one, and those that leave by another of them do not."""
 UNSTATED = (_OF_TUNNEL, "CLS016", "PFC016")
-"""Rules that say which DSCP and class packets have at a hop: where they are not checked, nobody can follow them."""
+"""Rules about the DSCP and class of packets at a hop: if they are not checked, a packet cannot be followed."""
 _OF_CLASS = ("CLS", "ECN", "SCH")
 """Families that point at the class they mean; others point at the first lossless one for all."""
 _PRIORITIES = ("priority", "priorities", "unwatched", "missing", "extra", "queues")
 _PAIRS = (("nic", "switch"), ("one_end", "other_end"))
-"""Two masks that should be the same: what differs is what is meant."""
+"""Two masks that should be equal: the finding concerns their differing bits."""
 
 
 class TracePacket(NamedTuple):
-    """What is followed: DSCPs it has on its path, its class, whether that is lossless, the numbers it meets."""
+    """A traced packet: the DSCPs on its path, its class, whether that is lossless, and its queue and group numbers."""
 
     dscps: frozenset[int]
     class_name: str | None
@@ -198,9 +198,9 @@ def _stage(place: HopReference, finding: Finding) -> StageName | None:
 
 
 def _of_command(finding: Finding, family: str) -> StageName | None:
-    """Return where commands of another system meet a packet, None where the family of the rule says it.
+    """Return the stage at which commands of another system apply to a packet, None if the rule's family gives it.
 
-    What is refused or not defined is on the path where it makes the port lossy: such findings are errors.
+    Refused or undefined commands are on the path if they make the port lossy: such findings are errors.
     """
     if family == "CFG":
         return "pfc" if finding.severity == "error" else None
@@ -228,7 +228,7 @@ def _of_row(place: HopReference, path: Path) -> StageName | None:
 
 
 def _is_here(place: HopReference, finding: Finding, stage: StageName) -> bool:
-    """Return whether a finding is about this switch and, where it names ports, about those of the stage."""
+    """Return whether a finding is about this switch and, if it names ports, about those of the stage."""
     named = [part for element in finding.elements for part in element.split(" - ")]
     ports = {_split(name) for name in named if ":" in name}
     if ports:
@@ -241,7 +241,10 @@ def _is_here(place: HopReference, finding: Finding, stage: StageName) -> bool:
 
 
 def _of_file(place: HopReference, finding: Finding, named: Sequence[str]) -> bool:
-    """Two files can have one hostname, but what is said of a link names both of its ends."""
+    """Return whether a finding is of the hop's file; one on a link names both of its ends instead.
+
+    Two files can have one hostname.
+    """
     return place.declared or finding.origin.file == place.file or len(named) > len(finding.elements)
 
 
@@ -276,7 +279,7 @@ def _passes(place: HopReference, packet: TracePacket, finding: Finding) -> bool:
 
 
 class _PassedRows(NamedTuple):
-    """What of a table of named objects is met: which of them, and which entry (None: the object is one row)."""
+    """The rows of a table that a packet passes: the names of objects, and the entry (None: the object is one row)."""
 
     names: tuple[str | None, ...]
     entry: int | None

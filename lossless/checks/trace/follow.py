@@ -41,10 +41,10 @@ def trace(
     rewrites: DscpRewrites | None = None,
     running: RunningTrace | None = None,
 ) -> Trace:
-    """Return what a packet meets from ``source`` to ``target``, each a host or a port of a switch.
+    """Return the hops of a packet from ``source`` to ``target``, each a host or a port of a switch.
 
-    ``via`` names a switch that the path must meet. ``findings`` are what the rules say of the fabric, and
-    ``rewrites`` the maps by which egress ports write DSCP again. ``running`` is what captures show of devices:
+    ``via`` names a switch that the path must cross. ``findings`` are those of the rules on the fabric, and
+    ``rewrites`` the maps by which egress ports rewrite the DSCP. ``running`` are the captures of devices:
     hops and hosts then have counters.
 
     Raises:
@@ -157,13 +157,13 @@ def _packet(view: View, hops: Sequence[TraceHop], dscp: int) -> TracePacket:
 
 
 def _verdict(view: View, hop: TraceHop, packet: TracePacket, findings: Sequence[Finding]) -> TraceHop:
-    """Return a hop with what breaks the chain there: findings, and for a lossless packet what is not lossless."""
+    """Return a hop with the faults that break the chain there: findings, and losses of a lossless packet."""
     losses = losses_at(hop) if packet.lossless else ()
     return hop._replace(marks=findings_on(reference_to(view, hop), packet, findings), losses=losses)
 
 
 def _with_captures(view: View, traced: Trace, packet: TracePacket, running: RunningTrace) -> Trace:
-    """Return a trace with what captures show; paths that are not taken are compared by their configuration alone."""
+    """Return a trace with counters of captures; paths that are not taken are compared by their configuration alone."""
     from lossless.checks.trace.running import host_with_counters, with_counters
 
     sender, receiver = traced.sender, traced.receiver
@@ -221,7 +221,7 @@ def _cables(transit: SwitchTransit) -> tuple[object, ...]:
 
 
 def _meaning(stage: object) -> object:
-    """Return what a stage says but for where it was written and what its ports are called."""
+    """Return the content of a stage without its origins and port names."""
     if isinstance(stage, TracePfc):
         return tuple(bare(side._replace(port="")) for side in (stage.ingress, stage.egress))
     return bare(stage)

@@ -1,4 +1,4 @@
-"""Where a hop does not keep a packet of a lossless class: facts of its own stages, whatever rules say of the rows."""
+"""Stages of a hop that can drop a packet of a lossless class: facts of the hop itself, independent of rules."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def losses_at(hop: TraceHop) -> tuple[TraceLoss, ...]:
 
 
 def losses_of(stages: TraceStages) -> tuple[TraceLoss, ...]:
-    """Return why a packet of a lossless class can be dropped at a hop; what is unknown is no reason."""
+    """Return why a packet of a lossless class can be dropped at a hop; an unknown setting is no reason."""
     return tuple(_losses(stages))
 
 

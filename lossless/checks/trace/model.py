@@ -1,7 +1,7 @@
-"""What a packet meets on its path, as plain values: two ends, hops, the stages of each, and what rules say there.
+"""A packet's path as plain values: two ends, hops, the stages of each, and the findings of rules there.
 
-TraceStages state facts, no verdicts. A finding stands in :class:`TraceFinding` at the stage it concerns. The chain
-breaks where one is an error, and for a packet of a lossless class at each hop that is not lossless.
+TraceStages state facts, no verdicts. A finding is in :class:`TraceFinding` at the stage it concerns. The chain
+breaks at each finding of level error, and for a packet of a lossless class at each hop that is not lossless.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ class TraceFinding(NamedTuple):
 
 
 class TraceCounter(NamedTuple):
-    """What a capture says of a counter of the packet's class at one hop or host.
+    """A captured counter of the packet's class at one hop or host.
 
     ``name`` is that of :class:`lossless.model.fabric.state.readings.StateReading`. It is of a ``kind`` (``pg``,
     ``queue``, ``priority``; empty for a whole device) with a ``number``, of a ``port`` of a switch, or of a NIC, empty
-    where the capture does not name it. ``value`` is None where it is unknown, which ``unknown`` explains.
-    ``since`` says since when it has counted or peaked; ``earlier capture``: it is a difference of two.
+    if the capture does not name it. ``value`` is None if it is unknown, which ``unknown`` explains.
+    ``since`` is the start of its count or peak; ``earlier capture``: it is a difference of two.
     """
 
     stage: StageName
@@ -63,17 +63,17 @@ class TraceCounter(NamedTuple):
 
 
 class TraceLoss(NamedTuple):
-    """Why a packet of a lossless class can be dropped at a hop: a stage, and what it does or does not do."""
+    """The reason why a packet of a lossless class can be dropped at a hop: a stage, and its fault."""
 
     stage: StageName
     why: str
 
 
 class TraceLookup(NamedTuple):
-    """One look into a map: which map, how it answers, and where that leads.
+    """One look into a map: the map, how it answers, and the result.
 
-    ``origin`` is that of the entry, or of the map where it has none. ``target`` is None where that is unknown.
-    A DSCP without an entry goes to TC 0, and where no map is bound groups and queues have the number of the
+    ``origin`` is that of the entry, or of the map if it has none. ``target`` is None if unknown.
+    A DSCP without an entry goes to TC 0, and without a bound map groups and queues have the number of the
     traffic class, see :class:`lossless.model.fabric.qos.PortQos`.
     """
 
@@ -84,7 +84,7 @@ class TraceLookup(NamedTuple):
 
 
 class TracePort(NamedTuple):
-    """One port of a hop as it is configured. ``peer`` is what is at its other end, ``host17:port1``.
+    """One port of a hop as it is configured. ``peer`` is the device and port at its other end, ``host17:port1``.
 
     ``cable_m`` is the real length, else the configured one; ``up`` None: the file does not say. ``outside``: the port
     is said to carry no RDMA.
@@ -102,17 +102,17 @@ class TracePort(NamedTuple):
 
 
 class TraceClassification(NamedTuple):
-    """DSCP to traffic class, by the map of the ingress port or the one that holds for the whole switch."""
+    """DSCP to traffic class, by the map of the ingress port or of the whole switch."""
 
     dscp: int
     lookup: TraceLookup
 
 
 class TracePriorityGroup(NamedTuple):
-    """Traffic class to ingress priority group, and what backs it.
+    """Traffic class to ingress priority group, and its buffer profile.
 
     ``headroom_bytes`` None: the group is not lossless, or its profile is unknown, which ``unknown`` explains.
-    ``need_bytes`` None: what the link needs is unknown.
+    ``need_bytes`` None: the required headroom of the link is unknown.
     """
 
     lookup: TraceLookup
@@ -147,7 +147,7 @@ class TracePfc(NamedTuple):
 
 
 class TraceWatchdog(NamedTuple):
-    """What ends a storm of pauses at the egress queue. ``state`` None: the port has no PFC to watch."""
+    """The PFC watchdog of the egress queue. ``state`` None: the port has no PFC to watch."""
 
     state: str | None = None
     watched: bool | None = None
@@ -179,7 +179,7 @@ class TraceEcn(NamedTuple):
 
 
 class TraceEgressBuffer(NamedTuple):
-    """What backs the egress queue; one of the thresholds is set on a sound profile."""
+    """The buffer profile of the egress queue; one of the thresholds is set on a sound profile."""
 
     profile: str | None = None
     pool: str | None = None
@@ -239,11 +239,11 @@ class TraceHop(NamedTuple):
 
 
 class TraceHost(NamedTuple):
-    """What the NIC at one end does with the DSCP; its settings are known from an intent alone.
+    """The NIC at one end and its treatment of the DSCP; its settings are known from an intent alone.
 
-    ``sends_dscp`` is what its ToS byte makes of RDMA packets, ``nccl_dscp`` what NCCL_IB_TC does; each None
-    where nothing sets it. ``trust`` pcp: the NIC goes by the VLAN tag, so ``priority`` is not told by DSCP and
-    unknown. ``nic`` None: the device at the end is known by name only.
+    ``sends_dscp`` is the DSCP of RDMA packets by its ToS byte, ``nccl_dscp`` the one by NCCL_IB_TC; each None
+    if it is not set. ``trust`` pcp: the NIC classifies by the VLAN tag, so ``priority`` does not follow from the DSCP
+    and is unknown. ``nic`` None: the device at the end is known by name only.
     """
 
     host: str
@@ -262,10 +262,10 @@ class TraceHost(NamedTuple):
 
 
 class TraceDifference(NamedTuple):
-    """A switch on another path of the same length, where that differs from the hop of this path.
+    """A switch on another path of the same length, if it differs from the hop of this path.
 
-    ``stages`` say something else there; ``breaks`` are the codes of errors there that this hop does not have, and
-    ``losses`` why a packet of a lossless class can be dropped there where this hop is lossless.
+    ``stages`` are the differing stages; ``breaks`` are the codes of errors there that this hop does not have, and
+    ``losses`` why a packet of a lossless class can be dropped there although this hop is lossless.
     """
 
     switch: str
@@ -292,9 +292,9 @@ class TracePathChoice(NamedTuple):
 class Trace(NamedTuple):
     """A packet from one end of a fabric to the other.
 
-    ``class_name`` is the declared class of its DSCP. ``lossless`` says whether a class that the DSCP belongs
-    to is, or PFC is on for it anywhere on the way. ``elsewhere`` counts findings of level error that do not
-    concern this packet here. ``not_checked`` is what no file says of how its switches take packets.
+    ``class_name`` is the declared class of its DSCP. ``lossless`` is whether a class of the DSCP is lossless, or PFC is
+    on for it anywhere on the path. ``elsewhere`` counts findings of level error that do not concern this packet here.
+    ``not_checked`` lists facts about the classification of packets that no file contains.
     """
 
     source: str
@@ -311,7 +311,7 @@ class Trace(NamedTuple):
 
     @property
     def marks(self) -> tuple[tuple[str, TraceFinding], ...]:
-        """All that rules say on the way, with the host or switch it is said of."""
+        """All findings on the path, with the host or switch of each."""
         return tuple(_marks(self))
 
     @property

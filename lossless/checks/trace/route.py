@@ -76,7 +76,7 @@ def find_route(
 
 
 class _Links:
-    """The links between switches that are not known to be down, or said to be out of service."""
+    """The links between switches, without those known to be down or declared out of service."""
 
     def __init__(self, view: View) -> None:
         tiers = ((switch.name, known_tier(switch.tier)) for switch in view.fabric.switches)

@@ -1,9 +1,9 @@
-"""What captures add to a trace: the counters of the class at each hop, and which findings about them concern it.
+"""Captures in a trace: the counters of the class at each hop, and the findings about them that concern it.
 
 Nothing is checked a second time: findings are those of the rules about running state. Each names a switch, a port and
-a number (``leaf1:Ethernet4:3``, ``leaf1:Ethernet0:PG3``), and concerns the packet where it passes that queue or group.
-Pauses of another priority on a port that it passes concern a lossless packet as well: one end pauses what the other
-does not take for lossless.
+a number (``leaf1:Ethernet4:3``, ``leaf1:Ethernet0:PG3``), and concerns the packet if it passes that queue or group.
+Pauses of another priority on a port that it passes concern a lossless packet as well: one end pauses a priority that
+the other does not treat as lossless.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _OTHER_PRIORITY = "CTR002"
 
 
 class RunningTrace(NamedTuple):
-    """Devices with captures by name, and what rules say of them."""
+    """Devices with captures by name, and the findings of rules on them."""
 
     devices: Mapping[str, RunningDevice]
     findings: Sequence[Finding]
@@ -96,7 +96,7 @@ def _marks(
 def _stage(
     hop: TraceHop, packet: TracePacket, finding: Finding, element: str, switch: str
 ) -> StageName | None:
-    """Return the stage at which a finding on one element of a switch concerns the packet, None where it does not."""
+    """Return the stage at which a finding on one element of a switch concerns the packet, None if it does not."""
     if element == switch:
         return _STAGES.get(finding.code)
     if not element.startswith(f"{switch}:"):

@@ -1,4 +1,4 @@
-"""What one packet meets inside one switch, stage by stage: facts of the model, no verdicts."""
+"""The stages of one packet inside one switch: facts of the model, no verdicts."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def transit_of(view: View, step: TraceStep) -> SwitchTransit:
 
 
 class TraceArrival(NamedTuple):
-    """The stages that a packet meets where it comes in, wherever it leaves."""
+    """The ingress stages of a packet, independent of its egress port."""
 
     classification: TraceClassification
     group: TracePriorityGroup
@@ -78,7 +78,7 @@ def arrival_of(transit: SwitchTransit, dscp: int) -> TraceArrival:
 
 
 class TraceDeparture(NamedTuple):
-    """The stages that a packet meets where it leaves, wherever it came in."""
+    """The egress stages of a packet, independent of its ingress port."""
 
     pfc: TracePfcPort
     watchdog: TraceWatchdog
@@ -113,7 +113,7 @@ def hop_of(
 ) -> TraceHop:
     """Return a hop of a packet that arrives with a DSCP; ``peers`` are at the other ends of both ports.
 
-    ``arrival`` and ``departure`` are what it meets where it comes in and where it leaves, where that is known already.
+    ``arrival`` and ``departure`` are its ingress and egress stages, if already known.
     """
     ingress, egress = (_end(port, peer) for port, peer in zip(transit.ports, peers, strict=True))
     arrival = arrival or arrival_of(transit, dscp)

@@ -1,7 +1,7 @@
-"""What a device's own file is provisioned with and its intent must agree to: asymmetric PFC, tunnels, LAGs.
+"""Provisioned settings of a device's own file that must agree with its intent: asymmetric PFC, tunnels, LAGs.
 
-None of it is rendered over: a base that disagrees is refused, because what it has would change what the rendered QoS
-means.
+Rendering overwrites none of them: a base that disagrees is refused, because its settings would change the meaning of
+the rendered QoS.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def disagreements(switch: Switch, rendered: TableRows, data: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what a base has and the intent does not state, or states otherwise."""
+    """Yield the settings of a base that the intent does not declare, or declares differently."""
     yield from _backplane(data.get("PORT", {}))
     yield from _asymmetric(switch, data.get("PORT", {}))
     yield from _tunnels(switch, rendered, _rows(data, "TUNNEL"))
@@ -32,7 +32,7 @@ def _rows(data: Mapping[str, Any], table: str) -> Mapping[str, Any]:
 
 
 def _backplane(rows: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """Yield the ports that join the ASICs of a device, of which an intent knows nothing.
+    """Yield the ports that join the ASICs of a device, which an intent cannot declare.
 
     Upstream gives them QoS as any port in use; rendering would take it from them (sonic-buildimage
     files/build_templates/qos_config.j2 @0791705). Inband and recycle ports have none there either.
@@ -45,7 +45,7 @@ def _backplane(rows: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _asymmetric(switch: Switch, rows: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """Yield the ports that obey pauses of all priorities, where the intent does not say that they should."""
+    """Yield the ports that obey pauses of all priorities although the intent does not declare it."""
     ports = [
         port.name
         for port in switch.ports

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Port, Switch
 
 _READ = SHARED
-"""What must have the form of a table to be compared or added to; all else is kept whatever it is."""
+"""Tables that must have the form of a table, to be compared or extended; other content is kept unread."""
 
 
 def onto_base(switch: Switch, rendered: TableRows, base: Document) -> dict[str, Any]:
@@ -27,7 +27,7 @@ def onto_base(switch: Switch, rendered: TableRows, base: Document) -> dict[str, 
 
     Raises:
         RenderError: the base is of another device, lacks a port that the intent uses, or computes its buffers
-            itself where the intent does not say so; the message lists every reason.
+            itself although the intent does not declare it; the message lists every reason.
     """
     problems = list(_problems(switch, base.data)) or list(disagreements(switch, rendered, base.data))
     if problems:
@@ -98,7 +98,7 @@ def _speed_problems(used: Sequence[Port], rows: Mapping[str, Mapping[str, Any]])
 
 
 def _unused_problems(switch: Switch, rows: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """Yield the ports whose buffer is given back as unused, and that the device lacks or has up."""
+    """Yield the ports whose buffer is given back as unused, although the device lacks them or has them up."""
     down = [port.name for port in switch.ports if port.admin_up is False]
     missing = [name for name in down if name not in rows]
     up = [name for name in down if rows.get(name, {}).get("admin_status") == "up"]

@@ -1,4 +1,4 @@
-"""How each file is brought onto its device, and what that does to traffic.
+"""How each file is brought onto its device, and the effect on traffic.
 
 Commands are those of sonic-utilities config/main.py @691b1bb: ``load`` merges into the running database, ``reload``
 empties it and restarts the services, ``apply-patch`` and ``replace`` go through the config updater, and only

@@ -1,7 +1,7 @@
 """The Jinja environment of the project's own templates: strict, plain text, the same bytes every time.
 
-Templates only lay values out; what a value is, is decided where the values are made. They are ours and part
-of the installation, so they are not sandboxed, and what they make is no HTML, so nothing is escaped: values
+Templates only lay values out; the code that prepares a template's values decides them. Templates are ours and part
+of the installation, so they are not sandboxed, and their output is no HTML, so nothing is escaped: values
 that become shell words pass through the filter ``shell``, JSON through ``json``.
 """
 
@@ -95,7 +95,7 @@ def _yaml(value: object) -> str:
 
 
 def _indented(value: object, step: str, margin: str) -> str:
-    """Return what ``json.dumps(indent=...)`` does for CONFIG_DB's objects of strings, in a third of its time."""
+    """Return the text of ``json.dumps(indent=...)`` for CONFIG_DB's objects of strings, in a third of its time."""
     if isinstance(value, str):
         return _quoted(value)
     if not isinstance(value, dict) or not value:

@@ -1,4 +1,4 @@
-"""What goes beside a switch's complete file: a patch, a rollback, and what ``config load`` leaves undone."""
+"""Files beside a switch's complete file: a patch, a rollback, and the removals that ``config load`` leaves undone."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Tables = dict[str, Any]
 def extra_files(
     switch: Switch, base: Document, content: Tables, extras: Collection[Extra]
 ) -> tuple[list[PlannedFile], UpdatePlan | None]:
-    """Return the files that were asked for beside the complete one, and how it is best brought in."""
+    """Return the requested files beside the complete one, and the update plan of the switch."""
     files: list[PlannedFile] = []
     plan = None
     if "qos" in extras:
@@ -58,7 +58,7 @@ def update_of(switch: Switch, running: Mapping[str, Any], target: Mapping[str, A
 
 
 def change_of(switch: Switch, there: Update) -> UpdatePlan:
-    """Return what it takes to bring a change in, and which rows need more than a patch."""
+    """Return the method of an update, and the rows that need more than a patch."""
     if not there.operations:
         return UpdatePlan(switch.name, "nothing")
     if there.refusals:
@@ -78,8 +78,8 @@ def reasons(refusals: Sequence[UpdateRefusal]) -> Iterator[str]:
 def removals(running: Mapping[str, Any], content: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return the commands that ``config load`` needs ``before`` and ``after`` it, as it removes nothing itself.
 
-    Rows of ports go before: the removal of a range takes what was loaded for its numbers away. Rows that others
-    refer to go after, once nobody does any more.
+    Rows of ports go before: the removal of a range takes away the rows loaded for its numbers. Rows that others
+    refer to go after, when no row refers to them any more.
     """
     commands: dict[str, list[str]] = {"before": [], "after": []}
     for step in operations(running, content):
@@ -90,7 +90,7 @@ def removals(running: Mapping[str, Any], content: Mapping[str, Any]) -> dict[str
 
 
 def _commands(path: tuple[str, ...], running: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what removes a table, a row or a field; a list is kept under its field's name and an ``@``."""
+    """Yield the commands that remove a table, a row or a field; a list is kept under its field's name and an ``@``."""
     from shlex import quote
 
     table = running[path[0]]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def require_bases(fabric: Fabric, present: Collection[str]) -> None:
-    """Refuse a fabric some of whose switches have no file of their own among ``present``.
+    """Refuse a fabric with a switch that has no file of its own among ``present``.
 
     Raises:
         RenderError: a device without a base.
@@ -29,7 +29,7 @@ def require_bases(fabric: Fabric, present: Collection[str]) -> None:
 
 
 def host_notes(fabric: Fabric) -> tuple[str, ...]:
-    """Return what of the hosts' settings no file sets, and why."""
+    """Return the host settings that no file sets, and why."""
     from lossless.formats.hosts.from_model.scripts import unset
 
     left = Counter(

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 CLUSTER_FOLDER = "kubernetes"
 MACHINES = "machines"
-"""The folder of what all machines of a cloud get identical."""
+"""The folder of files that are identical on all machines of a cloud."""
 
 
 def job_files(fabric: Fabric) -> Iterator[PlannedFile]:
-    """Yield the files that tell jobs how to use a fabric.
+    """Yield the files that configure jobs for a fabric.
 
     Raises:
         RenderError: a NIC cannot be set as the fabric needs.

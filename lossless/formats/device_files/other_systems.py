@@ -29,7 +29,7 @@ def other_files(switch: Switch) -> tuple[PlannedFile, ...]:
     """Return the files of a switch.
 
     Raises:
-        RenderError: its system refuses what is declared, or has no place for it.
+        RenderError: its system refuses a declared value, or has no place for it.
     """
     system = dialect(switch.format)
     return tuple(_file(switch, system, file) for file in system.files(switch))
@@ -54,7 +54,7 @@ def read_back(switch: Switch) -> Switch:
     """Return a switch as its rendered files are read.
 
     Raises:
-        RenderError: its system refuses what is declared, or has no place for it.
+        RenderError: its system refuses a declared value, or has no place for it.
     """
     system = dialect(switch.format)
     whole = next(file for file in system.files(switch) if file.whole)
@@ -72,7 +72,7 @@ def _document(system: Dialect, text: str, path: str) -> Document:
 
 
 def _left(switch: Switch, system: Dialect, read: Switch) -> Iterator[str]:
-    """Yield what of a switch its files do not say."""
+    """Yield the declared values of a switch that its files do not contain."""
     at = grouped((difference[1:], difference.port) for difference in differences(switch, read, system.losses))
     for (part, what, declared, said), names in at.items():
         where = BY_KEY[part].shown(what)
@@ -109,7 +109,7 @@ def _role(switch: Switch) -> str:
 
 
 def _unset(choice: str, switch: Switch) -> str:
-    """Return why no file sets what a switch chooses by, empty where one does."""
+    """Return why no file sets a load-balancing choice of a switch, empty if one does."""
     if switch.format not in TITLES:
         return f"{_WITHOUT[choice]}; {_BESIDE}"
     if choice != "adaptive" or "adaptive" not in dialect(switch.format).carries:
@@ -126,7 +126,7 @@ def _unset(choice: str, switch: Switch) -> str:
 
 
 def system_notes(fabric: Fabric, based: Collection[str] = ()) -> Iterator[str]:
-    """Yield what the files of switches leave out, by the system that they run; the base of a switch may set it."""
+    """Yield settings that the files of switches leave out, by system; the base of a switch may set them."""
     yield from _load_balancing(fabric)
     yield from trimming_notes(fabric)
     if fabric.ultra_ethernet:

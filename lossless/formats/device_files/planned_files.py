@@ -1,4 +1,4 @@
-"""What a render makes: files with their text, and how each is brought onto its device."""
+"""The output of a render: files with their text, and how each is brought onto its device."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from lossless.ground.basics.records import NamedTuple
 
 Extra = Literal["qos", "patch", "rollback"]
 EXTRAS: tuple[Extra, ...] = ("qos", "patch", "rollback")
-"""What can be made beside a switch's complete file; each needs the file that the switch runs."""
+"""Files that can be made beside a switch's complete file; each needs the file that the switch runs."""
 TELEMETRY = "telemetry"
-"""What can be made of an intent alone, and the folder that it goes to."""
+"""The extra that needs an intent alone, and the name of its folder."""
 
 
 class Deployment(NamedTuple):
-    """How a file is brought onto its device: where it goes, what is run there, and whether traffic is hit.
+    """How a file is brought onto its device: its target, the commands to run there, and whether traffic is hit.
 
-    ``hitless``: no port and no service is taken down, and no lossless traffic harmed; None where that is not known.
-    ``why`` is the reason for it. ``ports_stay_up`` is the first half alone, None where only ``hitless`` says it.
+    ``hitless``: no port and no service goes down, and lossless traffic is not harmed; None if unknown.
+    ``why`` is the reason for it. ``ports_stay_up`` is the first half alone, None if ``hitless`` covers it.
     """
 
     target: str
@@ -30,7 +30,7 @@ class Deployment(NamedTuple):
 class PlannedFile(NamedTuple):
     """One file of the tree, by its path below the output folder: ``<device>/<name>``.
 
-    ``secret``: only its owner may read it, and what it holds is not shown.
+    ``secret``: only its owner may read it, and its content is not shown.
     """
 
     path: str
@@ -41,10 +41,10 @@ class PlannedFile(NamedTuple):
 
 
 class UpdatePlan(NamedTuple):
-    """What it takes to bring a running switch to what is rendered, and why no less.
+    """The update that brings a running switch to the rendered configuration, and why no smaller one does.
 
     ``ports_down`` are the ports that a patch takes down meanwhile. ``why`` names the rows that need a reload.
-    ``harms`` says what a patch does to lossless traffic.
+    ``harms`` lists effects of a patch on lossless traffic.
     """
 
     device: str

@@ -1,4 +1,4 @@
-"""The files of one switch: its tables laid out by a template, read back and compared, and what goes with them."""
+"""The files of one switch: its tables laid out by a template, read back and compared, and the extras beside them."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def switch_files(
 ) -> tuple[tuple[PlannedFile, ...], UpdatePlan | None]:
     """Return the files of a switch: its own, and beside it the extras, which need a base.
 
-    With them comes what the switch takes to change, where a patch was asked for.
+    The second value is the switch's update plan, if a patch was requested.
 
     Raises:
-        RenderError: the base does not fit, or what the template wrote does not say what the tables say.
+        RenderError: the base does not fit, or the text of the template does not match the tables.
     """
     if not switch.runs_sonic:
         from lossless.formats.device_files.other_systems import other_files
@@ -71,7 +71,7 @@ def contents(switch: Switch, base: Document | None) -> tuple[dict[str, Any], dic
     """Return the tables that are rendered for a switch, and its complete configuration: on a base, if there is one.
 
     Raises:
-        RenderError: its release does not know what is rendered, or the base does not fit.
+        RenderError: its release does not support a rendered row, or the base does not fit.
     """
     rendered: dict[str, Any] = chassis_rows(tables(switch), base.data if base else {})
     problems = list(release_problems(switch, rendered, base.data if base else None))
@@ -86,7 +86,7 @@ def switch_file(switch: Switch, base: Document | None) -> PlannedFile:
     """Return ``config_db.json`` on a base, or ``qos.json`` with the owned tables alone.
 
     Raises:
-        RenderError: the base does not fit, or what the template wrote does not say what the tables say.
+        RenderError: the base does not fit, or the text of the template does not match the tables.
     """
     files, _ = switch_files(switch, base)
     return files[0]

@@ -1,4 +1,4 @@
-"""What a fabric in service is watched with, beside the configuration of its devices.
+"""Monitoring configuration of a fabric in service, beside the configuration of its devices.
 
 Each part is a function from the fabric, or the subnet, to texts by their paths below the folder of telemetry.
 """
@@ -83,7 +83,7 @@ def subnet_telemetry_files(subnet: Subnet) -> Iterator[PlannedFile]:
 
 
 def telemetry_notes(fabric: Fabric) -> tuple[str, ...]:
-    """Return what is to be said of the files of a fabric."""
+    """Return the notes on the telemetry files of a fabric."""
     others = [switch.name for switch in fabric.switches if not switch.runs_sonic]
     if others:
         what = f"{joined(others, 4)}: no telemetry: it is known of SONiC alone"

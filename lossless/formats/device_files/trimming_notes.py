@@ -1,4 +1,4 @@
-"""What the files of a fabric that trims packets leave out, and what chips make of them all the same."""
+"""Trimming settings that the files of a fabric leave out, and fixed behavior of chips."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def trimming_notes(fabric: Fabric) -> Iterator[str]:
-    """Yield what is to be known of trimming beside the files; nothing where no packet is trimmed."""
+    """Yield the notes on trimming beside the files; empty if the fabric does not trim packets."""
     if fabric.trimming is not None:
         yield from _without(fabric, fabric.trimming)
         yield from _untested(fabric)
@@ -44,7 +44,7 @@ def _untested(fabric: Fabric) -> Iterator[str]:
 
 
 def _fixed(fabric: Fabric, trimming: Trimming) -> Iterator[str]:
-    """Yield what a chip does instead of what is declared."""
+    """Yield the fixed behavior of a chip that differs from the declared one."""
     by_chip = {fixed.asic: fixed for fixed in releases().trimming.fixed}
     whys = (
         (why, switch.name)

@@ -1,4 +1,4 @@
-"""Baseline: current findings recorded in a file; and what is fixed, removed from it again."""
+"""Baseline: record current findings in a file, and remove fixed findings from it."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _SUPPRESSION_RULES = "SUP"
 
 
 class BaselineResult(NamedTuple):
-    """What a baseline has become: how many findings it lists, how many were added, and how many removed.
+    """The number of findings that a baseline lists, and how many findings this run added and removed.
 
-    ``errors`` are what could not be read; where there are any, nothing was written. ``is_configured`` is whether
+    ``errors`` lists files that cannot be read; a run with errors writes nothing. ``is_configured`` reports whether
     ``lint`` uses the file without an option.
     """
 
@@ -43,14 +43,14 @@ def baseline(
     *,
     prune: bool = False,
 ) -> BaselineResult:
-    """Record a baseline of the current findings at ``paths``; with ``prune`` only remove what is fixed.
+    """Record a baseline of the current findings at ``paths``; with ``prune`` only remove fixed findings.
 
-    ``file`` is the configured baseline where none is named, else ``lossless-baseline.json`` in the current folder.
-    What it lists of files that this run did not check stays.
+    ``file`` defaults to the configured baseline, else to ``lossless-baseline.json`` in the current folder. Entries
+    about files that this run did not check stay in the baseline.
 
     Raises:
-        InputError: the baseline that is there cannot be read, or there is none to prune.
-        RenderError: it cannot be written.
+        InputError: the existing baseline cannot be read, or ``prune`` is given and there is none.
+        RenderError: the baseline cannot be written.
     """
     from lossless.checks.lint.baseline import baseline_text, entries_of
     from lossless.ground.documents.atomic import write_all
@@ -82,7 +82,7 @@ def configured_baseline(options: Options) -> str | None:
 
 
 def _present(file: str, *, needed: bool) -> Entries:
-    """Return what a baseline lists; nothing where there is none and none is needed."""
+    """Return the entries of an existing baseline; none if the file is missing and not ``needed``."""
     from lossless.checks.lint.baseline import read_baseline
 
     if not needed and not os.path.exists(file):

@@ -35,14 +35,15 @@ def cabled_topology(
     cables: Mapping[str, int] | None = None,
     exclude: Sequence[str] = (),
 ) -> Cabling:
-    """Return the devices and links that cabling files, outputs of LLDP and exports of NetBox amount to.
+    """Return the devices and links that cabling files, LLDP outputs and NetBox exports describe.
 
-    ``roles`` are patterns of names (or ``role:NAME`` of an export), each with the role that it means, the first that
-    fits counts. ``speeds`` in b/s and ``cables`` in meters are those of links that no file gives one, by tier.
-    Devices that fit ``exclude`` are left out.
+    ``roles`` maps patterns of device names (or ``role:NAME`` of an export) to roles; the first match counts. ``speeds``
+    (b/s) and ``cables`` (meters) are the defaults by tier for links without a value of their own. Devices that match
+    ``exclude`` are left out.
 
     Raises:
-        InputError: a file cannot be read or is of no kind that is known; contradictions, and what is missing, located.
+        InputError: a file cannot be read or its kind is unknown, files contradict each other, or a fact is missing;
+            each problem has its location.
     """
     from lossless.formats.importing.cabling.topology import CablingOptions, read_topology, topology_yaml
 
@@ -58,13 +59,14 @@ def cabled_as_declared(
     exclude: Sequence[str] = (),
     options: Options = DEFAULT_OPTIONS,
 ) -> Report:
-    """Return where cables, as files tell of them, are other than an intent declares.
+    """Compare the cables in files with the links of an intent, and return each difference as a finding.
 
-    Files are those of :func:`cabled_topology`. What no file reaches is not checked. Devices that fit ``exclude`` are
-    left out of the files.
+    Files are those of :func:`cabled_topology`. Devices that occur in no file are not checked. Devices that match
+    ``exclude`` are left out of the files.
 
     Raises:
-        InputError: the intent or a file cannot be read; contradictions, and names nobody can place, located.
+        InputError: the intent or a file cannot be read, files contradict each other, or a name matches no device of the
+            intent; each problem has its location.
     """
     return compare_cabling(intent_at(intent), _texts(files), exclude=exclude, options=options)
 
@@ -76,7 +78,7 @@ def compare_cabling(
     exclude: Sequence[str] = (),
     options: Options = DEFAULT_OPTIONS,
 ) -> Report:
-    """Return where cables are other than an intent declares; as :func:`cabled_as_declared`, of what is already read."""
+    """Return the cables that differ from an intent, as :func:`cabled_as_declared`, for parsed documents."""
     from lossless.analysis.topology.cabling_comparison import cabling_comparison
     from lossless.checks.lint.run import run, together
     from lossless.checks.rules.registry import rules_for
@@ -99,10 +101,10 @@ def compare_cabling(
 
 
 def _require_ports(fabric: Fabric, document: Document) -> None:
-    """Refuse a fabric with links that no port is left for: nobody can say where their cables should be.
+    """Refuse a fabric whose switches have more links than ports: the place of those cables is unknown.
 
     Raises:
-        InputError: a switch has such links.
+        InputError: a switch has links without a port.
     """
     short = next(
         (switch for switch in fabric.switches if not all(port.placed for port in switch.ports)), None

@@ -1,4 +1,4 @@
-"""The workloads that an intent declares, as questions that the packet-level model can be asked."""
+"""The workloads that an intent declares, as simulation requests for the packet-level model."""
 
 from __future__ import annotations
 

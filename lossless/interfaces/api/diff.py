@@ -1,4 +1,4 @@
-"""Diff: how running configurations differ from what an intent declares, and how a switch gets there."""
+"""Diff: compare running configurations with an intent, and plan the update of each switch."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def diff(
     device: str | None = None,
     options: Options = DEFAULT_OPTIONS,
 ) -> Drift:
-    """Compare a switch's ``config_db.json`` with what an intent renders for it, in the tables rendering owns.
+    """Compare a switch's ``config_db.json`` with the tables that rendering owns, as rendered from an intent.
 
     ``device`` names the switch of the intent; left out, it is the file's own hostname, or its folder's name where the
     file has none.
@@ -62,13 +62,13 @@ def diff_fabric(
     options: Options = DEFAULT_OPTIONS,
     progress: Callable[[int, int], None] | None = None,
 ) -> FabricDrift:
-    """Compare the configurations at some paths, files and folders of them, each with its switch of an intent.
+    """Compare the configurations at some paths, files or folders, each with its switch of an intent.
 
-    A switch is found by the hostname in its file, or by its folder where that names none. ``progress`` is told how many
-    of how many are compared.
+    The switch is the one with the file's hostname, else the one named like the file's folder. ``progress`` is called
+    with the number of compared files and the total.
 
     Raises:
-        InputError: the intent cannot be read. What is wrong with one file is among the ``errors``.
+        InputError: the intent cannot be read. A problem with a single configuration is in ``errors`` instead.
     """
     try:
         document = intent_at(intent)
@@ -95,7 +95,7 @@ def _running(config_db: str | PathLike[str]) -> Document:
 
 
 def _require_order(config_db: str, intent: str) -> None:
-    """Say which argument is which where one has the other's place.
+    """Raise an error that names the swapped arguments if intent and configuration are in each other's place.
 
     Raises:
         InputError: an intent comes first, or a configuration second.

@@ -1,4 +1,4 @@
-"""The files of a run: what lies at its paths, without what is excluded."""
+"""The files of a run: all files at its paths except excluded ones."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def without_excluded(files: Iterable[str], paths: Sequence[str], options: Option
 
 
 def exclusions_of(options: Options, lookup: ConfigurationLookup | None = None) -> Excludes | None:
-    """Return what says of a file whether it is excluded, None where nothing can exclude one."""
+    """Return the exclusions that apply to the files of a run, None if no option or configuration can exclude files."""
     asked = options.exclude is not None or options.extend_exclude
     if not (options.configured or options.configuration or asked):
         return None

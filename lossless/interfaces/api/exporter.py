@@ -31,15 +31,15 @@ def exporter(
     switch: str | None = None,
     version_file: str = VERSION_FILE,
 ) -> Exporter:
-    """Return what reads the databases of a switch for each scrape; nothing is read yet.
+    """Return an exporter that reads a switch's databases at each scrape; nothing is read yet.
 
-    ``servers`` are redis servers, as paths of sockets or HOST:PORT, each with ``NAMESPACE=`` before it where there are
-    several; ``database_config`` is a ``database_config.json`` or ``database_global.json``; without both, SONiC's own is
-    read. ``clock`` returns seconds; ``host`` is the name of the switch until CONFIG_DB has said it, ``switch`` its name
-    whatever that says.
+    ``servers`` are redis servers, as socket paths or HOST:PORT, each prefixed with ``NAMESPACE=`` if there are several.
+    ``database_config`` is a ``database_config.json`` or ``database_global.json``. Without both, SONiC's own file is
+    read. ``clock`` returns seconds. ``host`` is the name of the switch until CONFIG_DB provides one; ``switch``
+    overrides the name in CONFIG_DB.
 
     Raises:
-        InputError: a server or a file does not say where the databases are.
+        InputError: a server or a file does not give the address of the databases.
         LosslessError: redis or hiredis is not installed.
     """
     from importlib.util import find_spec
@@ -59,6 +59,6 @@ def _own_layout() -> str:
 
 
 def _release(file: str) -> str:
-    """Return the release that a switch runs; empty where no file says it."""
+    """Return the release of the switch from its version file; empty if no file gives it."""
     match = _VERSION.search(read_text(file)) if os.path.isfile(file) else None
     return match[1] if match else ""

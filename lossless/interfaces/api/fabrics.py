@@ -37,7 +37,7 @@ def load_fabrics(documents: Sequence[Document], options: Options = DEFAULT_OPTIO
 
 
 def only_sonic(documents: Sequence[Document]) -> str:
-    """Return what is to be said where there are configurations of systems that a command does not know."""
+    """Return the end of an error message for a command without support of the systems found; empty if all are SONiC."""
     if not any(document.dialect for document in documents):
         return ""
     from lossless.formats.inputs.switches import systems_of

@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 
 
 class FixResult(NamedTuple):
-    """What a fix did: the text of each file it changes, before and after, what it fixed, and what is left to say.
+    """The text of each changed file before and after a fix, the fixed findings, and the report of remaining findings.
 
-    ``refused`` are findings that were not fixed, as that would have caused another one, with its code.
+    ``refused`` lists findings that were not fixed because the fix would cause another finding, with the code of that
+    finding.
     """
 
     changed: dict[str, tuple[str, str]]
@@ -30,7 +31,7 @@ class FixResult(NamedTuple):
 
     @property
     def shown(self) -> dict[str, tuple[str, str]]:
-        """The texts as others may see them: without the keys that protect an InfiniBand subnet."""
+        """The texts without the keys that protect an InfiniBand subnet, so that they can be shown to others."""
         from lossless.formats.inputs.subnet_manager import without_secrets
 
         return {
@@ -46,10 +47,10 @@ def fix(
     unsafe: bool = False,
     write: bool = True,
 ) -> FixResult:
-    """Fix what can be fixed by editing files; ``unsafe`` also what changes what a device does.
+    """Fix the findings that an edit of files can fix; with ``unsafe`` also those whose fix changes device behavior.
 
-    Every byte but those of the fixed values stays. Without ``write`` nothing is changed, only returned. Files in other
-    forms than that of config_db.json (dumps, several devices in one) are checked, and left as they are.
+    Only the bytes of the fixed values change. Without ``write`` the changes are returned and no file is written. Files
+    in another form than config_db.json (dumps, several devices in one file) are checked and not changed.
 
     Raises:
         LosslessError: a file has changed meanwhile, or cannot be written.

@@ -1,4 +1,4 @@
-"""Formats: the systems whose configurations are read and written, and what checks that."""
+"""Formats: the network operating systems whose configurations are read and written, and the evidence for each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Headroom of a link by the vendor's row, by SONiC's formula and by physics, beside what is configured."""
+"""Headroom of a link by the vendor's table, by SONiC's formula and by physics, beside the configured headroom."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def headroom_of_link(
     stated: HeadroomInputs = NOTHING_STATED,
     options: Options = DEFAULT_OPTIONS,
 ) -> Headrooms:
-    """Say what the three methods ask for a lossless group of a switch, by profile, speed and cable.
+    """Return the headroom that each of the three methods requires for a lossless PG, by profile, speed and cable.
 
-    ``hwsku`` is by default the one an intent would take; ``stated`` is what the formula should take for given.
+    ``hwsku`` defaults to the HWSKU that an intent would use; ``stated`` overrides inputs of the formula.
 
     Raises:
-        ProfileError: no such profile or HWSKU, or a switch that knows no such speed.
+        ProfileError: no such profile or HWSKU, or the switch does not support the speed.
     """
     from lossless.analysis.buffers.headroom.asked import hwsku_for
     from lossless.analysis.buffers.headroom.comparison import of_link
@@ -50,10 +50,10 @@ def headroom_of_ports(
     stated: HeadroomInputs = NOTHING_STATED,
     options: Options = DEFAULT_OPTIONS,
 ) -> Headrooms:
-    """Say the same of the ports of an intent or of configurations, with what is configured.
+    """Return the required headroom of ports of an intent or of configurations, beside the configured headroom.
 
-    ``ports`` are names like ``leaf1:Ethernet0``, on a single device ``Ethernet0``; without one, every kind of lossless
-    port.
+    ``ports`` are names such as ``leaf1:Ethernet0``, on a single device ``Ethernet0``. Without names, one port of every
+    kind of lossless port is reported.
 
     Raises:
         InputError: the intent or a configuration cannot be read, or there is none.
@@ -72,7 +72,7 @@ def headroom_of_ports(
 
 
 def _assumed() -> SourcedTraffic:
-    """Return what the formula takes for given where nothing better is known."""
+    """Return the default MTUs and share of small packets of the formula, each with its source."""
     from lossless.analysis.buffers.headroom.cases import SourcedTraffic
     from lossless.analysis.buffers.headroom.methods import SourcedValue
     from lossless.formats.intent.resolve.buffers import LOSSLESS_MTU_BYTES, SMALL_PACKET_PERCENT

@@ -40,15 +40,15 @@ def import_configs(
     cable: str | None = None,
     options: Options = DEFAULT_OPTIONS,
 ) -> ImportResult:
-    """Return the intent that deployed devices amount to.
+    """Return the intent that describes deployed devices.
 
-    ``switches`` name the profiles of switches whose files do not: ``leaf1=PROFILE``, ``leaf*=PROFILE``, or ``PROFILE``
-    for all that it can be. ``cable`` is the length of cables that nothing states, as ``30m``. ``cabling`` is a CSV file
-    with a cable a line, ``lldp`` are outputs of ``show lldp table`` or of ``lldpctl -f json``, one a device. ``nic``
-    names the adapter of the hosts, which no switch knows.
+    ``switches`` assigns profiles to switches whose files do not name theirs: ``leaf1=PROFILE``, ``leaf*=PROFILE``, or
+    ``PROFILE`` for every switch that it fits. ``cable`` is the default cable length, as ``30m``. ``cabling`` is a CSV
+    file with a cable a line, ``lldp`` are outputs of ``show lldp table`` or of ``lldpctl -f json``, one a device.
+    ``nic`` names the adapter of the hosts, which switch configurations do not contain.
 
     Raises:
-        InputError: a file cannot be read, or a device is of no HWSKU that a profile knows.
+        InputError: a file cannot be read, or no profile has the HWSKU of a device.
     """
     every, problems = collect(paths)
     documents = [d for d in every if d.dialect or not is_managers(d.file)]
@@ -100,13 +100,13 @@ def _errors(text: str, options: Options) -> tuple[Problem, ...]:
 
 
 def write_import(imported: ImportResult, output: Path | None, base_dir: Path | None) -> None:
-    """Write an imported intent to ``output``, and the devices' own files below ``base_dir``, each where it is given.
+    """Write an imported intent to ``output`` and the devices' own files below ``base_dir``, whichever is given.
 
-    The intent comes last: where it is, its bases are too.
+    The intent is written last, so an existing intent implies that its base files exist.
 
     Raises:
-        InputError: a file that is there already says something else; nothing is overwritten.
-        RenderError: the file system refuses, or there is a link below ``base_dir``; then nothing new is there.
+        InputError: a file exists with other content; nothing is overwritten.
+        RenderError: the file system refuses, or there is a link below ``base_dir``; then no new file is left behind.
     """
     bases = imported.bases.items() if base_dir is not None else ()
     files = {FilePath(base_dir or "") / path: text for path, text in bases}

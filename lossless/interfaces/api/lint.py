@@ -52,7 +52,7 @@ def lint_at(
 
 
 def lint_text(raw: bytes, file: str, options: Options = DEFAULT_OPTIONS) -> Report:
-    """Check a text in place of ``file``, whose suffix says what it is."""
+    """Check a text as the content of ``file``, whose suffix gives the format."""
     from lossless.formats.inputs.texts import read_bytes
 
     return lint_inputs(read_bytes(raw, file), options)
@@ -68,14 +68,14 @@ def lint_documents(
 
 
 def lint_inputs(inputs: Inputs, options: Options) -> Report:
-    """Check what is already read: documents, and facts of hosts."""
+    """Check inputs that are already read: documents, and facts of hosts."""
     files = [document.file for document in inputs.documents]
     lookup = lookup_of(options, [*files, *(facts.document.file for facts in inputs.facts)])
     return finished(check(inputs, options, lookup)[0], options, lookup)
 
 
 def lint_intent(document: Document, options: Options) -> tuple[Report, Declaration]:
-    """Check one intent, and return what it declares as well, so that it is resolved once."""
+    """Check one intent; return the report and the resolved declaration, so that the intent is resolved once."""
     from lossless.checks.lint.files import check_inputs
     from lossless.formats.inputs.collect import Inputs
     from lossless.formats.inputs.intents import Declaration
@@ -89,7 +89,7 @@ def lint_intent(document: Document, options: Options) -> tuple[Report, Declarati
 def check(
     inputs: Inputs, options: Options, lookup: ConfigurationLookup | None = None
 ) -> tuple[Report, Declarations]:
-    """Check what is already read, and return what intents declare as well; the report is not finished."""
+    """Check inputs that are already read; return the report before filters, and the declarations of intents."""
     from lossless.checks.lint.files import check_inputs
 
     report, declared = check_inputs(inputs, settings_of(options, lookup))
@@ -135,7 +135,7 @@ def settings_of(options: Options, lookup: ConfigurationLookup | None) -> Setting
 def _with_runs(
     report: Report, documents: Sequence[Document], options: Options, lookup: ConfigurationLookup | None
 ) -> Report:
-    """Return a report with what runs of traffic show, where a rule is chosen that asks for them."""
+    """Return a report with findings of traffic simulations, if a chosen rule needs them."""
     from lossless.checks.rules.registry import codes_for
 
     choices = {lookup.chosen(document.file) for document in documents} if lookup else {None}
@@ -163,9 +163,9 @@ def _with_runs(
 def finished(
     report: Report, options: Options, lookup: ConfigurationLookup | None, folders: tuple[str, ...] = ()
 ) -> Report:
-    """Return a report with origins as the files have them, and without what is suppressed or in a baseline.
+    """Return a report with origins as in the files, and without suppressed or baselined findings.
 
-    ``lookup`` is None where no configuration or option chooses rules or accepts findings; ``folders`` were checked
+    ``lookup`` is None if no configuration or option chooses rules or accepts findings; ``folders`` were checked
     whole.
     """
     if report.layouts:
@@ -184,7 +184,7 @@ def finished(
 
 
 def accounted(report: Report, found: FoundFiles) -> Report:
-    """Return the report of a run with the files that it did not check: what was found, and is nowhere in it."""
+    """Return the report of a run with the files that were found and not checked, each with its reason."""
     read = {*report.documents, *(error.file for error in report.errors)}
     left = {*(candidate.file for candidate in found.candidates), *found.others} - read
     if not left:

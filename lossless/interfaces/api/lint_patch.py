@@ -1,4 +1,4 @@
-"""Lint a patch for SONiC's config updater: the configuration after it, and what the updater does on the way."""
+"""Lint a patch for SONiC's config updater: check the patched configuration, and predict the updater's response."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _NO_RELEASE = (
 def lint_patch(
     patch: str | PathLike[str], paths: Sequence[str | PathLike[str]], options: Options = DEFAULT_OPTIONS
 ) -> Report:
-    """Check configurations as they are after a patch; the report says too what the updater answers to it.
+    """Check configurations as they are after a patch; the report also contains the updater's predicted response.
 
-    ``paths`` are the configuration of one switch, as one file or one for each ASIC. A finding that an operation of the
-    patch has to do with names it. What cannot be read or applied is among the errors.
+    ``paths`` are the configuration of one switch, as one file or one for each ASIC. A finding caused by an operation of
+    the patch names that operation. Files and operations that cannot be read or applied are in the errors.
     """
     try:
         read = read_patch(fspath(patch))

@@ -1,4 +1,4 @@
-"""What a change adds to the findings, removes and leaves, against a revision of git."""
+"""Findings that a change adds, removes and leaves, compared with a revision of git."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class _Before(NamedTuple):
-    """What lint had to say of the files of a revision, and those of them that could not be read."""
+    """The report on the files of a revision, and the files of it that could not be read."""
 
     report: Report
     documents: tuple[Document, ...]
@@ -40,11 +40,11 @@ class _Before(NamedTuple):
 def lint_since(
     revision: str, paths: Sequence[str | PathLike[str]], options: Options = DEFAULT_OPTIONS
 ) -> Report:
-    """Lint files as they are and as they were, by the configuration of today; report what was not there then.
+    """Lint files as they are now and at a revision, with the current configuration, and report new findings.
 
-    A finding is the same where rule, file and object are, or rule, file and message. One that is graver now, or of
-    another value, counts as added, and so do the places that have come to the others it shows on. ``revision`` with
-    three dots behind it is where the work since forked off, as git has it.
+    Two findings are the same if rule, file and object are equal, or rule, file and message. A finding that is more
+    severe now, or has another value, counts as added, and so do newly affected ports. ``revision`` with three dots
+    behind it means the merge base with the current commit, as in git.
 
     Raises:
         LosslessError: no repository, no such revision, or a path outside of the repository.
@@ -128,6 +128,6 @@ def _candidates(
 
 
 def _before(report: Report, files: AbstractSet[str], asked: Iterable[str]) -> _Before:
-    """Return what lint has to say of files as they were; ``files`` are those that are ours."""
+    """Return the report on a revision, limited to the documents of ``files``, with the list of unread files."""
     shown = report._replace(documents={file: report.documents[file] for file in files})
     return _Before(shown, (), (*({*asked} - files), *(error.file for error in report.errors)))

@@ -1,4 +1,4 @@
-"""What a real opensm makes of an InfiniBand subnet."""
+"""Check an InfiniBand subnet with an installed opensm."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _DEPLOYED = (".conf", ".cfg")
 def check_with_opensm(path: str | PathLike[str], options: Options = DEFAULT_OPTIONS) -> OpensmResult:
     """Check a subnet with the opensm that is installed here.
 
-    ``path`` is an intent: what render would write for it is read, and brought up on a simulated fabric; GUIDs that
-    nobody states are derived, and keys that protect the subnet are left out. Or it is an opensm.conf: it is read with
-    no fabric, as its files do not say how one is cabled.
+    ``path`` is an intent: opensm reads the files that render would write, and brings up a simulated fabric. GUIDs that
+    are not declared are derived, and keys that protect the subnet are left out. Or ``path`` is an opensm.conf: opensm
+    reads it without a fabric, because its files do not describe the cabling.
 
     Raises:
         InputError: the intent or the file cannot be read.
@@ -43,7 +43,7 @@ def check_with_opensm(path: str | PathLike[str], options: Options = DEFAULT_OPTI
 
 
 def _intended(path: str | PathLike[str], options: Options) -> tuple[Subnet, dict[str, str]]:
-    """Return the subnet that an intent declares, and what render writes for the first of its managers."""
+    """Return the subnet that an intent declares, and the files that render writes for its first subnet manager."""
     from lossless.formats.device_files.infiniband.files import files_of
     from lossless.model.fabric.infiniband.guids import with_derived_guids
 

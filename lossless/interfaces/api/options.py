@@ -1,4 +1,4 @@
-"""What a user can say about a run."""
+"""Options of a run."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ if TYPE_CHECKING:
 
 
 class Options(NamedTuple):
-    """What a user can say about a run.
+    """Options of a run.
 
     ``rdma_dscps`` names the DSCPs that must be lossless on devices without an intent; ``profile_dirs`` are
     folders of hardware profiles that add to the shipped ones. ``simulate``: lint also runs traffic.
 
-    ``select`` and ``ignore`` choose rules by code, name or family. ``configured``: what ``lossless.toml`` or
-    ``pyproject.toml`` above a file says holds for it; ``configuration`` names one that holds for all instead.
-    ``baseline`` is the file of known findings that counts instead of a configured one; empty, none counts. ``today``,
-    as 2026-12-31, ends suppressions that have a date; without it none ends.
+    ``select`` and ``ignore`` choose rules by code, name or family. ``configured``: settings of ``lossless.toml`` or
+    ``pyproject.toml`` above a file apply to it; ``configuration`` names one file that applies to all instead.
+    ``baseline`` replaces the configured file of known findings; empty means no baseline. ``today``, as 2026-12-31, ends
+    suppressions whose date has passed; without it none ends.
 
-    ``exclude`` are patterns of files and folders that are not searched, in place of those that are configured;
-    ``extend_exclude`` add to them, both from the current folder. ``force_exclude``: they hold for paths that are named
-    too; None as configured.
+    ``exclude`` replaces the configured patterns of files and folders that are not searched; ``extend_exclude`` adds
+    patterns; both are relative to the current folder. ``force_exclude``: patterns also apply to paths named on the
+    command line; None as configured.
 
-    ``per_file``: every file is checked by itself, and one that is named need not be ours. ``tell`` is told how many
-    files are done, of how many, while there is more to do.
+    ``per_file``: every file is checked by itself, and a named file of an unknown kind is not an error. ``tell`` is
+    called with the number of checked files and the total while files remain.
     """
 
     rdma_dscps: tuple[int, ...] = ()

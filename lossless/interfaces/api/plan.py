@@ -1,4 +1,4 @@
-"""Plan: what runs and what is wanted to an order of steps, each of them safe, and the files to carry them out."""
+"""Plan: an order of safe steps from the running configuration to the target, and the files that carry them out."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def plan(
     limits: PlanLimits | None = None,
     options: Options = DEFAULT_OPTIONS,
 ) -> Plan:
-    """Return the steps by which a fabric in service becomes what an intent declares, and the rollback from each.
+    """Return the steps by which a fabric in service becomes the fabric of an intent, and the rollback from each.
 
-    ``current`` is the intent that was rendered into the fabric, or files of its switches, and of its hosts too; of an
-    InfiniBand subnet it is an intent.
-    ``options.rdma_dscps`` names the DSCPs that jobs send now, where neither says so.
+    ``current`` is the intent that was rendered into the fabric, or files of its switches and hosts; for an InfiniBand
+    subnet it is an intent.
+    ``options.rdma_dscps`` names the DSCPs that jobs send now, if neither side declares them.
 
     Raises:
         InputError: something cannot be read, or the two sides do not go together.
@@ -86,7 +86,7 @@ def _fabric(intent: str | PathLike[str], options: Options) -> Fabric:
 
 
 def _running(current: Sequence[str | PathLike[str]], options: Options) -> InService:
-    """Return what is in service.
+    """Return the switches and hosts in service, from one intent or from files of devices.
 
     Raises:
         InputError: an intent beside other paths, or files that cannot be read.
@@ -141,10 +141,10 @@ def _deployed(current: Sequence[str | PathLike[str]], options: Options) -> InSer
 
 
 def write_plan(plan: Plan, out_dir: str | PathLike[str], pages: Mapping[str, str]) -> tuple[str, ...]:
-    """Write a plan below a folder: ``plan.json``, a folder a step with what carries it out, and pages for people.
+    """Write a plan below a folder: ``plan.json``, a folder with the files to carry out each step, and pages for people.
 
-    ``pages`` are further texts by their names. All files are written or none; what an earlier plan wrote there and this
-    one does not goes.
+    ``pages`` are further texts by their names. All files are written or none; files of an earlier plan that this one
+    does not contain are removed.
 
     Raises:
         RenderError: the folder cannot be written.
@@ -191,7 +191,7 @@ def plan_progress(
 
 
 def _require_known_rows(running: Mapping[str, Document]) -> None:
-    """Refuse configurations of systems that take sessions: a plan has what they do, and no rows of theirs.
+    """Refuse configurations of systems that take sessions: a plan stores their behavior, not their rows.
 
     Raises:
         InputError: there are some.
@@ -203,10 +203,10 @@ def _require_known_rows(running: Mapping[str, Document]) -> None:
 
 
 def _read_plan(file: str) -> Mapping[str, Any]:
-    """Return what a plan.json holds.
+    """Return the content of a plan.json.
 
     Raises:
-        InputError: there is none, or it is no plan of this version.
+        InputError: the file is missing, or is not a plan of this version.
     """
     from lossless.checks.plan.plan import VERSION
     from lossless.ground.documents import load

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 
 class RenderResult(NamedTuple):
-    """What a render did: the files below the output folder, and what the rules reported first.
+    """The files that a render writes below the output folder, and the report of the rules before it.
 
-    ``files`` is empty where errors refused the render; ``changed`` names what differs from what was there,
-    ``notes`` what is not rendered and why. ``plans`` says of each switch what it takes to bring it there, where
-    a patch was asked for; ``differences`` is what differs, as unified diffs, where that was asked for.
+    ``files`` is empty if errors refused the render; ``changed`` names files that differ from the existing tree;
+    ``notes`` lists parts that are not rendered, with the reason. ``plans`` contains the update plan of each switch,
+    if a patch was requested; ``differences`` contains unified diffs, if requested.
     """
 
     files: tuple[str, ...]
@@ -54,11 +54,11 @@ def render(
     """Write the configuration of every switch and host of an intent below ``out_dir``.
 
     ``base_dir`` holds each switch's own file, ``DIR/<device>/config_db.json``; the result is then complete.
-    Without it only the owned tables are written, as ``qos.json``. ``extras`` are made beside a complete file: the
-    owned tables for ``config load``, a patch for ``config apply-patch``, a rollback; ``telemetry`` is made of the
-    intent alone: what the fabric is watched with. With ``check`` or ``diff`` nothing is written. A fabric with errors
-    is refused: its findings are in the report and no file is written. A base in whose place the result would come is
-    overwritten with ``overwrite_base`` alone.
+    Without it only the owned tables are written, as ``qos.json``. ``extras`` are written beside a complete file: the
+    owned tables for ``config load``, a patch for ``config apply-patch``, a rollback; ``telemetry`` needs the intent
+    only and writes the monitoring configuration of the fabric. With ``check`` or ``diff`` nothing is written. A fabric
+    with errors is refused: its findings are in the report and no file is written. A base file at the path of an output
+    file is overwritten only with ``overwrite_base``.
 
     Raises:
         InputError: the intent or a base cannot be read.
@@ -122,12 +122,12 @@ def _result(made: RenderOutcome, report: Report, notes: tuple[str, ...], *, writ
 def _subnet_files(
     subnet: Subnet, document: Document, *, telemetry: bool
 ) -> tuple[tuple[PlannedFile, ...], tuple[str, ...]]:
-    """Return the files of a subnet, what it is watched with where that is asked for, and what is not rendered.
+    """Return the files of a subnet, its monitoring files if ``telemetry`` is set, and notes on parts not rendered.
 
     Keys that protect it are those of the environment.
 
     Raises:
-        InputError: what cannot be written as it is stated, or a key that is missing, each located.
+        InputError: a declared value that cannot be written, or a missing key; each has its location.
     """
     import os
 
@@ -145,7 +145,7 @@ def _subnet_files(
 
 
 def sound(document: Document, options: Options) -> tuple[Report, Declaration]:
-    """Return what the rules say of an intent, and what it declares; nothing where errors refuse it.
+    """Return the report of the rules on an intent, and its declaration; the declaration is empty if there are errors.
 
     Raises:
         InputError: the intent cannot be read.
@@ -158,7 +158,7 @@ def sound(document: Document, options: Options) -> tuple[Report, Declaration]:
 
 
 def sound_fabric(document: Document, options: Options) -> tuple[Report, Fabric | None]:
-    """Return what the rules say of an intent, and its fabric; None where errors refuse it.
+    """Return the report of the rules on an intent, and its fabric; None instead of the fabric if there are errors.
 
     Raises:
         InputError: the intent cannot be read, or declares a subnet.

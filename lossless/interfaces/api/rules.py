@@ -1,4 +1,4 @@
-"""The rules: what each demands and why, and the words that select them."""
+"""The rules: the requirement and the reason of each, and the words that select them."""
 
 from __future__ import annotations
 

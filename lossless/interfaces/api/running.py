@@ -1,4 +1,4 @@
-"""Running devices: captures at some paths, beside what fabrics want of the same devices."""
+"""Running devices: captures at some paths, beside the intended configuration of the same devices."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class CapturedState(NamedTuple):
-    """What lies at some paths, and at those of an earlier time; ``problems`` are what could not be read of both."""
+    """The captures at some paths and at those of an earlier time; ``problems`` lists unreadable files of both."""
 
     now: CaptureInputs
     before: CaptureInputs
@@ -50,7 +50,7 @@ class CapturedState(NamedTuple):
 
 
 def captured_state(paths: Paths, since: Paths, purpose: str) -> CapturedState:
-    """Return what captures at some paths say; where none do that is a problem: silence would look like health."""
+    """Return the captures at some paths; a path without captures is a problem, as silence would look like health."""
     from lossless.formats.inputs.captures import gather_captures
 
     now, before = gather_captures(paths), gather_captures(since)
@@ -69,7 +69,7 @@ def captured_state(paths: Paths, since: Paths, purpose: str) -> CapturedState:
 
 
 def _of_other_devices(since: Paths, now: CaptureInputs, before: CaptureInputs) -> Iterator[Problem]:
-    """Yield that earlier captures are of none of the devices of the later ones: nothing would be compared."""
+    """Yield a problem if the earlier captures share no device with the later ones: nothing would be compared."""
     earlier, later = ({device.name for device in each.devices} for each in (before, now))
     if earlier and later and not earlier & later:
         said = f"earlier captures of {listed(sorted(earlier))}, and later ones of {listed(sorted(later))}"
@@ -78,7 +78,7 @@ def _of_other_devices(since: Paths, now: CaptureInputs, before: CaptureInputs) -
 
 
 def _of_the_same_time(now: CaptureInputs, before: CaptureInputs) -> Iterator[Problem]:
-    """Yield that files are named as captures of both times: nothing is counted from a capture to itself."""
+    """Yield a problem for files that are named as captures of both times: their counters cannot have grown."""
     later = {os.path.realpath(file) for file in now.documents}
     both = [file for file in before.documents if os.path.realpath(file) in later]
     if both:
@@ -88,7 +88,7 @@ def _of_the_same_time(now: CaptureInputs, before: CaptureInputs) -> Iterator[Pro
 
 
 def intended_by(fabrics: Sequence[Fabric]) -> Intended:
-    """Return what fabrics want, by device."""
+    """Return the switches, host QoS and links that fabrics declare, by device."""
     from lossless.checks.lint.running import Intended
 
     return Intended(

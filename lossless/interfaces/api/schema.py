@@ -1,6 +1,6 @@
-"""JSON Schemas of intents and of ``lossless.toml``, and what that of intents says of a key.
+"""JSON Schemas of intents and of ``lossless.toml``, and the description of a key of an intent.
 
-A path is that of a value in an intent, an index for an item of a list. Without a ``transport`` that is known, keys are
+A path is that of a value in an intent, with an index for an item of a list. Without a known ``transport``, keys are
 those of any intent.
 """
 
@@ -45,16 +45,16 @@ class IntentKey(NamedTuple):
 
 
 class IntentValues(NamedTuple):
-    """What a value of an intent can be: words of which it is one, and examples of other values."""
+    """The values that a key of an intent accepts: the words to choose from, and examples of other values."""
 
     choices: tuple[str, ...]
     examples: tuple[str, ...]
 
 
 def intent_key(path: Path, transport: str | None = None) -> IntentKey | None:
-    """Return what the schema says of a key, or of the key whose values have names where a name is at the path.
+    """Return the schema's description of a key; for a user-chosen name, the description of the key above it.
 
-    Returns None where there is no such key.
+    Returns None if there is no such key.
     """
     if not path:
         return None
@@ -78,7 +78,7 @@ def intent_keys(path: Path, transport: str | None = None) -> tuple[IntentKey, ..
 
 
 def intent_values(path: Path, transport: str | None = None) -> IntentValues:
-    """Return what can be written as the value at a path."""
+    """Return the words and examples that are valid as the value at a path."""
     from lossless.formats.intent.schema_values import words, written
 
     choices = tuple(dict.fromkeys(word for schema in _schemas_at(path, transport) for word in words(schema)))
@@ -105,7 +105,7 @@ def _described(path: Path, schema: Schema) -> IntentKey:
 
 
 def _schemas_at(path: Path, transport: str | None) -> list[Schema]:
-    """Return the schemas of the forms that the value at a path can have, none where nothing can be there."""
+    """Return the schemas of the forms that the value at a path can have; empty if no value is allowed there."""
     from lossless.formats.intent.schema_values import forms
 
     schemas = _schemas_of_intents(transport)
@@ -120,7 +120,7 @@ def _schema() -> Schema:
 
 
 def _schemas_of_intents(transport: str | None) -> list[Schema]:
-    """Return the schemas of intents of a transport, those of all where it is none."""
+    """Return the schemas of intents of a transport, or of all transports for None."""
     from lossless.formats.intent.schema_values import forms, words
 
     every = list(forms(_schema()))

@@ -45,13 +45,13 @@ def simulate(
     *,
     captures: Sequence[str | PathLike[str]] = (),
 ) -> tuple[SimulationResult, ...]:
-    """Say whether the thresholds of a fabric are safe: by closed forms, and by runs where ``ask`` says which.
+    """Evaluate whether the thresholds of a fabric are safe: by closed forms, and by simulation if ``ask`` is given.
 
     ``captures`` are files or folders of running state, whose watermarks are compared with both.
 
     Raises:
         InputError: the intent or configuration cannot be read.
-        ScenarioError: what is asked cannot be, or would take too long.
+        ScenarioError: the requested scenario is impossible, or would take too long.
     """
     from lossless.analysis.buffers.verdict import fabric_verdict
     from lossless.analysis.simulation.study.result import SimulationResult
@@ -80,7 +80,7 @@ def _with_peaks(
     captures: Sequence[str | PathLike[str]],
     options: Options,
 ) -> tuple[SimulationResult, ...]:
-    """Return results with what switches measured beside them; as they are where no captures are named."""
+    """Return results with the watermarks that switches measured; unchanged if there are no captures."""
     if not captures:
         return tuple(results)
     from lossless.checks.thresholds.peaks import compared_peaks
@@ -98,7 +98,7 @@ def _with_peaks(
 
 
 def why_not_simulated() -> str | None:
-    """Return why the packet-level model cannot be run here, None where it can."""
+    """Return the reason why the packet-level model cannot run on this machine, None if it can."""
     from lossless.analysis.simulation.study.answer import why_not
 
     return why_not()

@@ -36,16 +36,16 @@ def sweep(
 ) -> tuple[Sweep, ...]:
     """Try every setting of ``grid``, each with the traffic of ``ask``, by default an incast, one seed.
 
-    A lossless class is followed for ``horizon_ns`` (3 ms where None), a lossy one until its transfers have ended or can
+    A lossless class is simulated for ``horizon_ns`` (3 ms for None), a lossy one until its transfers have ended or can
     be harmless no more.
 
     Any ``executor`` of :mod:`concurrent.futures` may do the work, or a ``cluster`` of dask.distributed: ``local`` or
     ``local:N`` for processes of this machine, or the address of a scheduler; else threads do. ``waiting`` is called
-    where that scheduler has no worker yet.
+    while that scheduler has no worker yet.
 
     Raises:
         InputError: the intent or configuration cannot be read.
-        ScenarioError: what is asked cannot be, would take too long, or numba is missing.
+        ScenarioError: the requested scenario is impossible or would take too long, or numba is missing.
         QuantityError: a cluster that has no meaning.
         ProgramError: no scheduler answers, it is lost, or a worker has another version than this.
         LosslessError: dask.distributed is missing.

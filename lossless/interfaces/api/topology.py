@@ -1,4 +1,4 @@
-"""Topology: a fabric in numbers, what it can carry, and a picture of it; what moves when its declaration changes."""
+"""Topology: a fabric in numbers, its capacity and its picture; the cables that move when its declaration changes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def topology(path: str | PathLike[str], options: Options = DEFAULT_OPTIONS) -> Topology:
-    """Return what an intent amounts to: devices by product, links by tier, ports used and free, and capacity.
+    """Return a summary of the fabric of an intent: devices by product, links by tier, ports used and free, capacity.
 
     Raises:
         InputError: no intent, or one that cannot be resolved.
@@ -35,7 +35,7 @@ def topology(path: str | PathLike[str], options: Options = DEFAULT_OPTIONS) -> T
 def moves(
     path: str | PathLike[str], against: str | PathLike[str], options: Options = DEFAULT_OPTIONS
 ) -> RecablingPlan:
-    """Return what an intent changes of the current one: devices renamed, added and removed, and cables moved.
+    """Return the changes from the current intent to another: devices renamed, added and removed, and cables moved.
 
     Raises:
         InputError: one of the two is no intent, or cannot be resolved.

@@ -53,7 +53,8 @@ def trace(
     ``source`` and ``target`` are names like ``host1``, ``host1:port2`` or ``leaf1:Ethernet0``, on a single
     device ``Ethernet0``; ``via`` is a switch that the path must cross.
     ``captures`` are files or folders of running state: hops and hosts then have the counters of the packet's class, and
-    what rules say of them; ``since`` are captures of the same devices at an earlier time: counters count from there.
+    the findings of rules on them; ``since`` are captures of the same devices at an earlier time: counters count from
+    there.
 
     Raises:
         InputError: the intent or a configuration cannot be read, or there is not exactly one fabric.
@@ -128,7 +129,7 @@ def _outside(fabric: Fabric, lookup: ConfigurationLookup) -> dict[str, frozenset
 
 
 def _running(captured: CapturedState, fabrics: Sequence[Fabric], options: Options) -> RunningTrace:
-    """Return devices with captures, beside the fabric that is traced, and what rules say of them."""
+    """Return the captured devices of the traced fabrics, with the findings of rules on them."""
     from lossless.checks.lint.running import verified
     from lossless.checks.trace.running import RunningTrace
 

@@ -1,4 +1,4 @@
-"""Verify: captures of running switches, hosts and subnets, compared with what is configured and intended."""
+"""Verify: compare captures of running switches, hosts and subnets with their configuration and intent."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def verify(
     since: Sequence[str | PathLike[str]] = (),
     options: Options = DEFAULT_OPTIONS,
 ) -> Report:
-    """Return what captures at some paths show, against the configurations and the intent among them.
+    """Compare the captures at some paths with the configurations and the intent among them, and return the findings.
 
     ``since`` are captures of the same devices at an earlier time: counters then count from there.
     """

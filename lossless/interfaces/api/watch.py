@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 class Watch:
-    """Files that are checked more than once; only what has changed in between costs time again.
+    """Files that are checked repeatedly; a check costs time only for files that have changed.
 
-    A change of a configuration, a baseline or a folder of hardware profiles counts as one of every file.
+    A change of a configuration, a baseline or a folder of hardware profiles counts as a change of every file.
     """
 
     def __init__(self, paths: Sequence[str | PathLike[str]], options: Options = DEFAULT_OPTIONS) -> None:
@@ -35,16 +35,16 @@ class Watch:
 
     @property
     def files(self) -> int:
-        """How many files are looked at."""
+        """The number of watched files."""
         return len(self._files)
 
     def lint(self) -> Report:
-        """Check what lies at the paths now."""
+        """Check the files that are at the paths now."""
         self.changed()
         return lint_at(self._paths, self._options, self._cache.check)
 
     def changed(self) -> bool:
-        """Return whether anything is not as it was when this was asked last."""
+        """Return whether any watched file has changed since the last call."""
         from lossless.checks.lint.cache import mark_of
         from lossless.interfaces.api.discovery import found_at
 

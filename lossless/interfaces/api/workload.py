@@ -1,4 +1,4 @@
-"""Workload: what a collective puts on a fabric, how long that takes, and whether buffers are safe."""
+"""Workload: the traffic of a collective on a fabric, its duration, and whether buffers are safe."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ __all__ = ["ALGORITHMS", "COLLECTIVE", "COLLECTIVES", "Workload", "evaluate_work
 
 
 def workload(path: str | PathLike[str], asked: Workload, options: Options = DEFAULT_OPTIONS) -> Estimate:
-    """Say what a collective puts on the fabric of an intent, and how long it takes at line rate.
+    """Return the traffic that a collective puts on the fabric of an intent, and its duration at line rate.
 
     Raises:
         InputError: the intent cannot be read, or there is not exactly one.
-        ScenarioError: the fabric has not the GPUs that are asked for, or no storage that is asked about.
-        QuantityError: an algorithm that the collective has not.
+        ScenarioError: the fabric lacks the requested GPUs, or has no storage.
+        QuantityError: an algorithm that the collective does not have.
     """
     from lossless.analysis.topology.subnet import COMPUTE, subnet_fabric
     from lossless.analysis.workloads.estimate import estimate
@@ -41,14 +41,14 @@ def workload(path: str | PathLike[str], asked: Workload, options: Options = DEFA
 def evaluate_workload(
     path: str | PathLike[str], asked: Workload, ask: SimulationRequest, options: Options = DEFAULT_OPTIONS
 ) -> tuple[Estimate, WorkloadVerdict]:
-    """Say that, and whether the buffers are safe: the packet-level model runs the fan-in of each port.
+    """Return the estimate of :func:`workload`, and whether buffers are safe: the model runs the fan-in of each port.
 
-    ``ask`` says how far to go; its question is that of the workload.
+    ``ask`` sets the effort of the simulation; its scenario is replaced by that of the workload.
 
     Raises:
         InputError: the intent cannot be read, or there is not exactly one.
         ScenarioError: as :func:`workload`.
-        QuantityError: an algorithm that the collective has not.
+        QuantityError: an algorithm that the collective does not have.
     """
     from lossless.analysis.workloads.estimate import estimate
     from lossless.analysis.workloads.verdict import workload_verdict

@@ -15,11 +15,11 @@ _GARBAGE_THRESHOLD = 50_000
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code: 0 clean, 1 findings, 2 something could not be done.
+    """Run one command and return its exit code: 0 clean, 1 findings, 2 the command could not do its work.
 
     Without ``argv`` the process is ours: its arguments are taken, and its garbage collector is kept from
     walking over modules that live as long as the process, which costs as much as starting Python. Plugins of
-    pydantic that other packages bring are left out: none of them has to see what is read here.
+    pydantic that other packages install are left out: they must not see the inputs read here.
     """
     import gc
     import os

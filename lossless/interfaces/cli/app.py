@@ -178,7 +178,7 @@ def _run(argv: Sequence[str] | None) -> int:
 
 
 def _tell(error: click.ClickException) -> None:
-    """Write what click refuses, with the usage of the command."""
+    """Write an error of click, with the usage of the command."""
     from io import StringIO
 
     # A line break in an argument starts no line.

@@ -44,7 +44,7 @@ def command(
     """Record a baseline of current findings.
 
     PATH is a file or a folder to search; the default is the current folder. A finding is identified by file, object and
-    code, never by line. What the baseline lists of other files stays.
+    code, never by line. Entries of the baseline about other files stay.
     """
     from lossless import api
     from lossless.ground.documents.atomic import require_writable

@@ -1,4 +1,4 @@
-"""``lossless completion``: what makes a shell complete our commands, options, files and rules."""
+"""``lossless completion``: the code that makes a shell complete commands, options, files and rules."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lossless.interfaces.cli.options import OneOf
 from lossless.interfaces.cli.terminal import next_step, out
 
 VARIABLE = "_LOSSLESS_COMPLETE"
-"""What a shell sets when it asks ``lossless`` how a line can go on."""
+"""The environment variable with which a shell requests the completions of a line."""
 
 _LASTING = {
     "bash": """echo 'eval "$(lossless completion bash)"' >> ~/.bashrc  # for every new shell""",

@@ -1,4 +1,4 @@
-"""``lossless diff``: what runs on a switch against what its intent declares."""
+"""``lossless diff``: the running configuration of a switch against its intent."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ def command(
     profile_dirs: tuple[str, ...],
     selection: LintSelection,
 ) -> int:
-    """Say how running switches have drifted from their intent.
+    """Report how running switches have drifted from their intent.
 
     CONFIG_DB is the file of a switch, of SONiC or of a system that lossless formats lists; several files, or a folder
-    of them, are compared with all switches of the intent. INTENT is a file or a folder that holds fabric.yaml. What
-    render sets is compared by meaning. A patch is written only where the switch's own updater accepts all of it. Exit
-    codes: 0 no drift, 1 drift, 2 not compared, or no patch where one was asked for.
+    of them, are compared with all switches of the intent. INTENT is a file or a folder that holds fabric.yaml. Settings
+    that render writes are compared by meaning. A patch is written only if the switch's own updater accepts all of it.
+    Exit codes: 0 no drift, 1 drift, 2 not compared, or no patch although one was requested.
     """
     options = selection.added_to(api_options((), profile_dirs))
     # pathlib costs a tenth of an interpreter's start.
@@ -135,7 +135,7 @@ def _print(drift: Drift, output_format: str, *, verbose: bool) -> None:
 
 
 def _print_count(drift: Drift) -> None:
-    """Say how the device differs."""
+    """Print the number of differences of a device."""
     count = len(drift.rows)
     if not count:
         form = (
@@ -152,7 +152,7 @@ def _print_count(drift: Drift) -> None:
 
 
 def _print_update(drift: Drift) -> None:
-    """Say how the device can be brought in line."""
+    """Print how the device can be brought in line."""
     update = drift.change
     if update is None and drift.rows:
         notice("no patch: such a switch is brought there by the file that render writes for it")

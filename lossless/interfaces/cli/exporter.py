@@ -67,7 +67,7 @@ def command(
 
     Runs on the switch, or where its redis can be reached, and reads its databases for each scrape: PFC frames and
     ECN marks by priority and queue, the PFC watchdog, drops, and watermarks of queues, priority groups and pools. It
-    never writes. What a database does not say is absent, and so are counters whose polling is off.
+    never writes. Values that a database lacks are absent, and so are counters whose polling is off.
 
     \b
     lossless exporter --listen 192.0.2.10:10163
@@ -97,7 +97,7 @@ def command(
 
 
 def _telling(make: Callable[[], bytes], unanswered: Callable[[], Iterable[str]]) -> Callable[[], bytes]:
-    """Return what makes an exposition, and says of each database that gives no answer why, once until it does."""
+    """Return a function that makes an exposition, and reports each database without an answer once until it answers."""
     told: set[str] = set()
 
     def exposition() -> bytes:

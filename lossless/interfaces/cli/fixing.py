@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def fixed(paths: tuple[str, ...], options: Options, *, unsafe: bool) -> Report:
-    """Fix files, say how many findings were, and return what is left."""
+    """Fix files, print the number of fixed findings, and return the report of the remaining ones."""
     from lossless import api
 
     done = api.fix(paths, options, unsafe=unsafe)
@@ -24,7 +24,7 @@ def fixed(paths: tuple[str, ...], options: Options, *, unsafe: bool) -> Report:
 
 
 def show_diff(paths: tuple[str, ...], options: Options, *, unsafe: bool) -> int:
-    """Print what would change as a unified diff; return the exit code."""
+    """Print the changes of a fix as a unified diff; return the exit code."""
     from difflib import unified_diff
 
     from lossless import api

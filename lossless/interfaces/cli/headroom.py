@@ -1,4 +1,4 @@
-"""``lossless headroom``: the headroom calculation, term by term, beside what is configured."""
+"""``lossless headroom``: the headroom calculation, term by term, beside the configured headroom."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def command(
     quiet: bool,
     **given: Any,
 ) -> int:
-    """Show the headroom calculation beside what is configured.
+    """Show the headroom calculation beside the configured headroom.
 
     Three independent methods: the vendor's row, SONiC's formula, and a floor by physics. With PATH, an intent,
     a config_db.json or a folder of them: every kind of lossless port with its margins; --port adds the calculation.
@@ -164,7 +164,7 @@ def _stated(given: dict[str, Any]) -> HeadroomInputs:
 
 
 def _say_unused(asked: set[str], given: dict[str, Any]) -> None:
-    """Say which options counted nowhere: SONiC has no formula for the chip, or one that does not ask for them."""
+    """Report options without an effect: SONiC has no formula for the chip, or its formula does not use them."""
     unused = [option for name, option, of in _OF_THE_FORMULA if given[name] is not None and of not in asked]
     if unused:
         notice(f"{', '.join(unused)}: not used here, by any method")

@@ -63,11 +63,11 @@ def command(
     quiet: bool,
     profile_dirs: tuple[str, ...],
 ) -> int:
-    """Write the intent that deployed configurations amount to.
+    """Write the intent that describes deployed configurations.
 
     CONFIG are config_db.json files, configurations of Arista EOS, NVIDIA NVUE or Cisco NX-OS, or folders of them. The
-    intent declares what most ports have; every field
-    of the tables that rendering owns is compared, and what does not come back the same is listed with its reason.
+    intent declares the settings of most ports; every field of the tables that rendering owns is compared, and each
+    field that does not come back the same is listed with its reason.
     Exit codes: 0 imported, 1 imported but refused by render, 2 not imported.
     """
     from lossless import api

@@ -1,4 +1,4 @@
-"""What ``lossless profiles`` shows of InfiniBand hardware."""
+"""The part of ``lossless profiles`` about InfiniBand hardware."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _UNKNOWN = "unknown"
 
 
 def laid_out(rows: Sequence[Sequence[str]]) -> str:
-    """Return rows of facts, as wide as what a person reads them on."""
+    """Return rows of facts, wrapped to the width of the terminal."""
     return facts(rows, style_for(sys.stdout), "  ")
 
 
@@ -33,7 +33,7 @@ def infiniband_overview(hardware: Hardware) -> Iterator[str]:
 
 
 def infiniband_switch_lines(switch: InfinibandSwitchProfile) -> Iterator[str]:
-    """Yield what is known of an InfiniBand switch."""
+    """Yield the facts of an InfiniBand switch."""
     yield f"{switch.name}: {switch.vendor} {switch.product}"
     yield laid_out(
         [
@@ -47,7 +47,7 @@ def infiniband_switch_lines(switch: InfinibandSwitchProfile) -> Iterator[str]:
 
 
 def hca_lines(hca: HcaProfile) -> Iterator[str]:
-    """Yield what is known of an InfiniBand adapter."""
+    """Yield the facts of an InfiniBand adapter."""
     yield f"{hca.name}: {hca.product}"
     yield laid_out(
         [

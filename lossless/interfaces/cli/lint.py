@@ -137,7 +137,7 @@ def _go_on(report: Report, paths: tuple[str, ...]) -> None:
 
 
 def _announce() -> None:
-    """Say what a person must know before traffic is run: that it cannot be, or that it takes a moment."""
+    """Report before simulations that they are not available, or that compilation takes a moment."""
     from lossless.interfaces.api.simulate import is_compiled, why_not_simulated
     from lossless.interfaces.cli.progress import compiling
 
@@ -159,14 +159,14 @@ def exit_code(report: Report, fail_on: str) -> int:
 
 
 def failing(fail_on: str) -> tuple[Severity, ...]:
-    """Return the severities that make a run fail, none where it never shall."""
+    """Return the severities that make a run fail; empty if none does."""
     return SEVERITIES[: [*SEVERITIES].index(fail_on) + 1] if fail_on in SEVERITIES else ()
 
 
 def _check(
     paths: tuple[str, ...], stdin_filename: str | None, options: Options, since: str | None, *, quiet: bool
 ) -> tuple[Report, dict[str, str]]:
-    """Return the report, and the text of what came from standard input."""
+    """Return the report, and the text read from standard input."""
     from lossless import api
 
     if "-" not in paths:
@@ -194,7 +194,7 @@ def _standard_input() -> bytes:
 
 
 def _check_files(paths: tuple[str, ...], options: Options, since: str | None, *, quiet: bool) -> Report:
-    """Check what is on disk; a person who waits for long sees how far it is."""
+    """Check files on disk; a long run shows its progress on a terminal."""
     from lossless import api
 
     def check(options: Options) -> Report:
@@ -212,7 +212,7 @@ def _check_files(paths: tuple[str, ...], options: Options, since: str | None, *,
 
 
 def _texts(raw: bytes, file: str) -> dict[str, str]:
-    """Return the text of standard input, to show the line of a problem; nothing where it is no text."""
+    """Return the text of standard input, to show the line of a problem; empty if it is not text."""
     from lossless.ground.documents.text import decode
 
     try:

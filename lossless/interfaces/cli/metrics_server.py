@@ -64,7 +64,7 @@ class MetricsServer(ThreadingHTTPServer):
             self._free.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002
-        """Say what failed, unless it is the client that went away or hung."""
+        """Report an error of a request, unless the client went away or hung."""
         error = sys.exception()
         if not isinstance(error, OSError):
             problem(f"lossless: a request failed: {type(error).__name__}: {error}")
@@ -91,8 +91,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def version_string(self) -> str:
-        """Return how the server calls itself: no versions, which are nobody's business."""
+        """Return the name of the server without versions, which clients need not see."""
         return "lossless"
 
     def log_message(self, *_: Any) -> None:
-        """Log nothing: a scrape every few seconds is no news."""
+        """Log nothing: regular scrapes need no log lines."""

@@ -1,4 +1,4 @@
-"""The last line of a command: where its files are, and what to run next."""
+"""The last line of a command: where its files are, and the next command."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _INTENTS = (".yaml", ".yml")
 
 
 def then(command: str, *words: str, quiet: bool = False, because: str = "") -> None:
-    """Say which command comes next, its words quoted for a shell, and what it does, as a comment."""
+    """Print the next command, its words quoted for a shell, with its purpose as a comment."""
     what = f"  # {because}" if because else ""
     next_step(" ".join(["lossless", command, *map(quote, words)]) + what, quiet=quiet)
 
@@ -30,7 +30,7 @@ def is_intent(path: str) -> bool:
 
 
 def render_onto(intent: str, files: Mapping[str, str], *, quiet: bool) -> None:
-    """Say how an intent is rendered, onto the ``files`` of devices where they lie as those of a base do."""
+    """Print the command that renders an intent, with the ``files`` of devices as bases if they lie as bases do."""
     folders = {file.removesuffix(f"{device}/config_db.json") for device, file in files.items()}
     base = folders.pop()
     is_base = not folders and all(file.endswith("/config_db.json") for file in files.values())
@@ -54,7 +54,7 @@ def after_lint(report: Report, paths: Sequence[str]) -> None:
 def after_verdict(
     path: str, overall: Sequence[str], *, quiet: bool, other_classes: Sequence[str] = ()
 ) -> None:
-    """Point at the places of what is unsafe; what is safe goes on with a class not run, or with all other checks."""
+    """Print the next command: for an unsafe verdict lint with places; else a class not run, or all other checks."""
     if any(verdict != "safe" for verdict in overall):
         then("lint", path, "--simulate", quiet=quiet, because="shows where the values are set")
     elif other_classes:

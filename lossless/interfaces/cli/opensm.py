@@ -1,4 +1,4 @@
-"""``lossless opensm``: what a real opensm makes of an InfiniBand subnet, on a simulated fabric."""
+"""``lossless opensm``: checks an InfiniBand subnet with a real opensm, on a simulated fabric."""
 
 from __future__ import annotations
 

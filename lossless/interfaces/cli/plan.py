@@ -1,4 +1,4 @@
-"""``lossless plan``: the order of steps in which a fabric in service becomes what an intent declares."""
+"""``lossless plan``: the order of steps from a fabric in service to the fabric of an intent."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def command(
 
 
 def pages(plan: Plan) -> dict[str, str]:
-    """Return what people read of a plan, by file: Markdown and a picture."""
+    """Return the pages of a plan for people, by file: Markdown and a picture."""
     from lossless.output.report.plan_markdown import plan_markdown
     from lossless.output.report.plan_picture import plan_picture
 

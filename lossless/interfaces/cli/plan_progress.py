@@ -1,4 +1,4 @@
-"""``lossless lint --plan DIR``: how far switches are in a plan, and what of them is neither old nor new."""
+"""``lossless lint --plan DIR``: the progress of switches in a plan, and rows that are neither old nor new."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def command(name: str | None, profile_dirs: tuple[str, ...]) -> None:
     """Show the known hardware, with sources.
 
     Without NAME, all switches and network adapters by the names that an intent uses, those of InfiniBand last; with
-    NAME, what is known of that one.
+    NAME, all facts about that product.
     """
     from lossless import api
 
@@ -62,7 +62,7 @@ def overview(hardware: Hardware) -> Iterator[str]:
 
 
 def details(hardware: Hardware) -> Iterator[str]:
-    """Yield what is known of each product, with sources."""
+    """Yield the facts of each product, with sources."""
     for switch in hardware.switches:
         yield from _switch(switch)
     for nic in hardware.nics:

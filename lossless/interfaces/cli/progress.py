@@ -18,7 +18,7 @@ _PAUSE_S = 0.1
 class LongRun:
     """Shows, after a second, how many files are checked.
 
-    It is drawn when it is told of one: no thread is there while processes start.
+    It is drawn when a finished file is reported: no thread exists while processes start.
     """
 
     def __init__(self, now: float | None = None) -> None:
@@ -27,7 +27,7 @@ class LongRun:
         self._task: Any = None
 
     def __call__(self, done: int, of: int) -> None:
-        """Show how many are done, unless that was shown a moment ago."""
+        """Show how many are done, unless the display is less than a moment old."""
         now = monotonic()
         if now < self._next_s:
             return
@@ -56,12 +56,12 @@ class LongRun:
 
 
 def compiling() -> None:
-    """Say that the model is compiled."""
+    """Report that the model is compiled."""
     problem("compiling the packet-level model: about ten seconds, once for each version")
 
 
 class ProgressBar:
-    """A progress bar on a terminal, nothing elsewhere or where it shall be quiet."""
+    """A progress bar on a terminal; no output elsewhere or with ``quiet``."""
 
     def __init__(self, what: str, *, quiet: bool = False) -> None:
         self._what = what

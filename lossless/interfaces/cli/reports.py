@@ -33,7 +33,7 @@ _GATES: dict[str, Form] = {
 
 
 def draw(file: str, svg: str) -> None:
-    """Write a picture to a file, and say so.
+    """Write a picture to a file, and report it.
 
     Raises:
         LosslessError: the file system refuses.
@@ -134,7 +134,7 @@ def rendered(form: str, report: Report, failing: tuple[Severity, ...]) -> Report
 def _write_files(
     report: Report, texts: Mapping[str, str], reporting: ReportOptions, failing: tuple[Severity, ...]
 ) -> bool:
-    """Write the files that are wanted, all or none; say why where they cannot be."""
+    """Write the requested files, all or none; report why if they cannot be written."""
     from lossless.ground.basics.errors import RenderError
     from lossless.ground.documents.atomic import write_all
 
@@ -154,7 +154,7 @@ def _write_files(
 
 
 def _require_apart(report: Report, paths: Iterable[str]) -> None:
-    """Refuse to write a report over what it is about.
+    """Refuse to write a report over a file that it reports on.
 
     Raises:
         RenderError: a path is a file that was checked, or would have been.
@@ -170,7 +170,7 @@ def _require_apart(report: Report, paths: Iterable[str]) -> None:
 
 
 def _told(form: str, made: ReportText) -> str:
-    """Return the text of a report, and say what it leaves out."""
+    """Return the text of a report, and print its notices about omitted parts."""
     for notice in made.notices:
         problem(f"{form}: {notice}")
     return made.text
@@ -191,7 +191,7 @@ def _plain_text(report: Report, texts: Mapping[str, str], reporting: ReportOptio
 
 
 def _changed(report: Report, style: TextStyle) -> Iterator[str]:
-    """Yield what a change removes and leaves, where one was compared, and what the updater answers to a patch."""
+    """Yield the findings that a change removes and leaves, if one was compared, and the updater's answer to a patch."""
     if report.change is not None and not style.brief:
         from lossless.output.report.lint.change_text import change_text
 
@@ -221,7 +221,7 @@ def _counts(report: Report, style: TextStyle, *, verbose: bool) -> Iterator[str]
 
 
 def _run_context(failing: tuple[Severity, ...]) -> RunContext:
-    """Return what reports for other programs need to know of this run."""
+    """Return the facts of this run for reports to other programs."""
     from pathlib import Path
 
     from lossless.output.report.lint.run_context import RunContext
@@ -262,7 +262,7 @@ def _line_text(report: Report, texts: Mapping[str, str]) -> LineText:
 
 
 def nothing_to_compare(report: Report) -> bool:
-    """Return whether errors of an intent leave nothing to compare with, and say so."""
+    """Return whether errors of an intent prevent a comparison, and report it."""
     if not any(finding.severity == "error" for finding in report.findings):
         return False
     report_text(report, {})

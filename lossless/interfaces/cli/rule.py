@@ -18,7 +18,7 @@ from lossless.output.report.columns import wrapped_markdown
 def command(rule: str) -> None:
     """Explain one rule.
 
-    What it finds, why that breaks a lossless fabric, and how to fix it; by code (WD001) or by name
+    The page describes the fault, why it breaks a lossless fabric, and how to fix it; by code (WD001) or by name
     (watchdog-missing).
     """
     from lossless import api

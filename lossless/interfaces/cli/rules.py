@@ -17,7 +17,7 @@ from lossless.output.report.columns import facts, markdown_table
 def command(output_format: str) -> None:
     """List all rules.
 
-    Code, name, severity and what each one demands.
+    Code, name, severity and requirement of each.
     """
     from lossless import api
 

@@ -1,4 +1,4 @@
-"""``lossless schema``: what editors complete and check intents and configurations by."""
+"""``lossless schema``: the JSON Schemas by which editors complete and check intents and configurations."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def command(
 ) -> int:
     """Try many thresholds, and say which are safe, silent and best.
 
-    PATH is an intent, a config_db.json, or a folder of them. What can be varied: dynamic_th=-4..3,
+    PATH is an intent, a config_db.json, or a folder of them. Thresholds to vary: dynamic_th=-4..3,
     kmin=100KiB..2MiB/20, kmax=2MiB,4MiB, pmax=5%..100%/5, headroom=100KiB..400KiB/7, and of a lossy class
     queue_dynamic_th=-6..1 and trimming=on,off. A comma stands between values,
     a..b is every whole number, a..b/n are n values evenly spaced. For an intent the line that states the best

@@ -1,6 +1,6 @@
-"""Writing to stdout and stderr: the only place that does, and the one that says what cannot be written.
+"""Write to stdout and stderr: the only module that does, and that reports failures of these streams.
 
-All text goes through :func:`lossless.ground.basics.foreign_text.gated`, also what a library writes.
+All text goes through :func:`lossless.ground.basics.foreign_text.gated`, including the output of libraries.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ class ClosedPipeError(Exception):
 
 
 class UnwritableError(Exception):
-    """A standard stream that is closed, or that a device takes no more of; the message says which and why."""
+    """A standard stream that is closed, or whose device is full; the message names the stream and the reason."""
 
 
 class GatedStream:
-    """A standard stream that takes text through the gate alone; None where there is no such stream.
+    """A standard stream that takes text through the gate alone; None if there is no such stream.
 
-    What fails once fails again without being tried: a library may have caught the first failure.
+    After a failure every write fails without being tried: a library may have caught the first failure.
     """
 
     def __init__(self, raw: TextIO | None, name: str) -> None:
@@ -44,10 +44,10 @@ class GatedStream:
             self._failure = UnwritableError(f"cannot write to {name}: it is closed")
 
     def write(self, text: str) -> int:
-        """Write text that nobody has looked at: by libraries.
+        """Write unchecked text of libraries.
 
         Raises:
-            ClosedPipeError: nobody reads it.
+            ClosedPipeError: the reader has closed the pipe.
             UnwritableError: the stream is closed or full.
         """
         self.put(gated(text))
@@ -63,11 +63,11 @@ class GatedStream:
             self._abandon(error)
 
     def display(self) -> _Display:
-        """Return the same stream for what moves a cursor."""
+        """Return the same stream for text that moves the cursor."""
         return _Display(self)
 
     def flush(self) -> None:
-        """Write what is held back; raises as :meth:`write`."""
+        """Write buffered text; raises as :meth:`write`."""
         if self._raw is None:
             return
         try:
@@ -85,10 +85,10 @@ class GatedStream:
         return self._raw is not None and self._raw.isatty()
 
     def fileno(self) -> int:
-        """Return its number.
+        """Return the file descriptor.
 
         Raises:
-            ClosedPipeError: nobody reads it.
+            ClosedPipeError: the reader has closed the pipe.
             UnwritableError: it is closed or full.
             OSError: it has none.
         """
@@ -101,11 +101,11 @@ class GatedStream:
 
     @property
     def errors(self) -> str | None:
-        """What is done with characters that the encoding lacks."""
+        """The handling of characters that the encoding lacks."""
         return "backslashreplace" if self._raw is None else self._raw.errors
 
     def _sound(self) -> TextIO:
-        """Return the stream; raise what it has failed by."""
+        """Return the stream; raise its first failure again."""
         if self._failure is not None:
             raise self._failure
         assert self._raw is not None
@@ -131,7 +131,7 @@ class _Bytes:
 
 
 class BytesWriter:
-    """Bytes for a program that is spoken with; what cannot be written is dropped, and remembered."""
+    """Bytes for a program at the other end; after a failure output is dropped, and the failure is kept."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -157,7 +157,7 @@ class BytesWriter:
 
 
 class _Display:
-    """A stream for a progress bar, whose words are ours: what moves a cursor passes."""
+    """A stream for a progress bar, whose text is ours: control characters pass."""
 
     def __init__(self, stream: GatedStream) -> None:
         self._stream = stream
@@ -169,7 +169,7 @@ class _Display:
 
 
 def unwritable(error: OSError, name: str) -> ClosedPipeError | UnwritableError:
-    """Return what a failure to write to a stream is raised as."""
+    """Return the exception for a failure to write to a stream."""
     if isinstance(error, BrokenPipeError):
         return ClosedPipeError()
     return UnwritableError(f"cannot write to {name}: {error.strerror}")
@@ -208,7 +208,7 @@ def out(text: str, form: Form = "text") -> None:
     """Write a result of one line or more, with a line break.
 
     Raises:
-        ClosedPipeError: nobody reads it.
+        ClosedPipeError: the reader has closed the pipe.
         UnwritableError: the stream is closed or full.
     """
     _put(sys.stdout, gated(text, form))
@@ -242,21 +242,21 @@ def problem_lines(text: str) -> None:
 
 
 def notice(text: str) -> None:
-    """Write what belongs to a report and is no result, in as many lines as it needs. Raises as :func:`out`."""
+    """Write a note beside a report, in as many lines as it needs. Raises as :func:`out`."""
     from lossless.output.report.columns import wrapped
 
     problem_lines(wrapped(visible(text), style_for(sys.stderr)))
 
 
 def next_step(text: str, *, quiet: bool = False) -> None:
-    """Write the last line of a command: what to run next; nothing with ``quiet``. Raises as :func:`out`."""
+    """Write the last line of a command: the next command; nothing with ``quiet``. Raises as :func:`out`."""
     if not quiet:
         # Never wrapped: it is there to be copied.
         problem_lines(f"next: {visible(text)}")
 
 
 def last_words(text: str) -> None:
-    """Write one line to standard error whatever has failed, if that takes it."""
+    """Write one line to standard error after any failure, if the stream takes it."""
     try:
         _put(sys.stderr, gated(visible(text)))
         sys.stderr.flush()
@@ -265,7 +265,7 @@ def last_words(text: str) -> None:
 
 
 def clear() -> None:
-    """Leave nothing of what a terminal shows; nothing is done elsewhere. Raises as :func:`out`."""
+    """Clear the screen of a terminal; nothing is done elsewhere. Raises as :func:`out`."""
     if sys.stdout.isatty() and os.environ.get("TERM") != "dumb" and isinstance(sys.stdout, GatedStream):
         sys.stdout.put(_CLEAR)
 
@@ -276,7 +276,7 @@ def display() -> TextIO:
 
 
 def finish() -> None:
-    """Flush, while what cannot be written can still be told; raises as :func:`out`."""
+    """Flush, while a failure can still be reported; raises as :func:`out`."""
     sys.stdout.flush()
     sys.stderr.flush()
 
@@ -284,7 +284,7 @@ def finish() -> None:
 def style_for(stream: TextIO, *, verbose: bool = False) -> TextStyle:
     """Return colors and width for a stream: NO_COLOR, FORCE_COLOR and COLUMNS are obeyed, the first before the second.
 
-    Where nobody says how wide it is, it has 100 columns.
+    The width is 100 columns if it is unknown.
     """
     from lossless.output.report.text_style import TextStyle
 
@@ -325,9 +325,9 @@ def _drop(stream: TextIO | None) -> None:
 
 
 def _open_standard_files() -> None:
-    """Open what was closed when the process began, on nothing: else the next file would take its number.
+    """Open closed standard streams on the null device: else the next file would take their number.
 
-    Whatever a child process or a library writes to standard output would end in that file.
+    Output of a child process or a library to standard output would end in that file.
     """
     for number in range(3):
         try:

@@ -96,7 +96,7 @@ def _go_on(path: str, codes: Sequence[str], *, quiet: bool) -> None:
 
 
 def _not_followed(path: str, configurations: Sequence[str]) -> str:
-    """Return what is followed where an intent and configurations lie beside each other."""
+    """Return the note for an intent with configurations beside it: the trace follows the intent."""
     return (
         f"follows the intent {Path(path, 'fabric.yaml')}, not the deployed configurations beside it "
         f"({listed(configurations, 2)}); name their folder to follow them"

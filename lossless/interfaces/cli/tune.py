@@ -78,10 +78,10 @@ def command(
 ) -> int:
     """Choose thresholds by simulation: safe, then silent, then fast.
 
-    INTENT is a file, or a folder that holds fabric.yaml; its workloads are what thresholds are chosen for. Searched are
-    dynamic_th, Kmin, Kmax and Pmax of a lossless class by role of switch and speed of port, and with --dcqcn what the
-    NICs do. The same input gives the same answer on any machine. Exit codes: 0 a setting was chosen, 1 none is safe,
-    2 not read or not run.
+    INTENT is a file, or a folder that holds fabric.yaml; thresholds are chosen for its workloads. The search covers
+    dynamic_th, Kmin, Kmax and Pmax of a lossless class by role of switch and speed of port, and with --dcqcn the
+    settings of NICs. The same input gives the same answer on any machine. Exit codes: 0 a setting was chosen, 1 none is
+    safe, 2 not read or not run.
     """
     from lossless import api
 
@@ -105,7 +105,7 @@ def command(
 
 
 class _Watch:
-    """Says how long a tuning will take, once one setting has been tried, then how far it is."""
+    """Reports the expected duration of a tuning, once one setting has been tried, then its progress."""
 
     def __init__(self, *, quiet: bool) -> None:
         self.bar = ProgressBar("settings", quiet=quiet)
@@ -113,7 +113,7 @@ class _Watch:
         self._started_s = 0.0
 
     def measured(self, settings: int | None, workers: int) -> None:
-        """Take the time where a setting begins (None), and say how long so many will take where it has been tried."""
+        """Start the clock at a setting (None); when it has been tried, report the expected time of so many settings."""
         if settings is None:
             self._started_s = monotonic()
             return
@@ -157,7 +157,7 @@ def _write(
     profile_dirs: tuple[str, ...],
     place: int | None,
 ) -> None:
-    """Draw, write below the folder, then into the intent: what is there last is what everything before it is about."""
+    """Write pictures, then the output folder, then the intent: a file comes after the files that it describes."""
     from lossless import api
 
     if plots is not None:

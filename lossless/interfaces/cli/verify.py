@@ -1,4 +1,4 @@
-"""``lossless verify``: what captures of running devices show, against what is configured and intended."""
+"""``lossless verify``: captures of running devices against their configuration and intent."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def command(
 
     Is the configuration applied, and what do the counters mean? PATH is a capture or a folder of them: dumps of
     a switch's databases, outputs of show and of its scripts, answers over gNMI, counters of NICs, logs of jobs,
-    InfiniBand diagnostics; they are known by what they hold, whatever they are called. Files that name no device
-    belong to the one that their folder is named after. An intent among them says what is wanted. Exit codes: 0
-    nothing, 1 findings, 2 a named file could not be read.
+    InfiniBand diagnostics; they are recognized by content, not by name. Files that name no device belong to the one
+    that their folder is named after. An intent among them declares the target state. Exit codes: 0 nothing, 1 findings,
+    2 a named file could not be read.
     """
     from lossless import api
 

@@ -1,4 +1,4 @@
-"""``lossless workload``: what a collective puts on a fabric, and how long it takes."""
+"""``lossless workload``: the traffic of a collective on a fabric, and its duration."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _AFTER = re.compile(r"""[\w./-]*""")
 
 
 class Cursor(NamedTuple):
-    """Where a cursor is: below which keys, what of a word stands before it, and whether that is a value.
+    """The position of a cursor: the keys above it, the typed part of a word, and whether the word is a value.
 
     The path of a value leads to its key, that of a key to its mapping.
     """
@@ -149,7 +149,7 @@ def cursor_at(text: str, line: int, column: int) -> Cursor:
 
 
 def key_at(text: str, line: int, column: int) -> Path:
-    """Return the key that a cursor is on, or whose value it is on; nothing where it is on neither."""
+    """Return the key at the cursor, or the key of the value at the cursor; None if it is on neither."""
     lines = _LINE.split(text)
     if line >= len(lines):
         return ()
@@ -162,6 +162,6 @@ def key_at(text: str, line: int, column: int) -> Path:
 
 
 def transport_in(text: str) -> str | None:
-    """Return the transport that an intent names, None where it names none yet."""
+    """Return the transport that an intent names, None if it names none yet."""
     match = _TRANSPORT.search(text)
     return match[1] if match else None

@@ -1,4 +1,4 @@
-"""A report to what an editor underlines."""
+"""Diagnostics of an editor, made from a report."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _SEVERITIES = {
 
 
 class FindingDiagnostic(NamedTuple):
-    """What an editor underlines, and the finding behind it; None for what cannot be read."""
+    """A diagnostic, and its finding; None if the file cannot be read."""
 
     diagnostic: Diagnostic
     finding: Finding | None
@@ -54,7 +54,7 @@ class DiagnosticBuilder:
         self._uris = uris
 
     def diagnostics(self, file: str, text: str, group: LintGroup) -> list[FindingDiagnostic]:
-        """Return what is to be underlined in a file that is open, errors of reading first."""
+        """Return the diagnostics of an open file, errors of reading first."""
         report = group.report
         lines = Lines(text)
         problems = [

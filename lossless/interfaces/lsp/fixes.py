@@ -1,4 +1,4 @@
-"""Fixes of findings as edits of an editor's text: only what differs."""
+"""Fixes of findings as minimal edits of an editor's text."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ Texts = dict[str, tuple[str, str]]
 
 
 def fix(finding: Finding, group: LintGroup, options: Options) -> Texts:
-    """Return the fix of one finding; nothing where there is none, or where it would cause another finding."""
+    """Return the fixed texts for one finding; empty if it has no fix, or if the fix would cause another finding."""
     return _fixed(group, options, lambda other: _key(other) == _key(finding), unsafe=True)
 
 
 def fix_all(file: str, group: LintGroup, options: Options) -> Texts:
-    """Return what all safe fixes make of a file, those left out that change other files as well."""
+    """Return the text of a file after all safe fixes, except those that change other files as well."""
 
     def only_here(finding: Finding) -> bool:
         return all(edit.origin.file == file for edit in finding.fix)
@@ -42,7 +42,7 @@ def fix_all(file: str, group: LintGroup, options: Options) -> Texts:
 
 
 def _key(finding: Finding) -> tuple[object, ...]:
-    """Return what makes a finding the same before and after an edit."""
+    """Return the identity of a finding before and after an edit."""
     return finding.code, finding.origin, finding.message
 
 
@@ -54,7 +54,7 @@ def _fixed(group: LintGroup, options: Options, chosen: Callable[[Finding], bool]
 
 
 def text_edits(before: str, after: str, units: ColumnUnits) -> list[TextEdit]:
-    """Return the edits that make one text of another: line by line, and of a line only what differs."""
+    """Return the edits from one text to another: line by line, limited to the differing part of a line."""
     old, new = _LINE.findall(before), _LINE.findall(after)
     starts = [0, *accumulate(map(len, old))]
     edits = []

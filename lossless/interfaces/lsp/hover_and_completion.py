@@ -1,4 +1,4 @@
-"""What an editor shows beside a text: the documentation of a rule or a key, and what can be written at a place."""
+"""Hovers and completions: the documentation of a rule or a key, and the valid words at a place."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def of_rule(code: str) -> str | None:
 
 
 def of_key(path: Path, transport: str | None = None) -> str | None:
-    """Return what the key of an intent means as Markdown; of a name, what is named there; None for no such key.
+    """Return the description of an intent's key as Markdown, for a name that of its object, or None for no such key.
 
-    Without a ``transport`` that is known the key may be one of any intent.
+    Without a known ``transport`` the key may be one of any intent.
     """
     key = intent_key(path, transport)
     return None if key is None else _markdown(key)
@@ -44,7 +44,7 @@ def _code(values: tuple[str, ...]) -> str:
 
 
 def completions(cursor: Cursor, transport: str | None = None) -> list[CompletionItem]:
-    """Return what can be written at a place of an intent; of one of any ``transport`` where none is known."""
+    """Return the keys or values that are valid at a place of an intent; of any ``transport`` if it is unknown."""
     if cursor.path == ("transport",):
         transport = None
     return _values(cursor.path, transport) if cursor.in_value else _keys(cursor.path, transport)

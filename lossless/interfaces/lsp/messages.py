@@ -1,6 +1,6 @@
 """The messages on a stream: lines of a header, then so many bytes (Language Server Protocol 3.17, Base Protocol).
 
-Whatever comes is read to its end in bounded memory, so that the next message is found.
+Every message is read to its end in bounded memory, so that the next message is found.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _LENGTH = re.compile(rb"content-length:[ \t]*([^\r\n]*?)[ \t]*\r?\n\Z", re.IGNOR
 _DIGITS = re.compile(rb"[0-9]{1,15}")
 _CHUNK = 64 * 1024
 _KEPT = 4 * 1024
-"""What is kept of each end of a message that is too large: enough to say what it is about."""
+"""Bytes kept of each end of a message that is too large: enough to identify it."""
 
 
 class Malformed(NamedTuple):
@@ -26,7 +26,7 @@ class Malformed(NamedTuple):
 
 
 class Oversized(NamedTuple):
-    """A message that was not kept: its length, and what it begins and ends with."""
+    """A message that was not kept: its length, its first bytes and its last bytes."""
 
     length: int
     head: bytes
@@ -34,7 +34,7 @@ class Oversized(NamedTuple):
 
 
 def read_message(stream: BinaryIO) -> bytes | Malformed | Oversized | None:
-    """Return the body of the next message, what is wrong with it, or None at the end of the stream."""
+    """Return the body of the next message, a description of its fault, or None at the end of the stream."""
     length = _read_header(stream)
     if not isinstance(length, int):
         return length

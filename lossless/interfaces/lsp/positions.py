@@ -20,7 +20,7 @@ _WORD = re.compile(r""""[^"]*"|'[^']*'|[^\s,:{}\[\]"']+""")
 
 
 class ColumnUnits:
-    """What a column counts: bytes of UTF-8, units of UTF-16 (unless agreed otherwise), or code points."""
+    """The unit of a column: bytes of UTF-8, units of UTF-16 (unless agreed otherwise), or code points."""
 
     __slots__ = ("_codec", "_width")
 
@@ -35,7 +35,7 @@ class ColumnUnits:
         return len(text.encode(self._codec, "surrogatepass")) // self._width
 
     def column(self, line: str, character: int) -> int:
-        """Return the column of a line, in code points from 0; that of its end where it is shorter."""
+        """Return the column of a line, in code points from 0; that of its end if the line is shorter."""
         if not self._codec or line.isascii():
             return min(character, len(line))
         units = 0

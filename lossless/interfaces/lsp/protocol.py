@@ -1,4 +1,4 @@
-"""Every message of a client is answered or left alone, whatever is in it, and the server is there for the next one.
+"""Every message of a client is answered or ignored, even a malformed one, and the server continues with the next.
 
 The order of messages and the codes of errors are those of the Language Server Protocol 3.17 (Base Protocol, Server
 lifecycle) and JSON-RPC 2.0, section 5.1.
@@ -34,12 +34,12 @@ _NOTIFICATIONS = frozenset(
 
 
 class Protocol(LanguageServerProtocol):
-    """The protocol of pygls behind a door: what comes in has the form of a message, and its turn."""
+    """The protocol of pygls behind a filter: only well-formed messages pass, each in its turn."""
 
     refuse_text: Callable[[str, int], None]
-    """Is told of a text that is too large, by its URI, and of its size; of no size where its message was."""
+    """Called with the URI and size of a text that is too large; the size is 0 if its whole message was."""
     allows_text: Callable[[str, int], bool]
-    """Says whether a text of so many characters is taken."""
+    """Returns whether a text of so many characters is accepted."""
 
     async def serve(self, stdin: BinaryIO, stop: Event, readers: Executor) -> None:
         """Take in messages until the client has left."""
@@ -51,7 +51,7 @@ class Protocol(LanguageServerProtocol):
             self.take(message)
 
     def take(self, message: bytes | Malformed | Oversized) -> None:
-        """Handle a message, or answer what is wrong with it."""
+        """Handle a message, or answer with its error."""
         if isinstance(message, Malformed):
             self._refuse(None, types.ErrorCodes.ParseError, message.why)
         elif isinstance(message, Oversized):
@@ -100,13 +100,13 @@ class Protocol(LanguageServerProtocol):
             self._deliver(data)
 
     def _cancelled(self, params: Any) -> None:
-        """Cancel a request, where it is still open."""
+        """Cancel a request if it is still open."""
         number = _id_of(params)
         if number in self._request_futures:
             self._handle_cancel_notification(number)
 
     def _deliver(self, data: dict[str, Any]) -> None:
-        """Hand a message to pygls, which answers whatever its handler raises."""
+        """Hand a message to pygls, which answers any exception of its handler."""
         if "method" in data:
             # A method that is not known has no type, and pygls asks for its parameters.
             data.setdefault("params", None)
@@ -159,7 +159,7 @@ class Protocol(LanguageServerProtocol):
 
 
 def _malformation(data: Any) -> str | None:
-    """Return what keeps data from being a message."""
+    """Return why data is not a message, None if it is one."""
     if not isinstance(data, dict):
         return "a message is one JSON object"
     if data.get("jsonrpc") != "2.0":
@@ -174,6 +174,6 @@ def _malformation(data: Any) -> str | None:
 
 
 def _id_of(data: Any) -> int | str | None:
-    """Return the id of a message, None where it has none that can be answered."""
+    """Return the id of a message, None if it has none that can be answered."""
     number = data.get("id") if isinstance(data, dict) else None
     return number if isinstance(number, int | str) and not isinstance(number, bool) else None

@@ -43,7 +43,7 @@ _WATCHED = f"**/*{{{','.join(SUFFIXES)}}}"
 
 
 class EditorText(NamedTuple):
-    """A text in the editor; ``file`` is its path, or a name in place of it where it is on no disk."""
+    """A text in the editor; ``file`` is its path, or a substitute name if it is on no disk."""
 
     uri: str
     file: str
@@ -82,7 +82,7 @@ class Server(LanguageServer):
 
     @property
     def units(self) -> ColumnUnits:
-        """What columns count with this client."""
+        """The unit of columns agreed with this client."""
         return ColumnUnits(self.workspace.position_encoding)
 
     def serve(self, stdin: BinaryIO, stdout: Any) -> None:
@@ -105,7 +105,7 @@ class Server(LanguageServer):
         return allowed
 
     def _refuse_text(self, uri: str, size: int) -> None:
-        """Say of a text that it is too large to be checked while it is edited; its size is 0 where it was not read."""
+        """Report that a text is too large to be checked while it is edited; its size is 0 if it was not read."""
         self._refused.add(uri)
         many = f"{size:,} characters" if size else "too large a text"
         most = f"at most {EDITOR_TEXT_CHARACTERS // MIB} Mi of one text and {EDITOR_TEXTS_CHARACTERS // MIB} Mi of all"
@@ -115,7 +115,7 @@ class Server(LanguageServer):
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, shown))
 
     def closed(self, uri: str) -> None:
-        """Take back what was said of a text that is closed."""
+        """Remove the diagnostics of a closed document."""
         self._refused.discard(uri)
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
         self.ask()
@@ -133,7 +133,7 @@ class Server(LanguageServer):
         return texts
 
     def ask(self, *, pause_s: float = PAUSE_S, search: bool = False) -> None:
-        """Have everything checked that is open, once nothing has changed for a moment."""
+        """Schedule a check of all open texts, once no text has changed for a moment."""
         loop = asyncio.get_running_loop()
         self._searched = self._searched and not search
         self._asked += 1
@@ -143,13 +143,13 @@ class Server(LanguageServer):
             self._worker.add_done_callback(self._tell_failure)
 
     async def settled(self, uri: str) -> Diagnosis | None:
-        """Return the result for a text as it is now, None where there is none; nobody waits for other texts."""
+        """Return the result for the current text, None if there is none; other texts do not delay it."""
         if self._current(uri) is None and self._worker is not None and not self._worker.done():
             await asyncio.wait([self._worker])
         return self._current(uri)
 
     def _current(self, uri: str) -> Diagnosis | None:
-        """Return the last result for a text, None where it is of an older one."""
+        """Return the last result for a text, None if it is of an older version."""
         diagnosis, document = self.diagnoses.get(uri), self._texts().get(uri)
         if diagnosis is None or document is None or diagnosis.editor_text.text != document.source:
             return None
@@ -194,14 +194,14 @@ class Server(LanguageServer):
         return DiagnosticBuilder(self.units, {file: text.uri for file, text in editor_texts.items()})
 
     def workspace_edit(self, texts: Texts) -> types.WorkspaceEdit:
-        """Return the edit that makes the new texts of files of their old ones."""
+        """Return the edit that replaces the old texts of files by their new ones."""
         builder = self._builder(self.editor_texts())
         return types.WorkspaceEdit(
             {builder.uri(file): text_edits(*before_after, self.units) for file, before_after in texts.items()}
         )
 
     def _tell_elsewhere(self, group: LintGroup, editor_texts: Mapping[str, EditorText]) -> None:
-        """Log once what concerns no open text: files that cannot be read, a folder that is too large."""
+        """Log problems of other files once: files that cannot be read, a folder that is too large."""
         messages = [str(error) for error in group.report.errors if error.file not in editor_texts]
         if group.left_out:
             messages.append(
@@ -227,7 +227,7 @@ class Server(LanguageServer):
 
 
 def server(options: Callable[[], Options]) -> Server:
-    """Return a server that waits for a client; its options are asked for each time."""
+    """Return a server that waits for a client; it reads its options for each check."""
     for name in _LOGS:
         logging.getLogger(name).addFilter(_on_one_line)
     made = Server(options)
@@ -242,7 +242,7 @@ def server(options: Callable[[], Options]) -> Server:
 
 
 def _on_one_line(record: logging.LogRecord) -> bool:
-    """Log what cannot be understood of a client without a traceback."""
+    """Log a client's message that cannot be understood on one line, without a traceback."""
     lines = record.getMessage().split("\n")
     told = f"{lines[0]}: {record.exc_info[1]}" if record.exc_info and record.exc_info[1] else lines[0]
     record.msg, record.args, record.exc_info = visible(told[:_LONGEST_LOG]), (), None
@@ -287,7 +287,7 @@ _NOTIFIED: dict[str, Callable[..., None]] = {
 
 
 async def _hover(server: Server, params: types.HoverParams) -> types.Hover | None:
-    """Show the rule behind what is underlined, and below it what the key means."""
+    """Show the rule behind a diagnostic, and below it the description of the key."""
     diagnosis = await server.settled(params.text_document.uri)
     if diagnosis is None:
         return None
@@ -304,7 +304,7 @@ async def _hover(server: Server, params: types.HoverParams) -> types.Hover | Non
 
 
 async def _complete(server: Server, params: types.CompletionParams) -> list[types.CompletionItem]:
-    """Offer keys and values of an intent, as the text stands now."""
+    """Offer keys and values of an intent, for its current text."""
     uri = params.text_document.uri
     editor_text = next((text for text in server.editor_texts().values() if text.uri == uri), None)
     if editor_text is None or not _is_intent(server, editor_text):
@@ -314,7 +314,7 @@ async def _complete(server: Server, params: types.CompletionParams) -> list[type
 
 
 async def _actions(server: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
-    """Offer to fix what is underlined; for ``source.fixAll``, all safe fixes."""
+    """Offer the fixes of diagnostics in a range; for ``source.fixAll``, all safe fixes."""
     diagnosis = await server.settled(params.text_document.uri)
     if diagnosis is None:
         return []

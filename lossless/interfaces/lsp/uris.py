@@ -1,4 +1,4 @@
-"""URIs of an editor as files; what names none is text without a file, never an error."""
+"""URIs of an editor as files; a URI without a file names a text without one, never an error."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from lossless.interfaces.api.files import SUFFIXES
 _SUFFIXES = {"json": ".json", "jsonc": ".json", "yaml": ".yaml"}
 """Of files in a language, as editors name it."""
 _LONGEST = 200
-"""Of the name of a text without a file; a longer URI is told from others by its checksum."""
+"""Length of the name of a text without a file; a checksum distinguishes longer URIs."""
 
 
 def path_of(uri: str) -> str | None:
-    """Return the path of a URI, None where it has none that a file system could take."""
+    """Return the path of a URI, None if it has none that a file system could take."""
     try:
         path = to_fs_path(uri)
         encoded = os.fsencode(path or "")

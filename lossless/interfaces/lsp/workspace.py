@@ -1,4 +1,4 @@
-"""What is checked: the texts of the editor, and the files on disk in the same workspace folder."""
+"""The files of a check: the texts of the editor, and the files on disk in the same workspace folder."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from lossless.ground.documents.document import Document
 
 MOST_TOGETHER = 100
-"""Up to how many files of a folder are checked with what is typed, about a second's work; else only the open ones."""
+"""Most files of a folder that are checked with the open texts, about a second's work; else only the open ones are."""
 _Signature = tuple[int, int, int]
 
 
@@ -57,7 +57,7 @@ class WorkspaceFiles:
         }
 
     def lint(self, texts: Mapping[str, str]) -> dict[str, LintGroup]:
-        """Return, for each file that is open, what was checked together with it; ``texts`` are those of the editor."""
+        """Return, for each open file, the group of files checked with it; ``texts`` are those of the editor."""
         by_root: dict[str | None, list[str]] = {}
         for file in texts:
             by_root.setdefault(self._root(file), []).append(file)
@@ -96,7 +96,7 @@ class WorkspaceFiles:
         return self.is_ours(file, text) or (known is not None and known.expected)
 
     def _root(self, file: str) -> str | None:
-        """Return the innermost folder of the workspace that holds a file, None where none does."""
+        """Return the innermost folder of the workspace that holds a file, None if none does."""
         holding = [root for root in self._roots if file.startswith(root.rstrip(os.sep) + os.sep)]
         return max(holding, key=len, default=None)
 

@@ -1,9 +1,9 @@
 """The change of a tree of files as a whole: staged beside it, decided by one rename, then moved into place.
 
-``.lossless-staging`` in the folder holds ``new/`` with the files to come and, once all of them are there, a journal of
-what moves and what goes. From that rename on the change counts: what a process that ended leaves of it, the next one
-that changes the tree does first. Before, what was staged is thrown away. The manifest moves last: a tree whose files
-are not those of its manifest is under change (docs/adr/0024).
+``.lossless-staging`` in the folder holds ``new/`` with the new files and, once all of them are there, a journal of
+files to move and to remove. From that rename on the change counts: if a process ends before all moves are done, the
+next process that changes the tree completes them first. Before the rename, staged files are discarded. The manifest
+moves last: a tree whose files do not match its manifest is under change (docs/adr/0024).
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _DRAFT = "journal.part"
 
 
 class TreeChange:
-    """A change of the tree below a folder, which is made where it is missing; nobody else changes it meanwhile.
+    """A change of the tree below a folder, which is created if missing; a lock excludes other changes meanwhile.
 
-    ``finished`` says whether an earlier change, which was cut off, was finished first.
+    ``finished`` reports whether an earlier, interrupted change was finished first.
     """
 
     def __init__(self, path: str) -> None:
@@ -64,11 +64,11 @@ class TreeChange:
         self._new.create(path, content, mode)
 
     def commit(self, paths: Sequence[str], stale: Sequence[str]) -> None:
-        """Move what was staged into place, the manifest last, and remove what is stale.
+        """Move staged files into place, the manifest last, and remove stale ones.
 
         Raises:
             RenderError: a link is in the way; nothing has changed.
-            OSError: the file system refuses; what has begun then is finished by whoever changes the tree next.
+            OSError: the file system refuses; the next change of the tree finishes moves that have begun.
         """
         for path in stale:
             # Here a link on the way can still be refused.
@@ -79,12 +79,12 @@ class TreeChange:
         self._apply(paths, stale)
 
     def close(self) -> None:
-        """End: what was staged and not decided goes, what was decided and is not in place waits for the next."""
+        """End: discard staged files of an undecided change; a decided one that is unfinished waits for the next."""
         self._new.close()
         self._leave(remove=not interrupted(self.tree))
 
     def _recovered(self) -> bool:
-        """Finish a change that was cut off, and clear away what another left; return whether there was one."""
+        """Finish an interrupted change, and remove other staging files; return whether there was one to finish."""
         text = self._lock.staging.read(_JOURNAL)
         if text is None:
             self._clear()
@@ -96,7 +96,7 @@ class TreeChange:
         return True
 
     def _apply(self, paths: Iterable[str], stale: Iterable[str]) -> None:
-        """Do what is left to do of a change: nothing of it matters twice."""
+        """Do the remaining moves and removals of a change; each can be repeated without harm."""
         if self._new.status(NAME) is None:
             # The manifest moves last: all is in place.
             return
@@ -142,7 +142,7 @@ def interrupted(tree: Folder) -> bool:
 
 
 def require_inside(path: str) -> None:
-    """Refuse a path that is none below an output folder, or whose place is not ours: the manifest's, or ``.git``.
+    """Refuse a path outside of the output folder, or one that is reserved: the manifest's, or ``.git``.
 
     Raises:
         RenderError: it is one.
@@ -153,7 +153,7 @@ def require_inside(path: str) -> None:
 
 
 def _journal(file: str, text: bytes) -> tuple[list[str], list[str]]:
-    """Return what a journal says is to be moved and removed."""
+    """Return the paths that a journal lists to move and to remove."""
     try:
         data = json.loads(text)
         paths, stale = list(data["files"]), list(data["stale"])

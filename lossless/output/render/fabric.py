@@ -32,10 +32,10 @@ _FEWEST = 16
 
 
 class RenderOutcome(NamedTuple):
-    """What was made of a device or of a whole tree: an entry a file, and what each switch takes to change.
+    """The result of rendering a device or a whole tree: an entry a file, and the update plan of each switch.
 
-    ``changed`` names what differs from before, ``differences`` says how, ``notes`` tell of an earlier render that was
-    interrupted. ``unread`` and ``refused`` are why a device has no files; a tree has none then.
+    ``changed`` names files that differ from before, ``differences`` contains their diffs, ``notes`` report an
+    interrupted earlier render. ``unread`` and ``refused`` are why a device has no files; a tree has none then.
     """
 
     entries: tuple[ManifestEntry, ...] = ()
@@ -58,10 +58,10 @@ def render_fabric(
     telemetry: bool = False,
     processes: int = 1,
 ) -> RenderOutcome:
-    """Make every file of a fabric; a tree that cannot be made whole leaves the old one as it was.
+    """Make every file of a fabric; if the tree cannot be made whole, the old one stays as it was.
 
-    ``bases`` holds the path of each switch's own file, None for none at all. ``diff``: say in full what would change;
-    ``telemetry``: make also what a fabric in service is watched with.
+    ``bases`` holds the path of each switch's own file, None for none at all. ``diff``: also return unified diffs;
+    ``telemetry``: also make the monitoring files of the fabric.
 
     Raises:
         InputError: a base cannot be read.
@@ -142,7 +142,7 @@ def _placed(tree: Tree, files: Sequence[PlannedFile], *, diff: bool) -> RenderOu
 
 
 def _gone(tree: Tree, entries: Sequence[ManifestEntry], changed: Iterable[str]) -> Iterator[str]:
-    """Yield what files held that are no longer part of the tree."""
+    """Yield the diffs of files that are no longer part of the tree."""
     kept = {entry.path for entry in entries}
     for path in changed:
         if path not in kept:

@@ -1,4 +1,4 @@
-"""The manifest of a tree: every file with its checksum, where it goes, how it is applied, and what that does.
+"""The manifest of a tree: every file with its checksum, its target, the way to apply it, and the effect on traffic.
 
 It lies beside the folders of the devices. It holds no time and no machine's name: the same tree twice has the same
 manifest twice.
@@ -23,7 +23,7 @@ VERSION = 2
 
 
 class ManifestEntry(NamedTuple):
-    """What is known of one file of the tree; ``changed`` is whether it differs from what stood there.
+    """The facts of one file of the tree; ``changed`` is whether it differs from the previous file.
 
     ``sha256`` is None for a ``secret`` file: it would let others try keys until one fits.
     """

@@ -1,7 +1,7 @@
-"""The tree of files below an output folder: what of it differs, and its change, all or nothing.
+"""The tree of files below an output folder: its differences from the plan, and its change, all or nothing.
 
-Nothing is read or written through a link below the folder. How a change stays whole when it is cut off is in
-:mod:`lossless.output.render.change` and in docs/adr/0024.
+Nothing is read or written through a link below the folder. :mod:`lossless.output.render.change` and docs/adr/0024
+describe how a change stays whole when it is interrupted.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MANIFEST = NAME
 
 
 class Tree:
-    """What lies below an output folder, compared with what is planned; nothing is written."""
+    """The files below an output folder, compared with the planned ones; nothing is written."""
 
     def __init__(self, path: str) -> None:
         """Open the folder, if there is one.
@@ -52,7 +52,7 @@ class Tree:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is to be said of an earlier change of the tree."""
+        """Notes on an earlier, interrupted change of the tree."""
         if self._folder is None or not interrupted(self._folder):
             return ()
         return (
@@ -78,10 +78,10 @@ class Tree:
         return (file.executable and not mode & 0o111) or (file.secret and not is_closed(mode))
 
     def finish(self, entries: Sequence[ManifestEntry], plans: Sequence[UpdatePlan] = ()) -> None:
-        """Do nothing: the tree is only looked at."""
+        """Do nothing: this tree is read-only."""
 
     def changed(self, entries: Sequence[ManifestEntry]) -> tuple[str, ...]:
-        """Return what differs from the present tree, files that would be removed included."""
+        """Return the paths that differ from the present tree, including files that would be removed."""
         differing = (entry.path for entry in entries if entry.changed)
         return tuple(sorted({*differing, *self.stale(entries)}))
 
@@ -129,7 +129,7 @@ class ChangingTree(Tree):
     """A tree that is changed: its files are staged beside it as they come, and moved into their places at the end."""
 
     def __init__(self, path: str) -> None:
-        """Begin the change; one that was cut off earlier is finished first, or what it staged goes.
+        """Begin the change; an earlier, interrupted one is finished first, or its staged files are removed.
 
         Raises:
             RenderError: the file system refuses, another process changes the tree, or the folder holds a manifest
@@ -147,12 +147,12 @@ class ChangingTree(Tree):
             raise
 
     def __exit__(self, *_: object) -> None:
-        """Remove what is still staged; after :meth:`finish` there is nothing."""
+        """Remove files that are still staged; after :meth:`finish` there are none."""
         self._change.close()
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is to be said of an earlier change of the tree."""
+        """Notes on an earlier change of the tree that was interrupted and is finished now."""
         if not self._change.finished:
             return ()
         return (
@@ -174,7 +174,7 @@ class ChangingTree(Tree):
         return entry
 
     def finish(self, entries: Sequence[ManifestEntry], plans: Sequence[UpdatePlan] = ()) -> None:
-        """Move all that was staged into place, and remove what an earlier render wrote and this one did not.
+        """Move all staged files into place, and remove files of an earlier render that this one does not contain.
 
         Raises:
             RenderError: the file system refuses.

@@ -1,7 +1,7 @@
-"""The lock on a tree of files: one process at a time changes it, and a lock ends with whoever holds it.
+"""The lock on a tree of files: one process at a time changes it, and a lock ends with its owner.
 
-It is a record lock on a file in the staging folder: no process that is started meanwhile inherits it, and network file
-systems know it. Within one process such a lock keeps nobody out, so the trees it changes itself are noted beside it.
+It is a record lock on a file in the staging folder: child processes do not inherit it, and network file
+systems support it. Within one process such a lock excludes no thread, so the trees in use are recorded beside it.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ class TreeLock:
     """The lock on a tree; ``staging`` is the folder that it lies in."""
 
     def __init__(self, tree: Folder) -> None:
-        """Take the lock, and make its folder where it is missing.
+        """Take the lock, and create its folder if missing.
 
         Raises:
-            RenderError: somebody else has it, or a link is in the way.
+            RenderError: another process has it, or a link is in the way.
             OSError: the file system refuses, or has no locks.
         """
         self._tree = tree

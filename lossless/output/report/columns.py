@@ -18,13 +18,13 @@ ROWS = 12
 _GLUED = re.compile(
     r"(?<=\d) (?=(?:k?B|[KMGT]i?B|[GT]b/s|[num]?s|m|%|of|identical)\b)|(?<= of) (?=\d)|(?<=\d) (?=%)| +(?=::|##)"
 )
-"""Spaces at which nothing is wrapped: between a number and its unit, and before what a CI runner obeys in a line."""
+"""Spaces at which no line breaks: between a number and its unit, and before the commands of a CI runner."""
 _COPIED = re.compile(
     r"^.*?(?=:\d+(?::\d+)?: )|`[^`]*`|(?<!\w)'[^']*'(?!\w)|(?:\bpip install|\blossless [-a-z]+)(?: -\S+)*"
 )
-"""What a person copies out of a message: the place that it begins with, quoted names, commands with their options."""
+"""Parts of a message that people copy: the place that it begins with, quoted names, commands with their options."""
 _BLOCK = re.compile(r"^(?P<fenced>```(?s:.*?)^```$)|^[^\n#|].*(?:\n(?![-#|`]|\d+\. |\s*$).+)*", re.MULTILINE)
-"""What is fenced, or a paragraph or item of Markdown."""
+"""A fenced block, or a paragraph or item of Markdown."""
 _GLUE = "\N{NO-BREAK SPACE}"
 _FIGURE = re.compile(r"[-+]?\d[\d,.]*(?: ?%|:1)?")
 _NO_FIGURE = re.compile(r"\D*")
@@ -36,12 +36,12 @@ def wrapped(text: str, style: TextStyle = PLAIN, indent: str = "", hanging: str 
 
 
 def wrapped_message(text: str, style: TextStyle, hanging: str = "  ") -> str:
-    """Return a message in lines within the style's columns, what is copied out of it whole: paths, commands, names."""
+    """Return a message in lines within the style's columns; paths, commands and names are never split."""
     return wrapped(_COPIED.sub(lambda words: words[0].replace(" ", _GLUE), text), style, hanging=hanging)
 
 
 def wrapped_markdown(text: str, style: TextStyle) -> str:
-    """Return Markdown whose paragraphs and items fit the style's columns; what is fenced stays: it is copied."""
+    """Return Markdown whose paragraphs and items fit the style's columns; fenced blocks are copied unchanged."""
 
     def fitting(block: re.Match[str]) -> str:
         lines = block[0].split("\n")
@@ -60,7 +60,7 @@ def facts(rows: Sequence[Row], style: TextStyle = PLAIN, indent: str = "") -> st
 def table(rows: Sequence[Row], style: TextStyle = PLAIN, indent: str = "", *, whole: bool = False) -> str:
     """Return rows below their heads, which are the first row, figures to the right.
 
-    Without -v more than :data:`ROWS` are cut, unless the ``whole`` table is what was asked for.
+    Without -v more than :data:`ROWS` are cut, unless the user requested the ``whole`` table.
     """
     head, *body = rows
     shown = body if style.verbose or whole else body[:ROWS]
@@ -75,7 +75,7 @@ def cut(lines: Sequence[str], style: TextStyle, indent: str = "") -> list[str]:
 
 
 def more_rows(more: int, indent: str = "") -> list[str]:
-    """Return the line that says what is not shown; none where all is."""
+    """Return the line that counts the rows not shown; empty if all are shown."""
     return [f"{indent}... {more:,} more, -v shows all"] if more > 0 else []
 
 
@@ -108,7 +108,7 @@ def _widths(rows: Sequence[Row], heads: int, room: int) -> list[int]:
 
 
 def _overflowing(widths: list[int], room: int) -> list[int]:
-    """Return widths in which the widest column has what room the others leave: only single words are longer."""
+    """Return widths in which the widest column gets the remaining room: only single words are longer."""
     widest = widths.index(max(widths))
     least = min(widths[widest], NARROWEST)
     return [
@@ -166,7 +166,7 @@ def _wrapped(text: str, width: int, first: str = "", rest: str = "") -> list[str
 
 
 def _glued(text: str) -> str:
-    """Return text in which nothing is wrapped where it must not be; of the same length."""
+    """Return text of the same length without breakable spaces where no line may break."""
     return _GLUED.sub(lambda blanks: _GLUE * len(blanks[0]), text)
 
 

@@ -1,4 +1,4 @@
-"""Drift as text and as data: what the device has and what the intent declares, identical rows in one line."""
+"""Drift as text and as data: the value of the device beside that of the intent, identical rows in one line."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _field_changes(row: RowDifference) -> Iterator[str]:
 
 
 def _moved(table: str, names: list[str], before: str | None, after: str | None) -> str:
-    """Return ``DSCP 26 goes to TC 1; the intent says TC 3``, or what cable some ports have."""
+    """Return the change of a map entry, ``DSCP 26 goes to TC 1; the intent says TC 3``, or of the cables of ports."""
     is_single = len(names) == 1
     if table == "CABLE_LENGTH":
         has = ("has" if is_single else "have") + (f" {before}" if before is not None else " no length")
@@ -171,7 +171,7 @@ def drift_json(drift: Drift) -> str:
 
 
 def device_drift(drift: Drift) -> dict[str, Any]:
-    """Return the comparison of one switch as data; ``change`` is None where it is not known what it would take."""
+    """Return the comparison of one switch as data; ``change`` is None if the effort of the update is unknown."""
     change = drift.change
     return {
         "device": drift.device,

@@ -1,4 +1,4 @@
-"""Headroom as people read it: what is configured and three methods side by side, then each sum term by term."""
+"""Headroom as text: the configured headroom beside three methods, then each sum term by term."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _LEGEND = (
 
 
 def headroom_text(kinds: Sequence[HeadroomKind], style: TextStyle = PLAIN, *, sums: bool) -> str:
-    """Return all kinds of link, with every sum term by term where ``sums`` asks for it; sources if verbose."""
+    """Return all kinds of link, with every sum term by term if ``sums`` is set; with sources if verbose."""
     return "\n\n".join(_blocks(spelled_out(kinds), style, sums=sums))
 
 
@@ -55,7 +55,7 @@ def _blocks(kinds: Sequence[HeadroomKind], style: TextStyle, *, sums: bool) -> I
 
 
 def _result(kinds: Sequence[HeadroomKind]) -> str:
-    """Return for how many kinds of port less is configured than a method asks for, and than which."""
+    """Return the number of port kinds with less configured headroom than a method requires, and the method."""
     short = [kind for kind in kinds if _short(kind)]
     many = f"{len(kinds)} kind{'s' if len(kinds) > 1 else ''} of lossless port"
     if not short:
@@ -149,7 +149,7 @@ def _method(kind: HeadroomKind, method: HeadroomAnswer) -> tuple[str, str, str, 
 
 
 def _remark(kind: HeadroomKind, method: HeadroomAnswer) -> str:
-    """Return the text of a line of the table beside its figures: the row that counts, and what must not be missed."""
+    """Return the remark of a method's line in the table: the vendor's row, the inputs, or a shortfall."""
     if method is kind.methods.floor:
         return _too_little(kind)
     if method is kind.methods.row:
@@ -208,13 +208,13 @@ def _input(given: FormulaInput) -> tuple[str, str, str]:
 
 
 def _bytes(size_bytes: float) -> str:
-    """Return a term, which need not be whole, with one decimal where it has any."""
+    """Return a term in bytes, with one decimal if it is not whole."""
     whole = round(size_bytes, 1)
     return format_bytes(int(whole)) if whole == int(whole) else f"{whole:,.1f} B"
 
 
 def _sources(kinds: Sequence[HeadroomKind]) -> list[tuple[str, str]]:
-    """Return the sources of the methods that gave a figure; none, where nothing is known of any port."""
+    """Return the sources of the methods that gave a figure; empty if no port has one."""
     sources = {
         (method.name, method.source)
         for kind in kinds

@@ -1,4 +1,4 @@
-"""What an import reports besides the intent: how much is rendered the same again, and what is not, by reason."""
+"""The report of an import besides the intent: how much renders the same again, and the differences by reason."""
 
 from __future__ import annotations
 

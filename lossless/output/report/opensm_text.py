@@ -17,7 +17,7 @@ _STATES = {"free": "none", "loop": "found", "unproven": "unproven"}
 
 
 def opensm_text(result: OpensmResult, style: TextStyle = PLAIN) -> str:
-    """Return what opensm made of one subnet: its configuration, the sweep, credit loops, and what is wrong."""
+    """Return the result of opensm for one subnet: its configuration, the sweep, credit loops, and errors."""
     result = spelled_out(result)
     file, subnet = result.file, result.subnet
     head = file if subnet == file else f"{file}: subnet {subnet}"

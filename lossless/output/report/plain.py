@@ -1,4 +1,4 @@
-"""Records as plain data: what JSON is made of."""
+"""Records as plain data for JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``plan.md``: a plan for a change ticket, with what to run, what to check, and the rollback from every step."""
+"""``plan.md``: a plan for a change ticket, with commands, checks, and the rollback from every step."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _run(folder: str, *, asked: bool) -> Iterator[str]:
 
 
 def _checks(step: PlanStep) -> Iterator[str]:
-    """Yield which command shows what the step has changed."""
+    """Yield the commands that show the changes of a step."""
     lines = dict.fromkeys(line for group in step.switches for line in _expected(group))
     lines |= dict.fromkeys(line for group in step.files for line in _manager_state(group))
     if lines:
@@ -114,7 +114,7 @@ def _checks(step: PlanStep) -> Iterator[str]:
 
 
 def _manager_state(group: FileGroup) -> Iterator[str]:
-    """Yield how the subnet manager of a host is asked for its state."""
+    """Yield the query for the state of the subnet manager on a host."""
     if group.states is not None:
         yield f"{group.name}: `sminfo -D 0` says SMINFO_{group.states[1].upper()}"
 
@@ -133,7 +133,7 @@ def _expected(group: PlannedSwitches) -> Iterator[str]:
 
 
 def _showing(table: str, batch: PlannedBatch) -> str:
-    """Return the commands that show a table, or a part of what a switch does."""
+    """Return the commands that show a table, or a part of a switch's behavior."""
     if batch.session is not None:
         return listed([f"`{command}`" for command in batch.session.runs["check"]])
     command = _SHOWN.get(table, f"sonic-db-cli CONFIG_DB HGETALL '{table}|...'")

@@ -23,7 +23,7 @@ _PEOPLE = "by hand"
 
 
 class _Lane(NamedTuple):
-    """A lane: whose it is, and what is said of it in each step."""
+    """A lane: the name of its group, and the lines of text of each step."""
 
     name: str
     fill: str
@@ -131,7 +131,7 @@ def _by_hand(step: PlanStep) -> str:
 
 
 def _folded(text: str) -> tuple[str, ...]:
-    """Return a text in lines that fit a box; what is left over is cut."""
+    """Return a text in lines that fit a box; excess lines are cut."""
     lines = [""]
     for word in text.split():
         if _fits(f"{lines[-1]} {word}"):

@@ -1,4 +1,4 @@
-"""A plan as text: how many steps, each with what it changes, interrupts and leaves to people."""
+"""A plan as text: the number of steps, each with its changes, interruptions and manual work."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _without_text(file: FileChange) -> FileChange:
 
 
 def headline(plan: Plan) -> str:
-    """Return how many steps a plan has, and what it leads to."""
+    """Return the number of steps of a plan, and its two sides."""
     steps = len(plan.steps)
     if not steps:
         return f"nothing to change: the {_whole(plan)} is what the target declares"
@@ -75,14 +75,14 @@ def in_use(step: PlanStep, plan: Plan, *, short: bool = False) -> str:
 
 
 def duration(seconds: int) -> str:
-    """Return a time at most as people say it."""
+    """Return a maximum duration in words."""
     if not seconds:
         return "-"
     return f"{seconds} s" if seconds < 2 * _MINUTE_S else f"{-(-seconds // _MINUTE_S)} min"
 
 
 def group_lines(step: PlanStep) -> Iterator[str]:
-    """Yield what each group does in a step."""
+    """Yield the changes of each group in a step."""
     for group in step.switches:
         count = len(group.devices)
         pace = f", {group.at_once} at a time" if group.at_once else ""
@@ -103,7 +103,7 @@ def _files_line(group: FileGroup) -> str:
 
 
 def taken(group: FileGroup) -> str:
-    """Return which files a group gets, and what brings them into force."""
+    """Return the files that a group gets, and the action that puts them into effect."""
     return f"{', '.join(map(_changed, group.files))}: {_TAKEN[group.how]}"
 
 
@@ -115,7 +115,7 @@ def _changed(file: FileChange) -> str:
 
 
 def spoken(titles: Sequence[str]) -> str:
-    """Return what a batch changes, tables of which the same is said together."""
+    """Return the changes of a batch; tables with the same change are listed together."""
     tables: dict[str, list[str]] = {}
     for title in titles:
         said = next((words for words in _TABLE_WORDS if title.startswith(words)), "")

@@ -1,4 +1,4 @@
-"""What quantities are called, by their names in JSON: reports, pictures' tables and guides take their words from here.
+"""Labels of quantities, by their names in JSON: reports, tables of pictures and guides take their words from here.
 
 A quantity that several commands report has one name everywhere.
 """
@@ -66,10 +66,10 @@ SINCE = {
 
 
 def over_time(name: str) -> str:
-    """Return what a picture calls a quantity at each time, of which text gives the most: ``queue depth``."""
+    """Return the label of a quantity as a curve over time, where text reports its peak: ``queue depth``."""
     return LABELS[name].removeprefix("peak ")
 
 
 def headed(name: str, unit: str) -> str:
-    """Return the head of a column of figures: what they are, and their unit."""
+    """Return the head of a column of figures: their label and unit."""
     return f"{LABELS[name]} ({unit})"

@@ -29,7 +29,7 @@ def storm_text(radius: BlastRadius, style: TextStyle = PLAIN) -> str:
 
 
 def storm_picture(radius: BlastRadius) -> Picture:
-    """Return the picture with the sentences of the text about it, before what lines and boxes mean."""
+    """Return the picture with sentences from the text report, before the legend of lines and boxes."""
     picture = radius.picture()
     said = (("", line) for line in (*_who(radius), *_end(radius)))
     return picture._replace(legend=(*said, *picture.legend))

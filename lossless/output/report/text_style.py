@@ -20,11 +20,11 @@ NARROWEST = 40
 
 
 class TextStyle:
-    """How text is shown: with color or without, how many columns a line may have, and how much of it.
+    """The style of text: color, the number of columns of a line, and the level of detail.
 
-    ``source`` shows the line that is meant; ``brief`` leaves one line of every finding; ``verbose`` shows what a
-    report leaves out by default. ``whole_heads`` keeps the first line of a finding on one line, for programs that
-    look for it.
+    ``source`` shows the source line of a finding; ``brief`` shows one line of every finding; ``verbose`` shows the
+    parts that a report leaves out by default. ``whole_heads`` keeps the first line of a finding on one line, for
+    programs that look for it.
     """
 
     __slots__ = ("_colour", "brief", "columns", "source", "verbose", "whole_heads")

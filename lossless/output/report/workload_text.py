@@ -1,4 +1,4 @@
-"""What a collective puts on a fabric, as text: bytes, times, what limits it, and what was assumed."""
+"""The traffic of a collective on a fabric, as text: bytes, times, the bottleneck, and assumptions."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _blocks(estimate: Estimate, checked: WorkloadVerdict | None, style: TextStyl
 
 
 def _head(estimate: Estimate) -> Iterator[str]:
-    """Yield what is run, and what each GPU sends."""
+    """Yield the collective, and the bytes that each GPU sends."""
     asked, where, moved = estimate.workload, estimate.placement, estimate.demand
     algorithm = "" if estimate.algorithm == "direct" else f" ({estimate.algorithm})"
     domain = f", in domains of {where.domain}" if where.domain > 1 else ""
@@ -151,7 +151,7 @@ def _run(run: RunVerdict, style: TextStyle) -> Iterator[str]:
 
 
 def _load(load: PfcLoad | MissingInput) -> str:
-    """Return what PFC carries: its verdict, and what is above a limit, or why it is not known."""
+    """Return the verdict on the PFC load, and the measures above a limit, or why it is unknown."""
     why = ", ".join(load.above) if isinstance(load, PfcLoad) else load.reason
     verdict = str(load_data(load)["verdict"])
     return f"{verdict}: {why}" if why else verdict
@@ -167,7 +167,7 @@ def _port_row(ports: PortFanIn) -> tuple[str, ...]:
 
 
 def _assumed_of(checked: WorkloadVerdict | None) -> Iterator[str]:
-    """Yield what the runs take for given."""
+    """Yield the assumptions of the simulations."""
     if checked is None:
         return
     if checked.runs and checked.run_part < 1:
@@ -176,7 +176,7 @@ def _assumed_of(checked: WorkloadVerdict | None) -> Iterator[str]:
 
 
 def format_size(size_bytes: int) -> str:
-    """Return bytes as people say them, decimal as rates are: ``279.7 GB``."""
+    """Return bytes in decimal units, as for rates: ``279.7 GB``."""
     for unit, scale in (("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if size_bytes >= scale:
             return f"{size_bytes / scale:,.4g} {unit}"

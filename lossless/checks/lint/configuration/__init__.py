@@ -1,1 +1,1 @@
-"""``lossless.toml``, or ``[tool.lossless]`` of a ``pyproject.toml``: which holds for a file, and what it says."""
+"""Settings in ``lossless.toml``, or in ``[tool.lossless]`` of a ``pyproject.toml``, and the files they apply to."""

@@ -1,7 +1,7 @@
-"""Which files a run leaves out: ``exclude`` of the configuration above them, or of the command line.
+"""Files that a run leaves out: ``exclude`` of the configuration above them, or of the command line.
 
-As ruff has it: a pattern excludes a file, or a folder with everything below it; what is named on the command line is
-checked nevertheless, unless exclusion is forced; patterns of the command line replace those that are configured, or
+As in ruff: a pattern excludes a file, or a folder with everything below it; paths named on the command line are
+checked nevertheless, unless exclusion is forced; patterns of the command line replace the configured ones, or
 add to them. Source: https://docs.astral.sh/ruff/settings/#exclude, #force-exclude.
 """
 
@@ -31,7 +31,7 @@ class AskedExclusions(Record):
 
 
 class Exclusions:
-    """Says of each file that is named or found whether it is left out."""
+    """Decides for each named or found file whether the run leaves it out."""
 
     __slots__ = ("_asked", "_folder", "_known", "_lookup")
 
@@ -42,9 +42,9 @@ class Exclusions:
         self._known: dict[tuple[str, str | None], bool] = {}
 
     def __call__(self, path: str, within: str | None) -> bool:
-        """Return whether a file is excluded, or a folder; ``within`` is the folder that was named, None if itself was.
+        """Return whether a file or folder is excluded; ``within`` is the named folder above it, None for a named path.
 
-        A folder that was named is searched, whatever excludes it, and so are those above it.
+        A named folder is searched even if a pattern excludes it or a folder above it.
         """
         place = os.path.abspath(path)
         named = place if within is None else os.path.abspath(within)
@@ -59,7 +59,7 @@ class Exclusions:
         return configuration is not None and configuration.force_exclude
 
     def _excludes(self, path: str, within: str | None) -> bool:
-        """Return whether a path or a folder above it, up to one that is searched whatever its name, is excluded."""
+        """Return whether a path, or a folder between it and the searched folder ``within``, is excluded."""
         key = (path, within)
         if key not in self._known:
             above = os.path.dirname(path)
@@ -81,7 +81,7 @@ class Exclusions:
 
 
 def _stands_for(pattern: str, path: str, folder: str) -> bool:
-    """Return whether a pattern that begins in a folder stands for an absolute path itself."""
+    """Return whether a pattern that begins in a folder matches an absolute path itself."""
     from lossless.checks.lint.globs import fits_file
 
     relative = os.path.relpath(path, folder)

@@ -1,6 +1,6 @@
 """The keys of a configuration, in ``lossless.toml`` or ``[tool.lossless]``: one table for reader and JSON Schema.
 
-What kinds of values there are stands in :mod:`lossless.checks.lint.configuration.values`.
+The kinds of values are defined in :mod:`lossless.checks.lint.configuration.values`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from lossless.ground.basics.records import NamedTuple
 
 
 class ConfigurationKey(NamedTuple):
-    """One key: what kind of value it takes, and what it is for."""
+    """One key: the kind of its value, and its purpose."""
 
     kind: ValueKind
     description: str

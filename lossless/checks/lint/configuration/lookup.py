@@ -1,7 +1,7 @@
-"""Which configuration holds for which file: the nearest one above it, whole, whatever folder a run begins in.
+"""The configuration that applies to a file: the nearest one above it, as a whole, for any working directory.
 
-Looked for from each checked file, so that an editor, a hook and CI say the same of it; and no further up than the
-folder of its repository, so that a file in somebody's home changes nothing.
+The search starts at each checked file, so that an editor, a hook and CI find the same one. It ends at the folder of
+the file's repository, so that a file in a home directory has no effect.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ OWN, SHARED = "lossless.toml", "pyproject.toml"
 
 
 class ConfigurationLookup:
-    """The configurations of a run, each looked for and read once.
+    """The configurations of a run, each found and read once.
 
-    ``asked`` is what the command line says of rules. ``only`` is the one configuration that counts, if one is named;
-    where ``searching`` is false and none is named, there is none.
+    ``asked`` are the rules that the command line chooses. ``only`` is a named configuration that replaces all others;
+    if ``searching`` is false and none is named, there is no configuration.
     """
 
     __slots__ = ("_above", "_asked", "_chosen", "_only", "_read", "_searching")
@@ -40,7 +40,7 @@ class ConfigurationLookup:
         self._chosen: dict[str | None, Codes] = {}
 
     def of(self, file: str) -> Configuration | None:
-        """Return the configuration that holds for a file, None without one."""
+        """Return the configuration that applies to a file, None without one."""
         name = self._name(file)
         return None if name is None else self._configuration(name)
 
@@ -57,7 +57,7 @@ class ConfigurationLookup:
         return self._chosen[name]
 
     def fabric(self, file: str) -> str:
-        """Return the fabric that a configuration says a file is of, empty where none does."""
+        """Return the fabric to which a configuration assigns a file, empty if it assigns none."""
         configuration = self.of(file)
         if configuration is None or not configuration.fabrics:
             return ""
@@ -75,7 +75,7 @@ class ConfigurationLookup:
         return () if configuration is None else configuration.rdma_dscps
 
     def without_rdma(self, file: str, switch: Switch) -> frozenset[str]:
-        """Return the ports of a switch of which a configuration says that they carry no RDMA."""
+        """Return the ports of a switch that a configuration declares to carry no RDMA."""
         configuration = self.of(file)
         if configuration is None or not configuration.ports:
             return frozenset()
@@ -100,7 +100,7 @@ class ConfigurationLookup:
         return frozenset(outside)
 
     def is_configured(self, file: str) -> bool:
-        """Return whether a configuration holds for a file; it is not read for that."""
+        """Return whether a configuration applies to a file, without reading it."""
         return self._name(file) is not None
 
     def used(self) -> Iterator[Configuration]:
@@ -109,7 +109,7 @@ class ConfigurationLookup:
             yield self._read[name]
 
     def problems(self) -> list[Problem]:
-        """Return what is wrong in the configurations that were read."""
+        """Return the problems of the configurations that were read."""
         return [problem for configuration in self.used() for problem in configuration.problems]
 
     def _name(self, file: str) -> str | None:

@@ -1,6 +1,6 @@
-"""Reading a configuration: what it says, and what is wrong in it, each mistake at its place.
+"""Read a configuration: its valid settings, and each mistake with its location.
 
-What has a meaning holds even where something else in the file has none.
+Valid settings apply even if other settings in the file are invalid.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class PortsEntry(NamedTuple):
 
 
 class Configuration(NamedTuple):
-    """What one file says; ``folder`` is the absolute one it lies in, ``document`` None where it cannot be read."""
+    """The settings of one file; ``folder`` is its absolute folder, ``document`` None if it cannot be read."""
 
     folder: str
     document: Document | None
@@ -69,7 +69,7 @@ class Configuration(NamedTuple):
 
 
 def has_table(text: str, file: str) -> bool:
-    """Return whether the text of a ``pyproject.toml`` has our table; what others broke in theirs is no matter."""
+    """Return whether the text of a ``pyproject.toml`` has our table, even if its syntax is wrong elsewhere."""
     try:
         tools = load_toml(text, file).data.get("tool")
     except InputError:
@@ -78,7 +78,7 @@ def has_table(text: str, file: str) -> bool:
 
 
 def read_configuration(file: str) -> Configuration:
-    """Return what a ``lossless.toml`` or ``pyproject.toml`` says, with what is wrong in it."""
+    """Return the settings of a ``lossless.toml`` or ``pyproject.toml``, with its problems."""
     folder = os.path.dirname(os.path.abspath(file))
     try:
         document = load_toml(read_text(file), file)
@@ -95,7 +95,7 @@ def read_configuration(file: str) -> Configuration:
 
 
 class _ConfigurationReader:
-    """Takes what is valid, and notes the rest."""
+    """Collects the valid settings, and a problem for each invalid one."""
 
     def __init__(self, document: Document, base: Path) -> None:
         self._document = document
@@ -103,7 +103,7 @@ class _ConfigurationReader:
         self._problems: list[Problem] = []
 
     def read(self, folder: str) -> Configuration:
-        """Return everything that has a meaning."""
+        """Return every valid setting."""
         data: Any = self._document.data
         for key in self._base:
             data = data.get(key, {}) if isinstance(data, dict) else data

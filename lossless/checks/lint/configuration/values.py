@@ -24,7 +24,7 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 class ValueKind(NamedTuple):
-    """What a value may be. ``faults`` says what is wrong with one, ``schema`` the same for editors."""
+    """A kind of value. ``faults`` yields the errors of a value, ``schema`` is its JSON Schema for editors."""
 
     faults: Callable[[Any], Faults]
     schema: Callable[[], dict[str, Any]]

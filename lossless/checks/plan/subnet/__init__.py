@@ -1,1 +1,1 @@
-"""Changing a subnet in service: files of its managers, what is safe while switches have old and new ones, and steps."""
+"""Changes of an InfiniBand subnet in service: files of its managers, safe mixtures of old and new tables, and steps."""

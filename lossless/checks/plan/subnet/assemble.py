@@ -1,4 +1,4 @@
-"""Phases of a subnet's change to a plan that is carried out: who gets which files, what it takes, and the rollback."""
+"""Assemble the phases of a subnet's change into a plan: the files of each host, restarts, and the rollback."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _TITLES = {"stop": "all jobs stop", "start": "jobs start again", "jobs": "jobs r
 
 
 def subnet_plan(change: SubnetChange, names: tuple[str, str]) -> Plan:
-    """Return the plan of a change; ``names`` are what it leads from and to.
+    """Return the plan of a change; ``names`` are the names of its current and target sides.
 
     Raises:
         NoPlan: jobs of the target would find another P_Key than theirs.
@@ -75,7 +75,7 @@ def _done(phases: Sequence[Phase]) -> Iterator[tuple[Phase, ...]]:
 
 
 def _so_far(parts: Sequence[tuple[tuple[Phase, ...], PlanStep]], number: int) -> tuple[Phase, ...]:
-    """Return what has been done after a step, of its own phase the managers that have their files."""
+    """Return the phases completed after a step; its own phase is limited to the managers that have their files."""
     done = parts[number][0]
     own = [step for phases, step in parts[: number + 1] if phases == done]
     only = {group.name for step in own for group in step.files if group.states is not None}
@@ -147,7 +147,7 @@ def _of_managers(phase: Phase) -> Iterator[PlanStep]:
 
 
 def _log(phase: Phase, move: ManagerMove) -> str:
-    """Return the log that says when a sweep has ended; empty where it does not.
+    """Return the log that records the end of a sweep; empty if the configuration does not log it.
 
     The first sweep of a master is always logged, others as information (opensm/osm_state_mgr.c @fa74b98).
     """
@@ -165,7 +165,7 @@ def _file(phase: Phase, host: str, name: str) -> FileChange:
 
 
 def _of_sharp(phase: Phase) -> Iterator[PlanStep]:
-    """Yield what the host of the aggregation manager gets; its service is left to people."""
+    """Yield the steps that give the aggregation manager's host its file; people restart the service."""
     hosts = [h for h, names in differing(phase.old, phase.new, of_jobs=False).items() if SHARP_FILE in names]
     for host in hosts:
         group = FileGroup(f"{host}-sharp", (host,), (_file(phase, host, SHARP_FILE),))

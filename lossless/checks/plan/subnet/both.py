@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 
 def serving_both(old: Subnet, new: Subnet) -> Subnet | None:
-    """Return the new configuration with what jobs of the old one still use; None where there is none.
+    """Return the new configuration extended with the resources that jobs of the old one still use, or None.
 
     That is: service levels in use keep their lanes, P_Keys that HCAs lose stay, SHARP stays on.
-    None where both together would break a rule, or let two HCAs talk that neither side lets talk.
+    None if both together would break a rule, or let two HCAs communicate that neither side lets communicate.
     """
     kept = _with_partitions(old, new)
     kept = None if kept is None else _with_levels(old, kept)
@@ -60,9 +60,9 @@ def _errors(subnet: Subnet) -> frozenset[str]:
 
 
 def _with_levels(old: Subnet, new: Subnet) -> Subnet | None:
-    """Return a subnet whose tables serve levels in use on the lanes that they have, also those that go.
+    """Return a subnet whose tables serve levels in use on their current lanes, also levels that are removed.
 
-    The policy is the new one: who has a level keeps it, and who asks gets one of the new.
+    The policy is the new one: jobs with a level keep it, and new requests get a level of the new policy.
     """
     lanes = _lanes_of(old, used_levels(old))
     if not is_on(old, "qos") or not is_on(new, "qos"):
@@ -151,7 +151,7 @@ def _set(options: Sequence[ManagerSetting], texts: Mapping[str, str]) -> tuple[M
 
 
 def _with_partitions(old: Subnet, new: Subnet) -> Subnet | None:
-    """Return a subnet in which no HCA loses a P_Key; None where words stand for members, whose ports are not listed."""
+    """Return a subnet in which no HCA loses a P_Key; None if keywords stand for members, whose ports are not listed."""
     bases = {base_of(key) for key in lost_keys(old, new)}
     if not bases:
         return new
@@ -183,9 +183,9 @@ def _is_unlisted(before: Sequence[Partition], after: Sequence[Partition]) -> boo
 def _merged(
     base: int, old: Subnet, new: Subnet, before: Sequence[Partition], after: Sequence[Partition]
 ) -> Partition:
-    """Return a partition whose members are those of both sides, full where either side has it so.
+    """Return a partition with the members of both sides, full if either side has full membership.
 
-    Where these are the old members, it is the old partition as it stands.
+    If these are the old members, the old partition is returned unchanged.
     """
     sides = [_held(subnet, base) for subnet in (old, new)]
     both = {name: max(side.get(name, 0) for side in sides) for name in {**sides[0], **sides[1]}}
@@ -206,7 +206,7 @@ def _differ_in_members_alone(before: Partition, after: Partition) -> bool:
 
 
 def _held(subnet: Subnet, base: int) -> dict[str, int]:
-    """Return the highest P_Key of a partition that each HCA has: that of a full member, where it has both."""
+    """Return the highest P_Key of a partition that each HCA has: that of a full member, if it has both."""
     held = {name: [key for key in keys if base_of(key) == base] for name, keys in key_tables(subnet).items()}
     return {name: max(keys) for name, keys in held.items() if keys}
 

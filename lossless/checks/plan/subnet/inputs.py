@@ -1,4 +1,4 @@
-"""Two intents of one InfiniBand subnet to its change: what goes together, and the files of each configuration."""
+"""The change between two intents of one InfiniBand subnet: checks that they match, and the files of each."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _apart(old: Subnet, new: Subnet) -> Iterator[str]:
 
 
 def _consists(subnet: Subnet) -> dict[str, frozenset[tuple[object, ...]]]:
-    """Return what a subnet consists of, as values that can be compared."""
+    """Return the switches, HCAs, links and managers of a subnet, as values that can be compared."""
     switches = () if isinstance(subnet.switches, Unknown) else subnet.switches
     hcas = () if isinstance(subnet.hcas, Unknown) else subnet.hcas
     links = () if isinstance(subnet.links, Unknown) else subnet.links

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def misplaced_key(change: SubnetChange) -> str | None:
-    """Return what is wrong where the place that the target gives NCCL is not that of its P_Key after the change."""
+    """Return a message if the target gives NCCL another P_Key index than its P_Key has after the change, else None."""
     old, new = change.current.subnet, change.target.subnet
     place, wanted = _stated_place(new), wanted_key(new)
     if (

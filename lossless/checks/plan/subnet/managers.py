@@ -38,7 +38,7 @@ SHARP_FILE = "sharp_am.cfg"
 
 
 class ManagerMove(NamedTuple):
-    """One manager takes its files: what it is before and after, and why it restarts, empty where SIGHUP does."""
+    """One manager takes its files: its state before and after, and why it restarts (empty if SIGHUP is enough)."""
 
     host: str
     how: TakenBy
@@ -88,7 +88,7 @@ def manager_on(configuration: SubnetConfiguration, host: str) -> ManagerHost:
 
 
 def _rank(configuration: SubnetConfiguration, host: str) -> tuple[int, int]:
-    """Return what makes a manager the master: the higher, the sooner."""
+    """Return the rank of a manager in the election: the highest becomes the master."""
     subnet = with_derived_guids(configuration.subnet)
     manager = manager_on(configuration, host)
     guids = {hca.name: hca.guid or 0 for hca in subnet.hcas} if isinstance(subnet.hcas, tuple) else {}

@@ -1,4 +1,4 @@
-"""What is unsafe while a manager sets switch after switch: each has old or new tables, and each port old or new ones.
+"""Dangers while a manager sets switch after switch: each has old or new tables, and each port old or new ones.
 
 opensm sends P_Keys, then forwarding tables, then SL2VL and arbitration tables, then operational VLs, for all ports
 (linux-rdma/opensm opensm/osm_state_mgr.c do_sweep @fa74b98), and waits for no switch before the next. So each table of
@@ -74,7 +74,7 @@ _QOS_KINDS = ("ca", "sw0", "swe", "rtr")
 def used_levels(subnet: Subnet) -> frozenset[int]:
     """Return the service levels that traffic may be on: those declared, of jobs, of the manager, and SL 0.
 
-    Who asks nobody sends on SL 0, as do IPoIB and jobs that set no SL; it does not count where it is dropped.
+    Traffic without a path query uses SL 0, as do IPoIB and jobs that set no SL; SL 0 does not count if it is dropped.
     """
     of_jobs = job_level(subnet)
     levels = {number(subnet, "sm_sl"), *levels_in_use(subnet), *(() if of_jobs is None else (of_jobs,))}
@@ -94,9 +94,9 @@ def routes_differ(old: Subnet, new: Subnet) -> bool:
 def mixture_dangers(
     old: Subnet, new: Subnet, in_use: frozenset[int], *, moved: bool = False
 ) -> tuple[str, ...]:
-    """Return what is unsafe for traffic on some service levels while switches have the tables of either side.
+    """Return the dangers to traffic on some service levels while switches have the tables of either side.
 
-    ``moved``: no job is left that uses what only the old side has.
+    ``moved``: no remaining job uses resources that only the old side has.
     """
     kept = () if moved else (*_lost(old, new), *_sharp(old, new))
     dangers = (*_broken(old, new), *_unserved(old, new, in_use), *_routing(old, new), *kept)
@@ -125,7 +125,7 @@ def _moved(old: Subnet, new: Subnet) -> bool:
 
 
 def _first_moves(old: Subnet, new: Subnet) -> bool:
-    """Return whether another P_Key asks for place 0 of a table: the one that is there is moved, kept or not."""
+    """Return whether another P_Key requests place 0 of a table: the key there is moved, whether it is kept or not."""
     after = key_tables(new)
     return any(base_of(keys[0]) != base_of(after[hca][0]) for hca, keys in key_tables(old).items())
 
@@ -153,7 +153,7 @@ _OWN = ("max_vls", "high_limit", "vlarb_high", "vlarb_low", "sl2vl")
 
 
 def _of_level(old: tuple[Subnet, int | None], new: tuple[Subnet, int | None], sl: int) -> Iterator[str]:
-    """Yield what is wrong where a port has the lane of one side and the other tables of the other."""
+    """Yield the dangers on a port that has the lane of one side and the other tables of the other."""
     if old[1] is None:
         return
     if new[1] is None:
@@ -239,7 +239,7 @@ def _told(subnet: Subnet) -> tuple[object, ...] | None:
 
 
 def _effective(subnet: Subnet, key: str) -> object:
-    """Return what opensm makes of a key that the table of options has, else the text."""
+    """Return the value that opensm reads for a key of its table of options, else the text."""
     if key == "subnet_prefix":
         return subnet.subnet_prefix
     known = options().get(key)

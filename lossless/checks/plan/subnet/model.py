@@ -1,4 +1,4 @@
-"""What a change of a subnet is made of: configurations, the files that each gives a host, and phases between them."""
+"""Parts of a subnet's change: configurations, the files that each gives a host, and phases between them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PhaseKind = Literal["stop", "managers", "hosts", "jobs", "start"]
 
 
 class FileOfHost(NamedTuple):
-    """One file of a host: what it is called, where it goes (by itself, or where a job is given it), and its text."""
+    """One file of a host: its name, its path (fixed, or where a job is given it), and its text."""
 
     name: str
     target: str
@@ -31,10 +31,10 @@ class SubnetConfiguration(NamedTuple):
 
 
 class SubnetChange(NamedTuple):
-    """A subnet in service, and what it is to become.
+    """A subnet in service and its target.
 
-    ``both`` serves what either uses; None where nothing can. ``lanes`` are configurations on the way that have the
-    lanes of both, first with the old SL2VL table and then with the new one; empty where that makes no difference.
+    ``both`` serves the jobs of either side; None if no configuration can. ``lanes`` are intermediate configurations
+    with the lanes of both, first with the old SL2VL table and then with the new one; empty if they make no difference.
     """
 
     current: SubnetConfiguration
@@ -44,11 +44,11 @@ class SubnetChange(NamedTuple):
 
 
 class Phase(NamedTuple):
-    """What happens in order: managers take another configuration, hosts do, jobs restart, all stop or start.
+    """A phase of the change: managers or hosts take another configuration, jobs restart, or all stop or start.
 
-    ``old`` and ``new`` are the configurations that it leads between; ``in_use`` are the service levels that jobs send
-    on meanwhile. ``only`` are the managers that have ``old``, where others have ``new`` already (and
-    sharp_am.cfg, where SHARP has it): None where all have.
+    ``old`` and ``new`` are its configurations before and after; ``in_use`` are the service levels that jobs send
+    on meanwhile. ``only`` are the managers that have ``old`` while others have ``new`` already (and
+    sharp_am.cfg, if SHARP has it): None if all have.
     """
 
     kind: PhaseKind

@@ -20,9 +20,9 @@ JOB_FILES = ("nccl.conf", "job.env")
 
 
 class PhaseOrder(NamedTuple):
-    """The phases that were found; ``why`` says what rules out every order in which jobs go on, empty where one is.
+    """The phases of a safe order; ``why`` gives the dangers of every order with running jobs, empty if one is safe.
 
-    ``evaluated`` is how many configurations and mixtures of two were looked at.
+    ``evaluated`` is the number of configurations and mixtures of two that were evaluated.
     """
 
     phases: tuple[Phase, ...]
@@ -70,9 +70,9 @@ def _left_behind(old: SubnetConfiguration, new: SubnetConfiguration, gone: froze
 def _on_way(
     configurations: Sequence[SubnetConfiguration], in_use: frozenset[int], *, moved: bool = False
 ) -> list[str]:
-    """Return what is unsafe between configurations that follow each other, and in each but the first.
+    """Return the dangers between consecutive configurations, and in each but the first.
 
-    ``moved``: no job is left that uses what only the first has.
+    ``moved``: no remaining job uses resources that only the first has.
     """
     pairs = pairwise(configurations)
     mixed = [danger for a, b in pairs for danger in mixture_dangers(a.subnet, b.subnet, in_use, moved=moved)]
@@ -148,7 +148,7 @@ def differing(
 
 
 def back_from(done: Sequence[Phase], sent: frozenset[int]) -> tuple[Phase, ...]:
-    """Return the phases that undo some: the last first, and jobs restart where any may send as the target says."""
+    """Return the phases that undo some: the last first; jobs restart if any may send on the target's levels."""
     kinds = {phase.kind for phase in done}
     undone = [_undone(phase) for phase in reversed(done) if phase.kind in ("managers", "hosts")]
     if "stop" in kinds:

@@ -1,4 +1,4 @@
-"""What of a subnet's change people do, and what it interrupts, in words."""
+"""Descriptions of manual work in a subnet's change, and of the interruptions that it causes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def interrupts(move: ManagerMove, phase: Phase) -> Iterator[str]:
-    """Yield what a manager's change touches of what carries traffic, and of what does not."""
+    """Yield the effects of a manager's change on traffic, or that it has none."""
     if move.before == "standby":
         yield f"{move.host} is a standby and sets nothing"
         if move.after == "master":
@@ -46,7 +46,7 @@ _SILENT = (
 
 
 def by_hand(phase: Phase, why: Sequence[str]) -> Iterator[str]:
-    """Yield what people do with jobs; ``why`` says what is unsafe while jobs run."""
+    """Yield the manual work with jobs; ``why`` are the dangers while jobs run."""
     if phase.kind == "stop":
         yield "stop all jobs on this subnet: no order of steps keeps their traffic safe"
         yield from why
@@ -69,7 +69,7 @@ def _of_jobs(phase: Phase) -> Iterator[str]:
 
 
 def notes(change: SubnetChange) -> Iterator[str]:
-    """Yield what a plan leaves to people."""
+    """Yield the checks that a plan leaves to people."""
     old, new = change.current.subnet, change.target.subnet
     if value(old, "qos") is True and value(new, "qos") is not True:
         yield (

@@ -1,4 +1,4 @@
-"""How each file of a subnet is brought onto its host, and what that does to traffic.
+"""How each file of a subnet is brought onto its host, and the effect on traffic.
 
 opensm(8): HUP starts a heavy sweep, in which opensm reads its configuration, partitions and policy again; options
 whose table entry has no can_update stay as they were (``restart`` in profiles/opensm/options.toml). Folders of UFM:

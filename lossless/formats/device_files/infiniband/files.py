@@ -37,7 +37,7 @@ def files_of(subnet: Subnet, environment: Mapping[str, str] | None = None) -> di
 def subnet_files(
     subnet: Subnet, environment: Mapping[str, str]
 ) -> tuple[tuple[PlannedFile, ...], tuple[WriteProblem, ...]]:
-    """Return every file of a subnet, or what cannot be written of it.
+    """Return every file of a subnet, and the problems of values that cannot be written.
 
     ``environment`` has the keys that protect the subnet, by the names of its variables.
     """
@@ -62,7 +62,7 @@ def subnet_files(
 def _by_host(
     subnet: Subnet, keys: Mapping[str, str]
 ) -> Iterator[tuple[str, tuple[Sequence[ManagerFile], Sequence[WriteProblem]]]]:
-    """Yield hosts with files that they get, and what is wrong with those; a host may come more than once."""
+    """Yield hosts with the files that they get, and the problems of those; a host may come more than once."""
     for host, manager in _manager_hosts(subnet):
         yield host, manager_files(subnet, manager, keys)
         yield host, ufm_files(subnet)
@@ -92,7 +92,7 @@ def _switch_names(subnet: Subnet) -> frozenset[str]:
 
 
 def subnet_notes(subnet: Subnet) -> Iterator[str]:
-    """Yield what of a subnet is not rendered, and why."""
+    """Yield the parts of a subnet that are not rendered, and why."""
     switches = _switch_names(subnet)
     on_switches = [manager.node for manager in subnet.managers if manager.node in switches]
     if on_switches:
@@ -102,7 +102,7 @@ def subnet_notes(subnet: Subnet) -> Iterator[str]:
 
 
 def _once() -> Callable[[ManagerFile], str]:
-    """Return what renders a file, each distinct one once: most hosts are identical."""
+    """Return a function that renders a file, each distinct one once: most hosts are identical."""
     texts: dict[tuple[str, str], str] = {}
 
     def text(file: ManagerFile) -> str:

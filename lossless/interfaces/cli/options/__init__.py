@@ -95,7 +95,7 @@ def captures_for(purpose: str) -> Callable[[Command], Command]:
 def how_much(what: str) -> Callable[[Command], Command]:
     """Return the options ``--verbose`` and ``--quiet``, given to a command under these names.
 
-    ``what`` is what ``-v`` adds to the report.
+    ``what`` names the content that ``-v`` adds to the report.
     """
     verbose = click.option("-v", "--verbose", is_flag=True, help=f"Also show {what}.")
     quiet = click.option("-q", "--quiet", is_flag=True, help="No progress, and no hint at what to run next.")
@@ -107,14 +107,14 @@ def written_as(
 ) -> Callable[[Command], Command]:
     """Return the option ``--format``, given to a command as ``output_format``; the first form is the default.
 
-    ``what`` is what is written, with its verb (``the trace is``); ``more`` comes after the help.
+    ``what`` is the subject of the help text with its verb (``the trace is``); ``more`` comes after the help.
     """
     words = f"How {what} written (default: {forms[0]}){more}."
     return click.option("--format", "output_format", type=OneOf(forms), default=forms[0], help=words)
 
 
 def api_options(rdma_dscps: Sequence[int], profile_dirs: Sequence[str]) -> Options:
-    """Return what the options above say, as the API takes it, as of today."""
+    """Return the options above in the form of the API, as of today."""
     from lossless.api import Options
 
     return Options(rdma_dscps=tuple(rdma_dscps), profile_dirs=tuple(profile_dirs), today=today())

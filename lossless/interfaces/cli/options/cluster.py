@@ -1,4 +1,4 @@
-"""The option that hands settings to a cluster, and what is said while that has no worker."""
+"""The option that hands settings to a cluster, and the message while it has no worker."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ cluster_option = click.option(
 
 
 def waiting() -> None:
-    """Say that the scheduler has no worker yet."""
+    """Report that the scheduler has no worker yet."""
     problem("no worker has registered with the scheduler yet: waiting for one")

@@ -1,4 +1,4 @@
-"""The options of ``lossless lint``: which files it looks at, what it fixes, and the form of its report."""
+"""The options of ``lossless lint``: the files it checks, the fixes it makes, and the form of its report."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 class LintScope(NamedTuple):
-    """What a run looks at: every file by itself, what is new ``since`` a revision of git, and whether it goes on.
+    """The scope of a run: each file by itself, findings new ``since`` a revision of git, and whether it watches.
 
-    ``patch`` is the file of one after which a configuration is checked.
+    ``patch`` is the file of a patch after which a configuration is checked.
     """
 
     per_file: bool
@@ -64,7 +64,7 @@ def scope_options(command: Callable[..., int]) -> Callable[..., int]:
 
 
 def require_scope(scope: LintScope, paths: tuple[str, ...], *, simulate: bool, fixing: bool) -> None:
-    """Refuse what cannot be asked for together.
+    """Refuse options that contradict each other.
 
     Raises:
         UsageError: two options that contradict each other, or standard input where files are needed.
@@ -92,7 +92,7 @@ def require_scope(scope: LintScope, paths: tuple[str, ...], *, simulate: bool, f
 def require_progress_alone(
     scope: LintScope, reporting: ReportOptions, *, changing: bool, simulate: bool
 ) -> None:
-    """Refuse beside ``--plan`` what is about findings.
+    """Refuse options about findings beside ``--plan``.
 
     Raises:
         UsageError: such an option, or a form that progress is not written in.
@@ -121,7 +121,7 @@ def fix_options(command: Callable[..., int]) -> Callable[..., int]:
 
 
 def require_files(paths: tuple[str, ...], *, fix: bool, diff: bool, unsafe: bool) -> None:
-    """Refuse what cannot be asked for.
+    """Refuse fixes of standard input, and fix options that do not go together.
 
     Raises:
         UsageError: standard input is not a file to fix, or an option lacks another that it needs.
@@ -153,7 +153,7 @@ FORMATS = ("text", "json", "sarif", "github", "gitlab", "junit", "markdown")
 
 
 class ReportOptions(NamedTuple):
-    """The forms of a report that were asked for: one on stdout, and ``files`` as pairs of form and path."""
+    """The requested forms of a report: one on stdout, and ``files`` as pairs of form and path."""
 
     form: str
     files: tuple[tuple[str, str], ...]
@@ -164,7 +164,7 @@ class ReportOptions(NamedTuple):
 
 
 DEFAULT_REPORT = ReportOptions("text", (), statistics=False, quiet=False, source=True, verbose=False)
-"""What is wanted where nothing is said."""
+"""The report without any option."""
 
 
 def _outputs(

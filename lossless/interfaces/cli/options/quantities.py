@@ -1,6 +1,6 @@
-"""Quantities of a link as options take them, within what a link can have.
+"""Quantities of a link as options take them, within the possible range of a link.
 
-The bounds keep a slip of a unit from being answered: 40 km where 40 m are meant is a link, 40,000 km is none.
+The bounds catch a slip of a unit: 40 km in place of 40 m is a possible link, 40,000 km is not.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _LONGEST_CABLE_M = 1_000_000
 _LONGEST_DELAY_NS = 1_000_000
 _LONGEST_WORK_S = 7 * 24 * 3600
 LEAST_MTU_BYTES, MOST_MTU_BYTES = 68, 9216
-"""What PORT|mtu can be (sonic-port.yang @086b03b)."""
+"""Range of PORT|mtu (sonic-port.yang @086b03b)."""
 MOST_LOSSLESS_MTU_BYTES = 9216
-"""What LOSSLESS_TRAFFIC_PATTERN|mtu can be (sonic-lossless-traffic-pattern.yang @086b03b)."""
+"""Maximum of LOSSLESS_TRAFFIC_PATTERN|mtu (sonic-lossless-traffic-pattern.yang @086b03b)."""
 _SMALLEST_PACKET_BYTES = 64
 _MOST_CHARACTERS = 40
 """No quantity is longer; Python itself refuses numbers of thousands of digits."""

@@ -1,4 +1,4 @@
-"""The options that choose rules, and say which configuration and which baseline count."""
+"""The options that choose rules, and the configuration and baseline that apply."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 class LintSelection(NamedTuple):
-    """What was asked for; ``configured`` is whether configurations are looked for at all.
+    """The chosen rules and files; ``configured`` is whether configurations are searched at all.
 
-    ``baseline`` is None where the configured one counts, empty where none shall.
+    ``baseline`` is None for the configured one, empty for none.
     """
 
     select: tuple[str, ...] = ()
@@ -128,7 +128,7 @@ _OPTIONS = (
 
 
 def configuration_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Add the options that say which configuration counts; the command is given ``selection`` in their place."""
+    """Add the options that choose the configuration; the command is given ``selection`` in their place."""
     return _with(command, _CONFIGURATION)
 
 

@@ -1,4 +1,4 @@
-"""Options that say what traffic is simulated."""
+"""Options that describe the simulated traffic."""
 
 from __future__ import annotations
 
@@ -116,5 +116,5 @@ def _nic(name: str | None, profile_dirs: tuple[str, ...]) -> NicProfile | None:
 
 
 def ask_of(question: Question, limits: Limits, bar: ProgressBar) -> SimulationRequest:
-    """Return what is asked, with what a person sees meanwhile."""
+    """Return a simulation request, with the progress display for a person."""
     return SimulationRequest(question, limits, compiling, bar)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 CALL_S = 120
 """Longest that a command may take that reads, saves or makes a checkpoint. A choice: they take seconds."""
 KILL_AFTER_S = 10
-"""How long a command may take to end once it is told to."""
+"""Seconds that a command may take to end after a signal."""
 PAUSE_S = 5
 """How long to wait before the state of ports or services is looked at again."""
 _PATCH_S, _MOVE_S = 300, 5
@@ -57,7 +57,7 @@ def limits_of(batch: PlannedBatch) -> BatchLimits:
 
 
 def batch_line(number: str, batch: PlannedBatch) -> str:
-    """Return what ``run.sh`` reads of a batch: its number, kind, limits and title."""
+    """Return the line of a batch for ``run.sh``: its number, kind, limits and title."""
     limits = limits_of(batch)
     more = len(batch.titles) - _MOST_TITLES
     titles = ", ".join(batch.titles[:_MOST_TITLES]) + (f" and {more} more" if more > 0 else "")
@@ -67,8 +67,8 @@ def batch_line(number: str, batch: PlannedBatch) -> str:
 def batch_files(number: str, batch: PlannedBatch) -> Iterator[tuple[str, str]]:
     """Yield the names and texts of the files of a batch.
 
-    A reload has its rows alone: they are put into what the switch runs at that moment, so that rows that the updater
-    refuses meet no service that runs.
+    A reload has its rows alone: ``run.sh`` puts them into the running configuration at that moment, so that rows that
+    the updater refuses reach no running service.
     """
     yield f"{number}-rows.json", _json({"before": batch.before, "after": batch.after, "by_field": [*SHARED]})
     if batch.how == "patch":

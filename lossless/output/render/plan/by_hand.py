@@ -1,4 +1,4 @@
-"""What people do in a step, and the variable by which they say that it is done: nothing waits for an answer."""
+"""Manual work of a step, and the variable that confirms it: a playbook never waits for an answer."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _OF_KIND: dict[StepKind, str] = {
 
 
 class Required(NamedTuple):
-    """A variable that has to be set to go on, and what is said where it is not."""
+    """A variable that must be set to go on, and the message if it is not."""
 
     variable: str
     message: str
 
 
 def required(step: PlanStep, *, drained: bool) -> tuple[Required, ...]:
-    """Return what has to be said before the devices of a step change; ``drained``: they carry no jobs meanwhile."""
+    """Return the confirmations required before devices of a step change; ``drained``: they carry no jobs meanwhile."""
     variables = [_OF_KIND[step.kind]] if step.kind in _OF_KIND else []
     variables += [DRAINED] if drained else []
     if step.by_hand and not variables and not any(group.drained for group in step.switches):
@@ -37,7 +37,7 @@ def required(step: PlanStep, *, drained: bool) -> tuple[Required, ...]:
 
 
 def drained_message(step: PlanStep) -> str:
-    """Return what ``run.sh`` says on a switch that has to be drained first."""
+    """Return the message of ``run.sh`` on a switch that has to be drained first."""
     return _told(step, "this switch must carry no jobs while it changes", "--drained")
 
 

@@ -1,6 +1,6 @@
 """Every file by which a plan is carried out, step by step, with the rollback from after each step.
 
-One copy serves all devices of a group: they do the same, and an inventory says which they are.
+One copy serves all devices of a group: their changes are the same, and an inventory lists them.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def _step_files(
 
 
 def _switch_files(step: PlanStep, group: PlannedSwitches) -> Iterator[PlannedFile]:
-    """Yield the files of a group of switches, and what ``run.sh`` finds out by whether they have all arrived."""
+    """Yield the files of a group of switches, and the checksums by which ``run.sh`` verifies that all have arrived."""
     numbers = [f"{number:02}" for number in range(1, len(group.batches) + 1)]
     named = {
         "batches": "".join(f"{batch_line(*pair)}\n" for pair in zip(numbers, group.batches, strict=True))

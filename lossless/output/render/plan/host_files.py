@@ -1,4 +1,4 @@
-"""What a host of an InfiniBand subnet gets in a step: the new files, and what ``run.sh`` does with them."""
+"""Files of an InfiniBand host in a step: its new files, and the settings of ``run.sh``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NONE = "-"
 
 
 def shell_limits() -> dict[str, object]:
-    """Return what the script is rendered with."""
+    """Return the time limits and secret keys with which the script is rendered."""
     keys = "|".join(key for key, known in options().items() if known.secret)
     return {"service_s": SERVICE_S, "state_s": STATE_S, "keys": keys}
 
@@ -34,7 +34,7 @@ def shell_limits() -> dict[str, object]:
 def host_group_files(group: FileGroup) -> Iterator[tuple[str, str]]:
     """Yield the names and texts of the files of a group: ``settings`` and ``files`` are read by ``run.sh``.
 
-    A file that has no place on a host (variables of a job) is beside them, and nothing else is done with it.
+    A file without a target on a host (variables of a job) is beside them and is not installed.
     """
     expects, leaves = group.states or (NONE, NONE)
     yield "settings", f"{group.how} {expects} {leaves} {group.device or NONE} {group.log or NONE}\n"

@@ -1,4 +1,4 @@
-"""What groups of devices are called in an inventory of Ansible, which is also the name of their folder."""
+"""Names of groups of devices in an Ansible inventory, and of their folders."""
 
 from __future__ import annotations
 

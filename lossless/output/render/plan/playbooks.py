@@ -80,7 +80,7 @@ def playbook_text(
 
 
 def flags(step: PlanStep) -> tuple[str, ...]:
-    """Return the variables that a step asks for."""
+    """Return the variables that a step requires."""
     drained = any(group.drained for group in step.switches)
     return tuple(each.variable for each in required(step, drained=drained))
 

@@ -1,4 +1,4 @@
-"""The files of a session: its commands, those that lead back, and what is run in which order."""
+"""The files of a session: its commands, the commands to undo it, and the order in which they are run."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _lines(commands: tuple[str, ...]) -> str:
 
 
 def _steps(session: PlannedSession, prefix: str, name: str) -> Iterator[str]:
-    """Yield what is run on a switch, in its order."""
+    """Yield the commands to run on a switch, in order."""
     for part, heading in _HEADINGS.items():
         yield f"{heading}:"
         for command in session.runs[part]:

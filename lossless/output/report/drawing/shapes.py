@@ -61,7 +61,7 @@ class Area(NamedTuple):
 
 
 def text_area(x: float, y: float, text: str, size_px: float = TEXT_PX, *, anchor: str = "start") -> Area:
-    """Return the rectangle of a text whose base line is at ``y``, and that begins or is centered at ``x``."""
+    """Return the rectangle of a text with its base line at ``y``, which begins or is centered at ``x``."""
     width = text_width(text, size_px)
     left = x - width / 2 if anchor == "middle" else x
     return Area(left, y - _ASCENT * size_px, left + width, y + _DESCENT * size_px)
@@ -73,5 +73,5 @@ def px(number: float) -> str:
 
 
 def markup(text: str) -> str:
-    """Return a text as it is written in SVG; what would move a cursor is made visible."""
+    """Return a text escaped for SVG; control characters are made visible."""
     return xml(visible(text))

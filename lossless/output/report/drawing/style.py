@@ -2,7 +2,7 @@
 
 Colors are those of Okabe and Ito, which readers with protanopia, deuteranopia and tritanopia can tell apart (M. Okabe,
 K. Ito: Color Universal Design, 2002, https://jfly.uni-koeln.de/color/). No picture relies on color alone: lines
-that occur together differ in dash or width as well, and boxes say in words what they are.
+that occur together differ in dash or width as well, and boxes name their type in words.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ def text_width(text: str, size_px: float, *, bold: bool = False) -> float:
 
 
 def shortened(text: str, size_px: float, most_px: float, *, bold: bool = False) -> str:
-    """Return a text that fits a width in pixels, its end left out where it is too long."""
+    """Return a text that fits a width in pixels; the end of a longer one is cut."""
     if text_width(text, size_px, bold=bold) <= most_px:
         return text
     while text and text_width(f"{text}…", size_px, bold=bold) > most_px:

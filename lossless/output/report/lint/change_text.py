@@ -1,4 +1,4 @@
-"""What a change removes and leaves, and what runs show before and after: the part below the findings that it adds."""
+"""Findings that a change removes and leaves, and simulations before and after: the part below the added findings."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MARGINS = (
 
 
 def change_text(change: Change, style: TextStyle) -> Iterator[str]:
-    """Yield what is gone, what is left by rule, and what runs show, as blocks of lines."""
+    """Yield removed findings, remaining findings by rule, and simulation margins, as blocks of lines."""
     gone = [*findings_text(change.removed, style.showing(source=False, brief=True))]
     if gone:
         yield "\n".join([f"gone since {visible(change.revision)}:", *(f"  {line}" for line in gone)])
@@ -51,27 +51,27 @@ def counts_text(change: Change, added: int) -> str:
 
 
 def unread_note(change: Change, file: str) -> str:
-    """Return what to say of a file that could not be read then."""
+    """Return the note on a file that could not be read at the earlier revision."""
     name = visible(shown_file(file))
     return f"{name} could not be read at {visible(change.revision)}: all that is found in it counts as added"
 
 
 def left_by_rule(left: Sequence[RemainingFinding]) -> Iterator[str]:
-    """Yield how often each rule found what it had found before, and what shows on more places than then."""
+    """Yield the number of remaining findings of each rule, and the growth of their places."""
     rules = grouped(((pair[0].code, pair[0].name, pair[0].severity), pair) for pair in left)
     for (code, name, severity), of_rule in sorted(rules.items()):
         yield f"{len(of_rule)} x {code} {name} [{severity}]{_growth(of_rule)}"
 
 
 def _growth(left: Sequence[RemainingFinding]) -> str:
-    """Return what to say of findings that show on more places than before, empty where none does."""
+    """Return the note on findings that affect more places than before, empty if none does."""
     before = sum(places for _, places in left)
     now = sum(finding.places for finding, _ in left)
     return f": on {now} places, before on {before}" if now > before else ""
 
 
 def margin_row(margin: MarginChange) -> tuple[str, ...]:
-    """Return what runs show, each before and after where that differs."""
+    """Return the simulation results of one part, each before and after if they differ."""
     both = [margin.before, margin.after]
     return (
         visible(shown_file(margin.part)),

@@ -15,7 +15,7 @@ _SHORTEST_RANGE = 3
 
 
 class _NameRun(NamedTuple):
-    """Names that differ only in a number that grows in even steps; ``head`` is what they begin with."""
+    """Names that differ only in a number that grows in even steps; ``head`` is their common beginning."""
 
     head: str
     numbers: tuple[int, ...]
@@ -88,6 +88,6 @@ def _even(numbers: Sequence[int]) -> Iterator[tuple[int, ...]]:
 
 
 def _natural(name: str) -> tuple[tuple[tuple[int, str], ...], str]:
-    """Return what sorts ``leaf2`` before ``leaf10``."""
+    """Return a key that sorts ``leaf2`` before ``leaf10``."""
     parts = re.split(r"(\d+)", name)
     return tuple((int(part), "") if part.isdecimal() else (-1, part) for part in parts), name

@@ -1,4 +1,4 @@
-"""The words of a finding, whatever the format: what it is about, its explanation and its fix."""
+"""The words of a finding in every format: its object, its explanation and its fix."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SHOWN_PLACES = 3
 
 
 def headline(finding: Finding) -> str:
-    """Return the message on one line; in a CONFIG_DB the object comes first, since line numbers say little there."""
+    """Return the message on one line; in a CONFIG_DB the object comes first, since line numbers mean little there."""
     message = visible(finding.message.replace("\n", " "))
     if finding.object_form == "config_db" and finding.origin.path:
         return f"{object_of(finding.origin.path)}: {message}"
@@ -55,7 +55,7 @@ def details(finding: Finding, others: Iterable[Detail] = ()) -> Iterator[Detail]
 
 
 def other_places(finding: Finding, locations: Locations, name: Callable[[str], str]) -> Iterator[Detail]:
-    """Yield the other places of a finding in words; ``name`` says how files are named."""
+    """Yield the other places of a finding in words; ``name`` returns the shown name of a file."""
     for related in finding.related:
         path = related.origin.path
         # In an intent the line says it all; in a CONFIG_DB of thousands of lines the object does.
@@ -94,6 +94,6 @@ def _place(origin: Origin, locations: Locations, name: Callable[[str], str]) -> 
 
 
 def _shortened(text: str) -> str:
-    """Return an object without its middle where it is too long for a line."""
+    """Return an object, with its middle cut if it is too long for a line."""
     half = (_LONGEST_OBJECT - 3) // 2
     return text if len(text) <= _LONGEST_OBJECT else f"{text[:half]}...{text[-half:]}"

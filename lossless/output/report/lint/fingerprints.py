@@ -1,4 +1,4 @@
-"""Fingerprints: what identifies a finding, in this run and the next: rule, file and object, never a line.
+"""Fingerprints: the identity of a finding in this run and the next: rule, file and object, never a line.
 
 A finding keeps its fingerprint when lines move and when a number in its message changes.
 """
@@ -25,7 +25,7 @@ def finding_fingerprints(findings: Sequence[Finding], names: FileNames) -> list[
 
 
 def cause_fingerprint(finding: Finding) -> str:
-    """Return what findings of one cause share, in any run."""
+    """Return the fingerprint that findings of one cause share, in any run."""
     return _digest(repr(cause_of(finding)))
 
 
@@ -35,7 +35,7 @@ def problem_fingerprints(problems: Sequence[Problem], names: FileNames) -> list[
 
 
 def _told_apart(subjects: Iterable[tuple[str, ...]]) -> list[str]:
-    """Return a digest for each subject; equal ones are counted in their order."""
+    """Return a digest for each subject; equal subjects are numbered in their order."""
     seen: dict[str, int] = {}
     digests = []
     for subject in subjects:

@@ -1,7 +1,7 @@
 """Findings as annotations of GitHub Actions: one command a line, read from the log of a step.
 
 Of each kind ten are shown beside the change (actions/toolkit docs/problem-matchers.md). The most severe come first;
-the rest is in the log as plain lines, and a last notice says how many there are.
+the rest is in the log as plain lines, and a last notice gives their number.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class _Annotation(NamedTuple):
 
 
 def github_text(report: Report, context: RunContext) -> ReportText:
-    """Return the commands for all that was found, and what could not be read, errors first."""
+    """Return the commands for all findings and unreadable files, errors first."""
     names = FileNames(context.folder, context.root)
     locations, findings = locate(report)
     notes = [_problem(problem, names) for problem in sort_problems(report.errors)]
@@ -62,7 +62,7 @@ def _lines(notes: list[_Annotation]) -> Iterator[str]:
 
 
 def _cut(notes: Iterable[_Annotation]) -> tuple[list[_Annotation], list[_Annotation]]:
-    """Return what is annotated and what is not; where something is left, one notice is kept for saying so."""
+    """Return the notes to annotate and the rest; if there is a rest, one notice is reserved to report it."""
     by_kind = {severity: [note for note in notes if note.severity == severity] for severity in SEVERITIES}
     is_cut = any(len(kind) > MOST_OF_A_KIND for kind in by_kind.values())
     shown, rest = [], []
@@ -96,7 +96,7 @@ def _command(note: _Annotation) -> str:
 
 
 def _plain(note: _Annotation) -> str:
-    """Return a line of the log; what begins with a dash is never taken for a command."""
+    """Return a line of the log; a line with a leading dash is never taken for a command."""
     place = ":".join(str(part) for part in (note.file, note.line, note.column) if part is not None)
     first = note.text.partition("\n")[0]
     return visible(f"- {place}: {note.severity}: {note.title}: {first}")

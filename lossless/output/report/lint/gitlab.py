@@ -1,4 +1,4 @@
-"""Findings as a code quality report of GitLab: a JSON list, with what Code Climate asks for besides.
+"""Findings as a code quality report of GitLab: a JSON list, with the further fields that Code Climate requires.
 
 GitLab reads ``description``, ``check_name``, ``fingerprint``, ``severity`` and ``location``; ``type`` and
 ``categories`` are required by codeclimate/platform spec/analyzers/SPEC.md.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from lossless.output.report.lint.run_context import RunContext
 
 UNREADABLE = "unreadable"
-"""The check of what could not be read, which no rule found."""
+"""The check name of unreadable files, which no rule found."""
 _SEVERITIES: dict[Severity, str] = {"error": "critical", "warning": "major", "info": "info"}
 _FIRST_LINE = 1
 """The line of a finding that has none: GitLab shows no finding without one."""

@@ -1,6 +1,6 @@
-"""Findings and problems as machines read them: one JSON object, whatever was found.
+"""Findings and problems for machines: always one JSON object.
 
-Names once shipped stay; ``version`` says when they change.
+Names once shipped stay; ``version`` increases when they change.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _intent_key(origin: Origin, locations: Locations) -> dict[str, Json]:
 
 
 def problem_data(problem: Problem) -> dict[str, Json]:
-    """Return what could not be read, and where."""
+    """Return the message and location of a file that could not be read."""
     return {
         "file": shown_file(problem.file),
         "line": problem.line,

@@ -1,7 +1,7 @@
-"""Findings as JUnit XML: a suite a file, a case a finding, one passing case where nothing was found.
+"""Findings as JUnit XML: a suite a file, a case a finding, one passing case if there are no findings.
 
-Only what makes the run fail is a failure; lesser findings are passing cases with their text beside them, so that a
-pipeline is red exactly when the exit code is not 0.
+Only findings that make the run fail are failures; lesser findings are passing cases with their text beside them, so
+that a pipeline is red exactly when the exit code is not 0.
 """
 
 from __future__ import annotations

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 class Locations:
     """Lines and columns of the origins of findings.
 
-    A value that is empty, or is not on one line with its key, is shown by its key: a brace alone says
-    nothing.
+    A value that is empty, or is not on one line with its key, is shown by its key: a brace alone has no meaning.
     """
 
     __slots__ = ("_documents", "_keys", "_values")

@@ -1,6 +1,7 @@
 """Findings as Markdown, for a comment below a merge request or the summary of a job.
 
-Names and messages come from files that anyone can propose: nothing in them is Markdown, HTML or calls a person.
+Names and messages come from files that anyone can propose: they are escaped, so that none of them acts as Markdown or
+HTML, or mentions a user.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _HEAD = ("severity", "rule", "where", "what")
 
 
 def markdown_text(report: Report, context: RunContext) -> ReportText:
-    """Return the findings as tables: what a change adds and removes where one is compared, else all."""
+    """Return the findings as tables: the added and removed ones if a change is compared, else all."""
     change = context.change
     shown = _FindingRows(FileNames(context.folder, context.root))
     parts = [f"### lossless: {_counts(report, change)}", *_problems(report, shown)]

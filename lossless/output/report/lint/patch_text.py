@@ -1,4 +1,4 @@
-"""What SONiC's updater answers to a patch: the part below the findings on the configuration after it."""
+"""The predicted response of SONiC's updater to a patch: the part below the findings on the patched configuration."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _STAGES = {
 
 
 def patch_text(patched: Sequence[PatchedDevice], style: TextStyle) -> Iterator[str]:
-    """Yield a block for each device that a patch changes: the verdict, the order of moves, what goes down.
+    """Yield a block for each device that a patch changes: the verdict, the order of moves, the ports that go down.
 
-    In a brief style only a line for each change that is refused.
+    In a brief style yield only a line for each change that is refused.
     """
     for each in patched:
         if style.brief:

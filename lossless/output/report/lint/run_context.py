@@ -1,4 +1,4 @@
-"""What reports for other programs need to know of the run: names from its root, and words for its rules."""
+"""Facts of the run for reports to other programs: names from its root, and words for its rules."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class RuleHelp(NamedTuple):
 
 
 class RunContext(NamedTuple):
-    """Where a run happened and what it counts as a failure.
+    """The folder of a run, and the severities that count as a failure.
 
     ``folder`` is the current folder and ``root`` the one that names are relative to, both absolute. ``describe``
-    gives the words for a rule's code, None where there are none. ``failing`` are the severities that make a run fail.
-    ``change`` is there where a report holds only what a change adds.
+    gives the words for a rule's code, None if there are none. ``failing`` are the severities that make a run fail.
+    ``change`` is set if a report holds only the findings that a change adds.
     """
 
     folder: str
@@ -38,7 +38,7 @@ class RunContext(NamedTuple):
 
 
 class ReportText(NamedTuple):
-    """A report as text, and what it had to leave out, in words for whoever waits for it."""
+    """A report as text, and notices of the parts that it had to leave out."""
 
     text: str
     notices: tuple[str, ...] = ()

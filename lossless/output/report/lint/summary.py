@@ -22,9 +22,9 @@ _MOST_NAMES = 4
 
 
 class ReportSummary(NamedTuple):
-    """Findings by severity, what was suppressed, baselined and not checked, and files: read, excluded and skipped.
+    """Findings by severity; suppressed, baselined and unchecked ones; and files: read, excluded and skipped.
 
-    ``causes`` counts findings of several devices that say the same once, ``ports_without_rdma`` the ports in service
+    ``causes`` counts equal findings of several devices once, ``ports_without_rdma`` the ports in service
     that rules of lossless classes leave out.
     """
 
@@ -115,14 +115,14 @@ def summary_text(report: Report, style: TextStyle = PLAIN) -> str:
 
 
 def _incomplete(report: Report) -> str:
-    """Return what comes before the counts where something could not be read: they say nothing of that."""
+    """Return the words before the counts if a file could not be read: the counts do not include it."""
     if not report.errors:
         return ""
     return f"check incomplete ({counted(len(report.errors), 'problem')} in the input); the rest: "
 
 
 def _fitting_summary(report: Report, text: str, style: TextStyle) -> str:
-    """Return a summary on one line where it fits one; on several without colors, which would be cut apart."""
+    """Return a summary on one line if it fits; on several without colors, which would be cut apart."""
     plain = summary_text(report)
     return text if len(plain) <= style.columns else fitted(plain, style)
 

@@ -49,7 +49,7 @@ def problems_text(
 
 
 def _finding(same: Sequence[Finding], locations: Locations, style: TextStyle) -> str:
-    """Return the block of the findings of one cause: the first in full, with what all of them show on."""
+    """Return the block of the findings of one cause: the first in full, with the elements that all of them affect."""
     finding = together(same)
     span = locations.span(finding.origin)
     lines = _first_lines(finding, span, style)

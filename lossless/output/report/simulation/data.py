@@ -1,4 +1,4 @@
-"""What simulations and sweeps found as plain data, for JSON: where names or shape differ from the records."""
+"""Results of simulations and sweeps as plain data, for JSON, where names or shape differ from the records."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def run_data(run: RunVerdict) -> Data:
 
 
 def load_data(load: PfcLoad | MissingInput) -> Data:
-    """Return what PFC carries, each measure beside its limit, or why that is not known."""
+    """Return the PFC load, each measure beside its limit, or why it is unknown."""
     if isinstance(load, MissingInput):
         return {"verdict": NOT_EVALUATED, "reason": load.reason}
     return {
@@ -77,14 +77,14 @@ def sweep_data(sweep: Sweep) -> Data:
 
 
 def _counts(sweep: Sweep) -> Data:
-    """Return in how many settings PFC is silent and traffic was cut, or of a lossy class nothing is lost."""
+    """Return the number of settings with silent PFC and with a run cut at the end, or of a lossy class without loss."""
     if sweep.is_lossy:
         return {"no_loss": sum(row.nothing_lost for row in sweep.rows)}
     return {"silent": sum(row.silent for row in sweep.rows), "cut": sweep.cut}
 
 
 def row_data(row: SweepRow, names: Sequence[str]) -> Data:
-    """Return the named thresholds of a row, then what they showed."""
+    """Return the named thresholds of a row, then its results."""
     thresholds = {name: getattr(row.setting, name) for name in names}
     if row.loss is None:
         return thresholds | {name: value for name, value in row._asdict().items() if name not in _NO_FIGURES}

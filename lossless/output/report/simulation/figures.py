@@ -29,13 +29,13 @@ _TITLE_COLUMNS, _EDGE_IN = 110, 0.25
 """Characters in a line of the title, and space at the edges: a viewer of SVG may write letters a little wider."""
 _ROW_IN = 0.24
 _MEANS = 80
-"""Times over which what arrives is added up: frames come one by one, and shorter means would show only that."""
+"""Number of intervals over which deliveries are averaged: shorter intervals would only show single frames."""
 _LOG_FROM = 20
 """Rates that differ by more are drawn on a logarithmic scale."""
 
 
 class _Panel(NamedTuple):
-    """A panel of occupancy: its title, its height, and what to call the one of many series that is drawn.
+    """A panel of occupancy: its title, its height, and the labels of the drawn series among many.
 
     On a linear scale, a threshold that moves is drawn up to ``reach`` times the peak.
     """
@@ -59,7 +59,7 @@ _RATES = SeriesNames("fastest", "slowest")
 
 
 def occupancy(recording: Recording) -> Figure:
-    """Return what queue, groups, headroom and memory held over time, each against its limits."""
+    """Return the occupancy of queue, groups, headroom and memory over time, each against its limits."""
     shown = {kind: panel for kind, panel in _PANELS.items() if parts.most(_of(recording, kind)) > 0}
     figure, panels = _canvas(
         recording, "Occupancy", [panel.height for panel in shown.values()], _OCCUPANCY_IN
@@ -92,7 +92,7 @@ def pauses(recording: Recording) -> Figure:
 
 
 def rates(recording: Recording) -> Figure:
-    """Return what DCQCN let senders send, where it runs, and what arrived of each flow."""
+    """Return the sender rates of DCQCN, if it runs, and the delivery rate of each flow."""
     shown = {kind: series for kind in ("rate", "delivered") if (series := _of(recording, kind))}
     figure, panels = _canvas(recording, "Sender rates", [1.0] * len(shown), _RATES_IN)
     times, unit = _times(recording)
@@ -137,7 +137,7 @@ def _canvas(
 
 
 def _moments(recording: Recording) -> Iterator[str]:
-    """Yield what first happened when, with the letter that marks it, and that nothing was dropped."""
+    """Yield the time of each first event, with the letter that marks it; or that no frame was dropped."""
     for moment in recording.moments:
         if moment.at_us is not None:
             at = parts.time_unit(moment.at_us).text(moment.at_us)
@@ -147,7 +147,7 @@ def _moments(recording: Recording) -> Iterator[str]:
 
 
 def _draw_bytes(axes: Axes, recording: Recording, series: Sequence[Series], panel: _Panel) -> bool:
-    """Draw what was held and its thresholds; say whether the scale is logarithmic."""
+    """Draw the occupancy and its thresholds; return whether the scale is logarithmic."""
     kind = series[0].kind
     moving = _of(recording, "threshold") if kind == "group" else []
     limits, highest = _limits(recording, kind), parts.most(series)

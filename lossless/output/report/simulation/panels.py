@@ -1,4 +1,4 @@
-"""What figures of a run are made of: lines that can be told apart, limits, moments, units.
+"""Parts of the figures of a run: lines that can be told apart, limits, moments, units.
 
 Figures are read on paper too: lines differ in dashes and in lightness, not in color alone, and where there are more
 than can be told apart most of them are a band from the least to the most. Colors and dashes are those of
@@ -81,9 +81,9 @@ def size_text(size_bytes: float) -> str:
 
 
 def short(name: str, longest: int = _LONGEST_NAME) -> str:
-    """Return a name that fits beside a picture, its middle left out where it is too long.
+    """Return a name that fits beside a picture; the middle of a longer one is cut.
 
-    matplotlib leaves out of a key what begins with an underscore.
+    matplotlib leaves out labels with a leading underscore, so they get a space.
     """
     text = visible(name)
     if len(text) > longest:
@@ -105,7 +105,7 @@ def most(series: Iterable[Series]) -> float:
 
 
 class SeriesNames(NamedTuple):
-    """What the series of a panel are called that are drawn where there are many: that with the most, the least."""
+    """The labels of the series that are drawn out of many: the one with the most, and the one with the least."""
 
     most: str
     least: str | None = None
@@ -144,7 +144,7 @@ def _extremes(series: Sequence[Series], words: SeriesNames) -> Iterator[tuple[st
 
 
 def label(series: Series) -> str:
-    """Return what a series is called in a key, and its peak where that is known."""
+    """Return the label of a series in a key, and its peak if known."""
     return short(series.name) + (f", peak {size_text(series.peak)}" if series.peak is not None else "")
 
 
@@ -162,7 +162,7 @@ def draw_limits(axes: Axes, limits: Sequence[Limit], unit: AxisUnit, text: Calla
 
 
 def label_limits(axes: Axes, inches: float) -> None:
-    """Write beside a panel what its limits are, each joined with its line; labels that would overlap move apart.
+    """Label the limits beside a panel, each joined with its line; labels that would overlap move apart.
 
     ``inches`` is the height of the panel. Its scale and its ends must be set.
     """
@@ -212,7 +212,7 @@ def scale_bytes(
     reach: float,
     unit: AxisUnit,
 ) -> bool:
-    """Set the scale of a panel so that the curve and every threshold are legible; say whether it is logarithmic.
+    """Set the scale of a panel so that the curve and every threshold are legible; return whether it is logarithmic.
 
     ``highest`` is the peak of the curve in bytes. On a linear scale, moving thresholds are drawn up to ``reach``.
     """
@@ -236,7 +236,7 @@ def _set_logarithmic(axes: Axes, linear_to: float, top: float) -> None:
 
 
 def head(axes: Axes, text: str) -> None:
-    """Say above a panel what it shows, and explain its lines between that and the panel; limits have labels."""
+    """Write the title of a panel above it, and the key of its lines below the title; limits have their own labels."""
     handles = [handle for handle in axes.get_legend_handles_labels()[0] if handle.get_gid() != LIMIT]
     columns = 2
     rows = -(-len(handles) // columns)

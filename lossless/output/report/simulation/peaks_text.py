@@ -1,4 +1,4 @@
-"""What switches measured beside the model, as tables: one for each kind of port, a row for each peak."""
+"""Measured watermarks beside the model, as tables: one for each kind of port, a row for each peak."""
 
 from __future__ import annotations
 

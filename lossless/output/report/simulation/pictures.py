@@ -40,7 +40,7 @@ _STYLE = {
 }
 """The font comes with matplotlib; a dollar in a name is no formula."""
 _METADATA: dict[str, dict[str, str | None]] = {"png": {"Software": None}, "svg": {"Date": None}}
-"""What would differ between days and versions is left out."""
+"""Metadata of figures, without values that differ between days and versions."""
 
 
 def require_matplotlib() -> None:
@@ -83,7 +83,7 @@ def draw(recording: Recording) -> dict[str, bytes]:
 
 
 def write_tune_pictures(tuned: Tuned, folder: str) -> tuple[str, ...]:
-    """Draw what tuning found into a folder, and return the files: ``tune-front.png`` and so on.
+    """Draw the results of tuning into a folder, and return the files: ``tune-front.png`` and so on.
 
     Raises:
         LosslessError: matplotlib is not installed, or the folder cannot be written.
@@ -93,7 +93,7 @@ def write_tune_pictures(tuned: Tuned, folder: str) -> tuple[str, ...]:
 
 
 def draw_tuned(tuned: Tuned) -> dict[str, bytes]:
-    """Return the pictures of what tuning found, by name and format: ``front.svg``. matplotlib must be there."""
+    """Return the pictures of a tuning result, by name and format: ``front.svg``. matplotlib must be installed."""
     from lossless.output.report.simulation import tune_figures
 
     wanted = {"front": lambda: tune_figures.front(tuned)}
@@ -123,7 +123,7 @@ def draw_figures(wanted: Mapping[str, Callable[[], Figure]]) -> dict[str, bytes]
 
 
 def _laid_out(figure: Figure) -> Figure:
-    """Lay a figure out once, and round it: what solves its layout leaves other last digits at every call."""
+    """Lay a figure out once, and round its positions: the layout engine returns other last digits at every call."""
     engine = figure.get_layout_engine()
     if engine is not None:
         engine.execute(figure)

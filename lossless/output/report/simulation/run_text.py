@@ -1,4 +1,4 @@
-"""What runs of the packet-level model showed, as text: the verdict, the measures and the assumptions."""
+"""Results of the packet-level model as text: the verdict, the measures and the assumptions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def run_text(run: RunVerdict, style: TextStyle = PLAIN) -> str:
-    """Return what the runs of one scenario showed; :mod:`verdict_text` puts its reasons and changes first."""
+    """Return the results of one scenario; :mod:`verdict_text` puts its reasons and changes first."""
     return "\n".join(_lines(spelled_out(run), style))
 
 
@@ -36,7 +36,7 @@ def _lines(run: RunVerdict, style: TextStyle) -> Iterator[str]:
 
 
 def load_text(load: PfcLoad | MissingInput, style: TextStyle = PLAIN) -> str:
-    """Return what PFC carries, each measure with its limit."""
+    """Return the PFC load, each measure with its limit."""
     load = spelled_out(load)
     if isinstance(load, MissingInput):
         return f"{LABELS['pfc_load']}: {NOT_EVALUATED}\n{wrapped(load.reason, style, '  ')}"
@@ -62,7 +62,7 @@ def _limited(
 
 
 def measured(run: RunVerdict | Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the name of each measure of a run, and what it showed."""
+    """Yield the label and the value of each measure of a run."""
     if isinstance(run, Mapping):
         run = _verdict_of(run)
     if run.loss is not None:
@@ -92,7 +92,7 @@ def measured(run: RunVerdict | Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _loss(loss: LossVerdict) -> Iterator[tuple[str, str]]:
-    """Yield what a lossy class lost, as the worst seed has it."""
+    """Yield the loss of a lossy class in the worst seed."""
     shares = [f"{getattr(loss, f'{what}_share'):.2%} {what}" for what in ("dropped", "trimmed", "resent")]
     timers = f", {loss.timeouts:,} timers ran out" if loss.timeouts else ""
     yield LABELS["loss"], f"{', '.join(shares)}{timers}"
@@ -104,7 +104,7 @@ def _loss(loss: LossVerdict) -> Iterator[tuple[str, str]]:
 
 
 def _beside(seen: BesideVerdict, seeds: int) -> str:
-    """Return what the class of storage saw."""
+    """Return the drops and pauses of the storage class."""
     lost = f"frames dropped in {seen.dropping_seeds} of {seeds} seeds" if seen.dropping_seeds else "no drops"
     if not seen.lossless:
         return f"lossy, {lost}"
@@ -170,7 +170,7 @@ def _range(run: RunVerdict, name: str) -> str:
 
 
 def _most(run: RunVerdict) -> str:
-    """Return what comes before a figure of the highest peak, where seeds have different ones."""
+    """Return the words before the highest peak: "at most " if seeds differ, else empty."""
     figures = run.egress_bytes
     return "" if figures.least == figures.most else "at most "
 

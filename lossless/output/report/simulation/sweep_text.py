@@ -38,10 +38,10 @@ _PLAIN = ("dynamic_th", "queue_dynamic_th", "trimming")
 def sweep_text(
     sweep: Sweep, line: str | None = None, limit: int | None = None, style: TextStyle = PLAIN
 ) -> str:
-    """Return a sweep: where settings are safe and silent, and the first ``limit`` of them beside what is configured.
+    """Return a sweep: where settings are safe and silent, and the first ``limit`` of them beside the configured one.
 
     Without a limit as many as fit a screen, all with a verbose style, which also shows goodput and queues. ``line`` is
-    how an intent states the best setting, None where no intent does.
+    the line of an intent that declares the best setting, None without one.
     """
     texts = {name: spelled_out(getattr(sweep, name)) for name in ("scenario", "names", "assumed", "order")}
     return "\n\n".join(_blocks(sweep._replace(**texts), spelled_out(line), limit, style))
@@ -95,7 +95,7 @@ def _shares(sweep: Sweep) -> Iterator[tuple[str, str]]:
 
 
 def _less(sweep: Sweep) -> Iterator[tuple[str, str]]:
-    """Say what was not followed, or not to its end."""
+    """Yield the settings that were not run, or not to their end."""
     if sweep.cut and not sweep.is_lossy:
         more = "pauses and maxima may still come, and a longer --horizon shows them"
         yield "under way", f"{sweep.cut:,} of {len(sweep.rows):,} at the end: {more}"
@@ -137,7 +137,7 @@ def _values(seen: Mapping[str, Mapping[int, set[bool]]], wanted: set[bool]) -> s
 
 
 def _runs(values: Sequence[tuple[int, bool]], write: Callable[[int], str]) -> Iterator[str]:
-    """Yield the values that hold, neighboring ones as a range."""
+    """Yield the values with a true flag, neighboring ones as a range."""
     run: list[int] = []
     for value, holds in (*values, (0, False)):
         if holds:
@@ -151,7 +151,7 @@ _RATES = ("", headed("goodput_bps", "Gb/s"), headed("egress_bytes", "B"))
 
 
 def _ranked(sweep: Sweep, shown: int) -> Iterator[tuple[str, SweepRow]]:
-    """Yield what is configured, then as many settings as are shown, each with its place."""
+    """Yield the configured setting, then the shown settings, each with its rank."""
     yield _NOW, sweep.configured
     yield from ((str(place), row) for place, row in enumerate(sweep.rows[:shown], 1))
 
@@ -185,7 +185,7 @@ _LOSS = (
 
 
 def _given(row: SweepRow, names: Sequence[str]) -> Iterator[str]:
-    """Yield the thresholds of a row, a dash where it has what is configured."""
+    """Yield the thresholds of a row, a dash for a configured value."""
     for name in names:
         value = getattr(row.setting, name)
         yield "-" if value is None else _THRESHOLDS[name][1](value) if name in _PLAIN else f"{value:,}"
@@ -201,7 +201,7 @@ def _lost(row: SweepRow) -> tuple[float, float]:
 
 
 def _loss(loss: LossVerdict) -> tuple[str, ...]:
-    """Return what a lossy class lost with one setting; transfers that had not ended take longer still."""
+    """Return the loss of a lossy class with one setting; unfinished transfers give lower bounds of the times."""
     more = ">= " if loss.unfinished else ""
     shares = (f"{100 * getattr(loss, name):.2f}" for name in _SHARES)
     return (*shares, f"{loss.timeouts:,}", f"{more}{loss.slowdown:.2f} x", f"{more}{loss.cost:.2f} x")
@@ -226,7 +226,7 @@ def _pauses(row: SweepRow, seeds: int) -> tuple[str, ...]:
 
 
 def _fastest(rows: Sequence[SweepRow], names: Sequence[str], style: TextStyle) -> Iterator[str]:
-    """Say which of the safe settings delivers most, where that is not the best one."""
+    """Yield the safe setting with the most goodput, if it is not the best one."""
     safe = [(place, row) for place, row in enumerate(rows, 1) if row.verdict == "safe"]
     place, row = max(safe, key=lambda ranked: (ranked[1].goodput_bps, -ranked[0]), default=(1, rows[0]))
     if place > 1:

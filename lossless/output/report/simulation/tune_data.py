@@ -1,4 +1,4 @@
-"""What tuning found as plain data, for JSON and tables."""
+"""Results of tuning as plain data, for JSON and tables."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 def tune_data(result: TuneResult) -> Data:
-    """Return what tuning found, names as there; ``settings`` has everything that was tried, in that order.
+    """Return the result of tuning under stable names; ``settings`` has every setting that was tried, in that order.
 
-    ``intent`` is the line that states what was chosen, None where nothing changes.
+    ``intent`` is the line that declares the chosen setting, None if it is the current one.
     """
     tuned = result.tuned
     return {
@@ -96,11 +96,11 @@ def _standing(standing: Standing, tuned: Tuned) -> Data:
 
 
 def _kpis(kpis: Kpis) -> Data:
-    """Return what a setting showed, over all workloads and of each."""
+    """Return the measures of a setting, over all workloads and of each."""
     return {**kpis._asdict(), "workloads": [_workload(each) for each in kpis.workloads]}
 
 
 def _workload(kpis: WorkloadKpis) -> Data:
-    """Return what one workload showed; a measure over seeds is a list of its least, mean and most."""
+    """Return the measures of one workload; a measure over seeds is a list of its least, mean and most."""
     values = kpis._asdict()
     return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}

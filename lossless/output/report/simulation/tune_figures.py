@@ -1,4 +1,4 @@
-"""Two figures of what tuning found: the Pareto front, and what small changes of the chosen setting do."""
+"""Two figures of a tuning result: the Pareto front, and the effect of small changes of the chosen setting."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MEASURES = (
 )
 """What is drawn of a small change, and what it is called."""
 _NO_PAUSE = 0.005
-"""Ports in pause that count as none: what is compared in hundredths rounds to 0 below."""
+"""Share of ports in pause that counts as none: compared hundredths round to 0 below it."""
 
 
 def front(tuned: Tuned) -> Figure:
@@ -64,7 +64,7 @@ def front(tuned: Tuned) -> Figure:
 
 
 def _named(tuned: Tuned) -> Iterable[tuple[str, Kpis]]:
-    """Yield what has a name: the presets and what is configured, as the search saw them, and the chosen setting."""
+    """Yield the named settings: the presets and the configured one as the search measured them, and the chosen one."""
     for each in tuned.standings:
         yield visible(each.name), each.searched
     if tuned.chosen is not None:
@@ -81,7 +81,7 @@ def _places(rows: Sequence[Kpis]) -> tuple[list[float], list[float]]:
 
 
 def margins(chosen: Choice) -> Figure:
-    """Return what the chosen setting shows after each small change, beside what it shows without one."""
+    """Return the measures of the chosen setting after each small change, beside those without a change."""
     near = chosen.near
     high = 1.3 + _ROW_IN * len(near)
     figure = Figure(figsize=(_WIDTH_IN, high), layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.05))

@@ -1,4 +1,4 @@
-"""``report.md``: what tuning chose and why, for the ticket of the change."""
+"""``report.md``: the choice of tuning and its reasons, for the ticket of the change."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _STYLE = TextStyle(columns=120, verbose=True)
 
 
 def tune_markdown(result: TuneResult) -> str:
-    """Return what tuning found as Markdown."""
+    """Return a tuning result as Markdown."""
     lines = [
         f"# Thresholds of class {result.tuned.class_name}",
         "",

@@ -1,4 +1,4 @@
-"""What tuning found as people read it, and as a table of all settings for other programs."""
+"""Results of tuning as text, and as a table of all settings for other programs."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _OVERALL = (
 
 
 def tune_text(result: TuneResult, limit: int | None = None, style: TextStyle = PLAIN) -> str:
-    """Return what was searched and chosen, how that compares with presets, and the first settings of the front."""
+    """Return the searched and chosen settings, the comparison with presets, and the first settings of the front."""
     line = result.stated().line if result.improves else None
     return "\n\n".join(_blocks(spelled_out(result), spelled_out(line), limit, style))
 
@@ -185,7 +185,7 @@ def _overall(kpis: Kpis) -> tuple[str, ...]:
 
 
 def _stands(standing: Standing, tuned: Tuned) -> str:
-    """Say which setting is no worse than a preset in anything and better in something, or that none is."""
+    """Return the setting that is no worse than a preset in any measure and better in one, or that there is none."""
     name = standing.name
     if standing.dominated:
         return f"{name}: the chosen setting is no worse in anything, and better in something"

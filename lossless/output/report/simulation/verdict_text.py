@@ -1,4 +1,4 @@
-"""A buffer verdict as text: the verdict, why, what to change; then runs, ports, pools and margins."""
+"""A buffer verdict as text: the verdict, its reasons and recommended changes; then runs, ports, pools and margins."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _NO_VERDICT = (
 
 
 def verdict_text(result: SimulationResult, style: TextStyle = PLAIN) -> str:
-    """Return the verdict of one fabric: why, what to change, what runs showed; a verbose style adds every port."""
+    """Return the verdict on one fabric: reasons, changes and simulation results; a verbose style adds every port."""
     # Recordings are drawn, not printed, and long.
     return "\n\n".join(_blocks(spelled_out(result._replace(recordings=())), style))
 
@@ -110,9 +110,9 @@ def _limiting_run(runs: Sequence[RunVerdict]) -> str | None:
 
 
 def _limiting_kind(lines: Sequence[PortVerdict]) -> str | None:
-    """Return the kind of port that has no headroom, else the one whose headroom exceeds what it needs by least.
+    """Return the kind of port without headroom, else the one with the least margin over its required headroom.
 
-    None where no headroom is known.
+    None if no headroom is known.
     """
     without = next((line for line in lines if line.verdict == "unsafe" and not line.headroom), None)
     if without is not None:
@@ -128,7 +128,7 @@ def _limiting_kind(lines: Sequence[PortVerdict]) -> str | None:
 
 
 def _in_numbers(verdict: FabricVerdict, runs: Sequence[RunVerdict], style: TextStyle) -> Iterator[str]:
-    """Yield how many lossless groups and pools have which verdict, and what -v adds."""
+    """Yield the number of lossless groups and pools by verdict, and the parts that -v adds."""
     # A line is of one kind of port and one priority.
     groups = _counted((line.verdict, line.ports) for line in verdict.lines)
     pools = _counted((pool.verdict, pool.switches) for pool in verdict.pools)

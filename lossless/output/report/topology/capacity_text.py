@@ -1,4 +1,4 @@
-"""What a fabric can carry, as lines of text: by tier, across its middle, and for each GPU."""
+"""The capacity of a fabric, as lines of text: by tier, across its bisection, and for each GPU."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def capacity_text(capacity: FabricCapacity, style: TextStyle = PLAIN) -> str:
-    """Return what a fabric can carry; every figure is for one direction."""
+    """Return the capacity of a fabric; every figure is for one direction."""
     return "\n\n".join(_blocks(spelled_out(capacity), style))
 
 
@@ -41,7 +41,7 @@ def _blocks(capacity: FabricCapacity, style: TextStyle) -> Iterator[str]:
 
 
 def _tiers(tiers: Sequence[TierCapacity], failed: ToleratedFailures, style: TextStyle) -> str:
-    """Return the rates below and above each tier in one unit, and what failures leave above."""
+    """Return the rates below and above each tier in one unit, and the rate above that remains after failures."""
     unit, scale = ("Tb/s", 1e12) if max(tier.down_bps for tier in tiers) >= 1e12 else ("Gb/s", 1e9)
     links, switches = failed.links, failed.switches
     heads = (

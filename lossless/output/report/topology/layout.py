@@ -28,7 +28,7 @@ _ROWS = {"super-spine": 0, "spine": 1, "leaf": 2, "switch": 2, "host": 3}
 
 
 class GroupFrame(NamedTuple):
-    """A box around a group, what it is called, and where the base line of that begins."""
+    """A box around a group, its title, and where the base line of the title begins."""
 
     area: Area
     title: str
@@ -57,7 +57,7 @@ def places(picture: Picture, lines: Mapping[str, Sequence[str]]) -> PictureLayou
 
 
 def _box_width(boxes: Iterable[Sequence[str]]) -> float:
-    """Return the width of a box that holds any of these lines, the first in bold."""
+    """Return the width of a box that fits the lines of every given box, the first line of each in bold."""
     widths = [0.0]
     for lines in boxes:
         widths += [
@@ -68,7 +68,7 @@ def _box_width(boxes: Iterable[Sequence[str]]) -> float:
 
 
 def _box_height(boxes: Iterable[Sequence[str]]) -> float:
-    """Return the height of a box that holds any of these lines."""
+    """Return the height of a box that fits the lines of every given box."""
     return float(max(_LOWEST_BOX, LINE_PX * max((len(lines) for lines in boxes), default=1) + 12))
 
 

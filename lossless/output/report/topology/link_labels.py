@@ -1,7 +1,7 @@
 """Labels on the lines of a picture: each on its own line, clear of every other line, box, title and label.
 
-Either all lines of a tier are labeled or none: where one label has no such place, the boxes at the lower end of the
-tier say how many links they have.
+Either all lines of a tier are labeled or none: if one label has no such place, the boxes at the lower end of the
+tier give their number of links.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _CLEAR, _APART = 2, 6
 
 
 class LinkLabel(NamedTuple):
-    """A text whose middle and base line are at ``at``, and the rectangle that it covers."""
+    """A text, the middle of its base line at ``at``, and the rectangle that it covers."""
 
     at: Point
     text: str
@@ -71,7 +71,7 @@ def _by_tier(lines: Sequence[LinkLine], counted: Collection[str]) -> dict[str, l
 
 
 def _text(line: LinkLine) -> str:
-    """Return what a line says: the words of its own, or its number of links where that is not one."""
+    """Return the label of a line: its own words, or its number of links if it has several."""
     links = line.edge.links
     return line.edge.label or (f"{links:,}" if links > 1 else "")
 

@@ -1,4 +1,4 @@
-"""What an intent changes of the current one, as plain data.
+"""The changes from the current intent to another, as plain data.
 
 Names once shipped stay.
 """

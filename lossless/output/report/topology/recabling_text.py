@@ -1,4 +1,4 @@
-"""What an intent changes of the current one, as lines of text: devices renamed, added and removed, cables moved."""
+"""The changes from the current intent to another, as lines of text: devices renamed, added, removed, cables moved."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FEW = 4
 
 
 class _Changes(NamedTuple):
-    """What changes, with names that can be shown."""
+    """The changes of a new cabling, with names that can be shown."""
 
     renamed: tuple[tuple[PlanNode, str], ...]
     added: tuple[PlanNode, ...]
@@ -39,7 +39,7 @@ class _Changes(NamedTuple):
 
 
 def recabling_text(plan: RecablingPlan, path: str, against: str, style: TextStyle = PLAIN) -> str:
-    """Return what an intent changes of the current one."""
+    """Return the changes from the current intent to another."""
     changes = _Changes(
         renamed=tuple(plan.renamed),
         added=plan.added,

@@ -1,7 +1,8 @@
 """The picture of a fabric as SVG: tiers in rows, groups and planes side by side, parallel links as one line.
 
-Large fabrics come folded: what is many is one box that says how many. Nothing but text is needed to draw it, and the
-same fabric gives the same bytes. Colors, dashes and fonts are those of :mod:`lossless.output.report.drawing.style`.
+Large fabrics are drawn folded: a box with a count stands for many devices. The picture needs only text to draw, and
+the same fabric gives the same bytes. Colors, dashes and fonts are those of
+:mod:`lossless.output.report.drawing.style`.
 """
 
 from __future__ import annotations
@@ -178,7 +179,7 @@ def _link_label(label: LinkLabel) -> Iterator[str]:
 
 
 def _box_text(x: float, y: float, text: str, box_w: float, number: int) -> str:
-    """Return a line in a box, the first of them in bold; the whole of it is in the tooltip where it is cut."""
+    """Return a line in a box, the first of them in bold; a cut line is complete in the tooltip."""
     size = SMALL_PX if number else TEXT_PX
     short = shortened(text, size, box_w - 8, bold=not number)
     look = f"font-size='{SMALL_PX}'" if number else "font-weight='bold'"

@@ -18,7 +18,7 @@ _PLURALS = {"leaf": "leaves", "switch": "switches"}
 
 
 def topology_text(summary: FabricSummary, style: TextStyle = PLAIN) -> str:
-    """Return a fabric in numbers; what it can carry has a text of its own."""
+    """Return a fabric in numbers; its capacity is a separate text."""
     return "\n\n".join(_blocks(spelled_out(summary), style))
 
 
@@ -72,7 +72,7 @@ def _links(group: LinkGroup) -> tuple[str, ...]:
 
 
 def many(number: int, what: str) -> str:
-    """Return how many of what: ``1 leaf``, ``1,024 leaves``."""
+    """Return a number with its noun: ``1 leaf``, ``1,024 leaves``."""
     return f"{number:,} {what if number == 1 else _PLURALS.get(what, f'{what}s')}"
 
 

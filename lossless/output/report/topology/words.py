@@ -1,4 +1,4 @@
-"""What the boxes and lines of a picture of a fabric say."""
+"""The text in boxes and on lines of a picture of a fabric."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def many(number: int, role: str) -> str:
 
 
 def _counts(picture: Picture, key: str, counted: Collection[str]) -> Iterator[str]:
-    """Yield the number of links of an item in tiers whose lines have no numbers; the lower end says it."""
+    """Yield the number of links of an item in tiers whose lines have no numbers, for the box at the lower end."""
     for tier in TIERS:
         ends = [edge for edge in picture.edges if edge.tier == tier and key in _counted_ends(edge)]
         links = sum(edge.links for edge in ends)
@@ -58,7 +58,7 @@ def _counts(picture: Picture, key: str, counted: Collection[str]) -> Iterator[st
 
 
 def _counted_ends(edge: PictureEdge) -> tuple[str, ...]:
-    """Return the ends whose boxes say how many links there are: the lower one, or both of peers."""
+    """Return the ends whose boxes give the number of links: the lower one, or both of peers."""
     if edge.tier in _BETWEEN_PEERS:
         return edge.a, edge.b
     return (edge.b,) if edge.tier == "hosts" else (edge.a,)
@@ -81,7 +81,7 @@ def totals(picture: Picture) -> str:
 
 
 def legend(picture: Picture, counted: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Yield the looks of lines and what they mean, with how many links there are; an empty look is a remark.
+    """Yield the looks of lines and their meaning, with the number of links; an empty look is a remark.
 
     ``counted`` are tiers whose lines have no numbers.
     """
@@ -119,7 +119,7 @@ def _remarks(picture: Picture, counted: Collection[str]) -> Iterator[str]:
 
 
 def from_to(first: str, last: str) -> str:
-    """Return the first and last of several names, what both begin with said once: ``host105 .. 112``."""
+    """Return the first and last of several names, with their common beginning once: ``host105 .. 112``."""
     first_parts, last_parts = _NAMES.fullmatch(first), _NAMES.fullmatch(last)
     if first_parts is None or last_parts is None or first_parts[1] != last_parts[1]:
         return f"{first} .. {last}"

@@ -1,4 +1,4 @@
-"""Counters of a class along its path as text: one table of switches, one of hosts, and what is not known of them."""
+"""Counters of a class along its path as text: one table of switches, one of hosts, and the unknown ones."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _PAUSES = {"pfc_rx": "pauses received", "pfc_tx": "pauses sent"}
 
 
 def counters_text(trace: Trace, style: TextStyle) -> Iterator[str]:
-    """Yield the counters of the switches on a path, and those of its hosts; nothing where no captures were named."""
+    """Yield the counters of the switches on a path, and those of its hosts; empty without captures."""
     hops = [(hop.switch, hop.counters, hop.ingress.port) for hop in trace.hops]
     ends = [trace.sender, trace.receiver]
     hosts = [(host.host, host.counters, "") for host in ends if host]
@@ -51,7 +51,7 @@ def counters_text(trace: Trace, style: TextStyle) -> Iterator[str]:
 
 
 def counted(counters: Sequence[TraceCounter], line: StageLine) -> str:
-    """Return the known counters of one line of a hop, in a line of their own; empty where it has none."""
+    """Return the known counters of one line of a hop, in a line of their own; empty without any."""
     counters = [counter for counter in counters if counter.value is not None]
     if line.label in ("PFC in", "PFC out"):
         pauses = [counter for counter in counters if counter.stage == "pfc"]
@@ -73,9 +73,9 @@ def _listed(counters: Sequence[TraceCounter], labels: Mapping[str, str]) -> str:
 def _block(
     title: str, columns: Sequence[tuple[str, Sequence[TraceCounter], str]], style: TextStyle
 ) -> Iterator[str]:
-    """Yield a table with a row for each counter and a column for each device, and below it what is unknown.
+    """Yield a table with a row for each counter and a column for each device, and below it the unknown counters.
 
-    Where nothing is known there is no table.
+    Without any known counter there is no table.
     """
     by_label = [
         grouped((_label(counter, port), counter) for counter in counters) for _, counters, port in columns
@@ -118,7 +118,7 @@ def _since(counter: TraceCounter) -> str:
 
 
 def _unknown(name: str, column: Mapping[str, Sequence[TraceCounter]]) -> Iterator[str]:
-    """Yield why counters of a device are unknown, each reason once with what it is true of."""
+    """Yield why counters of a device are unknown, each reason once with its counters."""
     reasons = grouped(
         (counter.unknown, label) for label, same in column.items() for counter in same if counter.unknown
     )

@@ -1,6 +1,6 @@
 """A trace as plain data, for machines: names of the model, findings as in the lint report.
 
-Names once shipped stay; ``version`` says when they change.
+Names once shipped stay; ``version`` increases when they change.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ VERSION = 1
 
 
 def trace_data(trace: Trace, documents: Mapping[str, DocumentView]) -> dict[str, Any]:
-    """Return a trace as plain data; ``documents`` say on which line a finding is."""
+    """Return a trace as plain data; ``documents`` provide the lines of findings."""
     findings = {id(mark.finding): mark.finding for _, mark in trace.marks}.values()
     locations = Locations(documents, findings)
     fields = plain(trace, locations)

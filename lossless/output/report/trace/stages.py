@@ -1,4 +1,4 @@
-"""The stages of one hop as lines: what happens, and the row of the configuration that decides it."""
+"""The stages of one hop as lines: the action, and the row of the configuration that decides it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _WITHOUT_ENTRY = {"no entry": ", as the map has no entry", "no map": ", as no ma
 
 
 class StageLine(NamedTuple):
-    """One line of a hop: its label, what happens, what decides it, and the stage it belongs to."""
+    """One line of a hop: its label, the action, the row that decides it, and the stage it belongs to."""
 
     label: str
     what: str
@@ -59,7 +59,7 @@ def lines_of(hop: TraceHop) -> Iterator[StageLine]:
 
 
 def _without_rows(line: StageLine, stages: TraceStages) -> str:
-    """Return what a line says where the system is not SONiC."""
+    """Return the text of a line for a system other than SONiC."""
     if line.label == "headroom" and stages.priority_group.lossless is not False:
         return "computed by the switch"
     if line.label == "ECN" and stages.ecn.wred is None:

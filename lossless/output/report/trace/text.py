@@ -173,7 +173,7 @@ def _place(finding: Finding, locations: Locations) -> str:
 
 
 def _hop_row(hop: TraceHop) -> tuple[str, ...]:
-    """Return a hop in short: its ports, the class, group and queue of the packet, and what breaks it there."""
+    """Return a hop in short: its ports, the class, group and queue of the packet, and the faults that break it."""
     stages = hop.stages
     targets = (stage.lookup.target for stage in (stages.classification, stages.priority_group, stages.queue))
     errors = [mark.finding.code for mark in hop.marks if mark.finding.severity == "error"]
@@ -227,7 +227,7 @@ def _unlike(difference: TraceDifference, met: set[str]) -> str:
 
 
 def _host_rows(host: TraceHost, dscp: int | None) -> Iterator[tuple[str, str]]:
-    """Yield what the NIC does; what it marks matters where it sends."""
+    """Yield the settings of the NIC; its packet marking matters on the sender."""
     if dscp is not None:
         byte, nccl = host.traffic_class, host.nccl_tc
         marks = "nothing sets the ToS byte" if byte is None else f"ToS {byte}, DSCP {host.sends_dscp}"
@@ -250,7 +250,7 @@ def _broken(trace: Trace) -> Iterator[str]:
 
 
 def _unbroken(trace: Trace) -> str:
-    """Return the verdict where nothing breaks the chain: of a lossless packet, what is known of each hop."""
+    """Return the verdict on a chain without a break; for a lossless packet, with the hops of unknown groups."""
     groups = {hop.switch: hop.stages.priority_group.lossless for hop in trace.hops}
     untold = [switch for switch, lossless in groups.items() if lossless is None]
     if trace.lossless and untold:
@@ -261,7 +261,7 @@ def _unbroken(trace: Trace) -> str:
 
 
 def _row(line: StageLine, width: int, style: TextStyle) -> list[str]:
-    """Return a line of a hop; what decides it comes beside it, or below where there is no room."""
+    """Return a line of a hop; the row that decides it stands beside it, or below if there is no room."""
     label, what, by = line.label, line.what, line.by
     lead = f"{_INDENT}{label.ljust(_LABEL)}"
     beside = f"{lead}{what.ljust(width)}  {by}".rstrip()
