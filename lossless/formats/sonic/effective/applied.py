@@ -1,6 +1,6 @@
-"""The rows of a switch as its daemons apply them: those that are not applied are gone, and values are what was read.
+"""The rows of a switch as its daemons apply them: without rows that are not applied, and with the values as parsed.
 
-A fabric that is read from them says what the switch does, one that is read from the file what is written there.
+A fabric that is read from them describes the behavior of the switch, one that is read from the file its configuration.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _QOS_TABLES = (*MAP_TABLES, "PORT_QOS_MAP", "QUEUE", "SCHEDULER", "WRED_PROFILE"
 def applied_fabric(
     devices: Sequence[Tables], find_hardware: FindHardware, rdma_dscps: tuple[int, ...] = ()
 ) -> Fabric:
-    """Return the fabric of what devices do; which classes are lossless, their files say."""
+    """Return the fabric as the devices behave; the lossless classes are those of their files."""
     written = read_fabric(devices, find_hardware, rdma_dscps)
     pairs = list(zip(devices, written.switches, strict=True))
     rows = [applied_tables(tables, programmed(tables, switch)) for tables, switch in pairs]
@@ -41,9 +41,9 @@ def applied_fabric(
 
 
 def applied_tables(tables: Tables, state: Programmed) -> Tables:
-    """Return the rows that are applied, the same object where all are, and as they are written.
+    """Return the applied rows; the same object if all rows are applied as they are written.
 
-    A fragment without ports is left as it is: nobody knows what else the switch has.
+    A fragment without ports stays unchanged: the rest of the switch is unknown.
     """
     if not tables.table("PORT"):
         return tables

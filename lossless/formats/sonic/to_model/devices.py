@@ -46,9 +46,8 @@ def read_fabric(
 ) -> Fabric:
     """Return the fabric that deployed files describe.
 
-    ``rdma_dscps`` names the DSCPs that must be lossless; without them, the classes of each device are
-    inferred from what it does. Links are known where both ends are among the files and their hostnames are
-    unique.
+    ``rdma_dscps`` names the DSCPs that must be lossless; without them, the classes of each device are inferred from its
+    configuration. Links are known if both ends are among the files and their hostnames are unique.
     """
     read = tuple(_DeviceReader(tables, find_hardware, rdma_dscps).switch() for tables in devices)
     switches = _by_own_names(read) if len(read) > 1 else read
@@ -213,7 +212,7 @@ class _DeviceReader:
         return (row.fields.get("name", ""), row.fields.get("port", "")) if row else None
 
     def _generated(self, speed_bps: int | None, cable: Cable) -> Maybe[BufferProfile]:
-        """Return what buffermgrd makes a lossless group of (sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b)."""
+        """Return the profile of a lossless group that buffermgrd makes (sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b)."""
         if not cable.configured_m:
             return None
         if speed_bps is None:
