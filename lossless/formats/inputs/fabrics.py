@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Fabrics(NamedTuple):
-    """The fabrics that documents describe, and what could not be read of them."""
+    """The fabrics that documents describe, and the problems of reading them."""
 
     fabrics: tuple[Fabric, ...]
     errors: tuple[Problem, ...]
@@ -71,7 +71,7 @@ def with_other_systems(
 
 
 def documents_at(path: str | PathLike[str]) -> tuple[list[Document], list[Problem]]:
-    """Return what a path stands for; a folder with a fabric.yaml stands for that intent."""
+    """Return the documents at a path; a folder with a fabric.yaml means that intent."""
     inside = os.path.join(path, "fabric.yaml")
     return collect([inside if os.path.isfile(inside) else path])
 
