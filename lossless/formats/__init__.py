@@ -1,16 +1,16 @@
-"""What is read and written: a folder a system, and in each the same folders for the same task.
+"""Formats of input and output files: one folder for each system, with the same subfolders for the same task.
 
-=================  =====================================================================================
-``read/``          text or data as found, each value with its place; what is odd is collected, never fatal
-``to_model/``      what was read, to the fabric model or the subnet
-``from_model/``    the model to plain data, which templates only lay out
-``validate/``      what the system's own schema says of the data, by release
-``capabilities/``  what its releases know, and what they can change while they run
-``changes/``       how two configurations differ, and the steps from one to the other
-=================  =====================================================================================
+=================  ==================================================================================================
+``read/``          parses text or data, and keeps the place of each value; oddities are collected and never fatal
+``to_model/``      converts parsed data to the fabric model or the subnet
+``from_model/``    converts the model to plain data, which templates only lay out
+``validate/``      checks data by the schema of the system, by release
+``capabilities/``  has the features of each release, and the changes that a running device accepts
+``changes/``       compares two configurations, and makes the steps from one to the other
+=================  ==================================================================================================
 
-``sonic`` has all of them; ``hosts`` and ``infiniband`` have what there is for them: no public schema covers their
-files. Another switch system (EOS, NVUE) is another folder beside ``sonic``, and nothing outside has to know its files.
-``intent`` is what an operator declares, with ``resolve/`` as its way to the model; ``importing`` makes an intent of
-what other systems say; ``inputs`` tells files apart and puts what belongs together into one fabric.
+``sonic`` has all of them; ``hosts`` and ``infiniband`` have fewer: no public schema covers their files. Another switch
+system (EOS, NVUE) is another folder beside ``sonic``, and code outside it does not depend on its files. ``intent`` is
+the declaration of an operator, with ``resolve/`` as its conversion to the model; ``importing`` makes an intent of
+files of other systems; ``inputs`` recognizes files and combines those that belong together into one fabric.
 """

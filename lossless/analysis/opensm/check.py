@@ -1,4 +1,4 @@
-"""What a real opensm makes of a subnet: it reads the rendered files, and brings the same fabric up in a simulation."""
+"""A subnet under a real opensm: it reads the rendered files, and brings the same fabric up in a simulation."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ OUTWARD = frozenset(
 """Options by which opensm loads a library, leaves the session in which it is ended, listens on a port or writes a file
 of any name. They are read, and no simulation is given them: the text may come from anywhere."""
 SIMULATED_VLS = 8
-"""How many data VLs ports of ibsim have, and how many entries each of their arbitration tables: their PortInfo says
-VLCap 4, VLArbHighCap 8 and VLArbLowCap 8 (ibsim 0.10, asked)."""
+"""How many data VLs ports of ibsim have, and how many entries each of their arbitration tables: their PortInfo has
+VLCap 4, VLArbHighCap 8 and VLArbLowCap 8 (read from ibsim 0.10)."""
 _ENGINES = "routing_engine"
 _UNROUTED = CreditLoopVerdict("unproven", "(none)", "no engine has routed the subnet")
 _NO_FALLBACK = "no_fallback"
@@ -53,9 +53,9 @@ _WORD = re.compile(r"\w+")
 
 
 class SweepResult(NamedTuple):
-    """What opensm did on the simulated fabric. ``ended``: it finished its first sweep in time.
+    """The result of opensm on the simulated fabric. ``ended``: it finished its first sweep in time.
 
-    ``notes`` say what differs between the fabric and its simulation.
+    ``notes`` are the differences between the fabric and its simulation.
     """
 
     sweep: SweepLog
@@ -65,13 +65,13 @@ class SweepResult(NamedTuple):
 
 
 class OpensmVerdict(NamedTuple):
-    """What opensm said.
+    """The verdict of opensm on a subnet.
 
-    ``written`` has the keys that it was given, ``reading`` what it made of them; ``changed`` are those that it took as
-    something else than what is written: key, written, effective. ``left_out`` are keys that only NVIDIA's opensm knows;
-    upstream's was not given them. ``intended`` is the engine that the configuration means. ``swept`` is None where
-    there is no fabric to simulate; ``credits`` says why. ``tables`` says in words what the tables of the subnet that is
-    up have otherwise than is meant.
+    ``written`` has the keys that opensm was given, ``reading`` its result of parsing them; ``changed`` are those with
+    another effective value than the written one: key, written, effective. ``left_out`` are keys that only NVIDIA's
+    opensm knows; upstream's does not get them. ``intended`` is the engine that the configuration selects. ``swept`` is
+    None if there is no fabric to simulate; ``credits`` has the reason. ``tables`` lists in words how the tables of the
+    running subnet differ from the intended ones.
     """
 
     written: dict[str, str]
@@ -90,10 +90,10 @@ class OpensmVerdict(NamedTuple):
 
 
 def check_with_opensm(tools: Tools, subnet: Subnet, files: Mapping[str, str]) -> OpensmVerdict:
-    """Let opensm read rendered files and bring the subnet up in a simulation; all is gone when it returns.
+    """Let opensm read rendered files and bring the subnet up in a simulation, which ends before the return.
 
-    ``files`` has the texts by name: ``opensm.conf`` and what it names. Where it is not known how the fabric is cabled,
-    the configuration is read and nothing is simulated.
+    ``files`` has the texts by name: ``opensm.conf`` and the files that it names. If the cabling of the fabric is
+    unknown, the configuration is read and nothing is simulated.
 
     Raises:
         SubnetManagerError: no HCA or switch can run the manager, or the simulator does not start.
@@ -129,7 +129,7 @@ def _read(tools: Tools, text: str, folder: Path) -> OptionsReading:
 
 
 class _Fabric(NamedTuple):
-    """What is simulated, in numbers, and how many virtual lanes are operational."""
+    """The simulated fabric as a graph of numbers, and its number of operational virtual lanes."""
 
     subnet: Subnet
     graph: SubnetGraph
@@ -144,7 +144,7 @@ def _vls(reading: OptionsReading) -> int:
 def _simulate(
     tools: Tools, fabric: _Fabric, configuration: Path, files: Mapping[str, str]
 ) -> tuple[SweepResult, Decision | None]:
-    """Bring the subnet up once for what the log says; then hold it up, to ask what its ports and paths are told."""
+    """Bring the subnet up once for its log; then bring it up again, to query its ports and paths."""
     decide = _decide()
     simulation, seat = ibsim_fabric(fabric.subnet), seat_of(fabric.subnet)
     run = sweep(tools, simulation, configuration, configuration.parent, seat)
@@ -157,7 +157,7 @@ def _simulate(
 
 
 def _decide() -> Callable[[LiveSubnet, Subnet, SubnetGraph, str, int, str], Decision]:
-    """Return what decides on tables: with numpy, which reading a configuration needs nothing of."""
+    """Return the function that checks tables; it needs numpy, which reading a configuration does not."""
     try:
         from lossless.analysis.opensm.decide import decide
     except ImportError as error:
@@ -168,7 +168,7 @@ def _decide() -> Callable[[LiveSubnet, Subnet, SubnetGraph, str, int, str], Deci
 
 
 def for_upstream(text: str) -> tuple[str, tuple[str, ...]]:
-    """Return a configuration without what NVIDIA's opensm alone knows, keys and engines, and those words."""
+    """Return a configuration without the keys and engines that NVIDIA's opensm alone knows, and those words."""
     kept, left_out = [], []
     for line in text.splitlines():
         words = line.split("#", 1)[0].split(None, 1)
@@ -207,9 +207,9 @@ def _intended(text: str) -> str:
 
 
 def write_files(folder: Path, files: Mapping[str, str], configuration: str) -> Path:
-    """Write the files below a folder, the options that name them changed to that place, and return the configuration.
+    """Write files below a folder, change the options that name them accordingly, and return the configuration.
 
-    A file that an option names and that is not among them stays as it is named. What reaches out of the simulation is
+    A file that an option names and that is not among them keeps its name. Options that reach outside the simulation are
     left out.
     """
     for name, text in files.items():
@@ -243,7 +243,7 @@ def seat_of(subnet: Subnet) -> str:
 
 
 def _log_of(run: SweepRun, files: Mapping[str, str]) -> list[str]:
-    """Return the lines of the log without the folder, and without those that miss a file which nobody means to have."""
+    """Return the lines of the log without the folder's name and without complaints about missing optional files."""
     absent = [f"{run.folder / name}" for name in READ_ALONE.values() if name not in files]
     lines = run.text("opensm.log").splitlines()
     kept = [line for line in lines if not any(path in line for path in absent)]

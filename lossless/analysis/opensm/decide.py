@@ -1,4 +1,4 @@
-"""What the tables of a subnet that is up amount to: credit loops by lane, lanes without weight, partitions."""
+"""Verdicts on the tables of a running subnet: credit loops by lane, lanes without weight, partitions."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 class Routed(NamedTuple):
     """A subnet as an engine has routed it: tables, lanes, and the service levels of each path as bits.
 
-    ``levels`` has any level where the engine leaves paths the one they ask for; None where the engine chooses, and it
-    is not known what.
+    ``levels`` has all levels if the engine lets paths use the one they request; None if the engine chooses, and its
+    choice is unknown.
     """
 
     subnet: Subnet
@@ -53,14 +53,14 @@ class Routed(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """The verdict on credit loops, and in words what else is not as it is meant."""
+    """The verdict on credit loops, and other differences from the intent in words."""
 
     credits: CreditLoopVerdict
     complaints: tuple[str, ...]
 
 
 def decide(up: LiveSubnet, subnet: Subnet, graph: SubnetGraph, engine: str, vls: int, seat: str) -> Decision:
-    """Return what a subnet that is up amounts to; ``seat`` is the HCA or switch of its manager."""
+    """Return the verdict on a running subnet; ``seat`` is the HCA or switch of its manager."""
     asking = questions_to(up, _guid_of(subnet, seat))
     routed = _routed(asking, subnet, graph, engine, vls)
     return Decision(
@@ -110,7 +110,7 @@ def _guid_of(subnet: Subnet, name: str) -> int:
 
 
 def _path_complaints(routed: Routed, asking: Questions) -> Iterator[str]:
-    """Yield what is wrong with lanes of the service levels that are meant to be used."""
+    """Yield problems of the lanes of service levels that are meant to be used."""
     yield from _job_complaints(routed)
     if not routed.subnet.qos.on or routed.levels is None:
         return

@@ -1,4 +1,4 @@
-"""What opensm dumps beside its log: forwarding tables, SL to VL tables, and the coordinates that torus-2QoS found.
+"""Dumps of opensm beside its log: forwarding tables, SL to VL tables, and the coordinates that torus-2QoS found.
 
 Forms: linux-rdma/opensm, opensm/osm_dump.c @b3bb0ab (dump_ucast_lfts, dump_sl2vl_tbl), opensm/osm_torus.c @9b50961.
 """
@@ -37,7 +37,7 @@ _PLACE = re.compile(r"switch (\d+),(\d+),(\d+) GUID 0x([0-9a-f]+)")
 
 
 def routes_in(text: str, graph: SubnetGraph, subnet: Subnet) -> SubnetRoutes:
-    """Return the routes between HCAs that ``opensm-lfts.dump`` says; addresses in ascending order."""
+    """Return the routes between HCAs in ``opensm-lfts.dump``; addresses in ascending order."""
     owners = _hcas_by_guid(subnet)
     ports_of: dict[int, dict[str, str]] = {}
     columns: dict[str, int] = {}
@@ -79,7 +79,7 @@ def _hcas_by_guid(subnet: Subnet) -> dict[int, int]:
 
 
 def lanes_in(text: str, graph: SubnetGraph, vls: int) -> NDArray[np.uint8]:
-    """Return the virtual lane by switch, port in, port out and service level, as ``opensm-sl2vl.dump`` says.
+    """Return the virtual lane by switch, port in, port out and service level, from ``opensm-sl2vl.dump``.
 
     ``vls`` is how many lanes are operational. opensm folds lanes beyond them onto those below, on HCAs at once, on
     switches with the heavy sweep after the first, in which the dump is made (opensm 3.3.23, run).
@@ -93,7 +93,7 @@ def lanes_in(text: str, graph: SubnetGraph, vls: int) -> NDArray[np.uint8]:
 
 
 def hca_lanes_in(text: str, subnet: Subnet, vls: int) -> dict[int, list[int]]:
-    """Return the virtual lane by HCA and service level at the ports of HCAs, as ``opensm-sl2vl.dump`` says."""
+    """Return the virtual lane by HCA and service level at the ports of HCAs, from ``opensm-sl2vl.dump``."""
     owners = _hcas_by_guid(subnet)
     rows_by_guid = _lane_rows(text, _OF_HCA)
     return {owners[guid]: _folded(rows[0, 2:], vls).tolist() for guid, rows in rows_by_guid if guid in owners}
@@ -113,7 +113,7 @@ def _folded(lanes: Numbers, vls: int) -> Numbers:
 
 
 def places_in(text: str, graph: SubnetGraph) -> list[tuple[int, ...]] | None:
-    """Return the coordinates of each switch that ``opensm-torus.dump`` says, None where one has none."""
+    """Return the coordinates of each switch in ``opensm-torus.dump``, None if a switch has none."""
     place_of = {int(match[4], 16): tuple(map(int, match.groups()[:3])) for match in _PLACE.finditer(text)}
     places = [place_of.get(guid) for guid in graph.guids]
     found_places = [place for place in places if place is not None]

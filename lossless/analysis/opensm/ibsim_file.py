@@ -1,7 +1,7 @@
 """The topology file of ibsim: a subnet's nodes and cables as text.
 
-The form is that of ibnetdiscover's output, with what ibsim-utils 0.10 needs besides: every cable at both of its ends,
-the GUID before each node, and width and speed in a comment that says ``lid`` too.
+The form is that of ibnetdiscover's output, with the additions that ibsim-utils 0.10 needs: every cable at both of its
+ends, the GUID before each node, and width and speed in a comment that has the word ``lid`` too.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import Hca, Subnet, SubnetLink, SubnetSwitch
 
 KNOWN_SPEEDS = frozenset({"SDR", "DDR", "QDR", "FDR", "FDR10", "EDR", "HDR", "NDR"})
-"""What ibsim 0.10 can parse; any other is simulated as the fastest of these."""
+"""The speeds that ibsim 0.10 can parse; any other is simulated as the fastest of these."""
 _FASTEST = "NDR"
 
 
 class IbsimFabric(NamedTuple):
-    """What is simulated: the topology as text, and its size.
+    """The simulated fabric: the topology as text, and its size.
 
-    ``nodes`` has the name by which ibsim knows each switch and HCA. ``replaced`` are speeds that ibsim does not know,
-    and that are simulated as NDR. ``subnet`` has a GUID everywhere, stated or derived.
+    ``nodes`` has ibsim's name of each switch and HCA. ``replaced`` are speeds that ibsim cannot parse, and that are
+    simulated as NDR. ``subnet`` has a GUID everywhere, stated or derived.
     """
 
     text: str

@@ -1,4 +1,4 @@
-"""What a manager has really written into ports, asked of the subnet that runs, against what is meant.
+"""The tables that a manager has written into ports, read from the running subnet and compared with the intent.
 
 P_Key tables (InfiniBand specification 1.2.1, 14.2.5.7) against the members that partitions state; arbitration tables
 (14.2.5.9) against the lanes that paths leave a port by.
@@ -82,7 +82,7 @@ def questions_to(up: LiveSubnet, manager_guid: int) -> Questions:
 
 
 def partition_complaints(subnet: Subnet, asking: Questions) -> Iterator[str]:
-    """Yield what P_Key tables of HCAs have otherwise than partitions state."""
+    """Yield the differences between P_Key tables of HCAs and the declared partitions."""
     partitions = subnet.partitions
     if isinstance(partitions, Unknown) or partitions is None or isinstance(subnet.hcas, Unknown):
         return
@@ -137,7 +137,7 @@ def _named(subnet: Subnet, member: Member) -> Iterator[str]:
 
 
 class Sender(NamedTuple):
-    """A port that paths leave by: of what kind, which GUID it is asked by, its number, its name, and their lanes."""
+    """A port by which paths leave: its kind, the GUID for queries, its number, its name, and the paths' lanes."""
 
     kind: Literal["switches", "HCAs"]
     guid: int

@@ -1,12 +1,12 @@
-"""Asks a subnet that runs: a program by itself, started in the fabric that ibsim simulates.
+"""Queries to a running subnet: a program by itself, started in the fabric that ibsim simulates.
 
-It reads one question a line and writes one answer a line, in the same order, ``-`` where none came: ``path SLID DLID``
-is answered with the service level that the manager gives the path, ``get LID ATTRIBUTE MODIFIER`` with the 64 bytes of
-the port's or switch's own attribute, in hexadecimal. Many questions are under way at a time: 24 microseconds each,
-where one program of infiniband-diags a question takes six milliseconds.
+It reads one question a line and writes one answer a line, in the same order, ``-`` if none came: ``path SLID DLID`` is
+answered with the service level that the manager gives the path, ``get LID ATTRIBUTE MODIFIER`` with the 64 bytes of the
+port's or switch's own attribute, in hexadecimal. Many questions are under way at a time: 24 microseconds each, where
+one program of infiniband-diags a question takes six milliseconds.
 
-What is sent are SubnAdmGet(PathRecord) and SubnGet packets through libibumad: InfiniBand specification 1.2.1, 13.4.3
-(common header), 14.2.1 (SubnGet by LID), 15.2.1.1 (SA header) and 15.2.5.16 (PathRecord).
+The packets are SubnAdmGet(PathRecord) and SubnGet through libibumad: InfiniBand specification 1.2.1, 13.4.3 (common
+header), 14.2.1 (SubnGet by LID), 15.2.1.1 (SA header) and 15.2.5.16 (PathRecord).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _UNDER_WAY = 64
 
 
 class SubnetClient:
-    """A port that is open, and what it was asked; ``manager`` is the LID of the subnet manager."""
+    """An open port that queries the subnet; ``manager`` is the LID of the subnet manager."""
 
     def __init__(self, manager: int) -> None:
         self.library = ctypes.CDLL("libibumad.so.3")

@@ -1,8 +1,8 @@
-"""What opensm says: of a configuration that it reads, and in the log of a sweep.
+"""Output of opensm: about a configuration that it reads, and the log of a sweep.
 
-opensm 3.3.23 ends with 0 whatever it met, so its words are all there is. The words were read in opensm/osm_subnet.c,
+opensm 3.3.23 ends with 0 after any error, so only its output shows errors. Its messages are from opensm/osm_subnet.c,
 osm_ucast_mgr.c, osm_opensm.c and osm_prtn_config.c of linux-rdma/opensm (@d71a924, @917070c, @917070c, @247d0d8), and
-seen from the program itself.
+from runs of the program itself.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NO_FALLBACK_NOISE = "'no_fallback'"
 
 
 class OptionsReading(NamedTuple):
-    """What opensm made of a configuration file.
+    """The result of opensm's reading of a configuration file.
 
     ``effective`` is the whole configuration that it wrote back, as texts.
     """
@@ -38,9 +38,9 @@ class OptionsReading(NamedTuple):
 
 
 class SweepLog(NamedTuple):
-    """What the log of one sweep over a subnet says. ``engine`` is the one that routed, None where none did.
+    """The log of one sweep over a subnet. ``engine`` is the one that routed, None if none did.
 
-    ``lines`` are the lines of the log at the level of errors, and those that say why an engine was skipped.
+    ``lines`` are the lines of the log at the level of errors, and those with the reason why an engine was skipped.
     """
 
     up: bool
@@ -52,7 +52,7 @@ class SweepLog(NamedTuple):
 
 
 def reading_of(output: str, normalised: str) -> OptionsReading:
-    """Return what the output of ``opensm -F FILE -c OTHER`` says, and the text of the other file."""
+    """Return the result in the output of ``opensm -F FILE -c OTHER``, and in the text of the other file."""
     lines = [line.strip() for line in output.splitlines()]
     return OptionsReading(
         read=any(line.startswith("Reading Cached Option File:") for line in lines),
@@ -95,7 +95,7 @@ def _value(text: str) -> str | int:
 
 
 def sweep_of(log: Iterable[str]) -> SweepLog:
-    """Return what the lines of an opensm log say."""
+    """Return the result of a sweep from the lines of an opensm log."""
     entries = list(_entries(log))
     routed = [text for _, text in entries if _ROUTED in text]
     engines = [match[1] for text in routed if (match := _ENGINE.search(text))]

@@ -1,4 +1,4 @@
-"""What opensm reported on the files of one subnet: the record that its report prints."""
+"""The result of opensm on the files of one subnet: the record that its report prints."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class SimulatedSubnet(NamedTuple):
 
 
 class OpensmResult(NamedTuple):
-    """What opensm reported on one subnet; ``simulated`` is None where there is no fabric to simulate.
+    """The result of opensm on one subnet; ``simulated`` is None if there is no fabric to simulate.
 
-    It is ``accepted`` where there are no ``complaints``. ``intended_engine`` is the one that the configuration means.
+    It is ``accepted`` if there are no ``complaints``. ``intended_engine`` is the one that the configuration selects.
     """
 
     file: str

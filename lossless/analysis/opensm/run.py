@@ -1,4 +1,4 @@
-"""Running opensm: on a file alone, and on a simulated fabric. Nothing is left running, whatever happens.
+"""Running opensm: on a file alone, and on a simulated fabric. No process is left running, even after an error.
 
 Each simulation has a socket name of its own, so that any number run at once; no root, no network and no device is used.
 Every process runs under ``timeout`` in a group of its own: it ends on time even if this program is killed.
@@ -32,15 +32,15 @@ SWEEP_S = 20.0
 """Longest that a sweep may take: 1,024 hosts take one second. An engine that may have no
 fallback, and cannot route, never ends."""
 LOG_FLAGS = 0x47
-"""Errors, information, what the parsers of partitions and QoS say, and dumps of routes."""
+"""Errors, information, messages of the parsers of partitions and QoS, and dumps of routes."""
 PACKETS_AT_ONCE = 64
-"""Management packets under way at a time in a simulation, whatever the configuration says: with 4, opensm's default, a
+"""Management packets under way at a time in a simulation, regardless of the configuration: with 4, opensm's default, a
 sweep takes twice as long, and without a limit opensm 3.3.23 has waited permanently under ibsim."""
 _AT_ONCE = "\nforce_log_flush TRUE\n"
-"""Without this a subnet that is up says so ten seconds later, with its next sweep."""
+"""Without this a subnet that is up appears in the log ten seconds later, with its next sweep."""
 _POLL_S = 0.005
 _SLACK_S = 2.0
-"""How long ``timeout`` may take beyond what it is told, on a machine that is busy."""
+"""How long ``timeout`` may take beyond its limit, on a machine that is busy."""
 
 
 class SweepRun(NamedTuple):
@@ -63,7 +63,7 @@ class LiveSubnet(NamedTuple):
     library: str
 
     def ask(self, *command: str, given: str = "", timeout_s: float = 5.0) -> str:
-        """Return what a program prints that talks to the subnet; nothing where it takes too long."""
+        """Return the output of a program that queries the subnet; empty if it takes too long."""
         # Not in the environment: there timeout would load the library too, and take the answers.
         preloaded = ("env", f"LD_PRELOAD={self.library}", *command)
         return _run(preloaded, self.environment, timeout_s, self.folder, given)
@@ -74,7 +74,7 @@ class LiveSubnet(NamedTuple):
 
 
 def read_configuration(tools: Tools, path: Path, folder: Path) -> OptionsReading:
-    """Let opensm read a configuration file, without any fabric, and return what it says."""
+    """Let opensm read a configuration file, without any fabric, and return the result."""
     target = folder / "effective.conf"
     command = (tools.opensm, "-F", str(path.resolve()), "-c", str(target))
     done = _run(command, _environment(folder, None), READ_S, folder)
@@ -190,10 +190,10 @@ def _started(
 
 
 def _wait_for(words: str, path: Path, process: programs.Running, longest_s: float) -> None:
-    """Wait until a file says something.
+    """Wait until a text appears in a file.
 
     Raises:
-        SubnetManagerError: it does not in time, or the process ends before.
+        SubnetManagerError: it does not appear in time, or the process ends before.
     """
     until, known_bytes = time.monotonic() + longest_s, 0
     while True:

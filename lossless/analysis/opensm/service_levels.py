@@ -1,11 +1,11 @@
-"""Service levels of paths that a routing engine chooses: computed for torus-2QoS, asked of the manager for the others.
+"""Service levels of paths that a routing engine chooses: computed for torus-2QoS, queried from the manager for others.
 
 All of these depend on the switch that an HCA sends from and on the address. lash keeps a lane for each pair of
 switches, nue one for each address. dfsssp moves all paths that share a hop between switches together, and answers each
-question with one of several lanes that it has for them, at random: its log says which belong together.
+query with one of several lanes that it has for them, at random: its log shows which belong together.
 
-Source: linux-rdma/opensm opensm/osm_ucast_lash.c @2ef378f (get_lash_sl), opensm/osm_ucast_nue.c @aae42c6
-(get_nue_sl), opensm/osm_ucast_dfsssp.c @d4479ba (dfsssp_remove_deadlocks, get_dfsssp_sl), opensm/osm_torus.c @2f21624.
+Source: linux-rdma/opensm opensm/osm_ucast_lash.c @2ef378f (get_lash_sl), opensm/osm_ucast_nue.c @aae42c6 (get_nue_sl),
+opensm/osm_ucast_dfsssp.c @d4479ba (dfsssp_remove_deadlocks, get_dfsssp_sl), opensm/osm_torus.c @2f21624.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ def find_tools() -> Tools:
     """Return the programs that a simulation needs.
 
     Raises:
-        SubnetManagerError: one is not installed; the message says how to get it.
+        SubnetManagerError: one is not installed; the message has the command to install it.
     """
     opensm, ibsim = find_program("opensm"), find_program("ibsim")
     library = next((str(path) for pattern in _LIBRARIES for path in sorted(Path("/usr").glob(pattern))), None)

@@ -1,4 +1,4 @@
-"""All paths of forwarding tables at once, hop by hop: which channel waits for which on what lane, what each port sends.
+"""All paths of forwarding tables at once, hop by hop: dependencies between channels by lane, and lanes at each port.
 
 A path is a switch that HCAs send from, the address it leads to and a service level. Paths that are identical from some
 hop on are followed once. A million of them take about a second.
@@ -34,10 +34,11 @@ Source: linux-rdma/opensm include/iba/ib_types.h @fa74b98 (IB_SUBNET_PATH_HOPS_M
 
 
 class Walk(NamedTuple):
-    """What all paths do. ``waits`` are edges as ``tail * nodes + head``, a node being ``channel * 16 + lane``.
+    """The results of following all paths: dependencies, lanes in use, discarded service levels.
 
-    ``sent`` says of each switch, port and lane whether a path leaves by it. ``dropped`` are service levels that some
-    port throws away. ``lost`` has a switch and an address: from there no path leads to it.
+    ``waits`` are edges ``tail * nodes + head``, a node being ``channel * 16 + lane``. ``sent`` is whether a path leaves
+    by a switch, port and lane. ``dropped`` are service levels that some port discards. ``lost`` has a switch and an
+    address: from there no path leads to it.
     """
 
     waits: Numbers
@@ -47,7 +48,7 @@ class Walk(NamedTuple):
 
 
 class _Paths(NamedTuple):
-    """Paths under way, one a place: where each is, what it waits in (-1 at first), where it leads, its level."""
+    """Paths under way, by index: the switch of each, the channel it waits in (-1 at first), its address, its level."""
 
     switch: Numbers
     entering: Numbers

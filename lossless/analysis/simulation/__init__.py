@@ -1,4 +1,4 @@
-"""The packet-level model: what a fabric's buffers do under traffic, frame by frame.
+"""The packet-level model: it simulates the buffers of a fabric under traffic, frame by frame.
 
-It needs NumPy and numba (the extra ``sim``); nothing here is imported before a simulation is asked for.
+It needs NumPy and numba (the extra ``sim``); no module here is imported before a simulation is requested.
 """

@@ -1,1 +1,1 @@
-"""What jobs put on the wire: bytes, how long they take at line rate, and how many senders meet at one port."""
+"""Traffic of jobs: bytes on the wire, their time at line rate, and the number of senders that converge on one port."""

@@ -1,4 +1,4 @@
-"""What an estimate takes for granted, in words: printed below every answer."""
+"""The assumptions of an estimate, in words: printed below every answer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def assumptions(asked: Workload, algorithm: Algorithm, moved: Demand, where: GpuPlacement) -> Iterator[str]:
-    """Yield what is assumed of the fabric, of the traffic, and of the computation."""
+    """Yield the assumptions about the fabric, the traffic, and the computation."""
     yield "every link carries its line rate; packet headers, acknowledgments and pauses take nothing"
     yield "traffic is spread perfectly over parallel links"
     yield "GPUs are numbered in the order of hosts, and a collective follows that order"

@@ -1,8 +1,9 @@
 """Collectives: the bytes that each GPU sends, inside its domain and on the fabric. Pure arithmetic.
 
-N GPUs in M domains of D each (D = 1 where nothing but the fabric joins them); K is the size of the buffer: what is
-reduced in an all-reduce or reduce-scatter, the result of an all-gather, all that one GPU has to hand out in an
-all-to-all, what a GPU of one stage hands to that of the next in a pipeline, what one GPU reads from storage or writes.
+N GPUs in M domains of D each (D = 1 if nothing but the fabric joins them); K is the size of the buffer: the data
+reduced in an all-reduce or reduce-scatter, the result of an all-gather, all data that one GPU distributes in an
+all-to-all, the data that a GPU of one stage sends to that of the next in a pipeline, the data that one GPU reads from
+storage or writes.
 
 - A ring moves 2 (N-1)/N K per GPU, the least that an all-reduce can without help from switches: each element takes
   N - 1 additions and N - 1 copies, each after one transfer, and N GPUs share them (NVIDIA/nccl-tests
@@ -11,11 +12,11 @@ all-to-all, what a GPU of one stage hands to that of the next in a pipeline, wha
   each leaves by another: 1/D of the bytes of each GPU go over the fabric.
 - A hierarchical all-reduce reduces and scatters inside the domain, runs one ring per rank of the domain over the
   fabric for K/D, and gathers inside.
-- Two binary trees carry half of the buffer each, and who is within one is a leaf of the other (NVIDIA/nccl
+- Two binary trees carry half of the buffer each, and an inner node of one is a leaf of the other (NVIDIA/nccl
   src/graph/trees.cc @18a07ee): together they send as much as a ring, the busiest GPU 2 K.
 - With SHARP switches reduce: each GPU sends K/D once, and receives as much.
-- An all-to-all sends K/N from each to each. With PXN what goes to another domain is first handed, inside the domain, to
-  the GPU of the same rank as the one it is for: it leaves by that one's NIC, and stays on that rail. NCCL does so by
+- An all-to-all sends K/N from each to each. With PXN data for another domain is first passed, inside the domain, to
+  the GPU of the same rank as the destination: it leaves by that GPU's NIC, and stays on that rail. NCCL does so by
   default where it can (P2P_PXN_LEVEL is 2 in src/graph/search.cc, read in copies of NVIDIA/nccl).
 
 Sizes are those of nccl-tests (:func:`bus_factor`).
@@ -37,17 +38,17 @@ if TYPE_CHECKING:
     from lossless.model.fabric.workloads import Algorithm, Collective
 
 Peers = Literal["next", "chain", "all", "rank", "tree", "switch", "outside", "none"]
-"""To whom the bytes go over the fabric: the same rank in the next domain (the last has the first for its next), in the
-next and the one before, all GPUs of other domains equally, those of the same rank, the neighbors in two binary trees
-over domains, a switch that reduces, nobody of the cluster, nobody at all."""
+"""The destinations of the bytes on the fabric: the same rank in the next domain (the last has the first for its next),
+in the next and the one before, all GPUs of other domains equally, those of the same rank, the neighbors in two binary
+trees over domains, a switch that reduces, an endpoint outside the cluster, none."""
 
 
 class Demand(NamedTuple):
-    """What one GPU sends: ``inside_bytes`` to its domain, ``fabric_bytes`` to others, on average over all GPUs.
+    """The bytes that one GPU sends: ``inside_bytes`` to its domain, ``fabric_bytes`` to others, the mean of all GPUs.
 
-    ``busiest_bytes`` is what the busiest GPU sends or receives over the fabric. ``steps`` follow one upon another.
-    ``fan_in`` is how many may send to one GPU over the fabric at once, or to one server that GPUs write to;
-    ``message_bytes`` is what each of them sends to it.
+    ``busiest_bytes`` are the bytes that the busiest GPU sends or receives over the fabric. ``steps`` follow one upon
+    another. ``fan_in`` is how many may send to one GPU over the fabric at once, or to one server that GPUs write to;
+    ``message_bytes`` is the size of each sender's message to it.
     """
 
     inside_bytes: Fraction
@@ -60,7 +61,7 @@ class Demand(NamedTuple):
 
 
 def bus_factor(collective: Collective, gpus: int) -> Fraction | None:
-    """Return bus bandwidth over algorithm bandwidth as nccl-tests has them; None of what it does not measure.
+    """Return bus bandwidth over algorithm bandwidth as nccl-tests has them; None for a collective without one.
 
     Algorithm bandwidth is K over the time (NVIDIA/nccl-tests doc/PERFORMANCE.md @dcf8189, for an all-to-all
     src/alltoall.cu @07ac716).
@@ -79,13 +80,13 @@ def demand(
     sources: int = 1,
     microbatches: int = 1,
 ) -> Demand:
-    """Return what each GPU sends in one collective.
+    """Return the bytes that each GPU sends in one collective.
 
     ``sources`` is how many servers one GPU reads from, or writes to; ``microbatches`` how often a stage of a pipeline
-    hands on.
+    sends to the next.
 
     Raises:
-        QuantityError: no GPU, domains that are no whole part of them, or an algorithm that the collective has not.
+        QuantityError: no GPU, domains that are no whole part of them, or an algorithm that is not the collective's.
     """
     if gpus < 1 or domain < 1 or gpus % domain:
         raise QuantityError(f"{gpus} GPUs are no whole number of domains of {domain}")
@@ -128,7 +129,7 @@ def _hierarchical(k: Fraction, rounds: int, domain: int, domains: int) -> Demand
 
 
 def _tree(k: Fraction, domain: int, domains: int) -> Demand:
-    """Return what two trees over domains move; inside a domain the parts are reduced and gathered as in a ring."""
+    """Return the demand of two trees over domains; inside a domain the parts are reduced and gathered as in a ring."""
     inside, part = 2 * (domain - 1) * k / domain, k / domain
     depth = (domains - 1).bit_length()
     steps = 2 * (depth + domain - 1)
@@ -182,7 +183,7 @@ def _all_to_all(k: Fraction, gpus: int, domain: int) -> Demand:
 
 
 def _with_pxn(k: Fraction, gpus: int, domain: int) -> Demand:
-    """Return what an all-to-all moves that hands on inside domains: a message is for a whole domain there."""
+    """Return the demand of an all-to-all that forwards inside domains: one message is for a whole domain there."""
     direct = _all_to_all(k, gpus, domain)
     handed_on = direct.fabric_bytes * (domain - 1) / domain
     others = gpus // domain - 1
@@ -196,7 +197,7 @@ def _with_pxn(k: Fraction, gpus: int, domain: int) -> Demand:
 
 
 def _pipeline(k: Fraction, domains: int, microbatches: int) -> Demand:
-    """Return what stages hand on: activations forward and gradients back, each domain a stage, its GPUs in parallel.
+    """Return the demand of a pipeline: activations forward and gradients back, each domain a stage of parallel GPUs.
 
     Those between the first and the last stage send both.
     """

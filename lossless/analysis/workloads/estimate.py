@@ -1,4 +1,4 @@
-"""How long a collective takes on a fabric at line rate, and which part of the fabric says so."""
+"""The time of a collective on a fabric at line rate, and the part of the fabric that limits it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class EstimatePart(NamedTuple):
 
 
 class Incast(NamedTuple):
-    """What may meet at one NIC port: how many others send to it, and how much each of them."""
+    """The incast that may occur at one NIC port: the number of senders, and the bytes of each."""
 
     senders: int
     size_bytes: int
@@ -40,10 +40,10 @@ class Incast(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """The answer. ``parts`` take as long as they say, each alone; the slowest is ``limit``.
+    """The estimate. ``parts`` have the time of each part of the fabric alone; the slowest is ``limit``.
 
-    ``time_ns`` is that of the slowest part and what steps take besides, ``apart_ns`` that of the part inside domains
-    and the slowest outside one after the other, ``step_time_ns`` with the computation, None without one.
+    ``time_ns`` is that of the slowest part plus the overhead of steps, ``apart_ns`` that of the part inside domains and
+    the slowest outside one after the other, ``step_time_ns`` with the computation, None without one.
     """
 
     workload: Workload
@@ -60,24 +60,24 @@ class Estimate(NamedTuple):
 
     @property
     def algorithm_bps(self) -> float | None:
-        """Size over time, as nccl-tests counts it, in b/s; None where it counts no such thing."""
+        """Size over time in b/s, as nccl-tests defines it; None for a collective without this figure."""
         known = bus_factor(self.workload.collective, self.placement.gpus) is not None and self.time_ns > 0
         return self.workload.size_bytes * 8e9 / self.time_ns if known else None
 
     @property
     def bus_bps(self) -> float | None:
-        """That, times what makes it comparable with the rate of a link whatever the number of GPUs, in b/s."""
+        """Algorithm bandwidth times the bus factor, in b/s: comparable with a link's rate for any number of GPUs."""
         factor = bus_factor(self.workload.collective, self.placement.gpus)
         return None if self.algorithm_bps is None or factor is None else self.algorithm_bps * float(factor)
 
 
 def estimate(fabric: Fabric, asked: Workload) -> Estimate:
-    """Return what a workload puts on a fabric, and how long that takes.
+    """Return the demand of a workload on a fabric, and its time.
 
     Raises:
-        ScenarioError: a fabric without hosts, fewer GPUs than are asked for, a part of a domain, GPUs that nothing
+        ScenarioError: a fabric without hosts, fewer GPUs than requested, a part of a domain, GPUs that nothing
             joins, or storage that has a network of its own.
-        QuantityError: an algorithm that the collective has not.
+        QuantityError: an algorithm that the collective does not have.
     """
     _require_storage(fabric, asked)
     where = placement(fabric, asked.gpus)
@@ -149,14 +149,14 @@ def _no_way(algorithm: Algorithm, moved: Demand, where: GpuPlacement) -> str:
 
 
 def _step(asked: Workload, time_ns: float) -> float | None:
-    """Return the time of a step: what is computed, and what of the communication that does not hide."""
+    """Return the time of a step: the computation, and the part of the communication that does not overlap it."""
     if not asked.compute_ns:
         return None
     return asked.compute_ns + time_ns - min(asked.overlap * time_ns, asked.compute_ns)
 
 
 def _incast(asked: Workload, moved: Demand, where: GpuPlacement) -> Incast | None:
-    """Return what meets at one NIC port, None where nothing does."""
+    """Return the incast at one NIC port, None if fewer than two senders converge there."""
     # Senders of the model are NIC ports: where several GPUs share one they are one, as are those it leads to.
     shared = 1.0 if asked.collective == "storage-read" else min(1.0, where.nic_ports)
     senders = round(moved.fan_in * shared)

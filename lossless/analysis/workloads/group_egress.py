@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def egress_bytes(demand: Demand, group_of: Sequence[int], domain: int) -> dict[int, Fraction]:
-    """Return what leaves each group, in bytes; groups that nothing leaves are left out."""
+    """Return the bytes that leave each group; groups without outgoing traffic are left out."""
     if demand.peers == "all":
         return _to_all(demand, group_of, domain)
     if demand.peers == "rank":
@@ -34,7 +34,7 @@ def egress_bytes(demand: Demand, group_of: Sequence[int], domain: int) -> dict[i
 
 
 def domain_edges(demand: Demand, domains: int) -> Iterator[tuple[int, int, Fraction]]:
-    """Yield from which domain to which, and what each rank of it sends."""
+    """Yield the source and destination domain of transfers, and the bytes that each rank of the source sends."""
     if demand.peers == "next":
         for number in range(domains):
             yield number, (number + 1) % domains, demand.fabric_bytes
@@ -77,7 +77,7 @@ def _to_ranks(demand: Demand, group_of: Sequence[int], domain: int) -> dict[int,
 
 
 def _to_switches(demand: Demand, group_of: Sequence[int], domain: int) -> dict[int, Fraction]:
-    """Switches reduce what comes from below: of each rank one part leaves a group, where others have that rank too."""
+    """Return the bytes that leave each group if switches reduce: one part for each rank that other groups have too."""
     ranks = {(group, number % domain) for number, group in enumerate(group_of)}
     shared = Counter(rank for _, rank in ranks)
     by_group: dict[int, Fraction] = {}

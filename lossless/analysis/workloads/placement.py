@@ -1,4 +1,4 @@
-"""Where the GPUs are: on which leaf, in which pod and half of the fabric, and what bandwidth leads out of each."""
+"""The placement of GPUs: the leaf, pod and half of the fabric of each, and the bandwidth out of each group."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ MOST_GPUS = 1 << 20
 class FabricCut(NamedTuple):
     """A cut of the fabric into groups: the group of each GPU, by number, and the bandwidth out of each, one direction.
 
-    There are several ``lanes`` where a GPU has NICs in several groups: each NIC sends an equal part of what the GPU
-    does, to the same NIC of others, and each lane has the group of one NIC of each GPU.
+    There are several ``lanes`` if a GPU has NICs in several groups: each NIC sends an equal part of the GPU's traffic,
+    to the same NIC of others, and each lane has the group of one NIC of each GPU.
     """
 
     name: str
@@ -34,9 +34,9 @@ class FabricCut(NamedTuple):
 
 
 class GpuPlacement(NamedTuple):
-    """GPUs in the order of hosts. ``rate_bps`` is what the slowest has on the fabric, one way.
+    """GPUs in the order of hosts. ``rate_bps`` is the rate of the slowest on the fabric, one way.
 
-    ``nic_ports`` is how many NIC ports each has; below 1 where several share one. ``stated``: the intent says how many
+    ``nic_ports`` is how many NIC ports each has; below 1 if several share one. ``stated``: the intent declares how many
     GPUs a host has.
     """
 
@@ -160,7 +160,7 @@ def _tiers(
 def _below(
     between: Sequence[Link], tiers: Mapping[str, int], lanes: Sequence[Sequence[str]], tier: Tier, name: str
 ) -> FabricCut | None:
-    """Return what is joined by switches up to a tier, and what leads up from there; None where all is joined."""
+    """Return the groups that switches up to a tier join, and the bandwidth up from each; None if all is one group."""
     joined = {switch: switch for switch in tiers}
 
     def root(switch: str) -> str:

@@ -1,4 +1,4 @@
-"""Which NIC port sends how much to which, all at once: what the packet-level model is asked to carry."""
+"""Traffic between NIC ports, all at once: the input of the packet-level model."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ PortTraffic = dict[tuple[str, str], Fraction]
 
 
 def port_traffic(demand: Demand, ports: Sequence[Sequence[str]], domain: int) -> PortTraffic:
-    """Return what NIC ports send to each other; ``ports`` are those of each GPU.
+    """Return the bytes that NIC ports send to each other; ``ports`` are those of each GPU.
 
-    A GPU sends evenly over its ports, to the port of the other in the same place. What two GPUs that share a
-    port send each other stays off the wire. Nothing is returned of what comes from outside, or is for a switch.
+    A GPU sends evenly over its ports, to the port of the other at the same index. Traffic between two GPUs that share a
+    port stays off the wire. Traffic from outside the cluster, or for a switch, is left out.
     """
     traffic: PortTraffic = {}
     for source, target, size in _pairs(demand, len(ports), domain):
@@ -34,7 +34,7 @@ def port_traffic(demand: Demand, ports: Sequence[Sequence[str]], domain: int) ->
 def scaled(
     traffic: Mapping[tuple[str, str], Fraction], most_bytes: int
 ) -> tuple[dict[tuple[str, str], int], float]:
-    """Return whole bytes of which no port sends more than about ``most_bytes``, and what part of all they are."""
+    """Return whole bytes of which no port sends more than about ``most_bytes``, and their part of all bytes."""
     by_port: dict[str, Fraction] = {}
     for (source, _), size in traffic.items():
         by_port[source] = by_port.get(source, Fraction(0)) + size
@@ -63,5 +63,5 @@ def _by_domain(demand: Demand, domains: int) -> Iterator[tuple[int, int, Fractio
 
 
 def _everyone(many: int) -> Iterator[tuple[int, int]]:
-    """Yield all pairs, each beginning with its neighbor, so that nobody is everybody's first."""
+    """Yield all pairs, first those of neighbors, so that the first destinations are all different."""
     return ((at, (at + far) % many) for far in range(1, many) for at in range(many))

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import View
 
 MOST_BYTES = Question().size_bytes
-"""What each NIC port sends of a workload in the model, at most: as much as without a workload. Buffers are filled by
-what meets in the first of it; what follows is the same."""
+"""The most bytes of a workload that each NIC port sends in the model: as many as without a workload. The first of them
+fill the buffers; later bytes repeat the same state."""
 MOST_PORTS, MOST_PORTS_TO_ALL = 1024, 256
 """NIC ports whose traffic is followed, flow by flow: each with few others, or all with all in 65,280 flows."""
 MOST_GPUS = 4096
@@ -36,10 +36,10 @@ _TOO_MUCH = "more than is followed flow by flow; name fewer --gpus"
 
 
 class WorkloadVerdict(NamedTuple):
-    """What closed forms say of the ports that a workload uses, None where they do not hold for it, and what runs say.
+    """The verdict of closed forms on the ports that a workload uses, None if they do not apply, and that of runs.
 
-    ``not_run`` says what was not run, and why; ``run_part`` how much of the workload was. ``pfc_loads`` are what PFC
-    carries of the workload's own traffic, which changes no verdict.
+    ``not_run`` lists the scenarios that were not run, with reasons; ``run_part`` is the part of the workload that was
+    run. ``pfc_loads`` have the load on PFC by the workload's own traffic, which changes no verdict.
     """
 
     closed: FabricVerdict | None
@@ -50,7 +50,7 @@ class WorkloadVerdict(NamedTuple):
 
     @property
     def overall(self) -> BufferVerdict:
-        """The worst of what is known; closed forms alone make nothing safe that was to be run."""
+        """The worst known verdict; closed forms alone are not enough for "safe" if a run was planned."""
         closed = (
             self.closed.overall
             if self.closed and (self.runs or self.closed.overall != "safe")
@@ -62,7 +62,7 @@ class WorkloadVerdict(NamedTuple):
 def workload_verdict(view: View, estimate: Estimate, ask: SimulationRequest) -> WorkloadVerdict:
     """Return whether the buffers of a fabric are safe for a workload.
 
-    What would take too long is not run; ``not_run`` says so.
+    A scenario that would take too long is not run; ``not_run`` lists it.
     """
     runs: list[RunVerdict] = []
     reasons: list[str] = []
@@ -86,7 +86,7 @@ def workload_verdict(view: View, estimate: Estimate, ask: SimulationRequest) -> 
 
 
 def workload_questions(view: View, estimate: Estimate) -> Iterator[tuple[Question | str, float]]:
-    """Yield what to ask, or why it cannot be, and how much of the workload that is."""
+    """Yield each question to the model, or the reason why there is none, and the part of the workload it covers."""
     lossy = _lossy_storage(view, estimate)
     if lossy is not None:
         yield lossy, 1.0

@@ -1,4 +1,4 @@
-"""What is asked of an estimate: a collective, its size, and the job around it."""
+"""The input of an estimate: a collective, its size, and the job around it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 
 class Workload(NamedTuple):
-    """What is asked. ``algorithm`` None: the usual one of the collective. ``gpus`` None: all.
+    """The input of an estimate. ``algorithm`` None: the usual one of the collective. ``gpus`` None: all.
 
-    ``sources`` is how many storage servers each GPU reads from, ``microbatches`` how often a pipeline hands on.
-    ``compute_ns`` is what a step computes, ``overlap`` how much of the communication that hides, 0 to 1.
-    ``step_ns`` is what each step of a collective takes besides its bytes.
+    ``sources`` is how many storage servers each GPU reads from, ``microbatches`` how often a stage of a pipeline sends
+    to the next. ``compute_ns`` is the computation time of a step, ``overlap`` the part of the communication that it
+    hides, 0 to 1. ``step_ns`` is the time of each step of a collective besides that of its bytes.
     """
 
     collective: Collective = "all-reduce"

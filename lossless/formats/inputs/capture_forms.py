@@ -1,8 +1,8 @@
-"""The registry of forms of captures, and what a text says by the first of them that it has.
+"""The registry of forms of captures, and the reading of a text by the first form that it has.
 
-Which form a text has is told by what is in it, not by the file's name. A snapshot of the collector and a terminal's
-transcript of a host have a section for each command; every other text of one is a section, or outputs that were
-written into one file.
+The form of a text is found by its content, not by the file's name. A snapshot of the collector and a terminal's
+transcript of a host have a section for each command; every other text of one is a section, or outputs that were written
+into one file.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ PACKAGES = {
     "hosts": "hosts",
     "InfiniBand": "infiniband.state",
 }
-"""What captures are of, and the package whose module ``forms`` has the forms, in the order in which they are tried."""
+"""The sources of captures, and the package whose module ``forms`` has the forms, in the order in which they are
+tried."""
 
 _TAKEN = re.compile(r"^# taken ([0-9]{1,12})(?: UTC)?\s*$", re.MULTILINE)
 _HEADER_LINES = 8
@@ -48,7 +49,7 @@ def declared_by(source: str) -> Any:
 
 
 def read_capture(text: str, file: str, sources: Iterable[str] = PACKAGES) -> tuple[StateCapture, ...] | None:
-    """Return what a text says, by the first package that has a form of it; None where none has."""
+    """Return the captures in a text, by the first package that has a form of it; None if none has."""
     return next((captures for source in sources if (captures := _read(text, file, source))), None)
 
 
@@ -69,7 +70,7 @@ def _in(forms: Iterable[CaptureForm], unit: Unit) -> tuple[CaptureForm, ...]:
 
 
 def _documents(text: str, file: str, forms: Sequence[CaptureForm]) -> Iterator[StateCapture]:
-    """Yield what the JSON documents of a text say, each with the command that the lines before it show."""
+    """Yield the captures in the JSON documents of a text, each with the command in the lines before it."""
     command = NO_COMMAND
     for printed in printed_json(text) if forms else ():
         command = next(filter(None, map(command_of, reversed(printed.before))), command)
@@ -79,7 +80,7 @@ def _documents(text: str, file: str, forms: Sequence[CaptureForm]) -> Iterator[S
 
 
 def _marked(capture: StateCapture, printed: PrintedJson) -> StateCapture:
-    """Return a capture with what is to be said of its text: it ends early, or says something twice."""
+    """Return a capture with remarks on its text: it ends early, or has a key twice."""
     notes = tuple(f"{key} is there twice; the last one is read" for key in dict.fromkeys(printed.repeated))
     problems = () if printed.whole else (Problem(capture.file, printed.line, None, _EARLY),)
     return capture._replace(notes=(*capture.notes, *notes), problems=(*capture.problems, *problems))
@@ -121,7 +122,7 @@ def _form(section: PrintedSection, forms: Iterable[CaptureForm]) -> CaptureForm 
 
 
 def _taken_at(text: str) -> int | None:
-    """Return when a text says that it was captured, in seconds since 1970: ``# taken`` in one of its first lines."""
+    """Return the time of a capture in its text, in seconds since 1970: ``# taken`` in one of its first lines."""
     match = _TAKEN.search(text[:_SEARCHED])
     return int(match[1]) if match and text.count("\n", 0, match.start()) < _HEADER_LINES else None
 

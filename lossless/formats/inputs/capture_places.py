@@ -1,8 +1,8 @@
-"""Where captures lie: files of any name below folders, trees of ``show techsupport``, and what their names say.
+"""Places of captures: files of any name below folders, trees of ``show techsupport``, and facts in their names.
 
-What a file holds is told by its content. Only where a tool leaves out which switch or ASIC it was asked for, the name
-says it: ``show techsupport`` writes ``sonic_dump_HOST_DATE_TIME/dump/COUNTERS_DB.json``, for ASIC 0 with ``.0`` after
-it, and the databases of counters at the beginning (``_1``) and at the end (``_2``) (sonic-net/sonic-utilities
+The contents of a file are found by reading it. The name counts only if a tool omits the switch or ASIC from its output:
+``show techsupport`` writes ``sonic_dump_HOST_DATE_TIME/dump/COUNTERS_DB.json``, for ASIC 0 with ``.0`` after it, and
+the databases of counters at the beginning (``_1``) and at the end (``_2``) (sonic-net/sonic-utilities
 scripts/generate_dump @691b1bb). Of such a tree the configuration as it runs, the state and the last counters are read;
 ASIC_DB, which no rule reads, and the files of the system are left.
 """
@@ -55,7 +55,7 @@ def files_at(paths: Sequence[str | os.PathLike[str]]) -> Iterator[tuple[str, boo
 
 
 def namespace_by_name(file: str) -> str | None:
-    """Return the namespace of the ASIC that the name of a file, or of its folder, says that it is of."""
+    """Return the ASIC's namespace in the name of a file, or of its folder; None if there is none."""
     folder, name = os.path.split(os.path.abspath(file))
     database = _DATABASE.fullmatch(name)
     if database and database[3]:
@@ -74,7 +74,7 @@ def device_by_name(folder: str) -> str:
 
 
 def refusal(raw: bytes) -> str | None:
-    """Return why bytes are no text of a capture, and what to do; None where they may be one."""
+    """Return why bytes are no text of a capture, with a remedy; None if they may be one."""
     return next((why for at, magic, why in _MAGIC if raw[at : at + len(magic)] == magic), None)
 
 

@@ -1,4 +1,4 @@
-"""Paths to captures of running state: files of any name are read by what they hold, and grouped by device."""
+"""Paths to captures of running state: files of any name are read by their contents, and grouped by device."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class CaptureDocument:
 
 
 class CapturedDevice(NamedTuple):
-    """What files say of one device: captures, and its configurations by namespace, None for that of no ASIC."""
+    """The data of one device in files: captures, and its configurations by namespace, None for that of no ASIC."""
 
     name: str
     captures: tuple[StateCapture, ...]
@@ -87,12 +87,12 @@ class CapturedDevice(NamedTuple):
 
     @property
     def configuration(self) -> Document | None:
-        """Its only configuration; None where no file holds it, or several ASICs have one each."""
+        """Its only configuration; None if no file has one, or several ASICs have one each."""
         return next(iter(self.configurations.values())) if len(self.configurations) == 1 else None
 
 
 class CaptureInputs(NamedTuple):
-    """What lies at some paths: devices by name, intents, files by name, and what could not be read."""
+    """The data at some paths: devices by name, intents, files by name, and problems of unreadable files."""
 
     devices: tuple[CapturedDevice, ...]
     intents: tuple[Document, ...]
@@ -101,7 +101,7 @@ class CaptureInputs(NamedTuple):
 
 
 class _ReadFile(NamedTuple):
-    """One file: its text, and what it is."""
+    """One file: its text, and its captures, intent or configurations."""
 
     document: CaptureDocument
     captures: tuple[StateCapture, ...] = ()
@@ -110,7 +110,7 @@ class _ReadFile(NamedTuple):
 
 
 def gather_captures(paths: Sequence[str | os.PathLike[str]]) -> CaptureInputs:
-    """Return what lies at some paths; a file that is named and not understood is a problem."""
+    """Return the data at some paths; a file that is named and has no known form is a problem."""
     problems: list[Problem] = []
     read = [
         file
@@ -127,7 +127,7 @@ def gather_captures(paths: Sequence[str | os.PathLike[str]]) -> CaptureInputs:
 
 
 def _read(file: str, problems: list[Problem], *, expected: bool) -> _ReadFile | None:
-    """Read one file; what is none of ours is a problem only where it is expected to be."""
+    """Read one file; a file without a known form is a problem only if it is expected to have one."""
     try:
         raw = read_bytes(file)
         why = refusal(raw)
@@ -155,7 +155,7 @@ def _read_text(text: str, file: str) -> _ReadFile | None:
 
 
 def _of_namespace(captures: Sequence[StateCapture], file: str) -> tuple[StateCapture, ...]:
-    """Return captures with the namespace that the name of their file says, where they themselves say none."""
+    """Return captures with the namespace in the name of their file, if their readings have none."""
     namespace = namespace_by_name(file)
     if namespace is None:
         return tuple(captures)

@@ -31,16 +31,16 @@ _UNKNOWN = (
 
 
 class Candidate(NamedTuple):
-    """A file that may be ours; one that is named, or looks like ours, is reported where it is not."""
+    """A file that may be an input; with ``expected`` it is reported if it is not, as it is named or looks like one."""
 
     file: str
     expected: bool
 
 
 class FoundFiles(Record):
-    """What lies at some paths: files that may be ours, each once by whatever name it is met.
+    """The files at some paths that may be inputs, each once even if it is reached by several names.
 
-    ``problems`` are folders that cannot be read, ``others`` files whose names ours do not have, ``excluded`` files
+    ``problems`` are folders that cannot be read, ``others`` files with names that inputs never have, ``excluded`` files
     that the user left out.
     """
 
@@ -51,9 +51,9 @@ class FoundFiles(Record):
 
 
 class Inputs(NamedTuple):
-    """What files hold: a document for each device, intent and file of a subnet manager, and what is not read.
+    """The contents of files: a document for each device, intent and file of a subnet manager, and problems.
 
-    Nothing at all, where a file met in a folder is none of ours. ``facts`` are what hosts print about themselves.
+    It is empty for a file in a folder that is no input. ``facts`` are facts that hosts print about themselves.
     """
 
     documents: tuple[Document, ...] = ()
@@ -64,10 +64,10 @@ class Inputs(NamedTuple):
 def collect(
     paths: Sequence[str | os.PathLike[str]], *, lenient: bool = False, excludes: Excludes | None = None
 ) -> tuple[list[Document], list[Problem]]:
-    """Return the documents to check, each file once, and what could not be read.
+    """Return the documents to check, each file once, and the problems of those that cannot be read.
 
-    A file that is named must be an intent or a configuration; in a directory, and everywhere where it is ``lenient``,
-    other files are skipped. A file of several devices gives a document for each.
+    A file that is named must be an intent or a configuration; in a directory, and everywhere if ``lenient``, other
+    files are skipped. A file of several devices gives a document for each.
     """
     inputs = gather(paths, lenient=lenient, excludes=excludes)
     return list(inputs.documents), list(inputs.problems)
@@ -82,7 +82,7 @@ def gather(
 
 
 def merged(parts: Sequence[Inputs]) -> Inputs:
-    """Return what several files hold as one."""
+    """Return the inputs of several files as one."""
     return Inputs(
         tuple(document for part in parts for document in part.documents),
         tuple(problem for part in parts for problem in part.problems),
@@ -95,8 +95,8 @@ def search(
 ) -> FoundFiles:
     """Return the files to read, and those that are left out.
 
-    Where it is ``lenient``, files that are named need be ours no more than those met in a folder. ``excludes`` says
-    which of what is below a folder (its second argument), or itself named (None), the user excludes.
+    With ``lenient``, named files need not be inputs, like those in a folder. ``excludes`` returns whether the user
+    excludes a file below a folder (its second argument), or one that is itself named (None).
     """
     problems: list[Problem] = []
     candidates: dict[str, Candidate] = {}
@@ -128,7 +128,7 @@ def search(
 
 
 def load_configuration(file: str) -> Document:
-    """Read a file that may hold a configuration, whatever its form; raises InputError."""
+    """Read a file that may have a configuration in any form; raises InputError."""
     return load(file, lists=True)
 
 
@@ -137,9 +137,9 @@ def read(
     load: Callable[[str], Document] = load_configuration,
     text_of: Callable[[str], str] | None = None,
 ) -> Inputs:
-    """Read one file; one that is none of ours is reported where it was expected to be, a broken one of ours always.
+    """Read one file; one that is no input is reported if it was expected to be, a broken input always.
 
-    ``load`` reads JSON and YAML, ``text_of`` the text of other files; where that is None, from where they lie.
+    ``load`` reads JSON and YAML, ``text_of`` the text of other files; None reads them from disk.
     """
     file, expected = candidate
     try:
@@ -208,7 +208,7 @@ def _unknown(text: str) -> str:
 
 
 def _is_rendered(text: str, file: str) -> bool:
-    """Return whether a file lies in a tree that this program rendered: what a host is to be, not what it is."""
+    """Return whether a file is in a tree that this program rendered: a host's intended configuration, not its state."""
     if not text.startswith("# Rendered by lossless"):
         return False
     from lossless.formats.inputs.skipped import is_in_rendered_tree
@@ -256,10 +256,10 @@ def devices_in(document: Document) -> Inputs:
 
 
 def device_in(document: Document) -> Document:
-    """Return the configuration of one device, in whatever form it is found.
+    """Return the configuration of one device in any form.
 
     Raises:
-        InputError: the file holds none, or several.
+        InputError: the file has none, or several.
     """
     from lossless.formats.sonic.read.forms import devices_of
 
@@ -281,7 +281,7 @@ def split(documents: Iterable[Document]) -> list[Document]:
 
 
 def located(document: Document, path: Path, message: str) -> Problem:
-    """Return what is wrong with something in a document, with its place."""
+    """Return a problem with the place of a path in a document."""
     span = document.locate(path)
     return Problem(document.file, span.line, span.column, message)
 
@@ -299,9 +299,9 @@ def is_device(document: Document) -> bool:
 def _beside_host(document: Document) -> Document:
     """Return a plain file; ``config_db0.json`` beside ``config_db.json`` is ASIC 0 of that host.
 
-    Source: sonic-buildimage files/image_config/config-setup/config-setup @07b3e28 names the files so; every ASIC
-    says its ``sub_role`` (src/sonic-py-common/sonic_py_common/multi_asic.py @bc57a0c, get_all_namespaces), and a
-    device of one ASIC has such a name for other reasons.
+    Source: sonic-buildimage files/image_config/config-setup/config-setup @07b3e28 names the files so; every ASIC has
+    its ``sub_role`` (src/sonic-py-common/sonic_py_common/multi_asic.py @bc57a0c, get_all_namespaces), and a device of
+    one ASIC has such a name for other reasons.
     """
     folder, name = os.path.split(document.file)
     number = name[len("config_db") : -len(".json")]
@@ -350,7 +350,7 @@ def _looks_like_ours(file: str) -> bool:
 
 
 def _holds_rows(document: Document) -> bool:
-    """Return whether a file met in a directory can be ours: many a JSON file has a key PORT or VERSIONS."""
+    """Return whether a file found in a directory may be an input: many JSON files have a key PORT or VERSIONS."""
     if not is_json(document.file):
         return True
     data = document.data
@@ -360,7 +360,7 @@ def _holds_rows(document: Document) -> bool:
 
 
 def foreign(document: Document) -> str | None:
-    """Return why a document is none of ours, None where it is."""
+    """Return why a document is no input of this program, None if it is one."""
     data = document.data
     if not is_json(document.file):
         if _is_list(document):

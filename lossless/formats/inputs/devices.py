@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class DeviceInput(NamedTuple):
-    """One device: its rows, what is wrong in its file, and its fabric, None where a hardware profile is unreadable."""
+    """One device: its rows, the problems of its file, and its fabric, None if a hardware profile is unreadable."""
 
     tables: Tables
     problems: tuple[Problem, ...]
@@ -121,7 +121,7 @@ def hostname_of(running: Document) -> str:
 
 
 def name_in_intent(tables: Tables, name: str) -> str:
-    """Return what an intent calls a device: as it calls itself, or as its folder is called where it does not."""
+    """Return the name of a device in an intent: its hostname, or the name of its folder if it has none."""
     row = tables.row("DEVICE_METADATA", "localhost")
     named = tables.device or (row is not None and "hostname" in row.fields)
     # Plain strings: pathlib costs a linter's start a third of an interpreter's.

@@ -1,4 +1,4 @@
-"""Which files of a folder may be ours: by name, and by what a broken file looks like."""
+"""Files of a folder that may be inputs: by name, and by the contents of a broken file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from re import Pattern
 
 FACTS_SUFFIXES = (".facts", ".txt", ".conf", ".env")
-"""What files of facts that hosts say of themselves are called, where they are neither JSON nor YAML."""
+"""Suffixes of files with facts that hosts print about themselves, other than JSON and YAML."""
 SUFFIXES = (".json", ".yaml", ".yml", *dict.fromkeys((*MANAGERS_SUFFIXES, *FACTS_SUFFIXES, *SWITCH_SUFFIXES)))
 SKIPPED = frozenset({"node_modules", "__pycache__"})
 """Folders of other tools; those whose name begins with a dot are skipped too."""
@@ -31,9 +31,9 @@ def is_skipped(folder: str) -> bool:
 
 
 def seems_ours(file: str) -> bool:
-    """Return whether a file that cannot be read as a document was meant to be an intent or a configuration.
+    """Return whether a file that cannot be parsed was meant to be an intent or a configuration.
 
-    One that may not be opened could be anything; it is taken for ours, since nobody else would tell.
+    A file without read permission counts as one, since no other message would mention it.
     """
     try:
         with open(file, "rb") as stream:
@@ -47,7 +47,7 @@ def seems_ours(file: str) -> bool:
 
 @cache
 def _telling(is_json: bool) -> Pattern[bytes]:
-    """Return what the text of a configuration, or of an intent, has in it and that of other files has not."""
+    """Return the pattern that the text of a configuration, or of an intent, contains and other files do not."""
     import re
 
     if is_json:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Fabrics(NamedTuple):
-    """The fabrics that documents describe, and what could not be read of them."""
+    """The fabrics that documents describe, and the problems of reading them."""
 
     fabrics: tuple[Fabric, ...]
     errors: tuple[Problem, ...]

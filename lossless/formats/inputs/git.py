@@ -1,16 +1,15 @@
-"""Asking git about a checkout that may be hostile: nothing that the checkout names is run, written or fetched.
+"""Calls of git on a checkout that may be hostile: no program named there runs, and nothing is written or fetched.
 
-A checkout has a configuration of its own in ``.git``, attributes, hooks and other repositories within it, and each
-can name programs. Three things hold them off:
+A checkout has a configuration of its own in ``.git``, attributes, hooks and other repositories within it, and each can
+name programs. Three measures prevent that:
 
 * The commands are those that read the index and the objects alone. None compares with the working tree, which would
   call filters (``filter.*.clean``, ``filter.*.process``), and none shows content, which would call
   ``diff.*.textconv``. Names of drivers are free, so no override could reach all of them.
-* What is left to the configuration is overridden on the command line, which comes last.
+* Other settings of the configuration are overridden on the command line, which comes last.
 * No protocol is allowed, so that a partial clone fetches nothing.
 
 No path is an argument of a command, but for the folder in which it runs: names are read, and separated by zero bytes.
-
 The user's and the system's configuration count as always, ``safe.directory`` in particular.
 """
 
@@ -54,7 +53,7 @@ OVERRIDES = (
     "gpg.x509.program=false",
     "log.showSignature=false",
 )
-"""What the configuration of a checkout may not say, as key and value."""
+"""Settings that the configuration of a checkout must not change, as key and value."""
 
 PASSED = (
     # Where the user's and the system's configuration lie; safe.directory counts in these alone.
@@ -69,8 +68,8 @@ PASSED = (
     "GIT_CEILING_DIRECTORIES",
     "GIT_DISCOVERY_ACROSS_FILESYSTEM",
 )
-"""What git is told of the user's environment. Not GIT_DIR, GIT_INDEX_FILE and GIT_WORK_TREE: a hook is told them of the
-repository that runs it, which need not be the one that a folder lies in; and no GIT_* that names a program."""
+"""Variables of the user's environment that git gets. Not GIT_DIR, GIT_INDEX_FILE and GIT_WORK_TREE: in a hook these
+name the repository that runs it, which need not be the one of a folder; and no GIT_* that names a program."""
 
 _NUMBERED = ("GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_")
 _OWN = {
@@ -90,12 +89,12 @@ def is_installed() -> bool:
 def git(
     folder: str, *arguments: str, given: bytes = b"", top: str | None = None, most_bytes: int = MOST_BYTES
 ) -> Done:
-    """Run git in a folder, for the repository that the folder lies in, in English.
+    """Run git in a folder, for the repository that the folder is in, in English.
 
-    ``top`` is the folder of the repository: its files are those, whatever ``core.worktree`` says.
+    ``top`` is the folder of the repository: its files are those, regardless of ``core.worktree``.
 
     Raises:
-        ProgramError: git is not installed, gives no answer in time, or says too much.
+        ProgramError: git is not installed, does not answer in time, or prints too much.
     """
     overrides = [word for setting in OVERRIDES for word in ("-c", setting)]
     command = [GIT, "--no-pager", *overrides, "-C", folder or os.curdir, *arguments]
@@ -128,6 +127,6 @@ def _upward(path: str) -> Iterator[str]:
 
 
 def said(stderr: bytes) -> str:
-    """Return what git complains of, without its prefix."""
+    """Return git's error message, without its prefix."""
     lines = os.fsdecode(stderr).splitlines()
     return lines[0].removeprefix("fatal: ") if lines else "git gives no reason"

@@ -1,7 +1,7 @@
-"""Files of a folder that git knows: what it ignores is left out.
+"""Files of a folder that git tracks or would add: ignored files are left out.
 
-Git is asked where the folder lies in a repository of its. It is never a condition: without git, or where it refuses,
-folders are searched.
+Git is used if the folder is in one of its repositories. It is never required: without git, or if it refuses, folders
+are searched.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _SHUT = b"could not open directory"
 
 
 def known_to_git(folder: str) -> list[str] | None:
-    """Return the files below a folder that git knows or would add, in order.
+    """Return the files below a folder that git tracks or would add, in order.
 
-    Returns None where git has nothing to say: no repository, no git, a folder that it ignores as a whole, or one
-    that may not be read.
+    Returns None if git cannot list them: no repository, no git, a folder that it ignores as a whole, or one that may
+    not be read.
 
     Raises:
         ProgramError: git gives no answer in time.
@@ -65,7 +65,7 @@ def _added(folder: str, listed: bytes) -> Iterator[str]:
 
 
 def _within(folder: str, name: str) -> Iterator[str]:
-    """Yield what a repository within a repository knows."""
+    """Yield the files that git tracks in a repository within a repository."""
     inner = os.path.join(folder, name)
     if is_top(inner):
         yield from (os.path.join(name, os.path.relpath(file, inner)) for file in known_to_git(inner) or ())

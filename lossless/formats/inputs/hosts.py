@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def hosts_of(files: Sequence[Facts], profile_dirs: Sequence[Folder]) -> Hosts:
-    """Return the hosts that files of facts are of, and what is wrong in the files."""
+    """Return the hosts that files of facts describe, and the problems of the files."""
     problems = [problem for facts in files for problem in facts.problems]
     try:
         nics = nic_profiles(profile_dirs)

@@ -1,4 +1,4 @@
-"""Intents to what they declare: a fabric, or a subnet of InfiniBand."""
+"""Intents to their declarations: a fabric, or a subnet of InfiniBand."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 class Declaration(NamedTuple):
-    """What an intent declares: a fabric, or a subnet of InfiniBand; neither where it cannot be read."""
+    """The declaration of an intent: a fabric, or a subnet of InfiniBand; neither if it cannot be read."""
 
     fabric: Fabric | None = None
     subnet: Subnet | None = None
 
 
 class Declarations(NamedTuple):
-    """The fabrics and subnets that intents declare, and what could not be read of them."""
+    """The fabrics and subnets that intents declare, and the problems of reading them."""
 
     fabrics: tuple[Fabric, ...] = ()
     errors: tuple[Problem, ...] = ()
@@ -48,7 +48,7 @@ def declares_subnet(document: Document) -> bool:
 def declarations_of(
     documents: Sequence[Document], profile_dirs: Sequence[Folder], progress: Progress | None = None
 ) -> Declarations:
-    """Return what the intents among documents declare."""
+    """Return the declarations of the intents among documents."""
     errors: list[Problem] = []
     intents = [document for document in documents if is_intent(document)]
     declarations = [
@@ -62,7 +62,7 @@ def declarations_of(
 
 
 def declaration_of(document: Document, profile_dirs: Sequence[Folder], errors: list[Problem]) -> Declaration:
-    """Return what an intent declares; what cannot be read of it is added to ``errors``."""
+    """Return the declaration of an intent; problems of reading it are added to ``errors``."""
     from lossless.formats.intent.load import TRANSPORTS, transport_of
 
     try:
@@ -143,7 +143,7 @@ _NOT_OURS = "its switches are run by the cloud, and nothing here knows how they 
 
 
 def require_own_switches(fabrics: Sequence[Fabric]) -> None:
-    """Refuse fabrics whose switches a cloud runs: of what happens in them nothing is known.
+    """Raise an error for fabrics whose switches a cloud operates: their internals are unknown.
 
     Raises:
         InputError: one is among them.

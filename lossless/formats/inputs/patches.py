@@ -58,7 +58,7 @@ class PatchFile(NamedTuple):
     operations: tuple[PatchOperation, ...]
 
     def problem(self, index: int, message: str, *below: str) -> Problem:
-        """Return what is wrong with an operation, with its place."""
+        """Return a problem of an operation, with its place."""
         return located(self.document, (index, *below), message)
 
 
@@ -169,7 +169,7 @@ def shares_of(patch: PatchFile, documents: Sequence[Document]) -> tuple[PatchSha
 
 
 def scope_of(document: Document) -> str:
-    """Return what a patch calls the ASIC of a configuration: ``localhost`` for the host, and for a switch of one."""
+    """Return a patch's name for the ASIC of a configuration: ``localhost`` for the host and for a one-ASIC switch."""
     named = [str(document.part.layout.root[-1])] if document.part and document.part.layout.root else []
     if document.part and document.part.device:
         named.append(document.part.device.rpartition(":")[2])
@@ -181,7 +181,7 @@ def scope_of(document: Document) -> str:
 
 
 def patched(document: Document, target: Mapping[str, Any]) -> Document:
-    """Return a configuration with what a patch makes of it; its rows are looked up where they stand in the file."""
+    """Return a configuration after a patch; its rows have their places in the original file."""
     before = document.part or DocumentPart(document, document.file, document.file, PartLayout(document.file))
     of = before._replace(name=f"{before.name} (patched)")
     after = part(dict(target), of)

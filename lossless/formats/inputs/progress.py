@@ -1,4 +1,4 @@
-"""Progress: a caller is told how many files are done, of how many, while they are worked on."""
+"""Progress: a callback gets how many files are done, of how many, while they are processed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 Progress = Callable[[int, int], None]
-"""Is told how many are done, of how many."""
+"""A callback: how many files are done, of how many."""
 
 _Item = TypeVar("_Item")
 

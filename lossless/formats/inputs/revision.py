@@ -1,4 +1,4 @@
-"""What lay in files at a revision of git: read out of the repository, the working tree is not touched."""
+"""Contents of files at a revision of git, read from the repository; the working tree stays untouched."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FROM_FORK = "..."
 """Behind a revision: where the work since has forked off from it, as in ``git diff main...``."""
 
 _PROMISOR = b"promisor remote"
-"""In what git says of an object that a partial clone lacks, up to 2.44; later ones list it as missing."""
+"""A part of git's message about an object that a partial clone lacks, up to 2.44; later versions list it as missing."""
 
 _MOST_BYTES = 1 << 32
 """Most bytes of all files of a revision together, 4 GiB: they are held in memory at once."""
@@ -36,7 +36,7 @@ _SHA1_DIGITS = 40
 
 
 class Revision(NamedTuple):
-    """A commit and the repository it is in; ``shown`` is what it was called."""
+    """A commit and its repository; ``shown`` is the name that the user gave."""
 
     root: str
     commit: str
@@ -73,7 +73,7 @@ def revision_of(called: str, paths: Sequence[str]) -> Revision:
 
 
 def blobs_at(revision: Revision, paths: Sequence[str]) -> dict[str, str]:
-    """Return the blob of every file at some paths that can be ours, by the name it has in a run over them today."""
+    """Return the blob of every file at some paths that may be an input, by its name in a run over them today."""
     named: dict[str, str] = {}
     for entry in _entries(revision):
         for path in paths:
@@ -90,10 +90,10 @@ def texts_of(revision: Revision, blobs: Mapping[str, str]) -> dict[str, bytes]:
 
 
 def blob_of(raw: bytes, like: str) -> str:
-    """Return the name that git gives to a file of these bytes, by the hash that ``like``, another blob, is named by.
+    """Return git's name of a file with these bytes, in the hash function of ``like``, another blob.
 
-    A file that git would change on its way in (``core.autocrlf``, filters) has another name than its blob.
-    Source: git Documentation/gitformat-objects, and Documentation/technical/hash-function-transition for SHA-256.
+    A file that git would change on its way in (``core.autocrlf``, filters) has another name than its blob. Source: git
+    Documentation/gitformat-objects, and Documentation/technical/hash-function-transition for SHA-256.
     """
     from hashlib import new
 
@@ -119,7 +119,7 @@ def _asked(root: str, *arguments: str) -> str:
 
 
 def _commit(root: str, name: str) -> str:
-    """Return the commit that a name stands for, empty where there is none; what looks like an option is no name."""
+    """Return the commit of a name, empty if there is none; a name that looks like an option is invalid."""
     if name.startswith("-"):
         return ""
     return _asked(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
@@ -146,8 +146,8 @@ def _entries(revision: Revision) -> Iterator[_CommitFile]:
 def _renamed(revision: Revision) -> Mapping[str, str]:
     """Return the new names of files, by the old ones: as the index has them.
 
-    What lies in the working tree is not compared, since filters would be run on it. A partial clone may lack the
-    contents that tell whether two files are identical; then those of equal content are renamed.
+    Files in the working tree are not compared, since filters would be run on them. A partial clone may lack the
+    contents that show whether two files are similar; then only files of equal content count as renamed.
     """
     arguments = ("diff-index", "--cached", *_RENAMES, revision.commit, "--")
     done = git(revision.root, arguments[0], "--find-renames", *arguments[1:], top=revision.root)
@@ -190,7 +190,7 @@ def _output(revision: Revision, *arguments: str, given: bytes = b"") -> bytes:
 
 
 def _lacking(revision: Revision) -> LosslessError:
-    """Return what to say of objects that are not here: a clone that lacks some on purpose, or a damaged one."""
+    """Return the error for objects that are missing: the clone is partial."""
     return LosslessError(
         f"--since {revision.shown}: this clone is partial and lacks files of that revision, and nothing is fetched"
         f" for it; git archive {revision.commit[:12]} > /dev/null brings them"

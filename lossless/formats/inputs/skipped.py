@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _HEADER = 1 << 10
-"""Bytes of a manifest in which its first file and that one's hash stand."""
+"""Bytes of a manifest that include its first file and the hash of that."""
 _LOOKED_INTO = 1 << 16
-"""Bytes of a file that are read to tell what it is."""
+"""Bytes of a file that are read to find its kind."""
 _BEGINNING = 1 << 12
-"""Letters of a text by which the form of a capture is told."""
+"""Characters of a text in which the form of a capture is searched."""
 _TEXTS = (".sh", ".bash", ".py", ".rsc", ".log", ".out", ".set", ".cli", ".cmd")
-"""Names that texts of a network have which are not read: scripts, logs, configurations of other systems."""
+"""Suffixes of texts of a network that are not read: scripts, logs, configurations of other systems."""
 _SETS_UP_HOST = re.compile(
     r"^[ \t]*(?:sudo )?(?:mlnx_qos|cma_roce_tos|mlxconfig|mlxreg|dcb (?:pfc|app|ets|buffer)|lldptool|niccli|bnxtqos)\b"
     r"|/sys/class/infiniband/\S+/tc/",
@@ -33,14 +33,14 @@ _PRINTED = re.compile(
     r"|(?P<rdma_link>link \w+/[0-9]+ state ))",
     re.MULTILINE,
 )
-"""What hosts print of their ports, and no command reads."""
+"""Output of hosts about their ports that no command of this program reads."""
 _RESOURCE = re.compile(r"\b(?:NicConfigurationTemplate|NicDevice|NicClusterPolicy|SriovNetworkNodePolicy)\b")
 _OPERATIONS = frozenset({"add", "remove", "replace", "move", "copy", "test"})
 _NOT_OURS = "no intent, and no configuration that is read"
 
 
 OWN = frozenset({"lossless.toml", "lossless-baseline.json"})
-"""Names of files that say how to check others: they are used, not skipped."""
+"""Names of files that configure checks: they are used, not skipped."""
 
 
 def why_skipped(file: str) -> SkippedFile:

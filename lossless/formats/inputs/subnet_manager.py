@@ -1,4 +1,4 @@
-"""Files of subnet managers among those of a run: told apart by their content, one subnet for each opensm.conf."""
+"""Files of subnet managers among those of a run: recognized by their content, one subnet for each opensm.conf."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ManagerFiles(NamedTuple):
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What has no meaning in them."""
+        """The invalid settings in them."""
         documents = (*(document for subnet in self.subnets for document in subnet.documents), *self.alone)
         return tuple(problem for document in documents for problem in document.problems)
 
@@ -84,10 +84,10 @@ def manager_files(documents: Iterable[Document]) -> ManagerFiles:
 
 
 def lone_subnet(conf: str) -> tuple[Subnet, str]:
-    """Return the subnet of an opensm.conf, as far as the file by itself tells, and its text.
+    """Return the subnet of an opensm.conf, as far as the file alone declares it, and its text.
 
     Raises:
-        InputError: it cannot be read, or says what has no meaning.
+        InputError: it cannot be read, or has an invalid setting.
     """
     from lossless.formats.infiniband.to_model.subnet import SubnetFile, read_subnet
     from lossless.ground.documents.marked_document import read_as_written

@@ -50,7 +50,7 @@ def configuration_in(text: str, file: str) -> Document | None:
 
 
 def is_structured(document: Document) -> bool:
-    """Return whether a YAML or JSON file is the configuration of a switch, which its document then says."""
+    """Return whether a YAML or JSON file is the configuration of a switch; if so, set the document's dialect."""
     document.dialect = of_data(document.data, json=document.file.lower().endswith(".json"))
     return bool(document.dialect)
 

@@ -46,7 +46,7 @@ def _of_switch(text: str, file: str) -> Document | None:
 
 
 def read_bytes(raw: bytes, file: str) -> Inputs:
-    """Read the bytes of a file, whose suffix says what it is; the files beside a subnet manager's are not read."""
+    """Read the bytes of a file, whose suffix gives its kind; files beside a subnet manager's are not read."""
     try:
         if is_managers(file):
             text = decode(raw, file)

@@ -1,1 +1,1 @@
-"""What switches other than SONiC print of their running state: EOS as JSON, NX-OS as tables."""
+"""Output of switches other than SONiC about their running state: EOS as JSON, NX-OS as tables."""

@@ -1,4 +1,4 @@
-"""Commands of a configuration that another one does not have: what a session has to say, mode by mode."""
+"""Commands of a configuration that another one lacks, mode by mode: the input of a configuration session."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def as_text(document: Document) -> CommandDocument:
 def new_commands(running: CommandDocument, wanted: CommandDocument, indent: str) -> Iterator[str]:
     """Yield the commands of ``wanted`` that ``running`` does not have, each below the commands that open its mode.
 
-    A text as a switch prints it says each thing once, so a command of both says nothing new.
+    A text as a switch prints it has each setting once, so a command that both have is not new.
     """
     known = {command.path for top in running.top for command in (top, *top.all())}
     for command in wanted.top:

@@ -1,8 +1,8 @@
-"""What a dialect is: the configuration language of one network operating system, and all that is known of it.
+"""The interface of a dialect: the configuration language of one network operating system.
 
-Everything else speaks of switches of the fabric model. A dialect says how to recognize a configuration and what switch
-it makes, what of it the system refuses or leaves without effect, which rules cannot apply to it and why, and in which
-words its operators would say what a rule found.
+All other code works with switches of the fabric model. A dialect recognizes a configuration, makes a switch of it,
+finds settings that the system refuses or leaves without effect, lists rules that cannot apply to it with the reason,
+and has the words in which its operators describe a finding.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class ConfigurationFile(NamedTuple):
-    """A file that configures a switch: its name, the template that lays it out, and what that is given.
+    """A file that configures a switch: its name, the template that lays it out, and the template's content.
 
-    ``target`` is where it goes, ``apply`` what is run there, ``why`` what is known of what that does to traffic.
-    ``whole``: it says all that the dialect has a place for, and so can be read back.
+    ``target`` is its path on the switch, ``apply`` the commands that load it, ``why`` the known effects of those on
+    traffic. ``whole``: it has everything that the dialect can express, and so can be read back.
     """
 
     name: str
@@ -65,11 +65,11 @@ NOT_APPLICABLE_TO_ANY = {
 
 
 class Carrying(NamedTuple):
-    """How a switch takes a change: ``file`` holds its commands, and stands for them in those that are run.
+    """How a switch takes a change: ``file`` holds its commands, and is their placeholder among those that are run.
 
-    ``begin`` comes before the commands, ``commit`` after them, ``confirm`` once the check holds; ``check`` shows what
-    the switch runs, ``back`` undoes it before it is confirmed. ``{name}`` is a name of the change. ``why`` says
-    what is known of what it does meanwhile, and what is not. For a change of the parts ``drained`` the switch must
+    ``begin`` comes before the commands, ``commit`` after them, ``confirm`` after a successful check; ``check`` shows
+    the running configuration, ``back`` undoes the change before it is confirmed. ``{name}`` is a name of the change.
+    ``why`` lists known and unknown effects during the change. For a change of the parts ``drained`` the switch must
     carry no jobs.
     """
 
@@ -86,16 +86,15 @@ class Carrying(NamedTuple):
 class Dialect(NamedTuple):
     """One configuration language.
 
-    ``reads`` and ``writes`` say which files, ``checked_with`` what both directions are compared with.
-    ``recognizes`` tells its texts, ``recognizes_data`` what a YAML file of it holds, with ``in_json`` a JSON file too.
-    ``document`` reads a text, and ``read`` makes the switch of a document; its second argument names the DSCPs that
-    must be lossless.
-    ``not_applicable`` are the codes of rules of fabrics that cannot say anything here, with why, as docs/dialects.md
-    lists them; ``words`` are by code, or by code and severity where one code says several things.
-    ``files`` makes the files of a switch. Of each attribute of :mod:`lossless.model.fabric.attributes` the dialect says
-    that they carry it (``carries``), or why not (``losses``).
-    ``session`` makes the commands by which one configuration becomes another, what goes included, and ``carrying``
-    says how a switch takes them.
+    ``reads`` and ``writes`` describe its files, ``checked_with`` names the reference for both directions.
+    ``recognizes`` returns whether a text is in it, ``recognizes_data`` the same of a YAML file's data, with ``in_json``
+    of a JSON file too. ``document`` reads a text, and ``read`` makes the switch of a document; its second argument
+    names the DSCPs that must be lossless. ``not_applicable`` are the codes of rules of fabrics that have no meaning
+    here, with the reason, as docs/dialects.md lists them; ``words`` are by code, or by code and severity if one code
+    has several messages. ``files`` makes the files of a switch. For each attribute of
+    :mod:`lossless.model.fabric.attributes` the dialect declares that its files carry it (``carries``), or the reason
+    why not (``losses``). ``session`` makes the commands that turn one configuration into another, removals included,
+    and ``carrying`` describes how a switch takes them.
     """
 
     reads: str

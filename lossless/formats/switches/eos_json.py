@@ -42,7 +42,7 @@ def read_eos(printed: PrintedJson, _: object, file: str) -> Iterator[StateCaptur
 
 
 def _said(data: object) -> Said | None:
-    """Return the form of a document and what it says; None where no such command of EOS prints it."""
+    """Return the form of a document and its readings; None if no such command of EOS prints it."""
     if not isinstance(data, dict):
         return None
     if isinstance(ports := data.get("intfQueueCounters"), dict):

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from lossless.model.fabric.qos import PortQos
 
 PORT_TABLE = "port"
-"""Such systems have no tables: what differs is told port by port."""
+"""The table name of differences: such systems have no tables, so differences are listed port by port."""
 
 
 class Difference(NamedTuple):
-    """A part of a switch that two say differently: at a port, what is declared and what is read."""
+    """A part of a switch that differs: at a port, the declared value and the value that was read."""
 
     port: str
     part: str
@@ -28,7 +28,7 @@ class Difference(NamedTuple):
 
 
 def differences(declared: Switch, read: Switch, without: Mapping[str, str]) -> Iterator[Difference]:
-    """Yield what a switch that was read does not do as declared, but for parts that its system has no place for."""
+    """Yield the differences of a switch from its declaration, except in parts that its system cannot express."""
     ports = {port.name: port for port in read.ports}
     for port in declared.ports:
         if not port.placed or port.qos is None:

@@ -1,8 +1,8 @@
 """NX-OS: the tables of ``show interface priority-flow-control`` and ``show interface flowcontrol``.
 
 Their cells begin below the headings, and no ruler divides them. ``On(8)`` is a state and a bitmap, 8 for priority 3;
-``off/off`` is what is configured and what runs. In which base a bitmap of more than one digit is printed, no source
-says that was read for this: it stays a text.
+``off/off`` is the configured and the running state. No known source documents the base in which a bitmap of more than
+one digit is printed: it stays a text.
 """
 
 from __future__ import annotations

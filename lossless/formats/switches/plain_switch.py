@@ -1,4 +1,4 @@
-"""What switches of all dialects have in common: of buffers, hardware and neighbors their configurations say nothing."""
+"""Common parts of switches of all dialects: their configurations do not declare buffers, hardware and neighbors."""
 
 from __future__ import annotations
 

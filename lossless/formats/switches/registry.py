@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from lossless.formats.switches.contract import Dialect
 
 TITLES = {"eos": "Arista EOS", "nvue": "NVIDIA NVUE", "nxos": "Cisco NX-OS"}
-"""The dialects by name, and what people call them; each is a folder with a module ``dialect``."""
+"""The dialects by name, with their titles; each is a folder with a module ``dialect``."""
 SONIC = (
     "sonic",
     "SONiC",
@@ -51,7 +51,7 @@ def of_data(data: Mapping[object, object], *, json: bool = False) -> str:
 
 
 class Format(NamedTuple):
-    """The configuration of a system: the name that an intent gives it, its files, and what checks both directions."""
+    """The configuration of a system: its name in an intent, its files, and the reference for both directions."""
 
     name: str
     title: str

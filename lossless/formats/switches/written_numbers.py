@@ -19,7 +19,7 @@ DSCP_NAMES = {
 }
 """DSCPs by name: class selectors (RFC 2474), assured (RFC 2597) and expedited forwarding (RFC 3246)."""
 REMOVED = object()
-"""What a line that takes something back sets a key to: it and those that begin as it does are not set any more."""
+"""The value of a key that a negated line sets: it and all keys that begin with it are no longer set."""
 _BPS = {"bps": 1, "kbps": 10**3, "mbps": 10**6, "gbps": 10**9}
 MOST = 4096
 """How many interfaces a range may name, more than a switch has."""
@@ -48,10 +48,10 @@ def forget(settings: dict[tuple[str | int, ...], Any], key: tuple[str | int, ...
 
 
 def names_of_range(text: str) -> list[str]:
-    """Return the interfaces that a range names; a text that is none, or counts more than one number, is a name.
+    """Return the interfaces of a range; a text that is no range, or counts more than one number, is a name.
 
-    What is left out stands as in the first name: ``Ethernet1/1-4`` and ``Ethernet1/1-1/4`` count the last number,
-    ``Ethernet49/1-52/1`` and ``Ethernet49-52/1`` the slot.
+    Parts that the end of a range omits are those of its first name: ``Ethernet1/1-4`` and ``Ethernet1/1-1/4`` count the
+    last number, ``Ethernet49/1-52/1`` and ``Ethernet49-52/1`` the slot.
     """
     match = _RANGE.fullmatch(text)
     if match is None:
@@ -73,7 +73,7 @@ def names_of_range(text: str) -> list[str]:
 
 
 def indexes(text: str, most: int, names: Mapping[str, int] | None = None) -> list[int] | None:
-    """Return what a list with commas, blanks and ranges names; None where one is above the most, or no number."""
+    """Return the numbers of a list with commas, blanks and ranges; None for an item that is too large or no number."""
     numbers: list[int] = []
     for part in re.sub(r"\s*-\s*", "-", text.lower()).replace(",", " ").split():
         if names and part in names:

@@ -43,14 +43,15 @@ _SHORTEST_US = 1e-6
 """A picosecond, the clock's step."""
 _RATES_BPS = (1e3, 1e15)
 _SLOWEST_BPS = 1e6
-"""Of a cable; the largest frame times what 64 KiB take at this rate is still a number of 63 bits (``kernel.wire``)."""
+"""The slowest rate of a cable: at this rate 64 KiB, the largest frame, still take a number of ps below 63 bits
+(``kernel.wire``)."""
 _HEAVIEST = 1 << 20
 _ENTROPIES = tuple(1 << power for power in range(15))
 """Powers of two, up to the values that a frame's record has room for (``records.FRAME``, ``hop``)."""
 
 
 def check(network: SimNetwork, names: Mapping[int, str] | None = None) -> None:
-    """Refuse a network that cannot be; ``names`` says what its nodes are called where messages name one.
+    """Raise an error for an invalid network; ``names`` gives the names of its nodes for messages.
 
     Raises:
         ScenarioError: naming the field, its value, and what was expected.

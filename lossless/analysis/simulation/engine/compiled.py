@@ -1,7 +1,7 @@
-"""What turns kernels into machine code, and where that is kept between runs.
+"""Compilation of kernels to machine code, and the folder that caches it between runs.
 
-Only the entry point is kept: what it calls is compiled into it. numba notices a change in the entry's own file
-alone, so the folder is named by a hash of all kernel sources.
+Only the entry point is cached: the functions that it calls are compiled into it. numba notices a change in the entry's
+own file alone, so the folder is named by a hash of all kernel sources.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _INNER: dict[str, Any] = {**_LEAN, "no_cpython_wrapper": True}
 
 
 def kernel(function: _F) -> _F:
-    """Return a function as compiled into whatever calls it."""
+    """Return a function that numba compiles inline into its callers."""
     compiled: _F = numba.njit(forceinline=True, **_INNER)(function)
     return compiled
 
@@ -81,13 +81,13 @@ def cache_folder() -> Path | None:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Return whether nobody else can put files into a folder: what lies in it is run."""
+    """Return whether only this user can write to a folder: its files are executed."""
     status = folder.stat(follow_symlinks=False)
     return status.st_uid == os.getuid() and not status.st_mode & stat.S_IWOTH
 
 
 def _bases() -> tuple[Path, ...]:
-    """Return folders in which ours may be made, the best first; a home need not exist."""
+    """Return the folders in which the cache folder may be created, the best first; a home directory may be missing."""
     stated = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
     if stated:
         return (Path(stated),)

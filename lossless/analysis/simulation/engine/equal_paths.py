@@ -1,4 +1,4 @@
-"""Links that lead on at the same cost: what switches choose from, and all routes that packets can take by them."""
+"""Equal-cost links: the candidates of each switch toward a destination, and all routes of packets over them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class EqualPaths:
     """The shortest paths between the switches of a network; ``link_of`` has the parallel links between two nodes."""
 
     def __init__(self, network: SimNetwork, link_of: Mapping[tuple[int, int], Sequence[int]]) -> None:
-        """Look at what is beside each switch."""
+        """Index the neighboring switches of each switch."""
         self._link_of = link_of
         self._peers: dict[int, list[int]] = {node: [] for node in network.switches}
         for cable in network.cables:

@@ -62,7 +62,7 @@ def lay_out_units(network: SimNetwork, wiring: Wiring, groups: Any) -> Any:
 
 
 def _set_sizes(unit: Any, switch: SimSwitch, pool: int, own: Any) -> None:
-    """Set what a unit has: its part of the pool, and what its groups have reserved within it or besides."""
+    """Set the sizes of a unit: its part of the pool, and the reserved bytes of its groups within the pool or apart."""
     size = (switch.pool_bytes, *switch.other_pools)[pool] // switch.parts
     reserved = int(own["reserved_bytes"].sum())
     unit["buffer_bytes"] = switch.buffer_bytes // switch.parts

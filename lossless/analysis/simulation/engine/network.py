@@ -1,4 +1,4 @@
-"""What is simulated, in the field's own words: switches, cables, flows. Plain frozen data, no arrays.
+"""The network that is simulated, in the field's own terms: switches, cables, flows. Plain frozen data, no arrays.
 
 Nodes are numbers; a node with an entry in ``SimNetwork.switches`` is a switch, any other a host. Traffic classes are
 numbered from 0 in the order of the tuples of :class:`SimPort`.
@@ -33,13 +33,12 @@ class SimTrim(NamedTuple):
 
 
 class SimQueue(NamedTuple):
-    """One egress queue. ``weight`` counts where it is not strict; a limit drops, or trims, what would exceed it.
+    """One egress queue. ``weight`` counts if it is not strict; a limit drops, or trims, frames that would exceed it.
 
-    A frame counts in it until the port begins to send it, and is marked then, by what remains; with ``until_sent``
-    both come when its last bit has gone. That is for queues that nothing pauses: while it is, nobody looks.
-
-    With ``alpha`` it may hold beyond its limit that times what is left of ``pool_bytes``, the egress pool of its
-    switch, which the lossy classes of a network share: all that their groups hold counts as used.
+    A frame counts in it until the port begins to send it, and is marked then, by the bytes that remain; with
+    ``until_sent`` both happen when its last bit has gone. That is for queues that PFC never pauses: a paused port has
+    no event then. With ``alpha`` the queue may hold, beyond its limit, alpha times the free part of ``pool_bytes``, the
+    egress pool of its switch, which the lossy classes of a network share: all bytes in their groups count as used.
     """
 
     wred: SimWred | None = None
@@ -68,7 +67,7 @@ class SimGroup(NamedTuple):
 
 
 class SimPort(NamedTuple):
-    """One end of a cable in a switch: what it sends from and what it receives into, by class."""
+    """One end of a cable in a switch: the queues that it sends from and the groups that it receives into, by class."""
 
     queues: tuple[SimQueue, ...]
     groups: tuple[SimGroup, ...]
@@ -91,7 +90,7 @@ class SimCable(NamedTuple):
 
 
 class SimWatchdog(NamedTuple):
-    """The PFC watchdog of a switch; ``restoration_ms`` None: what it stops stays so. ``classes`` it watches."""
+    """The PFC watchdog of a switch for some classes; with ``restoration_ms`` None a stopped queue is never restored."""
 
     poll_ms: float
     detection_ms: float
@@ -107,9 +106,9 @@ of the flow alone."""
 
 
 class SimLoads(NamedTuple):
-    """What adaptive routing goes by: the bytes in a port's queues, in levels, looked at now and then.
+    """The input of adaptive routing: the bytes in a port's queues, in levels, sampled at an interval.
 
-    ``flowlet_us`` is the gap after which a flow may take another link, where flowlets are moved.
+    ``flowlet_us`` is the gap after which a flow may take another link, if the choice is by flowlets.
     """
 
     levels_bytes: tuple[int, int, int]
@@ -118,13 +117,13 @@ class SimLoads(NamedTuple):
 
 
 class SimSwitch(NamedTuple):
-    """The memory of a switch. ``headroom_pool_bytes`` None: all headrooms exist in full.
+    """The memory of a switch. With ``headroom_pool_bytes`` None each group has its full headroom.
 
-    ``pool_bytes`` is what ingress groups share, what they have reserved included, unless that is ``reserved_apart``;
-    ``other_pools`` are further pools that some of them draw on instead. Where a chip divides its buffer into several
-    ``parts``, each has an equal part of chip and pools, for up to ``ports_per_part`` ports; those that
-    traffic comes in by share as few parts as they can, which is the worst case. A ``choice`` of its own holds for all
-    flows that leave their links to switches.
+    ``pool_bytes`` is shared by the ingress groups, and includes their reserved bytes unless ``reserved_apart``;
+    ``other_pools`` are further pools that some groups use instead. If a chip divides its buffer into several ``parts``,
+    each has an equal part of chip and pools, for up to ``ports_per_part`` ports; the ports on which traffic arrives
+    share as few parts as possible, which is the worst case. A ``choice`` of its own applies to all flows that leave
+    their links to switches.
     """
 
     buffer_bytes: int
@@ -141,11 +140,11 @@ class SimSwitch(NamedTuple):
 
 
 class SimDcqcn(NamedTuple):
-    """DCQCN parameters by what they mean; see :mod:`lossless.analysis.simulation.question.connectx` for ConnectX names.
+    """DCQCN parameters by their meaning; :mod:`lossless.analysis.simulation.question.connectx` has ConnectX names.
 
-    ``byte_reset`` 0 and ``cnp_gate_us`` 0: off. ``alpha_to_rate`` is what alpha is multiplied by to give the part of
-    the rate that a cut takes away. At ``release_bps`` (0: line rate) the rate is no longer limited. ``pacing_lock``:
-    a frame's rate sets when the next may start, whatever happens to the rate meanwhile.
+    ``byte_reset`` 0 and ``cnp_gate_us`` 0: off. A cut takes the part ``alpha_to_rate`` times alpha of the rate away. At
+    ``release_bps`` (0: line rate) the rate is no longer limited. ``pacing_lock``: a frame's rate sets when the next may
+    start, even if the rate changes meanwhile.
     """
 
     g: float
@@ -181,13 +180,13 @@ class SimSpread(NamedTuple):
 
 
 class SimWindow(NamedTuple):
-    """A sender's congestion window, and what its receiver does.
+    """A sender's congestion window, and the behavior of its receiver.
 
-    ``bdps``: it begins with, and is at most, so many round trips at line rate. ``control`` "nscc" lets it go by delay
-    and marks, with ``target_rtts`` as the queueing delay aimed at; "none" leaves it. ``credit_bytes`` (0: none) is what
-    a receiver allows at a time, at ``credit_part`` of its link's rate. Without ``timeout_us`` nothing that is dropped
-    is sent again, but what ``nacks`` tell of: a receiver that gets a packet asks for those sent before it. That has
-    meaning where all packets of a flow take one path.
+    ``bdps`` is the window at the start, and its maximum, in round trips at line rate. ``control`` "nscc" adapts it to
+    delay and marks, with ``target_rtts`` as the target queueing delay; "none" keeps it. ``credit_bytes`` (0: none) is
+    the credit that a receiver gives at a time, at ``credit_part`` of its link's rate. Without ``timeout_us`` a sender
+    resends only packets that ``nacks`` report: a receiver that gets a packet requests the missing ones that were sent
+    before it. That is meaningful if all packets of a flow take one path.
     """
 
     base_rtt_us: float
@@ -202,14 +201,13 @@ class SimWindow(NamedTuple):
 
 
 class SimFlow(NamedTuple):
-    """One queue pair's transfer. ``path`` names the nodes from source to destination, both included.
+    """One queue pair's transfer. ``path`` lists the nodes from source to destination, both included.
 
-    With ``spread`` switches choose the links, and the path only says which hosts and switches are at its ends.
-    ``ahead_frames``: how many frames its receiver takes ahead of the one that is due; None: it takes them in order.
-    A flow with a ``window`` is received in any order.
-
-    ``after``: numbers of flows that must be done before it starts; ``start_ns`` then does not count. ``lanes`` say
-    hop by hop which of parallel cables it takes; empty: that of its own number at all.
+    With ``spread`` switches choose the links, and the path only gives the hosts and switches at its ends.
+    ``ahead_frames``: how many frames its receiver takes ahead of the one that is due; None: it takes them in order. A
+    flow with a ``window`` is received in any order. ``after``: numbers of flows that must be done before it starts;
+    ``start_ns`` then does not count. ``lanes`` give the parallel cable that it takes at each hop; empty: the flow's own
+    number selects it.
     """
 
     path: tuple[int, ...]
@@ -250,14 +248,14 @@ class SlowHost(NamedTuple):
 
 
 class Physics(NamedTuple):
-    """What the frames of a network are like. The defaults are those of RoCEv2 on Ethernet.
+    """Properties of the frames of a network. The defaults are those of RoCEv2 on Ethernet.
 
-    ``overhead_bytes`` is what a frame has beside its payload: Ethernet 14, FCS 4, IPv4 20, UDP 8, BTH 12, ICRC 4.
-    ``gap_bytes``: preamble 8 and inter-frame gap 12, which take time on the wire and no memory (IEEE 802.3).
-    ``acks``: "data" has them ride the data's own class, "apart" travel at strict priority and outside the memory of
-    switches; one for each ``ack_every`` frames. They are simulated only where their path back carries data: elsewhere
-    they delay nothing. ``cnp_rides_ack``: a marked frame that earns neither ACK nor NACK earns no CNP either.
-    ``timeout_ms``: after which a sender repeats by itself; None: never.
+    ``overhead_bytes`` is the part of a frame beside its payload: Ethernet 14, FCS 4, IPv4 20, UDP 8, BTH 12, ICRC 4.
+    ``gap_bytes``: preamble 8 and inter-frame gap 12, which take time on the wire and no memory (IEEE 802.3). ``acks``:
+    "data" has them ride the data's own class, "apart" travel at strict priority and outside the memory of switches; one
+    for each ``ack_every`` frames. They are simulated only where their path back carries data: elsewhere they delay
+    nothing. ``cnp_rides_ack``: a marked frame that earns neither ACK nor NACK earns no CNP either. ``timeout_ms``: the
+    time after which a sender repeats by itself; None: never.
     """
 
     overhead_bytes: int = 62

@@ -1,4 +1,4 @@
-"""What was seen in a run, in the words of its network."""
+"""The outcome of a run: peaks, times and counts, by nodes and flows of its network."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Peak(NamedTuple):
 
 
 class RunOutcome(NamedTuple):
-    """What was seen in a run. Times in nanoseconds since the start, None where it did not happen.
+    """The outcome of a run. Times in nanoseconds since the start, None if the event did not happen.
 
     ``egress``, ``group`` and ``headroom`` are the largest queue, ingress group and use of headroom;
     ``longest_pause_ns`` is how long a transmitter was paused without a break.
@@ -50,7 +50,7 @@ class RunOutcome(NamedTuple):
 
 
 def outcome(state: SimState, index: ArrayIndex, traffic_class: int | None = None) -> RunOutcome:
-    """Return what a state has seen so far; the peaks of one class alone where it is named."""
+    """Return the outcome of a run up to now; if a class is given, with the peaks of that class alone."""
     clock = state.clock[0]
     counted = state.flows[state.flows["counts"] == 1]
     return RunOutcome(
@@ -79,7 +79,7 @@ def outcome(state: SimState, index: ArrayIndex, traffic_class: int | None = None
 
 
 def longest_pauses(state: SimState) -> Any:
-    """Return how long each transmitter and class was paused at most, in ps, a pause that still stands included."""
+    """Return the longest pause of each transmitter and class in ps, including a pause that still lasts."""
     stands = state.queues["paused_since"] >= 0
     open_ps = (state.clock["now"][0] - state.queues["paused_since"]) * stands
     return _larger(state.queues["longest_pause_ps"], open_ps)

@@ -1,8 +1,8 @@
-"""The state of a simulated fabric: record arrays, grouped by what they describe.
+"""The state of a simulated fabric: record arrays, grouped by the objects that they describe.
 
-Each field says its unit: ps are picoseconds, and times (``at``, ``until``, ``since``) count from the start of the run.
-A *link* is one direction of a cable; its transmitter is the end that sends. Queues (egress, at the transmitter) and
-groups (ingress, at the far end) are counted ``link * classes + class``. A link, frame, flow or unit is an index; -1
+The names of fields give units: ps are picoseconds, and times (``at``, ``until``, ``since``) count from the start of the
+run. A *link* is one direction of a cable; its transmitter is the end that sends. Queues (egress, at the transmitter)
+and groups (ingress, at the far end) are counted ``link * classes + class``. A link, frame, flow or unit is an index; -1
 means none.
 """
 
@@ -46,7 +46,7 @@ CLOCK = np.dtype(
     ],
     align=True,
 )
-"""One record: what holds for the whole run. ``first_..._at`` is -1 until it happens."""
+"""One record of the whole run: time and counters. ``first_..._at`` is -1 until the event happens."""
 
 FRAME = np.dtype(
     [
@@ -160,7 +160,7 @@ QUEUE = np.dtype(
     ],
     align=True,
 )
-"""An egress queue: what a transmitter has to send of one class."""
+"""An egress queue: the frames of one class that a transmitter has to send."""
 
 GROUP = np.dtype(
     [
@@ -185,7 +185,7 @@ GROUP = np.dtype(
     ],
     align=True,
 )
-"""An ingress priority group: what arrived over a link in one class and is still held."""
+"""An ingress priority group: the frames of one class that arrived over a link and are still in memory."""
 
 UNIT = np.dtype(
     [
@@ -350,7 +350,7 @@ HOLD = np.dtype(
     ],
     align=True,
 )
-"""A transmitter that is held paused from outside: what a NIC does that sends PFC without end."""
+"""A transmitter that is held paused from outside, as by a NIC that sends PFC without end."""
 
 PROBE = np.dtype(
     [
@@ -359,4 +359,4 @@ PROBE = np.dtype(
     ],
     align=True,
 )
-"""What a recording looks at."""
+"""A probe of a recording: its kind, and the index of the object that it observes."""

@@ -1,4 +1,4 @@
-"""Running a network: from its description to what was seen.
+"""Running a network: from its description to its outcome.
 
 The kernel is called in slices, so that a person can interrupt it and see how far it is.
 """
@@ -27,27 +27,27 @@ SLICE_EVENTS = 1_000_000
 
 
 def compiled_before(*, rare: bool = False) -> bool:
-    """Return whether the kernel's machine code was kept by an earlier run, that of what is rare included if asked."""
+    """Return whether an earlier run cached the kernel's machine code, with ``rare`` also that of rare events."""
     folder = cache_folder()
     kept = {path.name.partition(".")[0] for path in folder.rglob("*.nbi")} if folder is not None else set()
     return {"run", "rare"} <= kept if rare else "run" in kept
 
 
 def prepare(*, rare: bool = False) -> None:
-    """Compile the kernel, or load what an earlier run kept, on the smallest network there is."""
+    """Compile the kernel, or load it from the cache, by running the smallest possible network."""
     holds = (Hold(0, 1, 0, 1),) if rare else ()
     cable = SimCable(0, 1, 1e9, 0)
     Simulation(SimNetwork(2, {}, (cable,), (SimFlow((0, 1), 1),), holds=holds)).advance(1e6)
 
 
 class Simulation:
-    """A network at some time. :meth:`advance` lets time pass, :meth:`outcome` says what was seen so far."""
+    """A network at some time. :meth:`advance` lets time pass, :meth:`outcome` returns the outcome up to now."""
 
     def __init__(self, network: SimNetwork, seed: int = 1) -> None:
         """Prepare a network at time zero.
 
         Raises:
-            ScenarioError: the network cannot be, or is too large.
+            ScenarioError: the network is invalid or too large.
         """
         check(network)
         self.network = network
@@ -63,9 +63,9 @@ class Simulation:
         self.ended = False
 
     def advance(self, until_ns: float, go_on: Callable[[], bool] | None = None) -> bool:
-        """Let time pass; return whether nothing more can happen: all is delivered, or :attr:`stalled`.
+        """Let time pass; return whether no further event can happen: all is delivered, or :attr:`stalled`.
 
-        ``go_on`` is asked now and then; once it says no, the run stops where it is.
+        ``go_on`` is called now and then; once it returns false, the run stops at its current time.
 
         Raises:
             ScenarioError: a network of this size cannot be followed for so long, or a window is too large.
@@ -96,7 +96,7 @@ class Simulation:
             raise ScenarioError("more is under way to a sender than its window allows; lower window.bdps")
 
     def record(self, probes: Sequence[tuple[int, int]], every_ns: float, samples: int) -> None:
-        """Record from now on what probes see (kind and index of ``kernel.recorder``)."""
+        """Record the values of probes from now on (kind and index of ``kernel.recorder``)."""
         self.state = self.state._replace(
             probes=np.array(list(probes), PROBE), samples=np.zeros((samples, len(probes)))
         )
@@ -118,5 +118,5 @@ class Simulation:
         return until_ps
 
     def outcome(self) -> RunOutcome:
-        """Return what was seen so far."""
+        """Return the outcome of the run up to now."""
         return outcome(self.state, self.index)

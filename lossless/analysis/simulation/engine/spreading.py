@@ -31,7 +31,7 @@ class Spreading(NamedTuple):
 
 
 def spread(network: SimNetwork, wiring: Wiring, flows: Any, place: Sequence[int], first: int) -> Spreading:
-    """Return the fans of a network, and set what its flows need of them; their links stand from ``first`` on."""
+    """Return the fans of a network, and set the fields of its flows that depend on them; links start at ``first``."""
     kinds = [
         (n, flow.path[-2], flow.spread) for n, flow in enumerate(network.flows) if flow.spread is not None
     ]
@@ -70,7 +70,7 @@ def _fans(fans: Mapping[tuple[int, ...], int], first: int) -> Any:
 
 
 def _flowlets(network: SimNetwork, flows: Any) -> Any:
-    """Return what switches remember of flows, nothing where no flow is moved between gaps."""
+    """Return the memory that switches have of flows, empty if no flow is moved between gaps."""
     moved = bool((flows["spread"] == CHOICES["flowlets"]).any())
     moved = moved or any(switch.choice == "flowlets" for switch in network.switches.values())
     kept = np.zeros((len(network.switches) if moved else 0, len(flows)), window_records.FLOWLET)

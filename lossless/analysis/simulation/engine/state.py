@@ -1,4 +1,4 @@
-"""The arrays of a simulation, and what makes them of a network."""
+"""The arrays of a simulation, and their construction from a network."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.engine.network import SimNetwork, SimPort
 
 _FRAMES, _MOST_FRAMES = 1024, 1 << 18
-"""Frames to begin with, beside those that switches can hold, and at most; a run asks for more."""
+"""Frames at the start, in addition to those that switches can hold, and the maximum; a run requests more."""
 _BITS_IN_TIME = 62
-"""Bits of an agenda entry: a time in ps, then a slot (``kernel.agenda``). What 62 bits cannot hold is never."""
+"""Bits of an agenda entry: a time in ps, then a slot (``kernel.agenda``). A later time than 62 bits can hold is never
+reached."""
 
 
 class SimState(NamedTuple):
@@ -60,7 +61,7 @@ class SimState(NamedTuple):
         return SimState(*(array.copy() for array in self._replace(frames=self.frames[:0])))
 
     def set_to(self, other: SimState) -> None:
-        """Take over what an earlier state of the same network holds, without new memory."""
+        """Copy the contents of an earlier state of the same network, without new memory."""
         for name, mine, theirs in zip(self._fields, self, other, strict=True):
             if name != "frames" and theirs.size:
                 # Records are copied field by field; their bytes are one move.
@@ -69,7 +70,7 @@ class SimState(NamedTuple):
 
 
 class ArrayIndex(NamedTuple):
-    """What the numbers in the arrays stand for; ``flow_at[i]`` is where flow i of the network stands."""
+    """The mapping of array indexes to the network; ``flow_at[i]`` is the index of flow i of the network."""
 
     wiring: Wiring
     flow_at: tuple[int, ...]
@@ -77,7 +78,7 @@ class ArrayIndex(NamedTuple):
 
     @property
     def classes(self) -> int:
-        """How many classes a link has in the arrays."""
+        """The number of classes of a link in the arrays."""
         return self.wiring.classes
 
     @property
@@ -136,9 +137,9 @@ def build(network: SimNetwork, seed: int = 1) -> tuple[SimState, ArrayIndex]:
 
 
 def _frames(network: SimNetwork, units: Any) -> int:
-    """Return how many frames to begin with: as many as switches can hold, and some on wires; a run asks for more.
+    """Return the number of frames at the start: as many as switches can hold, plus some on wires; a run requests more.
 
-    Memory that no frame has been in costs nothing.
+    Memory that no frame has used costs nothing.
     """
     smallest = min((flow.mtu_bytes for flow in network.flows), default=1)
     in_switches = np.minimum(units["buffer_bytes"] // smallest, _MOST_FRAMES).sum()
@@ -308,7 +309,7 @@ def scrambled(seed: int) -> int:
 
 
 def _first_plans(state: SimState, index: ArrayIndex) -> None:
-    """Set what each slot does first, and the tree above the slots."""
+    """Set the first event of each slot, and the tree above the slots."""
     many = len(state.links)
     starts = np.full(many, records.NEVER)
     np.minimum.at(starts, state.flows["first_link"], _first_times(state.flows))

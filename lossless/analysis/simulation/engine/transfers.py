@@ -32,7 +32,7 @@ _TIMERS = (
 
 
 class Transfers(NamedTuple):
-    """Arrays of flows, and ``place``: where flow i of the network stands in them."""
+    """Arrays of flows, and ``place``: the index in them of flow i of the network."""
 
     flows: Any
     points: Any
@@ -155,7 +155,7 @@ def dcqcn_params(sets: Sequence[SimDcqcn]) -> Any:
 
 
 def _cnp_depth(network: SimNetwork, flows: Any) -> int:
-    """Return how many CNPs of one flow can be under way: what its last link can carry in the feedback's time."""
+    """Return how many CNPs of one flow can be under way: the frames that its last link carries in the feedback time."""
     fastest = max(cable.rate_bps for cable in network.cables)
     smallest = min(flow.mtu_bytes for flow in network.flows) + network.physics.overhead_bytes
     frame_ps = smallest * PS_PER_BYTE / fastest

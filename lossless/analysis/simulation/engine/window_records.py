@@ -1,4 +1,4 @@
-"""The state of what spreads packets over paths, and of senders with a congestion window: see :mod:`.records`."""
+"""Records of packet spreading over paths, and of senders with a congestion window: see :mod:`.records`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FLOWLET = np.dtype(
     ],
     align=True,
 )
-"""What a switch remembers of a flow: by switch and flow, where flows are moved between gaps."""
+"""The memory that a switch has of a flow: by switch and flow, if flows are moved between gaps."""
 
 SENDER = np.dtype(
     [
@@ -72,7 +72,7 @@ SENDER = np.dtype(
     ],
     align=True,
 )
-"""The sender of a flow with a congestion window: what it knows, and the news under way to it."""
+"""The sender of a flow with a congestion window: its state, and the news under way to it."""
 
 SENT = np.dtype(
     [
@@ -96,7 +96,7 @@ ASK = np.dtype(
     ],
     align=True,
 )
-"""The credit that a packet asks for."""
+"""The credit that a packet requests."""
 
 NEWS = np.dtype(
     [
@@ -111,7 +111,7 @@ NEWS = np.dtype(
     ],
     align=True,
 )
-"""What a sender learns: an ACK, a loss, credit."""
+"""News for a sender: an ACK, a loss, or credit."""
 
 WINDOW = np.dtype(
     [

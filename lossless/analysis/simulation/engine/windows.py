@@ -83,7 +83,7 @@ def _set_packets(network: SimNetwork, flows: Any, place: Sequence[int], any_orde
 
 
 def _set_sender(record: Any, flow: SimFlow, own: Any, line: tuple[SimWindow, float]) -> int:
-    """Set the state of a sender at its start; return how many news may be under way to it."""
+    """Set the state of a sender at its start; return the maximum number of news under way to it."""
     window, line_bps = line
     record["base_rtt_ps"] = round(window.base_rtt_us * 1e6)
     first_bytes = max(window.bdps * line_bps / 8 * window.base_rtt_us / 1e6, _frame_bytes(own))

@@ -1,4 +1,4 @@
-"""Where things stand in the arrays: links by number, switches by memory unit, flows by the link they start on."""
+"""Indexes into the arrays: links by number, switches by memory unit, flows by the link they start on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a simulation takes for granted, in words: what the fabric does not say, and what the model leaves out."""
+"""The assumptions of a simulation, in words: facts that the fabric does not declare, and limits of the model."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def assumptions(
     *,
     pauses: bool,
 ) -> Iterator[str]:
-    """Yield what is taken for granted of a fabric, one sentence each; ``pauses``: its class is lossless."""
+    """Yield the assumptions about a fabric, one sentence each; ``pauses``: its class is lossless."""
     if built.left_out:
         many = f"{built.left_out} links are" if built.left_out > 1 else "1 link is"
         yield f"{many} left out: a switch has no port there, or no QoS, speed or cable length on it"
@@ -51,7 +51,7 @@ def assumptions(
 
 
 def assumed_of_routes(routing: Routing | None) -> Iterator[str]:
-    """Yield what is left out of the paths that packets may take, one sentence."""
+    """Yield a sentence about the paths that the model leaves out, if there are any."""
     if routing is not None and routing.extra_hops:
         yield f"packets take shortest paths: the model has none of the paths with up to {routing.extra_hops} extra hops"
 

@@ -1,4 +1,4 @@
-"""Which classes are simulated: the one asked about, and what it meets in switches."""
+"""The classes that are simulated: the requested one, and those that share switches with it."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 def classes_of(view: View, question: Question) -> tuple[SimClass, ...] | MissingInput:
-    """Return the classes that are simulated, the one asked about first, or why there is none.
+    """Return the classes that are simulated, the requested one first, or the reason why there is none.
 
     Raises:
-        ScenarioError: no class is called as asked, or what is asked needs another one.
+        ScenarioError: no class has the requested name, or the question needs another class.
     """
     known = list(simulated_classes(view))
     if not known:

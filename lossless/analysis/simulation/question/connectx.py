@@ -1,11 +1,12 @@
 """DCQCN of a host in the model's terms, from the parameters by their ConnectX names.
 
-What each means and in which unit: NVIDIA DOCA 3.4.0, DCQCN congestion control parameters. Sources disagree on the
-unit of RPG_BYTE_RESET; it is read as 64 bytes, which makes the default of 32,767 the 2 MB that Spirent's RoCEv2
-profile of DCQCN has as its default (Rocev2DcqcnProfile, ByteResetInMb).
+Meanings and units: NVIDIA DOCA 3.4.0, DCQCN congestion control parameters. Sources disagree on the unit of
+RPG_BYTE_RESET; it is read as 64 bytes, which makes the default of 32,767 the 2 MB that Spirent's RoCEv2 profile of
+DCQCN has as its default (Rocev2DcqcnProfile, ByteResetInMb).
 
 No pacing lock: at ConnectX's least rate of 1 Mb/s a frame would block its queue pair for 33 ms although the rate has
-risen long since. That is known of a simulator's code, not of NICs, and it hides the waves in which senders recover.
+risen long since. That lock is known from a simulator's code, not from NICs, and it hides the waves in which senders
+recover.
 """
 
 from __future__ import annotations

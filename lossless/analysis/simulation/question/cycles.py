@@ -60,7 +60,7 @@ def _near(topology: SimTopology) -> Near:
 def _add_waits(
     waits: dict[tuple[int, int], set[tuple[int, int]]], near: Near, leaves: set[int], last: int
 ) -> None:
-    """Add what waits for what on all shortest paths from some switches to one of them."""
+    """Add the buffer dependencies of all shortest paths from some switches to one of them."""
     far = distances(last, near.__getitem__)
     reached = [leaf for leaf in leaves if leaf in far]
     seen = set(reached)

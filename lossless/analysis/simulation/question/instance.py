@@ -77,7 +77,7 @@ def instantiate(scenario: Scenario, seed: int) -> ScenarioInstance:
 
 
 def _job(scenario: Scenario, rng: random.Random) -> tuple[Transfer, ...]:
-    """Return what the question says moves, else one step of its pattern."""
+    """Return the transfers that the question lists, else one step of its pattern."""
     question = scenario.question
     if not question.moves:
         return transfers_in_planes(
@@ -95,7 +95,7 @@ def _role(scenario: Scenario, node: int) -> str:
 
 
 def _storage(scenario: Scenario, rng: random.Random) -> tuple[Transfer, ...]:
-    """Return what NICs send as storage: each to one other, at random."""
+    """Return the storage transfers: each NIC sends to one other, at random."""
     share = scenario.question.storage
     if not share:
         return ()

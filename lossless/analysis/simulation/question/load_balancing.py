@@ -1,4 +1,4 @@
-"""Load balancing in the model's terms: what switches choose among, and what they go by."""
+"""Load balancing in the model's terms: the candidate links of switches, and the criterion of the choice."""
 
 from __future__ import annotations
 
@@ -30,8 +30,9 @@ _CHOICES: Mapping[LoadBalancing, Choice] = {
 }
 LEVELS_US = (1, 2, 4)
 SAMPLE_NS = 100
-"""What a switch takes for a more loaded port, and how often it looks. No public source has this of a chip: uet-htsim
-@40ccb05 has 5, 10 and 20 % of a queue, 0.8 to 6.6 us in the scenarios that the model is compared with."""
+"""How often a switch samples the loads of its ports, and the levels from which a port counts as more loaded. No public
+source has these for a chip: uet-htsim @40ccb05 has 5, 10 and 20 % of a queue, 0.8 to 6.6 us in the scenarios that the
+model is compared with."""
 FLOWLET_US = 256
 """The gap after which a flowlet may move: the default of SONiC's design (SONiC doc/ARS/Local_ARS_HLD.md @98de38f)."""
 
@@ -39,13 +40,13 @@ FLOWLET_US = 256
 def as_declared(
     question: Question, declared: PacketOrder | None, congestion: CongestionControl | None = None
 ) -> Question:
-    """Return a question with the load balancing of the fabric where it asks for none of its own.
+    """Return a question with the load balancing of the fabric, if the question has none of its own.
 
     Senders of Ultra Ethernet give each packet an entropy value: where switches hash, their flows are sprayed, and they
     take packets in any order.
 
     Raises:
-        ScenarioError: it says what NICs take out of order, and nothing comes out of order.
+        ScenarioError: the question sets how many frames NICs take out of order, although all frames stay in order.
     """
     question = _with_choices(question, declared)
     if congestion is not None and congestion.transport == "uec":
@@ -76,7 +77,7 @@ def _sprayed(choice: LoadBalancing) -> LoadBalancing:
 
 
 def choices_of(question: Question) -> set[LoadBalancing]:
-    """Return what switches choose by, those of any tier."""
+    """Return the load balancing methods of switches of all tiers."""
     return {question.load_balancing or "ecmp", *(choice for _, choice in question.by_tier)}
 
 
@@ -86,7 +87,7 @@ def chooses(question: Question) -> bool:
 
 
 def takes_any_order(question: Question) -> bool:
-    """Return whether NICs can take what comes: packets that keep their path have gaps alone where one is lost."""
+    """Return whether NICs take packets in any order that occurs; packets of one path have gaps only after a loss."""
     return not chooses(question) or question.ahead_frames is not None
 
 
@@ -114,7 +115,7 @@ def _choice(question: Question, switch: Switch) -> LoadBalancing:
 
 
 def loads_at(question: Question, topology: SimTopology, node: int) -> SimLoads | None:
-    """Return what adaptive routing of a switch goes by, by the rate of its fastest port; None where it does not."""
+    """Return the levels of adaptive routing of a switch, by the rate of its fastest port; None without such routing."""
     if _CHOICES[_choice(question, topology.switch_of[node])] not in ("adaptive", "flowlets"):
         return None
     rate_bps = max(topology.wires[at].rate_bps for at in topology.wires_of[node])
@@ -133,7 +134,7 @@ def said_of(question: Question) -> str:
 
 
 def taken_for_granted(question: Question) -> Iterator[str]:
-    """Yield what is assumed of load balancing, one sentence each."""
+    """Yield the assumptions about load balancing, one sentence each."""
     if not chooses(question):
         return
     kinds = {_CHOICES[choice] for choice in choices_of(question)}

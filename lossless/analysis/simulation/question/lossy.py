@@ -1,4 +1,4 @@
-"""Lossy RDMA in the model's terms: which class it is, what its queues drop or trim, and what its senders do."""
+"""Lossy RDMA in the model's terms: the class, whether its queues drop or trim, and the behavior of its senders."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 SHORT_BYTES = 64
 """An ACK, a NACK or credit on the wire (uet-htsim @40ccb05)."""
 CREDIT_BYTES = 16_384
-"""What a receiver allows at a time (uet-htsim @40ccb05)."""
+"""The credit that a receiver gives at a time (uet-htsim @40ccb05)."""
 _TIMEOUT_US, _TIMEOUT_QUEUES = 15, 6
 """A sender's timer: so long, and the time that so many full queues take (uet-htsim @40ccb05)."""
 _UNLIMITED_BDPS = 1024
@@ -35,9 +35,10 @@ by secondary copies)."""
 
 
 def lossy_classes(view: View) -> Iterator[SimClass]:
-    """Yield the lossy classes that an intent sends RDMA in.
+    """Yield the lossy classes in which an intent sends RDMA.
 
-    Those are what is trimmed, else what jobs mark or DCQCN runs on, else, but for the rest, what switches mark.
+    Those are the trimmed classes, else the classes that jobs mark or DCQCN uses, else the classes, except the default
+    one, with an ECN curve.
     """
     fabric = view.fabric
     if not fabric.declared:
@@ -78,7 +79,7 @@ def _curved(view: View) -> frozenset[str]:
 
 
 def carrier_class(fabric: Fabric, job: SimClass) -> SimClass | None:
-    """Return the class that what is trimmed of a class goes on in, None where it is dropped."""
+    """Return the class that carries the trimmed packets of a class, None if they are dropped."""
     trimming = fabric.trimming
     if trimming is None or job.lossless or job.name not in trimming.classes:
         return None
@@ -89,7 +90,7 @@ def carrier_class(fabric: Fabric, job: SimClass) -> SimClass | None:
 
 
 def with_trimming(ends: Mapping[tuple[int, int], SimPort], size_bytes: int) -> dict[tuple[int, int], SimPort]:
-    """Return ports whose first queue trims what it has no room for, into the second class."""
+    """Return ports whose first queue trims packets that exceed its limit, into the second class."""
     trim = SimTrim(size_bytes, 1)
     return {
         key: end._replace(queues=(end.queues[0]._replace(trim=trim), *end.queues[1:]))
@@ -98,9 +99,9 @@ def with_trimming(ends: Mapping[tuple[int, int], SimPort], size_bytes: int) -> d
 
 
 class UecSenders(NamedTuple):
-    """Senders of Ultra Ethernet: their congestion control, whether it is stated, and the largest queue in bytes.
+    """Senders of Ultra Ethernet: their congestion control, whether it is declared, and the largest queue in bytes.
 
-    ``trims``: switches trim what they have no room for.
+    ``trims``: switches trim packets that exceed a queue's limit.
     """
 
     control: str
@@ -119,7 +120,7 @@ def uec_senders(fabric: Fabric, ends: Mapping[tuple[int, int], SimPort], *, trim
 
 
 def most_bytes(queue: SimQueue) -> int:
-    """Return what a queue can hold where no other holds anything: its limit, and alpha / (1 + alpha) of its pool."""
+    """Return the most bytes in a queue if all others are empty: its limit, and alpha / (1 + alpha) of its pool."""
     return min(UNBOUNDED, queue.limit_bytes + int(queue.alpha / (1 + queue.alpha) * queue.pool_bytes))
 
 
@@ -143,10 +144,10 @@ def with_windows(
 def with_selective_repeat(
     flows: Sequence[SimFlow], cables: Sequence[SimCable], timeout_ms: float | None
 ) -> tuple[SimFlow, ...]:
-    """Return flows of RoCE whose senders send lost packets of the first class alone again.
+    """Return flows of RoCE whose senders resend only the lost packets of the first class.
 
-    A receiver asks for what was sent before a packet that it gets; where packets take several paths, it cannot know
-    that, and a timer runs out.
+    A receiver that gets a packet requests the missing ones that were sent before it; if packets take several paths, it
+    cannot detect a loss in this way, and a timer runs out.
     """
     window = SimWindow(
         base_rtt_us=base_rtt_us(flows, cables),
@@ -173,7 +174,7 @@ def base_rtt_us(flows: Sequence[SimFlow], cables: Sequence[SimCable]) -> float:
 def lossy_assumptions(
     question: Question, senders: UecSenders | None, *, trims: bool, selective: bool
 ) -> Iterator[str]:
-    """Yield what is taken for granted of lossy RDMA, one sentence each."""
+    """Yield the assumptions about lossy RDMA, one sentence each."""
     if selective:
         told = "wait for a timer" if chooses(question) else "are asked for at once, by the next that comes"
         yield f"packets that are lost {told}, and are sent alone again; how NICs do it is in no public source"
@@ -195,10 +196,10 @@ def lossy_assumptions(
 
 
 def refuse_pauses(question: Question) -> None:
-    """Refuse what has no meaning without PFC.
+    """Raise an error for options that need PFC.
 
     Raises:
-        ScenarioError: it is asked.
+        ScenarioError: the question has such an option.
     """
     asked = (
         ("--dead-nic", question.dead_nic),

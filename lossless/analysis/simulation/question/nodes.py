@@ -1,7 +1,7 @@
-"""A fabric as something to send frames through: NIC ports and switches as nodes, links with what their ends do.
+"""A fabric as a network for frames: NIC ports and switches as nodes, links with the configuration of their ends.
 
-A fabric read from devices names no hosts: there every port with PFC that leads to no other switch of the fabric gets
-a NIC of its own speed.
+A fabric read from devices names no hosts: there every port with PFC that leads to no other switch of the fabric gets a
+NIC of its own speed.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ class PortLink(NamedTuple):
 class SimTopology(NamedTuple):
     """Nodes by number with their names, the switches and hosts among them, and the links of each node.
 
-    ``host_of`` is None for a NIC of which the fabric says nothing. ``left_out`` counts links for which a switch has no
-    port, or whose port says nothing of QoS, and ports without a link that state no length or a length of 0.
-    ``plane_of`` numbers the planes of switches: what is in two was never meant to be joined.
+    ``host_of`` is None for a NIC that the fabric does not describe. ``left_out`` counts links for which a switch has no
+    port, or a port without QoS, and ports without a link that declare no cable length or a length of 0. ``plane_of``
+    numbers the planes of switches: switches of two planes are separate by design.
     """
 
     names: tuple[str, ...]
@@ -67,7 +67,7 @@ class SimTopology(NamedTuple):
 
 
 def sim_topology(view: View, failed: frozenset[tuple[str, str]] = frozenset()) -> SimTopology | MissingInput:
-    """Return a fabric as nodes and links, without what is out of service and links with an end in ``failed``.
+    """Return a fabric as nodes and links, without elements out of service and links with an end in ``failed``.
 
     ``failed`` are switch and port by name.
     """
@@ -119,7 +119,7 @@ class _Builder:
         self._numbers: dict[str, int] = {}
 
     def add(self, a: str, a_port: str, b: str, b_port: str, *, to_host: bool) -> MissingInput | None:
-        """Add a link, or say what of it is not known."""
+        """Add a link, or return the input that is missing for it."""
         near = self.view.port(a, a_port)
         far = None if to_host else self.view.port(b, b_port)
         if near is None or (far is None and not to_host):

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric import model, qos
 
 ACTIONS: dict[str, WatchdogAction] = {action: action for action in WATCHDOG_ACTIONS}
-"""What orchagent can do to a queue in a storm; any other word it refuses."""
+"""The watchdog actions of orchagent; it rejects any other word."""
 
 
 class SimClass(NamedTuple):
@@ -47,14 +47,14 @@ class SimClass(NamedTuple):
 
 
 class _MemoryPools(NamedTuple):
-    """What a switch's memory is made of: pools by name, the first that of the lossless groups."""
+    """The pools of a switch's memory by name, the first that of the lossless groups."""
 
     pools: tuple[str, ...]
     sizes: tuple[int, ...]
 
 
 def sim_switch(switch: model.Switch, classes: Sequence[SimClass]) -> SimSwitch | MissingInput:
-    """Return the memory of a switch, or what of it is not known."""
+    """Return the memory of a switch, or the input that is missing for it."""
     pools = _pools(switch, classes)
     if isinstance(pools, MissingInput):
         return pools
@@ -75,7 +75,7 @@ def sim_switch(switch: model.Switch, classes: Sequence[SimClass]) -> SimSwitch |
 
 
 def sim_port(switch: model.Switch, port: model.Port, classes: Sequence[SimClass]) -> SimPort | MissingInput:
-    """Return what one port does for the classes, or what of it is not known."""
+    """Return the queues and groups of one port for the classes, or the input that is missing for them."""
     pools = _pools(switch, classes)
     if isinstance(pools, MissingInput):
         return pools
@@ -195,7 +195,7 @@ def _limited(served: SimQueue, buffer: qos.BufferProfile) -> SimQueue:
 def _with_share(
     switch: model.Switch, buffer: qos.BufferProfile | None, served: SimQueue
 ) -> SimQueue | MissingInput:
-    """Return a queue with what its profile lets it hold of the egress pool."""
+    """Return a queue with the share of the egress pool that its profile allows."""
     if buffer is None:
         return served
     if buffer.pool is None or buffer.dynamic_th is None or buffer.dynamic_th not in DYNAMIC_TH[1:]:

@@ -1,4 +1,4 @@
-"""What can be asked of the packet-level model, in words that need neither NumPy nor numba."""
+"""Questions to the packet-level model, as records that need neither NumPy nor numba."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EVALUATIONS = 1000
 
 
 class NamedTransfer(NamedTuple):
-    """What one NIC port sends to another, both by name."""
+    """A transfer from one NIC port to another, both by name."""
 
     source: str
     target: str
@@ -32,20 +32,21 @@ class NamedTransfer(NamedTuple):
 
 
 class Question(NamedTuple):
-    """What is asked of a fabric.
+    """A question about a fabric.
 
-    ``size_bytes`` is what each NIC sends in one step, ``nics`` how many take part at most (None: as many as the
-    topology has, up to what ``model.fabric.workloads`` states), ``target`` the NIC port that an incast
-    goes to and that is dead or slow, by name. ``storage`` is what part of a NIC's traffic is storage besides, in
-    the class ``storage_class`` (None: that of the storage network, else that of all other DSCPs).
-    ``failed`` are ports whose links are down, as ``switch:port``. ``nic`` is assumed where the fabric names none.
+    ``size_bytes`` is the number of bytes that each NIC sends in one step, ``nics`` how many take part at most (None: as
+    many as the topology has, up to the number that ``model.fabric.workloads`` sets), ``target`` the NIC port that is
+    the destination of an incast and that is dead or slow, by name. ``storage`` is the part of a NIC's traffic that is
+    storage in addition, in the class ``storage_class`` (None: that of the storage network, else that of all other
+    DSCPs). ``failed`` are ports whose links are down, as ``switch:port``. ``nic`` is assumed where the fabric names
+    none.
 
-    ``load_balancing`` is how switches choose among equal paths (None: as the intent says, else by ECMP), those of the
-    roles in ``by_tier`` otherwise, and ``ahead_frames`` how many frames NICs take ahead of the one that is due (0: any
-    number; None: as the intent says, else none).
+    ``load_balancing`` is how switches choose among equal paths (None: as the intent declares, else by ECMP),
+    ``by_tier`` has exceptions for some roles, and ``ahead_frames`` is how many frames NICs take ahead of the one that
+    is due (0: any number; None: as the intent declares, else none).
 
-    ``moves``, where there are any, are what is sent in place of a pattern, all of it from the beginning; ``called`` is
-    what they are, and ``size_bytes`` then the most that one NIC sends.
+    ``moves``, if any, are transfers that replace the pattern, all of them from the beginning; ``called`` is their
+    description, and ``size_bytes`` then the most that one NIC sends.
     """
 
     pattern: Pattern = "incast"
@@ -87,9 +88,10 @@ class Limits(NamedTuple):
 
 
 class SimulationRequest(NamedTuple):
-    """A question, how far to go, and who wants to know: ``compiling`` is called before the model is compiled,
-    ``progress`` with how many seeds are done of how many. ``record``: the first seed is recorded for pictures.
-    ``pfc_load``: what PFC carries is wanted too.
+    """A question, its limits, and the callbacks that report progress.
+
+    ``compiling`` is called before the model is compiled, ``progress`` with how many seeds are done of how many.
+    ``record``: the first seed is recorded for pictures. ``pfc_load``: the traffic that PFC carries is requested too.
     """
 
     question: Question = Question()
@@ -101,8 +103,11 @@ class SimulationRequest(NamedTuple):
 
 
 class TuneAsk(NamedTuple):
-    """What is to be tuned and how far: the class by name (None: the first lossless one), the workloads by name (none:
-    all that the intent declares), whether DCQCN parameters are searched too, settings to try, and the limits of each.
+    """A tuning request: the class, the workloads, the parameters to search, and limits.
+
+    ``class_name`` None is the first lossless class; without ``workloads`` by name, all workloads of the intent count.
+    ``dcqcn``: DCQCN parameters are searched too. ``evaluations`` is the number of settings to try, ``limits`` those of
+    each.
     """
 
     class_name: str | None = None
@@ -113,10 +118,10 @@ class TuneAsk(NamedTuple):
 
 
 class TuneProgress(NamedTuple):
-    """Who is told how far a tuning is.
+    """Callbacks that report the progress of a tuning.
 
-    ``measured`` is called when one setting is begun (None), and when it has been tried, with how many will be at most,
-    each with how many workers there are; ``done`` with how many are done of how many.
+    ``measured`` is called when one setting is begun (None), and when it has been tried, with the maximum number of
+    settings to come, each with the number of workers; ``done`` with how many are done of how many.
     """
 
     measured: Callable[[int | None, int], None] = lambda _, __: None

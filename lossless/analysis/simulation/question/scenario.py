@@ -1,4 +1,4 @@
-"""What is asked of a fabric, and what of the fabric the answer needs; :mod:`stage` makes networks of it."""
+"""A scenario: a question with the facts of the fabric that its answer needs; :mod:`stage` makes networks of it."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ _LINK_HEADERS = 18
 
 
 class Scenario(NamedTuple):
-    """A question put to a fabric: what every seed shares.
+    """A question about a fabric with the data that all seeds share.
 
-    ``classes`` are those simulated, the first the one asked about. ``dcqcn_of`` is the DCQCN of each NIC that takes
-    part, None for one that keeps to line rate. ``ends`` and ``switches`` go by what
-    ports and switches share. ``assumed`` says what was taken for granted. ``reaction`` is what part of the
-    time that IEEE 802.3 allows peers take to obey PFC. ``senders`` are those of Ultra Ethernet, None with RoCEv2.
-    ``selective``: RoCE NICs send a packet of the lossy class that is lost alone again.
+    ``classes`` are those simulated, the requested one first. ``dcqcn_of`` is the DCQCN of each NIC that takes part,
+    None for one that sends at line rate. ``ends`` and ``switches`` are indexed by the shared configuration of ports and
+    switches. ``assumed`` lists assumptions. ``reaction`` is the reaction time of peers to PFC as a part of the time
+    that IEEE 802.3 allows. ``senders`` are those of Ultra Ethernet, None with RoCEv2. ``selective``: RoCE NICs resend
+    only the lost packets of the lossy class.
     """
 
     topology: SimTopology
@@ -79,7 +79,7 @@ class Scenario(NamedTuple):
 
     @property
     def trims(self) -> bool:
-        """Whether switches trim what they have no room for."""
+        """Whether switches trim packets that exceed a queue's limit."""
         return any(end.queues[0].trim is not None for end in self.ends.values())
 
     @property
@@ -108,7 +108,7 @@ class Scenario(NamedTuple):
         return self.mtu_bytes + Physics().overhead_bytes
 
     def end(self, node: int, port: Port | None) -> SimPort | None:
-        """Return what a port of a node does, None for a NIC."""
+        """Return the queues and groups of a port of a node, None for a NIC."""
         return None if port is None else self.ends[end_key(self.topology.switch_of[node], port)]
 
     def switch(self, node: int) -> SimSwitch:
@@ -117,15 +117,15 @@ class Scenario(NamedTuple):
 
 
 def end_key(switch: FabricSwitch, port: Port) -> tuple[int, int]:
-    """Return what ports that are configured identically on identical switches share."""
+    """Return a key that identically configured ports of identical switches share."""
     return id(switch.ports), id(port.qos)
 
 
 def scenario(view: View, question: Question) -> Scenario | MissingInput:
-    """Return a question put to a fabric, or what of the fabric is not known.
+    """Return a question with the facts of a fabric, or the input that is missing.
 
     Raises:
-        ScenarioError: the question cannot be asked of this fabric.
+        ScenarioError: the question is invalid for this fabric.
     """
     _check(question)
     question = as_declared(question, view.fabric.packet_order, view.fabric.congestion)
@@ -183,7 +183,7 @@ def scenario(view: View, question: Question) -> Scenario | MissingInput:
 def _laid_out(
     built: SimTopology, classes: tuple[SimClass, ...]
 ) -> tuple[dict[tuple[int, int], SimPort], dict[int, SimSwitch]] | MissingInput:
-    """Return ports and switches in the model's terms, or what of them is not known."""
+    """Return ports and switches in the model's terms, or the input that is missing for them."""
     ends = _ends(built, classes)
     switches = _switches(built, classes)
     if isinstance(ends, MissingInput):
@@ -236,9 +236,9 @@ def _target(built: SimTopology, question: Question) -> int:
 
 
 def _called(name: str, alone: str | None) -> tuple[str, ...]:
-    """Return what a NIC port may be called: in full, by its host, or by the port of the switch it is at.
+    """Return the accepted names of a NIC port: in full, by its host, or by the switch port that it is connected to.
 
-    Where that switch stands alone, its name may be left out.
+    If that switch is the only one, its name may be omitted.
     """
     port = name.removeprefix("NIC at ")
     return name, name.split(":")[0], port, *([] if alone is None else [port.removeprefix(f"{alone}:")])
@@ -247,10 +247,10 @@ def _called(name: str, alone: str | None) -> tuple[str, ...]:
 def _nics(
     built: SimTopology, routes: EcmpRoutes, question: Question, target: int
 ) -> tuple[int, ...] | MissingInput:
-    """Return who takes part, in the order of the fabric; where not all do, those of each plane and switch in turn.
+    """Return the NIC ports that take part, in the order of the fabric; a subset alternates among planes and switches.
 
-    Switches read from devices without a link between them are fabrics of their own; what an intent declares is one,
-    or several planes: an incast stays in that of its target, other patterns are in all planes that hosts share.
+    Switches read from devices without a link between them are fabrics of their own; an intent declares one fabric, or
+    several planes: an incast stays in that of its target, other patterns are in all planes that hosts share.
     """
     if question.moves:
         return _moving(built, question)
@@ -338,7 +338,7 @@ def _switches(built: SimTopology, classes: tuple[SimClass, ...]) -> dict[int, Si
 def _dcqcn(
     built: SimTopology, question: Question, nics: tuple[int, ...]
 ) -> tuple[dict[int, SimDcqcn | None], tuple[str, ...]]:
-    """Return the DCQCN of each sender, and what had to be assumed of it."""
+    """Return the DCQCN of each sender, and the assumptions about it."""
     assumed = dcqcn_defaults(question.nic) if question.nic is not None else None
     kinds = {id(built.host_of[nic]): built.host_of[nic] for nic in nics}
     known = {key: assumed if host is None else dcqcn_of(host) for key, host in kinds.items()}
@@ -351,7 +351,7 @@ def _dcqcn(
 
 
 def _without(host: HostQos | None, question: Question) -> str:
-    """Return what is said of senders whose DCQCN is not run; nothing where they run none by choice."""
+    """Return the note on senders without DCQCN; empty if their configuration disables it."""
     if host is None and question.nic is None:
         return "no NIC is known: senders keep to line rate until they are paused, without DCQCN"
     if host is not None and host.dcqcn.enabled is False:

@@ -1,6 +1,6 @@
-"""Who sends how much to whom, and what must be done before: one step of what jobs do.
+"""Transfers of one step of jobs: senders, receivers, sizes, and the transfers that must be done before.
 
-Nodes here are NIC ports. A *step* has every NIC send ``size_bytes``, shared out among those it sends to.
+Nodes here are NIC ports. In a *step* every NIC sends ``size_bytes``, divided among its destinations.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which threshold to change and in which direction, from what the runs showed; how far is measured, not guessed."""
+"""Advice from the results of runs: the threshold to change and its direction; the amount is measured, not guessed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ENOUGH_BYTES = 1 << 40
 
 
 def advice(view: View, results: Study, limits: Limits) -> tuple[str, ...]:
-    """Return what to change, the most pressing first; empty where nothing need be."""
+    """Return the changes to make, the most urgent first; empty if none is needed."""
     if results.scenario.is_lossy:
         return tuple(lossy_advice(view, results))
     return tuple(dict.fromkeys((*_safer(view, results, limits), *_quieter(view, results))))
@@ -100,7 +100,7 @@ def _headroom_at_all(port: Port | None, profile: BufferProfile) -> str:
 
 
 def _raised(view: View, place: NamedLinkEnd, profile: BufferProfile, used: int, scenario: Scenario) -> str:
-    """Return what to raise a headroom to: what was used, and no less than the closed form."""
+    """Return the advice to raise a headroom to the bytes that were used, at least to the closed form."""
     port, size = _port(view, place), "; size must hold it too" if _held_by_size(view, place, profile) else ""
     need = need_of(view.switch_by_name[place.switch], port) if port is not None else None
     least = used + scenario.frame_bytes
@@ -182,7 +182,7 @@ def _egress(view: View, results: Study) -> Iterator[str]:
 
 
 def _quieter(view: View, results: Study) -> Iterator[str]:
-    """Yield what keeps PFC silent where it fires although DCQCN could slow senders down."""
+    """Yield changes that avoid PFC where DCQCN could slow senders down in time."""
     fired = [seed for seed in results.seeds if seed.outcome.first_pause_ns is not None]
     if (
         len(fired) * 2 < len(results.seeds)

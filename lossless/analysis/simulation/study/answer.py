@@ -47,9 +47,9 @@ def why_not() -> str | None:
 
 
 class Answer(NamedTuple):
-    """A verdict for each part of a fabric, why there is none of some, and what was recorded for pictures.
+    """A verdict for each part of a fabric, the reasons of parts that were not run, and recordings for pictures.
 
-    ``pfc_loads`` says of each verdict what PFC carries besides, which changes none.
+    ``pfc_loads`` has the traffic under PFC for each verdict, and changes none.
     """
 
     runs: tuple[RunVerdict, ...] = ()
@@ -59,10 +59,10 @@ class Answer(NamedTuple):
 
 
 def answer(view: View, request: SimulationRequest) -> Answer:
-    """Return what runs say of a fabric.
+    """Return the verdicts of runs for a fabric.
 
     Raises:
-        ScenarioError: what is asked cannot be, or would take too long.
+        ScenarioError: the request is invalid, or would take too long.
     """
     if (reason := why_not()) is not None:
         return Answer(not_run=reason)
@@ -87,19 +87,19 @@ def answer(view: View, request: SimulationRequest) -> Answer:
 
 
 def load_of(view: View, results: Study, request: SimulationRequest) -> PfcLoad | MissingInput:
-    """Return what PFC carries in one part of a fabric."""
+    """Return the load on PFC in one part of a fabric."""
     from lossless.analysis.simulation.study.pfc_load import pfc_load
 
     return pfc_load(results, request.limits, lambda question: checked_scenario(view, question))
 
 
 def scenarios_of(view: View, question: Question) -> Iterator[tuple[View, Scenario | MissingInput]]:
-    """Yield each part of a fabric with the question put to it, or why it cannot be asked there.
+    """Yield each part of a fabric with its scenario, or the reason why the question does not apply there.
 
-    A port that is named has to be in one of the parts; the others are not run, and it is said.
+    A named port has to be in one of the parts; the others are not run, with this as their reason.
 
     Raises:
-        ScenarioError: what is asked cannot be.
+        ScenarioError: the request is invalid.
     """
     elsewhere: list[tuple[View, NotHereError]] = []
     here = 0
@@ -118,10 +118,10 @@ def scenarios_of(view: View, question: Question) -> Iterator[tuple[View, Scenari
 
 
 def checked_scenario(view: View, question: Question) -> Scenario | MissingInput:
-    """Return a question put to one part of a fabric, or what of it the model cannot follow.
+    """Return the scenario of one part of a fabric, or the reason why the model cannot simulate it.
 
     Raises:
-        ScenarioError: what is asked cannot be.
+        ScenarioError: the request is invalid.
     """
     from lossless.analysis.simulation.engine.check import check
     from lossless.analysis.simulation.question.instance import instantiate
@@ -139,7 +139,7 @@ def checked_scenario(view: View, question: Question) -> Scenario | MissingInput:
 
 
 def compile_for(request: SimulationRequest) -> None:
-    """Compile what a request needs of the model, or load what an earlier run kept, and say so where that takes long."""
+    """Compile the model for a request, or load it from the cache; report a compilation, which takes long."""
     from lossless.analysis.simulation.engine.run import compiled_before, prepare
 
     rare = request.record or request.question.dead_nic or request.question.slow_nic_bps is not None
@@ -151,7 +151,7 @@ def compile_for(request: SimulationRequest) -> None:
 def run_study(
     view: View, scenario: Scenario, request: SimulationRequest
 ) -> tuple[Study, PeerReactionLimit | None]:
-    """Return what all seeds of a scenario showed, and how quick peers must be where drops depend on it."""
+    """Return the results of all seeds of a scenario, and the limit on peers' reaction time if drops depend on it."""
     from lossless.analysis.simulation.study.peer_reaction import peer_reaction_limit
     from lossless.analysis.simulation.study.study import study
 

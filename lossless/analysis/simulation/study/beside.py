@@ -1,4 +1,4 @@
-"""What the class of storage saw beside the class asked about, and what that adds to the verdict."""
+"""The results of the storage class that runs beside the requested class, and their part of the verdict."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class BesideVerdict(NamedTuple):
-    """What the class of storage saw beside the one asked about: in how many seeds frames were dropped and PFC fired."""
+    """The results of the storage class beside the requested one: seeds with drops and with PFC, the longest pause."""
 
     name: str
     lossless: bool
@@ -25,7 +25,7 @@ class BesideVerdict(NamedTuple):
 
 
 def beside_verdict(results: Study) -> BesideVerdict | None:
-    """Return what the class of storage saw over all seeds, None without storage."""
+    """Return the results of the storage class over all seeds, None without storage."""
     seen = [seed.beside for seed in results.seeds if seed.beside is not None]
     if not seen:
         return None

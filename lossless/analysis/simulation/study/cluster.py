@@ -1,7 +1,7 @@
 """Work on many machines, or in many processes of one: an executor over a scheduler of dask.distributed.
 
-Batches are pure, so that the scheduler gives those of a worker that is lost to another. What all batches have in common
-is sent once: the scheduler keeps it as a task of its own, and makes it again when every worker that held it is lost.
+Batches are pure, so that the scheduler reassigns those of a lost worker. The data that all batches share is sent once:
+the scheduler keeps it as a task of its own, and recomputes it when every worker that held it is lost.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 LEAST = 100
-"""Settings of a batch: to hand one out takes some milliseconds, which is what one setting takes."""
+"""Settings of a batch: dispatching one takes some milliseconds, as long as trying one setting."""
 CONNECT_S = 10.0
 """How long a scheduler may take to answer."""
 _EXTRA = ("distributed", "cryptography")
 _LOCAL = "local"
 _VERSIONS = ("lossless", "numba")
-"""What results depend on: a client and its workers must have the same of these."""
+"""The packages on whose versions results depend: a client and its workers must have the same of these."""
 
 
 class ClusterExecutor(Executor):
-    """Hands work to the workers that a client of dask.distributed knows.
+    """Submits work to the workers of a client of dask.distributed.
 
-    ``workers`` is how many batches were worked on at once when it was made, ``least`` how many items a batch has at
-    least.
+    ``workers`` is how many batches can run at once when the executor is created, ``least`` the minimum number of items
+    of a batch.
     """
 
     least = LEAST
@@ -49,12 +49,12 @@ class ClusterExecutor(Executor):
         self.workers = max(1, sum(client.nthreads().values()))
 
     def shared(self, value: object) -> Any:
-        """Return what :meth:`submit` takes in place of a value, so that it is sent to each worker once."""
+        """Return a handle of a value for :meth:`submit`, so that the value is sent to each worker once."""
         # As bytes: dask looks for futures of its own in every tuple that it is given.
         return self._client.submit(pickle.loads, pickle.dumps(value), pure=False)
 
     def submit(self, function: Callable[..., Any], /, *given: Any, **named: Any) -> Future[Any]:
-        """Hand out a call; what comes back is a LosslessError where the cluster failed."""
+        """Submit a call; the future fails with a LosslessError if the cluster failed."""
         from distributed import Future as RemoteFuture
 
         sent = [value if isinstance(value, RemoteFuture) else pickle.dumps(value) for value in given]
@@ -78,7 +78,7 @@ class ClusterExecutor(Executor):
             local.set_exception(ProgramError(lost))
 
     def _why(self, error: BaseException) -> BaseException:
-        """Return what a batch failed of in words of ours; a mistake of ours stays what it is."""
+        """Return the error of a failed batch with a message of our own; an error of this program stays unchanged."""
         from distributed import KilledWorker
 
         if isinstance(error, KilledWorker):
@@ -92,7 +92,7 @@ class ClusterExecutor(Executor):
 
 
 def _on_worker(version: str, function: Callable[..., Any], named: dict[str, Any], *sent: Any) -> Any:
-    """Do on a worker what it was sent; one that came later than the others is asked for its version here.
+    """Run a call on a worker; a worker that joined later has its version checked here.
 
     Raises:
         ProgramError: this is another version than that of the client.
@@ -106,7 +106,7 @@ def _on_worker(version: str, function: Callable[..., Any], named: dict[str, Any]
 
 
 def is_unwanted() -> bool:
-    """Return, within a task on a worker, whether nobody waits for it any more: dask interrupts no task."""
+    """Return, within a task on a worker, whether its result is no longer needed: dask interrupts no task."""
     from distributed import get_worker
 
     worker = get_worker()
@@ -140,12 +140,12 @@ def _other_version(whose: str, package: str, there: object, here: str) -> Progra
 
 @contextmanager
 def cluster_executor(place: str, waiting: Callable[[], None] | None = None) -> Iterator[ClusterExecutor]:
-    """Yield an executor over a cluster, ``local``, ``local:N`` or the address of a scheduler, as long as it is used.
+    """Yield an executor over a cluster: ``local``, ``local:N`` or the address of a scheduler.
 
-    ``waiting`` is called where the scheduler has no worker yet; what is handed out waits for one.
+    ``waiting`` is called if the scheduler has no worker yet; submitted work waits for one.
 
     Raises:
-        QuantityError: a place that has no meaning.
+        QuantityError: the place is invalid.
         LosslessError: dask.distributed is not installed.
         ProgramError: no scheduler answers, or a worker has another version.
     """
@@ -190,11 +190,11 @@ def local_workers(place: str) -> int | None:
 
 @contextmanager
 def _local_cluster(workers: int) -> Iterator[Any]:
-    """Start workers of one thread each, which compile nothing that is in the cache of kernels.
+    """Start workers of one thread each; they use the cache of compiled kernels.
 
-    They listen on the loopback alone, and only to whoever has the certificate of this run. An interrupt at the terminal
-    reaches every process there: theirs is blocked, as threads and processes that start meanwhile inherit, and ours ends
-    them.
+    They listen on the loopback alone, and only to clients with the certificate of this run. An interrupt at the
+    terminal reaches every process there: in the workers it is blocked, a mask that their threads and processes inherit,
+    and this process ends them.
     """
     from distributed import LocalCluster
 
@@ -230,9 +230,9 @@ def _connected(client: Callable[..., Any], where: Any) -> Iterator[Any]:
 
 @contextmanager
 def _silent() -> Iterator[None]:
-    """Keep to ourselves what dask logs and warns of: we say what matters of it.
+    """Silence logs and warnings of dask; the relevant ones have messages of our own.
 
-    It goes on to log while it ends, after the last of our calls, so that its logger stays silent.
+    dask continues to log while it ends, after the last of our calls, so that its logger stays silent.
     """
     logging.getLogger("distributed").setLevel(logging.CRITICAL + 1)
     with warnings.catch_warnings():

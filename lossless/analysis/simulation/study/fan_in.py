@@ -30,7 +30,7 @@ class PortFanIn(NamedTuple):
 
 
 def port_fan_ins(state: SimState, index: ArrayIndex, instance: ScenarioInstance) -> tuple[PortFanIn, ...]:
-    """Return what one run showed of each kind of port."""
+    """Return the fan-in of each kind of port in one run."""
     feeding = _feeding(route for routes in index.wiring.all_routes for route in routes)
     by_kind: dict[tuple[str, str], PortFanIn] = {}
     for link in feeding:

@@ -14,7 +14,7 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import parse_percent, parse_size
 
 MOST_SETTINGS = 100_000
-"""Settings of one sweep: what two cores try in some minutes, and a table that a person can still use."""
+"""Settings of one sweep: two cores try them in some minutes, and a person can still use the table."""
 _MOST_HEADROOM_BYTES = 1 << 40
 """More than any chip holds, and little enough that the sum over all groups still fits 64 bits."""
 
@@ -35,10 +35,10 @@ class ThresholdSetting(NamedTuple):
 
 
 class Grid(NamedTuple):
-    """What is varied: the values of each threshold, none where it stays as configured.
+    """The values of each varied threshold, none for a threshold that stays as configured.
 
-    ``dynamic_th`` is the exponent of alpha. Where any of Kmin, Kmax and Pmax is varied, queues mark, also those whose
-    WRED drops as configured. ``headroom_bytes`` is what lossless groups have of their own after XOFF. Of a lossy class
+    ``dynamic_th`` is the exponent of alpha. If any of Kmin, Kmax and Pmax is varied, queues mark, also those whose WRED
+    drops as configured. ``headroom_bytes`` is the own headroom of lossless groups after XOFF. Of a lossy class
     ``queue_dynamic_th`` is the exponent of its queues' alpha, and ``trimming`` is 1 where they trim, 0 where they drop.
     """
 
@@ -98,12 +98,12 @@ KNOBS = (
     Knob("trimming", "trimming", range(2), _switched, "on or off"),
 )
 LOSSLESS_ALONE, LOSSY_ALONE = ("dynamic_th", "headroom_bytes"), ("queue_dynamic_th", "trimming")
-"""What only a lossless class has, and only a lossy one."""
+"""Thresholds that only a lossless class has, and those that only a lossy class has."""
 NAMES = tuple(knob.name for knob in KNOBS)
 
 
 def checked(grid: Grid) -> Grid:
-    """Return a grid of plain numbers; refuse one that varies nothing, too much, or beyond what a threshold can be.
+    """Return a grid of plain numbers; raise an error for one without values, with too many, or with invalid ones.
 
     Raises:
         ScenarioError: naming the field, its value, and what was expected.
@@ -131,10 +131,10 @@ def settings(grid: Grid) -> Iterator[ThresholdSetting]:
 
 
 def parse_grid(texts: Sequence[str]) -> Grid:
-    """Return the grid that texts like ``dynamic_th=-4..3`` and ``kmin=100KiB..2MiB/20`` ask for.
+    """Return the grid of texts like ``dynamic_th=-4..3`` and ``kmin=100KiB..2MiB/20``.
 
     A comma separates values and ranges; ``a..b`` has every whole number, ``a..b/n`` n values evenly spaced, each
-    rounded to what its unit can hold.
+    rounded to the resolution of its unit.
 
     Raises:
         QuantityError: with the text, and what was expected.

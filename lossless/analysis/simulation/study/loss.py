@@ -1,12 +1,12 @@
-"""What a lossy class lost in a run, and what that cost.
+"""Packet loss of a lossy class in a run, and its cost.
 
-Loss is harmless where transfers end about when the slowest link on their way lets them. In recorded runs of uet-htsim
+Loss is harmless if transfers end about when the slowest link on their way lets them. In recorded runs of uet-htsim
 @40ccb05 (55 scenarios, 8 seeds each) incasts over switches that trim end within 1.25 times that in all but two, and
 incasts at 400 Gb/s that time out without trimming take more than twice as long: these are the limits.
 
-What is slower than that may be slow for other reasons, as DCQCN that recovers or links that several flows share. Where
-packets are lost or sent again and transfers are late, the same network runs without loss (:mod:`.without_loss`), and
-what that takes counts in place of the slowest link, if it is more.
+Slower transfers may have other causes, as DCQCN that recovers or links that several flows share. If packets are lost or
+sent again and transfers are late, the same network runs without loss (:mod:`.without_loss`), and its time counts in
+place of the slowest link's, if it is longer.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.engine.state import SimState
 
 EDGE_SLOWDOWN, UNSAFE_SLOWDOWN = 1.25, 2.0
-"""Longest completion over what it is without loss, from which loss is on the edge, and unsafe."""
+"""Longest completion divided by that without loss, from which loss is on the edge, and unsafe."""
 
 
 class LossResult(NamedTuple):
-    """What one seed lost, in packets; ``slowdown`` is the longest completion over what the slowest link allows.
+    """The loss of one seed, in packets; ``slowdown`` is the longest completion divided by the slowest link's time.
 
     ``packets`` are those of the transfers, ``unfinished`` the transfers that had not ended. ``without_loss`` is the
-    longest completion of the same network without loss, over the same; 1 where it did not have to be run.
+    longest completion of the same network without loss, divided by the same time; 1 if it was not run.
     """
 
     packets: int
@@ -47,12 +47,12 @@ class LossResult(NamedTuple):
 
     @property
     def cost(self) -> float:
-        """The longest completion over what it is without loss; 1 where nothing was lost or sent again."""
+        """The longest completion divided by that without loss; 1 if no packet was lost or sent again."""
         return self.slowdown / max(1.0, self.without_loss) if self.disturbed else 1.0
 
     @property
     def disturbed(self) -> bool:
-        """Whether packets were lost or sent again: what is late may be late for that."""
+        """Whether packets were lost or sent again, so that late transfers may be late for this reason."""
         return self.lost > 0 or self.resent > 0
 
 
@@ -62,7 +62,7 @@ def is_late(result: LossResult) -> bool:
 
 
 def loss_of(state: SimState, network: SimNetwork, without_loss_ns: float | None = None) -> LossResult:
-    """Return what a run lost; ``without_loss_ns`` is what the same takes without loss, where that was run."""
+    """Return the loss of a run; ``without_loss_ns`` is the time of the same run without loss, if that was run."""
     clock, flows = state.clock[0], state.flows[state.flows["counts"] == 1]
     done_ps = flows["done_at"]
     ended_ps = int(done_ps.max(initial=0)) if (done_ps >= 0).all() else int(clock["now"])

@@ -1,4 +1,4 @@
-"""What makes the loss of a lossy class cheaper: the threshold, the mode or the setting of NICs to change."""
+"""Changes that reduce the cost of loss in a lossy class: of a threshold, the mode or the setting of NICs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MOST_DYNAMIC_TH = 1
 
 
 def lossy_advice(view: View, results: Study) -> Iterator[str]:
-    """Yield what to change, the most pressing first; nothing where loss is harmless."""
+    """Yield the changes to make, the most urgent first; none if loss is harmless."""
     if not any(harm(losses(results))):
         return
     yield from _order(results)
@@ -42,7 +42,7 @@ def lossy_advice(view: View, results: Study) -> Iterator[str]:
 
 
 def _order(results: Study) -> Iterator[str]:
-    """Yield what ends the repetition of packets that came by other paths and not in order."""
+    """Yield the change that ends the repetition of packets that arrive out of order over other paths."""
     question = results.scenario.question
     if spread_of(question) is None or question.ahead_frames == 0:
         return
@@ -65,7 +65,7 @@ def _senders(view: View, scenario: Scenario) -> Iterator[str]:
 
 
 def _marks(scenario: Scenario) -> Iterator[str]:
-    """Yield what lets senders learn of congestion before packets are lost."""
+    """Yield the change that makes ECN slow senders down before packets are lost."""
     key = f"classes.{scenario.classes[0].name}.ecn"
     if not scenario.marks:
         yield f"give the class an ECN curve ({key}): senders learn of congestion by loss alone"
@@ -136,7 +136,7 @@ def _refusing(view: View, results: Study) -> BufferProfile | None:
 
 
 def _repetition(view: View, results: Study) -> Iterator[str]:
-    """Yield what makes a loss itself cheaper."""
+    """Yield the change that reduces the cost of a single loss."""
     scenario = results.scenario
     name = scenario.classes[0].name
     if scenario.selective:

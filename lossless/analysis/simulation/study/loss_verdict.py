@@ -1,4 +1,4 @@
-"""The verdict on what a lossy class loses over all seeds."""
+"""The verdict on the loss of a lossy class over all seeds."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _OUT_OF_ORDER = (
     "packets that are sent again since they arrive out of order",
     "where NICs take them in any order",
 )
-"""What delays transfers, and what they are compared with."""
+"""The cause that delays transfers, and the reference that they are compared with."""
 
 
 class LossVerdict(NamedTuple):
-    """What a lossy class lost over all seeds, each the most: shares of its packets, timeouts, and the slowdown.
+    """The loss of a lossy class, each the maximum over all seeds: shares of its packets, timeouts, and the slowdown.
 
-    ``slowdown`` is the longest completion over what the slowest link allows, ``cost`` over what it is without loss.
+    ``slowdown`` is the longest completion divided by the slowest link's time, ``cost`` divided by that without loss.
     """
 
     dropped_share: float
@@ -39,13 +39,13 @@ class LossVerdict(NamedTuple):
 
 
 def loss_verdict(results: Study) -> LossVerdict | None:
-    """Return what all seeds lost, None of a lossless class."""
+    """Return the loss over all seeds, None for a lossless class."""
     seen = losses(results)
     return worst_loss(seen) if seen else None
 
 
 def worst_loss(seen: Sequence[LossResult]) -> LossVerdict:
-    """Return what some seeds lost, each the most."""
+    """Return the maximum of each figure of loss over some seeds."""
     return LossVerdict(
         dropped_share=max(each.dropped / each.packets for each in seen),
         trimmed_share=max(each.trimmed / each.packets for each in seen),
@@ -58,7 +58,7 @@ def worst_loss(seen: Sequence[LossResult]) -> LossVerdict:
 
 
 def harm(seen: Sequence[LossResult]) -> Iterator[SimulationCause]:
-    """Yield what loss does to transfers over all seeds; loss that delays none beyond its limit is none."""
+    """Yield the harm of loss to transfers over all seeds; loss that delays none beyond its limit is harmless."""
     late = [each for each in seen if is_late(each) and (each.unfinished or each.cost > EDGE_SLOWDOWN)]
     if not late:
         return
@@ -75,5 +75,5 @@ def harm(seen: Sequence[LossResult]) -> Iterator[SimulationCause]:
 
 
 def losses(results: Study) -> Sequence[LossResult]:
-    """Return what each seed lost; nothing of a lossless class."""
+    """Return the loss of each seed; empty for a lossless class."""
     return [seed.loss for seed in results.seeds if seed.loss is not None]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.study.grid import Grid, ThresholdSetting
 
 ORDER = "safe before on the edge before unsafe, then shortest longest completion, fewest packets resent, most goodput"
-"""What makes one setting of a lossy class better than another."""
+"""The order of settings of a lossy class, the best first."""
 
 
 def lossy_sweep(
@@ -43,12 +43,12 @@ def lossy_sweep(
 ) -> Sweep:
     """Try every setting of a grid on a scenario whose class is lossy.
 
-    ``executor`` does the work where one is given, as that of :func:`.sweep.sweep`; ``progress`` is called with how many
-    settings are done of how many.
+    ``executor`` does the work if given, as that of :func:`.sweep.sweep`; ``progress`` is called with how many settings
+    are done of how many.
 
     Raises:
-        ScenarioError: a grid that cannot be, or that would take more events than ``limits`` allow.
-        KeyboardInterrupt: what is under way is told to stop, and what is known of some settings is let go.
+        ScenarioError: the grid is invalid, or would take more events than ``limits`` allow.
+        KeyboardInterrupt: running trials are stopped, and results so far are discarded.
     """
     grid = checked(grid)
     task = _task(scenario, limits)
@@ -83,10 +83,10 @@ def _varied_ends(task: LossyTask) -> tuple[SimPort, ...]:
 
 
 def _check(scenario: Scenario, grid: Grid) -> None:
-    """Refuse what a lossy class does not have.
+    """Raise an error for thresholds that a lossy class does not have.
 
     Raises:
-        ScenarioError: it is varied.
+        ScenarioError: the grid varies such a threshold.
     """
     name = scenario.classes[0].name
     for field in LOSSLESS_ALONE:
@@ -137,7 +137,7 @@ def _row(setting: ThresholdSetting, seeds: Sequence[LossTrial]) -> SweepRow:
 
 
 def _badness(row: SweepRow) -> tuple[float, ...]:
-    """Return what sorts rows the best first: :data:`ORDER`."""
+    """Return the sort key of a row, the best first: :data:`ORDER`."""
     assert row.loss is not None
     rank = -BUFFER_VERDICTS.index(row.verdict)
     return rank, row.loss.unfinished, row.loss.slowdown, row.loss.resent_share, -row.goodput_bps

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 class LossyTask(NamedTuple):
-    """What a worker needs, as data that can be sent to another process.
+    """The input of a worker, as data that can be sent to another process.
 
-    ``stages`` are the networks of seeds 1 and up as configured, ``ends`` all kinds of ports of the fabric: those that
-    carry nothing count too where senders of Ultra Ethernet go by the largest queue.
+    ``stages`` are the networks of seeds 1 and up as configured, ``ends`` all kinds of ports of the fabric: those
+    without traffic count too, as the largest queue sets the parameters of Ultra Ethernet senders.
     """
 
     stages: tuple[ScenarioInstance, ...]
@@ -38,7 +38,7 @@ class LossyTask(NamedTuple):
 
 
 class LossTrial(NamedTuple):
-    """What one setting showed with one seed, as :mod:`lossless.analysis.simulation.study.measure` has it."""
+    """The results of one setting with one seed, as :mod:`lossless.analysis.simulation.study.measure` defines them."""
 
     loss: LossResult
     goodput_bps: float
@@ -53,7 +53,7 @@ def loss_trials(
     """Try settings one after another; return for each a trial per seed.
 
     Raises:
-        StoppedError: ``stopped`` says that nobody waits any more; it is asked every tenth of a second or so.
+        StoppedError: ``stopped``, which is called about ten times a second, returns that the results are not needed.
     """
 
     def try_one(setting: ThresholdSetting, go_on: Callable[[], bool]) -> tuple[LossTrial, ...]:
@@ -100,7 +100,7 @@ def port_with(end: SimPort, setting: ThresholdSetting) -> SimPort:
 
 
 def _wred(queue: SimQueue, setting: ThresholdSetting) -> SimWred | None:
-    """Return a curve that marks where some of it is varied, else what is configured."""
+    """Return a marking curve if a part of it is varied, else the configured one."""
     kmin, kmax, pmax = setting.kmin_bytes, setting.kmax_bytes, setting.pmax_percent
     if kmin is kmax is pmax is None:
         return queue.wred

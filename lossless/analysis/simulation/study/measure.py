@@ -1,4 +1,4 @@
-"""What one run showed of a fabric, in the names of its devices: all that a verdict needs."""
+"""The results of one run of a fabric, by the names of its devices: the input of a verdict."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class NamedLinkEnd(NamedTuple):
 
 
 class GroupUse(NamedTuple):
-    """An ingress group that used headroom: where, how much of it, and what it has."""
+    """An ingress group that used headroom: its place, the bytes used, and its size."""
 
     place: NamedLinkEnd
     used_bytes: int
@@ -44,12 +44,12 @@ class GroupUse(NamedTuple):
 
     @property
     def margin_bytes(self) -> int:
-        """What was left of its headroom."""
+        """The part of its headroom that stayed free."""
         return self.headroom_bytes - self.used_bytes
 
 
 class PoolUse(NamedTuple):
-    """A shared headroom pool that is smaller than what it promises: whose it is, and the least that was left of it."""
+    """A shared headroom pool that is smaller than the sum of headrooms: its switch, and the least that stayed free."""
 
     switch: str
     left_bytes: int
@@ -66,9 +66,9 @@ class PropagationExtent(NamedTuple):
 
 
 class PauseTimes(NamedTuple):
-    """The pause that came closest to what one PFC frame can ask for on its link, and that limit.
+    """The pause that came closest to the longest that one PFC frame can request on its link, and that limit.
 
-    ``nic_share`` is the part of the run for which the NIC was paused that was paused most.
+    ``nic_share`` is the part of the run for which the NIC with the longest pauses was paused.
     """
 
     longest_ns: float = 0.0
@@ -77,9 +77,9 @@ class PauseTimes(NamedTuple):
 
 
 class BesideResult(NamedTuple):
-    """What a class beside the one asked about saw.
+    """The results of a class beside the requested one.
 
-    ``margin_bytes`` is the least that was left of a headroom that was used, None where none was.
+    ``margin_bytes`` is the least free part of a used headroom, None if none was used.
     """
 
     drops: int
@@ -89,19 +89,19 @@ class BesideResult(NamedTuple):
 
 
 class SeedResult(NamedTuple):
-    """What one seed showed.
+    """The results of one seed.
 
     ``tightest`` is the group that came closest to the end of its headroom, ``most_headroom`` the group that used the
     most of it, ``hottest`` the port of peak queue depth, ``longest_at`` the transmitter that was paused longest,
     ``still_paused`` whether that pause went on at the end; ``longest_watched_ns`` is the longest pause of a switch's
-    own, which a watchdog looks at. ``refused`` counts frames of the class that an egress queue did not take, without
-    those that the watchdog dropped. ``headroom_pool_margin_bytes`` is the least that was left of a headroom pool, None
-    where none was used. ``cycle`` names paused links that form a cycle (PFC deadlock). ``cut``: the run was stopped
-    while traffic was under way. ``uses`` are all groups of the class that used headroom or dropped, those that dropped
-    first by time; ``pools`` those of which ``headroom_pool_margin_bytes`` is the least; ``refusing`` the ports whose
-    queues refused frames, ``stopped`` those whose queues the watchdog stopped. ``fan_ins`` has the fan-in of each kind
-    of port, ``peaks`` the most that each kind held. ``pauses`` has the pause times of the class. ``beside`` is what the
-    class of storage saw, None where none is simulated; ``loss`` what a lossy class lost, None of a lossless one.
+    own, which a watchdog observes. ``refused`` counts frames of the class that an egress queue did not take, without
+    those that the watchdog dropped. ``headroom_pool_margin_bytes`` is the least free part of a headroom pool, None if
+    none was used. ``cycle`` names paused links that form a cycle (PFC deadlock). ``cut``: the run was stopped while
+    traffic was under way. ``uses`` are all groups of the class that used headroom or dropped, those that dropped first
+    by time; ``pools`` those of which ``headroom_pool_margin_bytes`` is the least; ``refusing`` the ports whose queues
+    refused frames, ``stopped`` those whose queues the watchdog stopped. ``fan_ins`` has the fan-in of each kind of
+    port, ``peaks`` the most bytes at each kind. ``pauses`` has the pause times of the class. ``beside`` has the results
+    of the storage class, None if none is simulated; ``loss`` the loss of a lossy class, None for a lossless one.
     """
 
     seed: int
@@ -151,7 +151,7 @@ def measure(
     cut: bool,
     without_loss_ns: float | None = None,
 ) -> SeedResult:
-    """Return what a run showed; ``without_loss_ns`` is as :func:`.loss.loss_of` has it."""
+    """Return the results of a run; :func:`.loss.loss_of` documents ``without_loss_ns``."""
     state, index = simulation.state, simulation.index
     job = _of_class(state, index, 0)
     uses = tuple(_uses(state, index, instance))
@@ -188,7 +188,7 @@ def measure(
 
 
 def _beside(state: SimState, index: ArrayIndex) -> BesideResult:
-    """Return what the second class saw."""
+    """Return the results of the second class."""
     own = _of_class(state, index, 1)
     groups = state.groups[own]
     left = (groups["headroom_bytes"] - groups["max_headroom"])[groups["max_headroom"] > 0]
@@ -229,7 +229,7 @@ def _uses(state: SimState, index: ArrayIndex, instance: ScenarioInstance) -> Ite
 
 
 def _pools(state: SimState, instance: ScenarioInstance) -> Iterator[PoolUse]:
-    """Yield the headroom pools that are smaller than what they promise."""
+    """Yield the headroom pools that are smaller than the sum of their groups' headrooms."""
     promised = np.bincount(
         np.maximum(state.groups["unit"], 0),
         weights=state.groups["headroom_bytes"],

@@ -68,7 +68,7 @@ def _drops(results: Study, part: float, limits: Limits) -> bool:
 
 
 def _row_rate_bps(view: View, place: NamedLinkEnd) -> int | None:
-    """Return the rate of a port whose headroom is what its vendor gives it, None where it is less."""
+    """Return the rate of a port with at least its vendor's headroom, None if it has less."""
     port = view.port(place.switch, place.port) if place.port is not None else None
     if port is None or port.qos is None or port.speed_bps is None:
         return None

@@ -1,4 +1,4 @@
-"""What PFC carries of traffic without a standing overload: of what was asked, or of a permutation beside a stress test.
+"""Load on PFC by traffic without a standing overload: by the requested traffic, or by a permutation for a stress test.
 
 A large incast, and a NIC that is dead or slow, pause most of any fabric. They show whether frames are lost, not whether
 congestion control does its part.
@@ -30,7 +30,7 @@ _NOBODY_SLOWS_DOWN = "no congestion control runs: PFC carries what load there is
 def pfc_load(
     results: Study, limits: Limits, put: Callable[[Question], Scenario | MissingInput]
 ) -> PfcLoad | MissingInput:
-    """Return what PFC carries of the traffic that was run, or of a permutation; ``put`` puts a question to the fabric.
+    """Return the load on PFC of the traffic that was run, or of a permutation; ``put`` makes a scenario of a question.
 
     Without congestion control there is nothing to compare PFC with.
     """

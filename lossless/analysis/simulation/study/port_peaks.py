@@ -1,4 +1,4 @@
-"""The most that a run held at each kind of port: what a switch has watermarks of."""
+"""Peak bytes at each kind of port in a run, to compare with the watermarks of switches."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class PeakComparison(NamedTuple):
 
 
 def port_peaks(state: SimState, index: ArrayIndex, instance: ScenarioInstance) -> tuple[PortPeaks, ...]:
-    """Return what one run showed of each kind of port of switches."""
+    """Return the peak bytes of one run at each kind of switch port."""
     return most([tuple(_peaks(state, index, instance))])
 
 

@@ -1,4 +1,4 @@
-"""Where a run that is over was worth looking: its hottest queue, what fed it, who was paused, who sent."""
+"""The relevant places of a finished run: its hottest queue, the groups that feed it, the paused links, the senders."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ the hottest queue before others."""
 
 
 class NodeNames(NamedTuple):
-    """What things are called: a node by its number, and by the number of a link its transmitter and its receiver."""
+    """Functions that return names: of a node by its number, and of both ends of a link by its number."""
 
     node: Callable[[int], str]
     ends: Callable[[int], tuple[str, str]]
 
 
 class Focus(NamedTuple):
-    """What of a run matters, by the numbers of its queues, groups and flows.
+    """The relevant parts of a run, by the numbers of its queues, groups and flows.
 
     ``feeding`` are the groups whose frames went to the hottest queue, by peak PG occupancy; ``carrying`` the queues
     that traffic passed, those paused longest first; ``flows`` those that passed the hottest queue, then the others.
@@ -43,7 +43,7 @@ class Focus(NamedTuple):
 
 
 class Probe(NamedTuple):
-    """What is looked at, what it is called, and where the kernel finds it; ``flow`` is a number in the network."""
+    """A probe: the kind of its values, its name, and its object in the kernel; ``flow`` is a number in the network."""
 
     kind: str
     name: str
@@ -53,10 +53,10 @@ class Probe(NamedTuple):
 
 
 def focus(simulation: Simulation) -> Focus:
-    """Return what of a run that is over matters.
+    """Return the relevant parts of a finished run.
 
     Raises:
-        ScenarioError: nothing passed a switch.
+        ScenarioError: no traffic passed a switch.
     """
     state, classes = simulation.state, simulation.index.classes
     hottest = _hottest(simulation)
@@ -114,7 +114,7 @@ def paused_ps(state: SimState) -> Any:
 
 
 def probes(simulation: Simulation, focal: Focus, names: NodeNames) -> Iterator[Probe]:
-    """Yield what to look at when the same run is run again."""
+    """Yield the probes for a repetition of the same run."""
     groups, feeding = simulation.state.groups, focal.feeding[:MOST_GROUPS]
     yield Probe("egress", queue_name(simulation, focal.hottest, names), recorder.QUEUE_BYTES, focal.hottest)
     for at in feeding:
@@ -156,7 +156,7 @@ def _kinds(groups: Any, among: Iterable[int], *fields: str) -> tuple[int, ...]:
 
 
 def queue_name(simulation: Simulation, at: int, names: NodeNames) -> str:
-    """Return what a queue, or the group at the other end of its link, is called: by both ends, and by its class."""
+    """Return the name of a queue, or of the group at the other end of its link: both ends, and the class."""
     link, number = divmod(at, simulation.index.classes)
     sender, receiver = names.ends(link)
     which = f", class {number}" if simulation.index.classes > 1 else ""

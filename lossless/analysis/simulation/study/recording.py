@@ -1,6 +1,6 @@
-"""One run looked at while it goes on: what pictures are drawn from.
+"""A recording of one run: the data of pictures.
 
-Where it is worth looking is known only after a run. So a seed is run twice: the same seed is the same run.
+The relevant places are known only after a run. So a seed is run twice: the same seed is the same run.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ SAMPLES = 800
 
 
 class Series(NamedTuple):
-    """What one probe saw at the times of its recording.
+    """The values of one probe at the times of its recording.
 
     ``kind``: ``egress``, ``group``, ``threshold``, ``headroom`` and ``memory`` are bytes (``B``) at a time. ``paused``
-    is for how many ``us`` since the time before a link was paused. ``rate`` is what DCQCN let a sender send when it
-    last did, ``delivered`` what has arrived since the time before, both in ``b/s`` and None while the flow does not
-    run. ``peak`` is the largest value of the run, between the times too, where that is known; ``pauses`` how often a
-    link was paused.
+    is for how many ``us`` since the time before a link was paused. ``rate`` is the rate that DCQCN allowed when the
+    sender last sent, ``delivered`` the rate of arrivals since the time before, both in ``b/s`` and None while the flow
+    does not run. ``peak`` is the largest value of the run, between the times too, if it is known; ``pauses`` how often
+    a link was paused.
     """
 
     kind: str
@@ -71,10 +71,10 @@ class Moment(NamedTuple):
 
 
 class Recording(NamedTuple):
-    """One run: what was asked, when it was looked at, and what was seen.
+    """One recorded run: its question, the times of samples, and the series.
 
-    ``counts`` says how many ``groups`` feed the hottest queue, how many ``links`` carry traffic, how many of them were
-    ``paused``, and how many ``flows`` there are, those that were not looked at included.
+    ``counts`` has how many ``groups`` feed the hottest queue, how many ``links`` carry traffic, how many of them were
+    ``paused``, and how many ``flows`` there are, including those without a series.
     """
 
     title: str
@@ -102,10 +102,10 @@ def record(instance: ScenarioInstance, seed: int, until_ns: float, title: str) -
 
 
 def record_run(simulation: Simulation, names: NodeNames, seed: int, until_ns: float, title: str) -> Recording:
-    """Run a simulation up to a time, and once more while looking; ``names`` says what its nodes and links are called.
+    """Run a simulation up to a time, and once more with probes; ``names`` has the names of its nodes and links.
 
     Raises:
-        ScenarioError: nothing passed a switch until then.
+        ScenarioError: no traffic passed a switch until then.
     """
     simulation.advance(until_ns)
     seen = focus(simulation)

@@ -1,4 +1,4 @@
-"""What simulation says of one fabric: closed forms, runs, what PFC carries, and measured peaks beside them."""
+"""The results of a simulation of one fabric: closed forms, runs, load on PFC, and measured peaks for comparison."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 class SimulationResult(NamedTuple):
-    """What simulation says of one fabric: by closed forms, and from runs of the packet-level model.
+    """The results for one fabric: from closed forms, and from runs of the packet-level model.
 
-    ``not_run`` says why the model was not asked, or could not be; ``overall`` is the worst of both. ``recordings`` are
-    what pictures are drawn from, where they were asked for. ``pfc_loads`` are what PFC carries: they change no verdict.
-    ``other_classes`` are lossless, and were not run since no class was asked for. ``peaks`` compare what switches
-    measured with both, where captures were named; ``problems`` are those of them that could not be read.
+    ``not_run`` is the reason why the model did not run; ``overall`` is the worst of both. ``recordings`` are the data
+    of pictures, if requested. ``pfc_loads`` have the load on PFC: they change no verdict. ``other_classes`` are
+    lossless, and were not run since no class was requested. ``peaks`` compare the measurements of switches with both,
+    if captures were given; ``problems`` are the captures that could not be read.
     """
 
     closed: FabricVerdict
@@ -37,12 +37,12 @@ class SimulationResult(NamedTuple):
 
     @property
     def overall(self) -> BufferVerdict:
-        """The worst of what is known."""
+        """The worst of the known verdicts."""
         return min((self.closed.overall, *(run.verdict for run in self.runs)), key=BUFFER_VERDICTS.index)
 
     @property
     def not_checked(self) -> tuple[str, ...]:
-        """What closed forms could not check, and the classes that were not run."""
+        """Properties that closed forms could not check, and the classes that were not run."""
         not_run = (
             f"the packet-level model did not run class {name}; --class {name} runs it"
             for name in self.other_classes

@@ -1,4 +1,4 @@
-"""What one trial sets: thresholds of all ports, others of ports of some kinds, and DCQCN of all senders."""
+"""The settings of one trial: thresholds of all ports, others of ports of some kinds, and DCQCN of all senders."""
 
 from __future__ import annotations
 

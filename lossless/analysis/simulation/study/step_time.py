@@ -51,7 +51,7 @@ def _directions(network: SimNetwork) -> Iterator[tuple[int, int, float]]:
 
 
 def _share(network: SimNetwork, spread: Loads, loads: Loads) -> None:
-    """Add what is carried between two switches to the hops between them, the same to each link of equal paths."""
+    """Add the load between two switches to the hops between them, in equal parts to each link of equal paths."""
     if not spread:
         return
     ends = [(a, b) for a, b, _ in _directions(network)]

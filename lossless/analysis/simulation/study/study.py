@@ -1,4 +1,4 @@
-"""A scenario over its seeds: how long each is followed, on all cores, and what they showed together."""
+"""A scenario over its seeds: the length of each run, on all cores, and the combined results."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ QUIET_WITHOUT_NS = 1e6
 STEP_SLACK = 1.05
 """A step takes longer than its bytes at line rate: inter-frame gaps, propagation delay, pauses that end late."""
 LONGEST_STEPS = 20
-"""A run ends after so many times what its step takes at line rate, whatever grows."""
+"""A run ends after this multiple of the time that its step takes at line rate, even if queues still grow."""
 NEVER_NS = 1e12
 """A lossy class is followed until all transfers have ended, or can be harmless no more."""
 _EVENTS_PER_HOP = 3
@@ -51,7 +51,7 @@ class Times(NamedTuple):
 
 
 class Study(NamedTuple):
-    """What all seeds of a scenario showed; ``step_ns`` is what the step takes at line rate."""
+    """The results of all seeds of a scenario; ``step_ns`` is the time of the step at line rate."""
 
     scenario: Scenario
     seeds: tuple[SeedResult, ...]
@@ -136,9 +136,9 @@ def _compared(
     times: Times,
     go_on: Callable[[], bool] | None,
 ) -> float | None:
-    """Return what transfers take without loss, where loss may have made them late; None where it did not.
+    """Return the time of transfers without loss, if loss may have made them late; None if it did not.
 
-    The run itself is then followed until it can be harmless no more by that measure.
+    The run itself is then continued until its loss can no longer count as harmless by that measure.
     """
     if not is_late(loss_of(simulation.state, network)):
         return None
@@ -166,7 +166,7 @@ def _follow_pauses(simulation: Simulation, watch_ns: float, go_on: Callable[[], 
 
 
 def _ages(simulation: Simulation, since: Any) -> tuple[float, float]:
-    """Return what time it is, and how long the youngest of some pauses has lasted."""
+    """Return the current time and the duration of the youngest of some pauses, in ns."""
     now = int(simulation.state.clock["now"][0])
     return now / 1000, (now - int(since.max())) / 1000
 
@@ -189,10 +189,10 @@ def _frames_per_hop(path: tuple[int, ...], carrying: set[tuple[int, int]]) -> in
 
 
 def require_events(network: SimNetwork, horizon_ns: float, limits: Limits) -> None:
-    """Refuse what would take too many events, before it starts.
+    """Raise an error before a run that would take too many events.
 
     Raises:
-        TooLargeError: naming the number and what makes it smaller.
+        TooLargeError: naming the number and the options that make it smaller.
     """
     events = min(events_of(network), _events_within(network, horizon_ns)) * limits.seeds
     if events > limits.events:
@@ -229,7 +229,7 @@ def _quiet_ns(scenario: Scenario) -> float:
 def lossy_horizon_ns(least_ns: float) -> float:
     """Return how long a lossy class is followed whose transfers take so long at least.
 
-    What takes longer than loss may make it take is unsafe, however long it goes on.
+    A run beyond this time is unsafe, regardless of its end.
     """
     return (UNSAFE_SLOWDOWN + 1) * least_ns + QUIET_WITHOUT_NS
 
@@ -245,6 +245,6 @@ def _horizon_ns(scenario: Scenario, step_ns: float) -> float:
 
 
 def watch_ns(scenario: Scenario) -> float:
-    """Return within what time every watchdog has had its time twice, 0 where none runs."""
+    """Return the time in which every watchdog can trigger twice, 0 if none runs."""
     times = (2 * (watchdog.detection_ms + watchdog.poll_ms) * 1e6 for watchdog in scenario.watchdogs)
     return max(times, default=0.0)

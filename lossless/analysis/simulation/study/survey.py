@@ -1,7 +1,7 @@
-"""What rules ask of runs: facts, with the affected ports.
+"""Facts from runs for rules, with the affected ports.
 
-Each part of a fabric runs the scenario that is asked. All paths of an incast end at one port, so they never close a
-cycle; where other paths of the fabric could close one, all-to-all is run too.
+Each part of a fabric runs the requested scenario. All paths of an incast end at one port, so they never close a cycle;
+where other paths of the fabric could close one, all-to-all is run too.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def survey(views: Iterable[View], request: SimulationRequest) -> Iterator[SimulationFacts]:
-    """Yield what runs show of fabrics in which something is lossless; once, where nothing can be run here at all."""
+    """Yield the results of runs of fabrics with a lossless class; one fact alone if the model cannot run here."""
     if (reason := why_not()) is not None:
         yield SimulationFacts(not_run=reason)
         return
@@ -47,7 +47,7 @@ def survey(views: Iterable[View], request: SimulationRequest) -> Iterator[Simula
 
 
 def _asked(view: View, request: SimulationRequest) -> Iterator[SimulationFacts]:
-    """Yield what one part of a fabric shows; what is refused ends nothing else."""
+    """Yield the results of one part of a fabric; an error becomes a fact, and the other parts go on."""
     try:
         scenario = checked_scenario(view, request.question)
         if isinstance(scenario, MissingInput):
@@ -109,7 +109,7 @@ def _obeyed(reaction_limit: PeerReactionLimit) -> PeerResponse:
 
 
 def _short(results: Study, request: SimulationRequest) -> Iterator[HeadroomUse]:
-    """Yield the groups that dropped or had less than a frame left; what they need is measured where none runs out."""
+    """Yield the groups that dropped or had less than a frame left, with their need measured with unlimited headroom."""
     frame_bytes = results.scenario.frame_bytes
     tight = {
         spot: uses
@@ -132,7 +132,7 @@ def _short(results: Study, request: SimulationRequest) -> Iterator[HeadroomUse]:
 
 
 def _needed(results: Study, request: SimulationRequest) -> dict[PortRef, int]:
-    """Return what each port used of headroom in the same seeds where no headroom can run out."""
+    """Return the headroom that each port used in the same seeds with unlimited headroom."""
     from lossless.analysis.simulation.study.advice import unbounded
     from lossless.analysis.simulation.study.study import study
 

@@ -1,7 +1,7 @@
 """Many settings of the same thresholds on one scenario: which are safe, which keep PFC silent, which is best.
 
-Settings are tried in batches, by threads of our own, by any executor of :mod:`concurrent.futures` or by a cluster. What
-comes back of a setting is a row of numbers, and no array is kept for it.
+Settings are tried in batches, by threads of our own, by any executor of :mod:`concurrent.futures` or by a cluster. The
+result of a setting is a row of numbers, and no array is kept for it.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ ORDER = (
     "safe before on the edge before unsafe, then fewest frames dropped, fewest pauses, shortest longest pause,"
     " most goodput"
 )
-"""What makes one setting better than another."""
+"""The order of settings, the best first."""
 
 
 class SweepRow(NamedTuple):
-    """What one setting showed: the maximum over all seeds, or the least that was left; of goodput the median.
+    """The results of one setting: the worst over all seeds; of goodput the median.
 
-    ``pauses`` counts how often a group asked its peer to pause, ``pfc_seeds`` the seeds in which one did.
-    ``headroom_left_bytes`` is None where none was used; ``stopped_queues`` are those that the watchdog stopped.
-    ``cut`` says that traffic was still under way at the end of some seed, so that more may come. ``loss`` is what a
-    lossy class lost, None of a lossless one: no PFC then fires, and ``drops`` are no harm by themselves.
+    ``pauses`` counts how often a group paused its peer, ``pfc_seeds`` the seeds in which one did.
+    ``headroom_left_bytes`` is None if none was used; ``stopped_queues`` are those that the watchdog stopped. ``cut``:
+    traffic was still under way at the end of some seed, so that more may come. ``loss`` is the loss of a lossy class,
+    None for a lossless one: no PFC then fires, and ``drops`` are no harm by themselves.
     """
 
     setting: ThresholdSetting
@@ -75,7 +75,7 @@ class SweepRow(NamedTuple):
 
 
 class Sweep(NamedTuple):
-    """What a sweep showed. ``rows`` has every setting, the best first by ``order``; ``configured`` is as it is now.
+    """The results of a sweep. ``rows`` has every setting, the best first by ``order``; ``configured`` the current one.
 
     ``skipped`` counts settings whose Kmin would be above Kmax, ``names`` the thresholds that were varied, those of the
     class ``class_name``.
@@ -100,7 +100,7 @@ class Sweep(NamedTuple):
 
     @property
     def cut(self) -> int:
-        """In how many settings traffic was still under way at the end."""
+        """The number of settings with traffic still under way at the end."""
         return sum(row.cut for row in self.rows)
 
 
@@ -114,12 +114,12 @@ def sweep(
 ) -> Sweep:
     """Try every setting of a grid on a scenario, each for ``horizon_ns``.
 
-    ``executor`` does the work where one is given: processes and machines are sent plain data. Otherwise threads do, as
-    many as ``limits`` say. ``progress`` is called with how many settings are done of how many.
+    ``executor`` does the work if given: processes and machines are sent plain data. Otherwise threads do, as many as
+    ``limits`` allow. ``progress`` is called with how many settings are done of how many.
 
     Raises:
-        ScenarioError: a grid that cannot be, or that would take more events than ``limits`` allow.
-        KeyboardInterrupt: what is under way is told to stop, and what is known of some settings is let go.
+        ScenarioError: the grid is invalid, or would take more events than ``limits`` allow.
+        KeyboardInterrupt: running trials are stopped, and results so far are discarded.
     """
     grid = checked(grid)
     _check_horizon(scenario, horizon_ns)
@@ -159,10 +159,10 @@ def _job(scenario: Scenario, limits: Limits, horizon_ns: float) -> SweepTask:
 
 
 def _fitting(grid: Grid, job: SweepTask) -> tuple[list[ThresholdSetting], int]:
-    """Return the settings that can be, and how many cannot.
+    """Return the valid settings, and the number of invalid ones.
 
     Raises:
-        ScenarioError: what is varied means nothing on some port, or no setting can be.
+        ScenarioError: a varied threshold has no meaning on some port, or no setting is valid.
     """
     ends = _ends(job)
     lossy = next((name for name in LOSSY_ALONE if getattr(grid, name)), None)
@@ -218,7 +218,7 @@ def _in_order(setting: ThresholdSetting, curves: set[tuple[float, float]]) -> bo
 
 
 def assumed_of_all(scenario: Scenario, seeds: int) -> Iterator[str]:
-    """Yield what is taken for granted of every sweep, one sentence each."""
+    """Yield the assumptions of every sweep, one sentence each."""
     yield "every switch port on the paths has the same setting"
     if is_random(scenario) and seeds == 1:
         what = "what is lost" if scenario.is_lossy else "whether PFC fires"
@@ -254,6 +254,6 @@ def _row(trial_limits: TrialLimits, setting: ThresholdSetting, seeds: Sequence[T
 
 
 def _badness(row: SweepRow) -> tuple[float, ...]:
-    """Return what sorts rows the best first: :data:`ORDER`."""
+    """Return the sort key of a row, the best first: :data:`ORDER`."""
     rank = -BUFFER_VERDICTS.index(row.verdict)
     return rank, row.drops, row.pauses, row.longest_pause_us, -row.goodput_bps

@@ -1,4 +1,4 @@
-"""From fabrics and what is to be varied to a sweep of each."""
+"""Sweeps of fabrics over a grid of settings."""
 
 from __future__ import annotations
 
@@ -34,12 +34,11 @@ def sweep_fabrics(
 ) -> tuple[Sweep, ...]:
     """Return a sweep of each fabric, or of each part of it that is a fabric of its own.
 
-    A lossless class is followed for ``horizon_ns``, :data:`HORIZON_NS` where that is None; a lossy one takes none.
-
-    ``executor`` is entered once it is known that there is something to do.
+    A lossless class is followed for ``horizon_ns``, :data:`HORIZON_NS` if that is None; a lossy one takes none.
+    ``executor`` is entered after the checks of all scenarios.
 
     Raises:
-        ScenarioError: what is asked cannot be or would take too long, something of a fabric is not known, or numba is
+        ScenarioError: the request is invalid or would take too long, an input is missing, or numba is
             missing.
     """
     if (reason := why_not()) is not None:

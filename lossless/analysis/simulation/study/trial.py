@@ -1,4 +1,4 @@
-"""Settings tried one after another on arrays that are laid out once: what every worker of a sweep does."""
+"""Settings tried one after another on arrays that are laid out once: the work of every worker of a sweep."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _Tried = TypeVar("_Tried")
 
 
 class SweepTask(NamedTuple):
-    """What a worker needs, as data that can be sent to another process.
+    """The input of a worker, as data that can be sent to another process.
 
-    ``key`` is of this sweep alone: a worker keeps its arrays for as long as it works for one. ``stages`` are the
+    ``key`` is unique to this sweep: a worker keeps its arrays for as long as it works for one. ``stages`` are the
     networks of seeds 1 and up.
     """
 
@@ -45,16 +45,16 @@ class SweepTask(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """What one setting showed with one seed, as :mod:`lossless.analysis.simulation.study.measure` has it.
+    """The results of one setting with one seed, as :mod:`lossless.analysis.simulation.study.measure` defines them.
 
     ``drops`` counts lossless frames that a group or a queue did not take; ``longest_watched_ns`` is the longest pause
-    of a switch's own, which a watchdog looks at. ``margin_bytes`` is the least that was left of a headroom that was
-    used, ``pool_margin_bytes`` the same of a shared headroom pool, None where none was. ``cycle`` says that paused
-    links formed a cycle at the end, ``cut`` that traffic was still under way then. ``paused_ps`` is the time in pause
-    of all transmitters together that switches paused, ``pauses_begun`` counts those pauses: what a slow or dead NIC
-    asks for is its own doing. ``frames`` counts frames of transfers that arrived, ``done_ps`` is when the last transfer
-    that arrived whole did, ``pfc_first`` says that a pause was asked for before any frame was marked, ``queue_ps`` is
-    the longest that a full queue takes to empty at line rate.
+    of a switch's own, which a watchdog observes. ``margin_bytes`` is the least free part of a used headroom,
+    ``pool_margin_bytes`` the same of a shared headroom pool, None if none was used. ``cycle``: paused links formed a
+    cycle at the end; ``cut``: traffic was still under way then. ``paused_ps`` is the total time in pause of all
+    transmitters that switches paused, ``pauses_begun`` counts those pauses: pauses that a slow or dead NIC requests do
+    not count. ``frames`` counts frames of transfers that arrived, ``done_ps`` is when the last transfer that arrived
+    whole did, ``pfc_first``: a pause was requested before any frame was marked; ``queue_ps`` is the longest time that a
+    full queue takes to empty at line rate.
     """
 
     drops: int
@@ -80,7 +80,7 @@ class Trial(NamedTuple):
 
 
 class StoppedError(Exception):
-    """Nobody wants the rest of the results."""
+    """The results that are left are no longer needed."""
 
 
 def trials(
@@ -89,7 +89,7 @@ def trials(
     """Try settings one after another; return for each a trial per seed.
 
     Raises:
-        StoppedError: ``stopped`` says that nobody waits any more; it is asked every tenth of a second or so.
+        StoppedError: ``stopped``, which is called about ten times a second, returns that the results are not needed.
     """
 
     def try_one(setting: ThresholdSetting, go_on: Callable[[], bool]) -> tuple[Trial, ...]:
@@ -106,10 +106,10 @@ def in_turn(
     try_one: Callable[[_Setting, Callable[[], bool]], _Tried],
     stopped: Callable[[], bool] | None,
 ) -> list[_Tried]:
-    """Try settings one after another; what tries one is told, when it asks, whether to go on.
+    """Try settings one after another; ``try_one`` gets a function that returns whether to go on.
 
     Raises:
-        StoppedError: ``stopped`` says that nobody waits any more.
+        StoppedError: ``stopped`` returns that the results are no longer needed.
     """
 
     def go_on() -> bool:
@@ -165,7 +165,7 @@ class Bench:
     def trial(
         self, setting: TrialSetting, horizon_ns: float, go_on: Callable[[], bool] | None = None
     ) -> Trial:
-        """Follow the network up to the horizon under a setting, or until ``go_on`` says no."""
+        """Follow the network up to the horizon under a setting, or until ``go_on`` returns false."""
         self._simulation.restart(self._seed)
         self._set(setting)
         self._simulation.advance(horizon_ns, go_on)
@@ -195,7 +195,7 @@ class Bench:
             groups["headroom_bytes"][ports.groups] = setting.headroom_bytes
 
     def _of_kind(self, kind: PortKind) -> _Ports:
-        """Return what ports of a kind have: queues where they send, groups where they receive."""
+        """Return the indexes of ports of a kind: queues that they send from, groups that they receive into."""
         if kind not in self._kinds:
             index, roles = self._simulation.index, self._staged.roles
             links = [
@@ -271,7 +271,7 @@ class Bench:
         return int((-(-flows["expected_psn"] // flows["mtu_bytes"])).sum())
 
     def _pool_margin(self) -> int | None:
-        """Return the least that was left of a headroom pool that is smaller than what it promises."""
+        """Return the least free part of a headroom pool that is smaller than the sum of its groups' headrooms."""
         if not len(self._given_pools):
             return None
         units = self._simulation.state.units

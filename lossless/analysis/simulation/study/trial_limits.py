@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class TrialLimits(NamedTuple):
-    """What a verdict over trials goes by.
+    """The limits of a verdict over trials.
 
     A setting is on the edge below ``edge_bytes`` of headroom left, and from ``pause_edge_ns`` of pause on.
     """
@@ -30,7 +30,7 @@ class TrialLimits(NamedTuple):
 
     @property
     def detection_ns(self) -> float:
-        """The shortest detection time of a watchdog that looks at pauses of congestion; infinite where none does."""
+        """The shortest detection time of a watchdog that observes pauses by congestion; infinite if none does."""
         return self.pause_edge_ns / PAUSE_EDGE
 
     @classmethod

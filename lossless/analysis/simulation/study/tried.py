@@ -1,4 +1,4 @@
-"""All settings of a sweep tried in batches: how many events that would take, and what comes back in their order."""
+"""All settings of a sweep tried in batches: the number of events needed, and the results in order."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ BATCH_EVENTS = 4_000_000
 
 
 class Counted(Protocol):
-    """What one setting showed with one seed, and how many events that took."""
+    """The results of one setting with one seed, with their number of events."""
 
     @property
     def events(self) -> int:
-        """How many events it took."""
+        """The number of events that the trial took."""
 
 
 _Task = TypeVar("_Task")
@@ -32,7 +32,7 @@ _Row = TypeVar("_Row")
 
 
 class Followed(NamedTuple):
-    """How far settings are followed: the limits, and who is told how many are done of how many."""
+    """The limits of trials, and the callback that gets how many settings are done of how many."""
 
     limits: Limits
     progress: Callable[[int, int], None] | None = None
@@ -44,7 +44,7 @@ def tried_rows(
     followed: Followed,
     row: Callable[[ThresholdSetting, Sequence[_Trial]], _Row],
 ) -> tuple[_Row, list[_Row], int]:
-    """Return the row of what is configured, one for each setting in their order, and the events of all of them.
+    """Return the row of the configured setting, one for each setting in their order, and the events of all of them.
 
     Raises:
         ScenarioError: it would take more events than the limits allow.

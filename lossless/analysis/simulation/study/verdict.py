@@ -1,11 +1,11 @@
-"""The verdict from runs: what a scenario showed over its seeds, and which threshold to change.
+"""The verdict from runs: the results of a scenario over its seeds, and the thresholds to change.
 
 *Unsafe*: a lossless frame was dropped, the watchdog triggers on plain congestion, or paused links form a cycle (PFC
 deadlock). *On the edge*: less than a frame of some headroom was left, or a pause lasted half of the watchdog's
 detection time. With a NIC that is dead on purpose the watchdog must trigger, and may drop frames. Whether PFC fires,
 and whether marks come first, is reported with the number of seeds; it does not change the verdict.
 
-A lossy class is *unsafe* or *on the edge* where what it loses delays transfers: :mod:`.loss_verdict`.
+A lossy class is *unsafe* or *on the edge* if its loss delays transfers: :mod:`.loss_verdict`.
 
 *Not checked*: only queues that may hold half of their pool refuse frames, where some chips have their buffer in two
 halves and pause earlier; or the storm of a dead NIC met no traffic.
@@ -68,16 +68,18 @@ class Occurrence(NamedTuple):
 
 
 class RunVerdict(NamedTuple):
-    """What the packet-level model says of one scenario.
+    """The verdict of the packet-level model on one scenario.
 
     ``cut``: some run was stopped with traffic under way, so that maxima are lower bounds. ``headroom_ran_out``: a
     priority group dropped frames, not only a queue. ``drain_us`` is how long the queue of peak depth takes to empty at
-    line rate; ``goodput_bps`` is payload delivered over the time of the run, ``of_line_rate`` its part of
-    what line rate leaves for payload.
-    ``stopped_queues`` and ``stopped_frames`` count what the watchdog stopped and dropped: the maximum over all seeds.
-    ``causes`` are the reasons by their kind. ``ports`` has the fan-in, the peak queue depth and the number of paused
-    ports of each kind of port: the maximum over all seeds; ``peaks`` has the most that switches held at each kind.
-    ``beside`` is what the class of storage saw, None without storage; ``loss`` what a lossy class lost.
+    line rate; ``goodput_bps`` is payload delivered over the time of the run, ``of_line_rate`` its part of the payload
+    rate at line rate.
+
+    ``stopped_queues`` and ``stopped_frames`` count the queues that the watchdog stopped and the frames that it dropped:
+    the maximum over all seeds. ``causes`` are the reasons by their kind. ``ports`` has the fan-in, the peak queue depth
+    and the number of paused ports of each kind of port: the maximum over all seeds; ``peaks`` has the most bytes of
+    switches at each kind. ``beside`` has the results of the storage class, None without storage; ``loss`` the loss of a
+    lossy class.
     """
 
     verdict: BufferVerdict
@@ -128,9 +130,9 @@ class RunVerdict(NamedTuple):
 def run_verdict(
     results: Study, changes: Sequence[str] = (), reaction_limit: PeerReactionLimit | None = None
 ) -> RunVerdict:
-    """Return the verdict over all seeds; ``changes`` are what :mod:`lossless.analysis.simulation.study.advice` says.
+    """Return the verdict over all seeds; ``changes`` are from :mod:`lossless.analysis.simulation.study.advice`.
 
-    ``reaction_limit`` says how quick peers must be where that decides whether frames are dropped.
+    ``reaction_limit`` is the longest reaction time of peers without drops, if drops depend on it.
     """
     parts = sorted(
         [*_unsafe(results, reaction_limit), *_edges(results)],
@@ -358,7 +360,7 @@ def seed_goodput_bps(seed: SeedResult) -> float:
 
 
 def _of_line_rate(results: Study, seed: SeedResult) -> float:
-    """Return the goodput as a part of what line rate carries beside headers, preambles and gaps."""
+    """Return the goodput as a part of the payload rate at line rate, without headers, preambles and gaps."""
     if not seed.outcome.ended_ns or not seed.outcome.size_bytes:
         return 0.0
     return seed.outcome.delivered_bytes / seed.outcome.size_bytes * results.step_ns / seed.outcome.ended_ns

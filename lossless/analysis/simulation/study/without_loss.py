@@ -1,7 +1,7 @@
-"""The same network where nothing is lost: what the transfers of a lossy class take by themselves.
+"""The same network without loss: a reference for the time of transfers of a lossy class.
 
-Senders, paths, marks and links stay. Queues and pools have no end, no timer runs out, and receivers of packets that
-come by several paths take them in any order. What is slow then is slow for other reasons: DCQCN that recovers, or
+Senders, paths, marks and links stay. Queues and pools have no limit, no timer runs out, and receivers of packets that
+come by several paths take them in any order. Transfers that are slow then have other causes: DCQCN that recovers, or
 links that several flows share.
 """
 

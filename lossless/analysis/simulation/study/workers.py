@@ -1,4 +1,4 @@
-"""Who does the work of many batches, in which order results come back, and how workers are told to stop.
+"""Workers for many batches, the order of their results, and the signal to stop.
 
 A pure function of a task and a batch is mapped over batches by threads of ours, by any executor of
 :mod:`concurrent.futures`, or by a cluster (:mod:`lossless.analysis.simulation.study.cluster`).
@@ -29,14 +29,13 @@ BATCHES_PER_WORKER = 8
 
 
 class WorkerPool(Generic[_Task, _Item, _Result]):
-    """Maps ``work`` over batches: it is given the task, a batch, and last, where it can be, what says when to stop.
+    """Maps ``work`` over batches: it gets the task, a batch, and, in threads, a function that returns whether to stop.
 
-    ``workers`` is how many batches are worked on at once.
+    ``workers`` is how many batches can run at once.
 
-    Whoever does the work: threads of ours, which can be told to stop, an executor of the caller's, or a cluster.
-
-    Results are waited for in a queue, not by :func:`concurrent.futures.wait`: that takes a lock of every future in
-    turn, and an interrupt that comes meanwhile leaves those locked that threads must set.
+    The workers are threads of our own, which can be stopped, an executor of the caller's, or a cluster. Results are
+    waited for in a queue, not by :func:`concurrent.futures.wait`: that takes a lock of every future in turn, and an
+    interrupt that comes meanwhile leaves those locked that threads must set.
     """
 
     def __init__(
@@ -77,7 +76,7 @@ class WorkerPool(Generic[_Task, _Item, _Result]):
         return [items[start:end] for start, end in pairwise(ends)]
 
     def map(self, batches: Iterable[Sequence[_Item]]) -> Iterator[list[_Result]]:
-        """Hand out batches, and yield what comes back of each in their order, as soon as all before it is there."""
+        """Submit batches, and yield the result of each in their order, as soon as all earlier ones are there."""
         for number, batch in enumerate(batches):
             self._submit(batch, number)
         early: dict[int, list[_Result]] = {}

@@ -21,14 +21,14 @@ MOST_CANDIDATES = 12
 
 
 class Rejected(NamedTuple):
-    """A setting that was not taken, and what else is wrong with it."""
+    """A setting that was not taken, and the reason."""
 
     setting: TrialSetting
     reason: str
 
 
 class Choice(NamedTuple):
-    """The chosen setting, and what it shows after small changes.
+    """The chosen setting, and its results after small changes.
 
     ``place`` is its place in the front, from 1; those before it lose more by some small change, or are ``rejected``.
     """

@@ -20,7 +20,7 @@ SEARCHED = (
     "min_time_between_cnps",
     "dce_tcp_g",
 )
-"""By ConnectX's names, lower case. What each does: Zhu et al., SIGCOMM 2015, section 3."""
+"""Parameters by ConnectX's names, lower case. Their meaning: Zhu et al., SIGCOMM 2015, section 3."""
 _DOWN, _UP = 16, 64
 """How far below and above its present value a parameter is searched, as factors: a choice of ours."""
 _G_LEAST = 896
@@ -28,7 +28,7 @@ _G_LEAST = 896
 
 
 def dcqcn_axes(scenario: Scenario) -> tuple[Axis, ...]:
-    """Return the axes of DCQCN parameters around what the first sender with DCQCN has, which is their one value."""
+    """Return the axes of DCQCN parameters around those of the first sender with DCQCN, with one value each."""
     for nic in scenario.nics:
         host = scenario.topology.host_of[nic]
         if host is not None and host.nic is not None and scenario.dcqcn_of.get(nic) is not None:

@@ -1,4 +1,4 @@
-"""Headroom by kind of port: what ports need at the worst reaction time of a peer, beside what they have."""
+"""Headroom by kind of port: the need of ports at the worst reaction time of a peer, and their configured size."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 
 def raised_headroom(view: View, scenarios: Iterable[Scenario], limits: Limits) -> dict[PortKind, int]:
-    """Return the headroom in bytes of kinds of ports that have too little, none where all have enough.
+    """Return the headroom in bytes of kinds of ports that have too little, none if all have enough.
 
-    Enough is what the link needs by closed form, and what a port used in any run where no headroom can run out, plus a
+    Enough is the need of the link by closed form, and the use of a port in any run with unlimited headroom, plus a
     frame: in runs every peer takes as long to obey PFC as IEEE 802.3 allows.
     """
     needed: dict[PortKind, int] = {}
@@ -61,7 +61,7 @@ def _given(scenario: Scenario, switch: Switch, port: Port) -> int:
 
 
 def _used(view: View, scenario: Scenario, limits: Limits) -> Iterator[tuple[PortKind, int]]:
-    """Yield what ports used of headroom where none can run out."""
+    """Yield the headroom in bytes that ports used with unlimited headroom."""
     for seed in study(unbounded(scenario), limits).seeds:
         for use in seed.uses:
             port = None if use.place.port is None else view.port(use.place.switch, use.place.port)

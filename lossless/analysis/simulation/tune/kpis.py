@@ -1,4 +1,4 @@
-"""What a setting shows over all workloads and seeds, and which of two settings is better.
+"""Key figures of a setting over all workloads and seeds, and the order of settings.
 
 Names are those of ``draft-calabria-bmwg-ai-fabric-training-bench`` (``fcalabri/bmwg-ai-fabric-training-bench``
 @e19e018, tables of primary and secondary KPIs): JCT Ratio, PFC Pause Count, PFC Pause Duration, ECN Marking Ratio and
@@ -27,11 +27,11 @@ ORDER = (
     "safe before on the edge before unsafe; then fewest runs with PFC before the first ECN mark, shortest PFC Pause"
     " Duration, lowest JCT Ratio, shortest queueing delay"
 )
-"""What makes one setting better than another, in this order: none is weighed against another."""
+"""The order of settings, the best first: no criterion is weighed against another."""
 _PARTS = 100
-"""Ports in pause and JCT Ratios are compared in hundredths: what is less differs from seed to seed."""
+"""Ports in pause and JCT Ratios are compared in hundredths: smaller differences depend on the seed."""
 _DELAY_US = 10
-"""In what steps queueing delays are compared."""
+"""The step in which queueing delays are compared."""
 
 
 class Spread(NamedTuple):
@@ -43,12 +43,12 @@ class Spread(NamedTuple):
 
 
 class WorkloadKpis(NamedTuple):
-    """What one workload showed under a setting.
+    """Key figures of one workload under a setting.
 
-    With a ``dead_nic`` on purpose, pauses and the JCT Ratio say nothing: the watchdog ends the storm, or does not.
-    ``pfc_before_ecn`` counts seeds in which a pause was asked for before any frame was marked. ``headroom_left_bytes``
-    is None where none was used. ``of_detection`` is the longest pause as a part of the watchdog's detection time, None
-    without a watchdog, and where a dead NIC is the cause.
+    With a ``dead_nic`` on purpose, pauses and the JCT Ratio are meaningless: the watchdog ends the storm, or does not.
+    ``pfc_before_ecn`` counts seeds in which a pause was requested before any frame was marked. ``headroom_left_bytes``
+    is None if none was used. ``of_detection`` is the longest pause as a part of the watchdog's detection time, None
+    without a watchdog, and if a dead NIC is the cause.
     """
 
     name: str
@@ -69,7 +69,7 @@ class WorkloadKpis(NamedTuple):
 
 
 class Kpis(NamedTuple):
-    """What a setting showed over all workloads; ``workloads`` has each.
+    """Key figures of a setting over all workloads; ``workloads`` has each.
 
     ``pause_share`` is how many ports were in pause on average: the PFC Pause Duration of all ports over the workload's
     time at line rate. Of that and of the JCT Ratio it is the mean over workloads of the mean over seeds. ``queue_us``
@@ -85,7 +85,7 @@ class Kpis(NamedTuple):
 
     @property
     def objectives(self) -> tuple[int, ...]:
-        """What is minimized, the most important first, in the steps in which it is compared."""
+        """The minimized values, the most important first, rounded to the steps in which they are compared."""
         return (
             self.pfc_before_ecn,
             round(self.pause_share * _PARTS),
@@ -95,7 +95,7 @@ class Kpis(NamedTuple):
 
     @property
     def rank(self) -> tuple[int, ...]:
-        """What sorts settings the best first: :data:`ORDER`."""
+        """The sort key of settings, the best first: :data:`ORDER`."""
         return (-BUFFER_VERDICTS.index(self.verdict), *self.objectives)
 
     def dominates(self, other: Kpis) -> bool:
@@ -111,7 +111,7 @@ def _no_worse(one: Kpis, other: Kpis) -> bool:
 
 
 def kpis(cases: Sequence[Case], tried: Tried) -> Kpis:
-    """Return what a setting showed on workloads; of an unsafe one, on those that were tried."""
+    """Return the key figures of a setting on workloads; for an unsafe one, on those that were tried."""
     shown = [workload_kpis(case, trials) for case, trials in zip(cases, tried, strict=False)]
     timed = [(case, each) for case, each in zip(cases, shown, strict=False) if not case.dead_nic]
     return Kpis(
@@ -130,7 +130,7 @@ def _mean(values: Iterable[float]) -> float:
 
 
 def workload_kpis(case: Case, trials: Sequence[Trial]) -> WorkloadKpis:
-    """Return what one workload showed."""
+    """Return the key figures of one workload."""
     limits = case.limits
     left = [trial.margin_bytes for trial in trials if trial.margin_bytes is not None]
     return WorkloadKpis(
@@ -160,7 +160,7 @@ def _spread(trials: Sequence[Trial], measure: Callable[[Trial], float]) -> Sprea
 
 
 def _jct_ratio(case: Case, trial: Trial) -> float:
-    """Return how many times its time at line rate a workload took; where some of it is still under way, so far."""
+    """Return the time of a workload divided by its time at line rate; if some of it is still under way, so far."""
     size_bytes = sum(flow.size_bytes for flow in case.stages[0][1].network.flows)
     ended_ps = trial.ended_ps if trial.cut else trial.done_ps
     return ended_ps / 1000 / case.step_ns * size_bytes / max(1, trial.delivered_bytes)
@@ -172,7 +172,7 @@ def front(rows: Sequence[_Row], kpis_of: Callable[[_Row], Kpis]) -> tuple[_Row, 
 
 
 def _front(ranked: Sequence[_Row], kpis_of: Callable[[_Row], Kpis]) -> Iterator[_Row]:
-    """Yield the front of ranked settings: whatever dominates one of them stands before it."""
+    """Yield the front of ranked settings: every setting that dominates another comes before it."""
     kept: list[Kpis] = []
     for row in ranked:
         seen = kpis_of(row)

@@ -1,7 +1,7 @@
 """More than five parameters: a multi-objective evolutionary search (NSGA-II, Deb et al. 2002) by optuna.
 
-Settings are asked for and told in batches of one size, in order, by a sampler with a seed: the same input has the same
-answer on any machine. The best settings of the grid are the first that it knows.
+optuna proposes settings and receives results in batches of one size, in order, by a sampler with a seed: the same input
+has the same answer on any machine. It starts from the best settings of the grid.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def require_optuna() -> None:
 
 
 def search_optuna(search: ThresholdSearch, space: SearchSpace, known: Sequence[tuple[int, ...]]) -> None:
-    """Try settings that optuna asks for, until no more may be tried; it starts from the points that are known."""
+    """Try settings that optuna proposes, until the limit is reached; it starts from the ``known`` points."""
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -56,7 +56,7 @@ def search_optuna(search: ThresholdSearch, space: SearchSpace, known: Sequence[t
 
 
 def _generation(study: Any, search: ThresholdSearch, space: SearchSpace) -> None:
-    """Ask for a population, try it, and tell what it showed; what may not be tried has failed."""
+    """Request a population, try it, and report the results to optuna; settings that may not be tried fail."""
     import optuna
 
     asked = [_ask(study, space) for _ in range(_POPULATION)]

@@ -1,4 +1,4 @@
-"""How flat the optimum is: what a setting shows where thresholds are a little different, or the buffer is."""
+"""Robustness of the optimum: the results of a setting with slightly different thresholds, or another buffer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST_CHANGES = 8 + len(BUFFERS) + 1
 
 
 class Nearby(NamedTuple):
-    """What a setting shows after a small change, such as ``Kmin -10 %``."""
+    """The results of a setting after a small change, such as ``Kmin -10 %``."""
 
     change: str
     kpis: Kpis
@@ -43,7 +43,7 @@ def with_buffer(scenario: Scenario, part: float) -> Scenario:
 
 
 def nearby(setting: TrialSetting) -> Iterator[tuple[str, TrialSetting]]:
-    """Yield small changes of the thresholds at all ports, each with what it is called; rounding is less than these."""
+    """Yield small changes of the thresholds at all ports, each with its name; rounding is less than these."""
     changes: tuple[tuple[str, Callable[[ThresholdSetting], ThresholdSetting]], ...] = (
         ("dynamic_th -1", lambda own: _alpha(own, -1)),
         ("dynamic_th +1", lambda own: _alpha(own, 1)),

@@ -1,7 +1,7 @@
-"""The search for the best setting: a grid over what all ports share, refined around the best, then kind by kind.
+"""The search for the best setting: a grid over the axes that all ports share, refined around the best, then by kind.
 
-Every step is a stated grid, so that the same input has the same answer, and a person can follow it. What is tried is
-bounded by a number of settings, never by time.
+Every step is an explicit grid, so that the same input has the same answer, and a person can follow it. A limit on the
+number of settings bounds the search, never time.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.tune.trials import Case, Tried
 
 _COARSE_SHARE = 0.6
-"""The part of all settings that the first grid may take; the rest is for what comes after it."""
+"""The part of all settings that the first grid may take; the rest is for later steps."""
 _MOST_UNFIT = 4
 """How many times more points than settings a grid may have; the others do not mark before PFC."""
 _MOST_VALUES = 16
@@ -36,7 +36,7 @@ _BY_KIND = 2
 
 
 class TriedSetting(NamedTuple):
-    """A setting that was tried, and what it showed; ``step`` is the grid that it is of."""
+    """A setting that was tried, and its key figures; ``step`` is the grid that it belongs to."""
 
     setting: TrialSetting
     kpis: Kpis
@@ -44,7 +44,7 @@ class TriedSetting(NamedTuple):
 
 
 class ThresholdSearch:
-    """What has been tried so far, in the order in which it was, and how many more settings may be."""
+    """The settings tried so far, in their order, and how many more may be tried."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class ThresholdSearch:
         return marks_before_pfc(setting, self.now)
 
     def ranked(self) -> list[TriedSetting]:
-        """Return everything that was tried, the best first; among equals the one nearest to what is configured."""
+        """Return all settings that were tried, the best first; among equals the one nearest to the configured one."""
         return sorted(self._tried.values(), key=self._order)
 
     def best(self, among: Iterable[TrialSetting] | None = None) -> TriedSetting:

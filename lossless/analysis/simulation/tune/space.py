@@ -1,4 +1,4 @@
-"""What is searched: thresholds by kind of port, each along an axis of values, and what they are now."""
+"""The search space: thresholds by kind of port, each along an axis of values, and their current values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.tune.trials import Case
 
 KIB = 1024
-"""ECN thresholds are tried in whole KiB: less is below what a cell of any chip resolves."""
+"""ECN thresholds are tried in whole KiB: smaller steps are below a cell of any chip."""
 
 
 class Axis(NamedTuple):
@@ -78,7 +78,7 @@ def spaced(axis: Axis, many: int) -> Axis:
 
 
 class PortThresholds(NamedTuple):
-    """What ports of a kind have now: their thresholds, and the least pool that their groups share, in bytes."""
+    """The current thresholds of ports of a kind, and the least pool that their groups share, in bytes."""
 
     thresholds: ThresholdSetting
     pool_bytes: int
@@ -89,10 +89,10 @@ ThresholdsNow = dict[PortKind, PortThresholds]
 
 
 def marks_before_pfc(setting: TrialSetting, now: Mapping[PortKind, PortThresholds]) -> bool:
-    """Return whether marks come before PFC at every kind of port: Kmax is no higher than T(1), Kmin than half of it.
+    """Return whether marks come before PFC at every kind of port: Kmax is at most T(1), and Kmin at most half of it.
 
-    T(1) is what a single loaded group holds when it sends XOFF, least of all kinds of ports on the switch: rules ECN005
-    and ECN004. Without a curve or with a static threshold nothing is compared.
+    T(1) is the size of a single loaded group when it sends XOFF, the least of all kinds of ports on the switch: rules
+    ECN005 and ECN004. Without a curve or with a static threshold nothing is compared.
     """
     reach: dict[str, float] = {}
     for kind, own in setting.by_kind:
@@ -107,10 +107,10 @@ def marks_before_pfc(setting: TrialSetting, now: Mapping[PortKind, PortThreshold
 
 
 class SearchSpace(NamedTuple):
-    """The kinds of ports whose thresholds are searched, the slowest first, and the axes of what they share.
+    """The kinds of ports whose thresholds are searched, the slowest first, and the axes that they share.
 
-    ECN thresholds along an axis are those of the slowest kind; others have them in proportion to their speed, as what
-    is in flight until senders react grows with it. Where that is not best, the search kind by kind finds out.
+    ECN thresholds along an axis are those of the slowest kind; others have them in proportion to their speed, as the
+    bytes in flight until senders react grow with it. Where that is not best, the search kind by kind finds out.
     """
 
     kinds: tuple[PortKind, ...]
@@ -131,7 +131,7 @@ class SearchSpace(NamedTuple):
         return others * sum(low <= high for low, high in product(*curve)) if len(curve) == 2 else others
 
     def setting(self, point: Sequence[int]) -> TrialSetting:
-        """Return what a point sets at each kind of port, and DCQCN parameters."""
+        """Return the thresholds of each kind of port, and the DCQCN parameters, at a point."""
         values = dict(zip((axis.name for axis in self.axes), point, strict=True))
         by_kind = tuple((kind, self._thresholds(values, kind)) for kind in self.kinds)
         dcqcn = tuple((name, value) for name, value in values.items() if name not in _THRESHOLDS)
@@ -169,7 +169,7 @@ def threshold_axes(*, dynamic: bool, least_bytes: int, most_bytes: int) -> tuple
 
 
 def thresholds_now(cases: Sequence[Case]) -> ThresholdsNow:
-    """Return the kinds of switch ports on all paths with what the first of each has now."""
+    """Return the kinds of switch ports on all paths with the current thresholds of the first of each."""
     seen: ThresholdsNow = {}
     for network, roles in _networks(cases):
         for cable in network.cables:
@@ -199,13 +199,13 @@ def _thresholds(end: SimPort) -> ThresholdSetting:
 
 
 def setting_now(now: Mapping[PortKind, PortThresholds]) -> TrialSetting:
-    """Return what is configured as a setting."""
+    """Return the configured thresholds as a setting."""
     own = ((kind, each.thresholds._replace(headroom_bytes=None)) for kind, each in now.items())
     return TrialSetting(by_kind=tuple(own))
 
 
 def distance(setting: TrialSetting, now: Mapping[PortKind, PortThresholds]) -> float:
-    """Return how far a setting is from what is configured: steps of alpha, and octaves of all others."""
+    """Return the distance of a setting from the configured one: steps of alpha, and octaves of all others."""
     steps = 0.0
     for kind, thresholds in setting.by_kind:
         before = now[kind].thresholds

@@ -1,4 +1,4 @@
-"""Settings tried on every workload and seed: what a worker of a tuning does."""
+"""Settings tried on every workload and seed: the work of a worker of a tuning."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class Case(NamedTuple):
     """A workload with the networks of its seeds, by number, as data that can be sent to another process.
 
-    ``step_ns`` is what it takes at line rate. ``dead_nic``: it says whether the watchdog ends the storm, and nothing of
-    pauses and time, which the dead NIC alone decides.
+    ``step_ns`` is its time at line rate. With a ``dead_nic`` it shows whether the watchdog ends the storm; pauses and
+    time then depend on the dead NIC alone.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Case(NamedTuple):
 
 
 class TuneTask(NamedTuple):
-    """What a worker needs: a key that no other task has, and the workloads, once for each variant of the fabric.
+    """The input of a worker: a key that no other task has, and the workloads, once for each variant of the fabric.
 
     The first variant is the fabric whose thresholds are searched; others have other buffers or other seeds.
     """
@@ -56,7 +56,7 @@ class Attempt(NamedTuple):
 
 
 Tried = tuple[tuple[Trial, ...], ...]
-"""What an attempt showed: the trials of each workload that was tried."""
+"""The results of an attempt: the trials of each workload that was tried."""
 
 
 def case_of(name: str, scenario: Scenario, seeds: Iterable[int]) -> Case:
@@ -74,7 +74,7 @@ def try_all(
     """Try settings one after another.
 
     Raises:
-        StoppedError: ``stopped`` says that nobody waits any more.
+        StoppedError: ``stopped`` returns that the results are no longer needed.
     """
 
     return in_turn(attempts, partial(_try, task), stopped)

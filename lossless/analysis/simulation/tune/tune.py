@@ -1,4 +1,4 @@
-"""Thresholds chosen by the packet-level model: what is searched, what is chosen, and how it stands against presets."""
+"""Thresholds chosen by the packet-level model: the search, the choice, and a comparison with presets."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ _KNOWN = 10
 """Settings of the grid that the search over DCQCN parameters starts from."""
 
 NOW = "now"
-"""The step in which what is configured is tried, so that nothing worse is ever chosen."""
+"""The step in which the configured setting is tried, so that nothing worse is ever chosen."""
 OTHER_SEEDS = "other seeds"
-"""What counts as a small change: the same setting with seeds that the search has not seen."""
+"""The name of one small change: the same setting with seeds that the search has not used."""
 _CHECKED = 5
 """Settings that dominate a preset in the search, and are tried with fresh seeds too."""
 
@@ -65,10 +65,10 @@ Workloads = tuple[tuple[str, "Scenario"], ...]
 
 
 class TuneProblem(NamedTuple):
-    """What is tuned: the workloads on the fabric as it is, and on the same fabric with the thresholds of each preset.
+    """A tuning problem: the workloads on the fabric as it is, and on the fabric with the thresholds of each preset.
 
-    ``with_dcqcn``: parameters of senders are searched too. ``acceptable`` says what else is wrong with a setting, such
-    as what lint finds in it, None where nothing is.
+    ``with_dcqcn``: parameters of senders are searched too. ``acceptable`` returns an objection to a setting, such as a
+    finding of lint, None if there is none.
     """
 
     workloads: Workloads
@@ -78,12 +78,12 @@ class TuneProblem(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """How a preset stands against what was found; what is configured is one of them.
+    """A preset, or the configured setting, compared with the chosen one.
 
-    ``fresh`` is what it shows with seeds that the search has not seen, ``searched`` with those that it has.
-    ``dominated``: the chosen setting is no worse in anything and better in something, with both. ``beaten_by`` is the
-    best setting of which the same holds, None where of the best that dominate it in the search none does with fresh
-    seeds too; ``beaten`` counts those that do in the search.
+    ``fresh`` are its key figures with seeds that the search has not used, ``searched`` those with its seeds.
+    ``dominated``: the chosen setting is no worse in any figure and better in one, with both. ``beaten_by`` is the best
+    setting of which the same holds, None if none that dominates it in the search also does with fresh seeds; ``beaten``
+    counts those that dominate it in the search.
     """
 
     name: str
@@ -95,7 +95,7 @@ class Standing(NamedTuple):
 
 
 class PortMargin(NamedTuple):
-    """How far Kmax is below T(1), what a single loaded group holds at XOFF, at one kind of port; None: not known."""
+    """The margin of Kmax below T(1), the size of a single loaded group at XOFF, at one kind of port; None: unknown."""
 
     kind: PortKind
     xoff_bytes: int | None = None
@@ -103,11 +103,11 @@ class PortMargin(NamedTuple):
 
 
 class Tuned(NamedTuple):
-    """What tuning one class found.
+    """The result of tuning one class.
 
-    ``now`` are the thresholds of each kind of port as configured, ``axes`` what the first grid had, ``steps`` how many
-    settings each step of the search tried. ``chosen`` is None where no setting is safe. ``fresh`` is what it shows with
-    seeds that the search has not seen. ``front`` is the Pareto front of everything tried, the best first.
+    ``now`` are the thresholds of each kind of port as configured, ``axes`` those of the first grid, ``steps`` how many
+    settings each step of the search tried. ``chosen`` is None if no setting is safe. ``fresh`` are its key figures with
+    seeds that the search has not used. ``front`` is the Pareto front of everything tried, the best first.
     """
 
     class_name: str
@@ -152,8 +152,8 @@ def tune(
     """Find the thresholds of the first class of some workloads, trying at most ``evaluations`` settings.
 
     Raises:
-        ScenarioError: nothing can be tuned, or a workload takes more events than ``limits`` allow for one setting.
-        KeyboardInterrupt: what is under way is told to stop.
+        ScenarioError: the class has nothing to tune, or a setting of one workload takes more events than ``limits``.
+        KeyboardInterrupt: running trials are stopped.
     """
     task = _task(problem, limits)
     with WorkerPool[TuneTask, Attempt, Tried](try_all, task, executor, limits.threads) as pool:
@@ -245,7 +245,7 @@ class _Tuning:
             yield tried
 
     def _probe(self) -> Tried:
-        """Try the fabric as it is, and with marking off; return what the latter showed."""
+        """Try the fabric as it is, and with marking off; return the results without marking."""
         self._progress.measured(None, self._pool.workers)
         list(self._run([Attempt(whole=True)]))
         others = len(self._problem.presets) * (2 + _CHECKED) + MOST_CANDIDATES * MOST_CHANGES
@@ -255,7 +255,7 @@ class _Tuning:
         return next(self._run([Attempt(TrialSetting(never), whole=True)]))
 
     def _axes(self, unmarked: Tried) -> tuple[Axis, ...]:
-        """Return the axes of thresholds: ECN between what is on its way anyway and the deepest queue without marks."""
+        """Return the axes of thresholds: ECN between the bytes in flight and the deepest queue without marks."""
         slowest, fastest = self._kinds[0].rate_bps, self._kinds[-1].rate_bps
         least = round(reaction_ns(round(slowest)) * slowest / 8e9)
         deepest = max(trial.egress_bytes for trials in unmarked for trial in trials)
@@ -297,7 +297,7 @@ class _Tuning:
     def _compared(
         self, ranked: Sequence[TriedSetting], chosen: Choice | None
     ) -> tuple[Kpis | None, tuple[Standing, ...]]:
-        """Return the chosen setting with fresh seeds, and how what is configured and each preset stand against it."""
+        """Return the chosen setting with fresh seeds, and its comparison with the configured one and each preset."""
         names = [name for name, _ in self._problem.presets]
         shown = self._shown([Attempt(variant=at, whole=True) for at in range(2, 2 + 2 * len(names))])
         fresh = None if chosen is None else self._shown([Attempt(chosen.row.setting, 1, whole=True)])[0]

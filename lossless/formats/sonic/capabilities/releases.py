@@ -1,7 +1,7 @@
-"""Which release of SONiC a switch runs, and what of a rendered configuration that release does not know.
+"""The SONiC release of a switch, and the parts of a rendered configuration that this release does not support.
 
-The facts are those of ``profiles/sonic/releases.toml``, each with its source; what is not listed there as lacking is
-known to every release, as far as dates prove.
+The facts are those of ``profiles/sonic/releases.toml``, each with its source; every release supports all tables that
+are not listed there as lacking, as far as dates prove.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class RenderedTable(NamedTuple):
-    """A table that is rendered: its fields (``*``: whatever it maps), the month it is proved for, and by what."""
+    """A rendered table: its fields (``*``: all that it maps), the month from which it is proved, and the source."""
 
     fields: tuple[str, ...]
     since: str
@@ -48,7 +48,7 @@ class FixedTrim(NamedTuple):
 
 
 class TrimFacts(NamedTuple):
-    """What upstream's tests say of trimming: on which releases they skip it, and on which chips it is fixed."""
+    """Facts on trimming from upstream's tests: releases on which they skip it, and chips on which it is fixed."""
 
     untested: tuple[str, ...]
     untested_source: str
@@ -56,7 +56,7 @@ class TrimFacts(NamedTuple):
 
 
 class Releases(NamedTuple):
-    """What is known of releases; ``default`` is the one that counts where nothing says which."""
+    """Facts about releases; ``default`` is the release that applies if neither intent nor base names one."""
 
     names: tuple[str, ...]
     default: str
@@ -67,7 +67,7 @@ class Releases(NamedTuple):
 
 @cache
 def releases() -> Releases:
-    """Return what is known of releases.
+    """Return the facts about releases.
 
     Raises:
         OSError: the installation is damaged.
@@ -96,7 +96,7 @@ def releases() -> Releases:
 
 
 def release_of(switch: Switch, base: Mapping[str, object] | None) -> str:
-    """Return the release a switch runs: what its intent states, else what its base says, else the default."""
+    """Return the release of a switch: the one that its intent declares, else that of its base, else the default."""
     return _known_release(switch, base) or releases().default
 
 
@@ -105,7 +105,7 @@ def _known_release(switch: Switch, base: Mapping[str, object] | None) -> str | N
 
 
 def release_problems(switch: Switch, rendered: TableRows, base: Mapping[str, object] | None) -> Iterator[str]:
-    """Yield what keeps a rendered configuration from the release a switch runs, in an operator's words."""
+    """Yield the reasons why the release of a switch cannot take a rendered configuration, in an operator's words."""
     own = _own_release(base) if base is not None else None
     if switch.release is not None and own not in (None, switch.release):
         yield f"is of SONiC {own} (VERSIONS|DATABASE); sonic.release makes {switch.name} {switch.release}"
@@ -120,7 +120,7 @@ def release_problems(switch: Switch, rendered: TableRows, base: Mapping[str, obj
 
 
 def _first_with(lack: Lack) -> str:
-    """Return the first release that knows what others lack."""
+    """Return the first release that supports a table that others lack."""
     return next(name for name in releases().names if name not in lack.releases)
 
 

@@ -1,8 +1,8 @@
-"""What SONiC's config updater permits of a patch, and which ports it takes down on the way.
+"""Patches that SONiC's config updater permits, and the ports that it takes down on the way.
 
-``config apply-patch`` and ``config replace`` hold every change to rules of their own, by chip and release, before the
-YANG models are asked: ``profiles/sonic/updater.json`` has them with their sources. A release or a HWSKU that the
-rules do not know is never guessed at: such a change needs ``config reload``.
+``config apply-patch`` and ``config replace`` check every change by rules of their own, by chip and release, before the
+YANG models: ``profiles/sonic/updater.json`` has them with their sources. For a release or a HWSKU that is missing from
+the rules nothing is guessed: such a change needs ``config reload``.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 class Update(NamedTuple):
-    """How one running configuration becomes another: the steps, what is refused of them, ports taken down.
+    """The change from one running configuration to another: its steps, the refused ones, the ports taken down.
 
-    ``ports_down`` are ports that are up, and that the updater takes down while it changes their rows. ``harms`` says
-    what the change does to lossless traffic, whether or not a port goes down.
+    ``ports_down`` are ports that are up, and that the updater takes down while it changes their rows. ``harms`` lists
+    effects of the change on lossless traffic, whether or not a port goes down.
     """
 
     operations: tuple[Operation, ...]
@@ -53,17 +53,17 @@ def update(running: Mapping[str, Any], target: Mapping[str, Any], release: str |
 
 
 def release_of(running: Mapping[str, Any]) -> str | None:
-    """Return the release that a device says it runs, None where it says none that is known."""
+    """Return the release that a device reports, None if it reports none that is known."""
     from lossless.formats.sonic.validate.schema import schema
 
     return schema().release(_at(running, ("VERSIONS", "DATABASE", "VERSION")))
 
 
 def _by_models(running: Mapping[str, Any], target: Mapping[str, Any]) -> Iterator[UpdateRefusal]:
-    """Yield what SONiC's models refuse of either whole configuration.
+    """Yield the violations of SONiC's models in either whole configuration.
 
-    The updater asks them of the result before it starts, and loads the current configuration into them to find what
-    refers to what while it puts its steps in order (sonic-utilities generic_config_updater, gu_common.py,
+    The updater checks the result before it starts, and loads the current configuration into the models to find
+    references between rows while it puts its steps in order (sonic-utilities generic_config_updater, gu_common.py,
     PathAddressing.find_ref_paths @691b1bb).
     """
     refused = {
@@ -107,7 +107,7 @@ def _refusals(
 
 
 def kept_by_orchagent(steps: Iterable[Operation]) -> Iterator[UpdateRefusal]:
-    """Yield what the updater would remove, and orchagent keeps until it starts again."""
+    """Yield the rows that the updater would remove, and orchagent keeps until it starts again."""
     tables = updater_table()["not_removed"]["tables"]
     for step in steps:
         if step.op == "remove" and step.path[0] in tables:

@@ -1,7 +1,7 @@
-"""In which order the config updater changes rows: what comes first with all ports up, then port by port, then the rest.
+"""The order in which the config updater changes rows: first those with all ports up, then port by port, then the rest.
 
-The updater searches for an order in which every configuration between is valid by SONiC's models; this is what its
-recorded moves have in common, not the moves one by one (sonic-utilities generic_config_updater, patch_sorter.py
+The updater searches for an order in which every configuration between is valid by SONiC's models; this is the common
+pattern of its recorded moves, not the moves one by one (sonic-utilities generic_config_updater, patch_sorter.py
 @691b1bb).
 """
 
@@ -27,8 +27,8 @@ Phase = Literal["ports up", "no port down", "port down", "last"]
 class MovePhase(NamedTuple):
     """Rows that change together, before those of the next phase; ``port`` is the one that is down meanwhile.
 
-    ``ports up``: rows that all ports share, and whatever needs no port down. ``no port down``: rows of tables that
-    need their port down, of ports that are down already or of none. ``last``: rows that go and that others named.
+    ``ports up``: rows that all ports share, and rows that need no port down. ``no port down``: rows of tables that need
+    their port down, of ports that are down already or of none. ``last``: removed rows that others referred to.
     """
 
     phase: Phase

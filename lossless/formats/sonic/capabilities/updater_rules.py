@@ -1,4 +1,4 @@
-"""What the config updater's own rules say of one element of a difference, by the version of its code and the device.
+"""The config updater's own rules on one element of a difference, by the version of its code and the device.
 
 ``profiles/sonic/updater.json`` has the rules with their sources. A release runs the code of its branch; the code then
 compares the date in the build string of the device with the first release of each chip.
@@ -23,11 +23,11 @@ NEWEST = "master"
 
 
 class UpdaterDevice(NamedTuple):
-    """What the updater's rules go by.
+    """The properties of a device on which the updater's rules depend.
 
-    ``release`` chooses the version of the code. ``asic_type`` and ``build_version`` are those that the device states;
-    where they are not known (None), the type follows from the HWSKU and the date from the release. ``advertised`` is
-    what STATE_DB says of the ports: fields of PORT_TABLE by port, none where nothing is advertised.
+    ``release`` chooses the version of the code. ``asic_type`` and ``build_version`` are those that the device reports;
+    if they are unknown (None), the type follows from the HWSKU and the date from the release. ``advertised`` has the
+    ports of STATE_DB: fields of PORT_TABLE by port, none where nothing is advertised.
     """
 
     hwsku: str
@@ -156,7 +156,7 @@ def _names(element: Element, *, whole: bool) -> list[str]:
 def _not_advertised(
     element: Element, fields: Mapping[str, Any], advertised: Mapping[str, Mapping[str, str]]
 ) -> Iterator[str]:
-    """Yield what the device does not advertise of the speed and FEC that an element gives ports."""
+    """Yield the speeds and FEC modes in an element that the device does not advertise for their ports."""
     if element.op == "remove":
         return
     for port, field, value in _speeds_and_fecs(element, tuple(fields)):
@@ -165,7 +165,7 @@ def _not_advertised(
 
 
 def _speeds_and_fecs(element: Element, fields: Sequence[str]) -> Iterator[tuple[str, str, Any]]:
-    """Yield port, field and value of what is looked at: of a row or table that comes, the first field alone."""
+    """Yield port, field and value of each checked setting: of an added row or table, the first field alone."""
     port, value = element.path[1] if len(element.path) > 1 else "", element.value
     if len(element.path) > 2:
         yield from ((port, field, value) for field in fields if element.path[-1].endswith(field))

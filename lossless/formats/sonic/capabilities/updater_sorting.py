@@ -1,9 +1,10 @@
-"""What the config updater does on the way from one configuration to another: ports it takes down, rows it empties.
+"""Side effects of the config updater between two configurations: ports that it takes down, rows that it empties.
 
 It changes rows of some tables only while their port is down, and puts its moves in an order in which every
-configuration between is valid by SONiC's models. A row that goes while a port that is up still refers to it cannot go
-as one: its fields are taken one by one, while traffic runs by what is left of them, before the port goes down to be
-rebound (sonic-utilities generic_config_updater, patch_sorter.py @691b1bb: the order of its generators of moves).
+configuration between is valid by SONiC's models. A row that is removed while a port that is up still refers to it
+cannot be removed at once: its fields are removed one by one, while traffic runs by the fields that are left, before the
+port goes down to be rebound (sonic-utilities generic_config_updater, patch_sorter.py @691b1bb: the order of its
+generators of moves).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the config updater answers to a patch: accepted, or refused at which stage, and what it takes on the way.
+"""The config updater's answer to a patch: accepted, or refused at a stage, and its side effects.
 
 The stages are those of ``config apply-patch``, in its order: the patch applies; the updater's own rules permit the
 difference; no table is left empty; SONiC's models know every table of the patch; they accept the whole result.
@@ -26,7 +26,7 @@ Stage = Literal["patch", "field-operation", "empty-table", "table-without-yang",
 
 
 class UpdateRefusal(NamedTuple):
-    """One change that the updater refuses: what it would have done, to which table, row and field, and why not."""
+    """One change that the updater refuses: the operation, its table, row and field, and the reason."""
 
     op: str
     path: tuple[str, ...]
@@ -36,9 +36,9 @@ class UpdateRefusal(NamedTuple):
 class PatchVerdict(NamedTuple):
     """The updater's answer to a patch.
 
-    ``stage`` is where it is refused, None where it is accepted; ``refusals`` is what of it is refused there.
-    ``target`` is the result, None where the patch does not apply. Of an accepted patch, ``ports_down`` are the ports
-    that are up and go down on the way, each once, and ``emptied`` the rows that lose fields while they are in use.
+    ``stage`` is where it is refused, None if it is accepted; ``refusals`` are the changes refused there. ``target`` is
+    the result, None if the patch does not apply. Of an accepted patch, ``ports_down`` are the ports that are up and go
+    down on the way, each once, and ``emptied`` the rows that lose fields while they are in use.
     """
 
     stage: Stage | None
@@ -56,9 +56,9 @@ class PatchVerdict(NamedTuple):
 def patch_verdict(
     running: Mapping[str, Any], patch: Sequence[Mapping[str, Any]], device: UpdaterDevice | None
 ) -> PatchVerdict:
-    """Return what the updater of a device answers to an RFC 6902 patch of its running configuration.
+    """Return the answer of a device's updater to an RFC 6902 patch of its running configuration.
 
-    Where the device is None, since its release is not known, the updater's own rules are left out.
+    With device None, as its release is unknown, the updater's own rules are left out.
     """
     # The database has no tables without rows.
     running = {table: rows for table, rows in running.items() if rows}
@@ -84,7 +84,7 @@ def patch_verdict(
 def field_refusals(
     running: Mapping[str, Any], target: Mapping[str, Any], device: UpdaterDevice
 ) -> Iterator[UpdateRefusal]:
-    """Yield what the updater's own rules refuse of a difference; all of it where the rules are not known."""
+    """Yield the changes that the updater's own rules refuse; all changes if the rules are unknown."""
     rules = rules_of(device)
     for element in elements(running, target):
         why = (
@@ -140,9 +140,9 @@ def _tables_without_model(patch: Sequence[Mapping[str, Any]]) -> Iterator[Update
 
 
 def model_refusals(configuration: Mapping[str, Any], release: str | None) -> Iterator[UpdateRefusal]:
-    """Yield what SONiC's models, and the updater beside them, refuse of a whole configuration.
+    """Yield the parts of a whole configuration that SONiC's models, or the updater's own checks, refuse.
 
-    The models are those of a release; where it is None, those of the release that the configuration names.
+    The models are those of a release; with None, those of the release that the configuration names.
     """
     from lossless.formats.sonic.validate.conformity import validate
 

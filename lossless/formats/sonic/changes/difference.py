@@ -1,7 +1,7 @@
-"""What differs between two CONFIG_DBs in the tables that rendering owns: by table, row and field.
+"""Differences between two CONFIG_DBs in the tables that rendering owns: by table, row and field.
 
-Meaning is compared (:mod:`lossless.formats.sonic.changes.meaning`): what only the spelling or a name differs in is no
-difference here; a patch (:mod:`lossless.formats.sonic.changes.patch`) brings it along.
+Meaning is compared (:mod:`lossless.formats.sonic.changes.meaning`): a difference in spelling or name alone is no
+difference here; a patch (:mod:`lossless.formats.sonic.changes.patch`) includes it.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ class RowDifference(NamedTuple):
 
 
 def differences(running: Tables, rendered: TableRows, switch: Switch) -> tuple[RowDifference, ...]:
-    """Return what must change for a running configuration to mean what is rendered, in the order of tables.
+    """Return the changes that give a running configuration the meaning of the rendered one, in the order of tables.
 
-    ``switch`` is what the running configuration was read to; rows are named as it names them.
+    ``switch`` is the model of the running configuration; rows have its names.
     """
     rows_of: dict[tuple[str, str], list[Cell]] = {}
     for cell in compare(running, Tables(running.file, dict(rendered)), switch):

@@ -1,9 +1,9 @@
 """The difference of two configurations as the updater sees it: one element for each place that changes.
 
-The updater checks no patch: it lets its JSON library compare the running configuration with the target, and asks its
-rules about each element that it gets. A table or row that is new or gone is one element, a row that is on both sides
-is compared field by field. A value that goes at one place and comes at another is one element too, a move to the
-new place: what goes is not seen then (python-json-patch 1.33, ``make_patch``).
+The updater does not check the patch itself: its JSON library compares the running configuration with the target, and
+its rules check each element of the result. A table or row that is new or removed is one element, a row on both sides is
+compared field by field. A value that is removed at one place and added at another is one element too, a move to the new
+place: the removal is not checked then (python-json-patch 1.33, ``make_patch``).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Op = Literal["add", "replace", "remove", "move"]
 
 
 class Element(NamedTuple):
-    """One element of a difference: ``value`` is what comes, None for what goes or moves."""
+    """One element of a difference: ``value`` is the new value, None for a removal or a move."""
 
     op: Op
     path: tuple[str, ...]
@@ -89,7 +89,7 @@ def _compared_members(
 def _compared_items(
     path: tuple[str, ...], before: Sequence[Any], after: Sequence[Any]
 ) -> Iterator[tuple[Element, Any]]:
-    """Yield what differs in a list, place by place."""
+    """Yield the differences of two lists, place by place."""
     for place in range(max(len(before), len(after))):
         there = (*path, str(place))
         if place >= len(before):

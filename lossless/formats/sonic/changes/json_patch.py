@@ -1,6 +1,6 @@
-"""RFC 6902 on a CONFIG_DB: what a patch makes of it, or why it does not apply.
+"""RFC 6902 on a CONFIG_DB: the result of a patch, or the reason why it does not apply.
 
-As the updater's library has it: the six operations of the RFC, applied one after another to a copy.
+As in the updater's library: the six operations of the RFC, applied one after another to a copy.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def _add(document: Any, operation: Mapping[str, Any]) -> Any:
 
 
 def _put(document: Any, path: Path, value: Any) -> Any:
-    """Return a document with a value at a path: new, or instead of another; in a list, before what is there."""
+    """Return a document with a value at a path: added, or replaced; in a list, inserted before the present item."""
     if not path:
         return _members(value)
     holder = _found(document, path[:-1])

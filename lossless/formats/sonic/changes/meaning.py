@@ -1,14 +1,13 @@
-"""What a device has against what an intent renders for it, by meaning.
+"""The configuration of a device compared by meaning with the rendered configuration of an intent.
 
-The rule of names, once: a name is only a name. Maps, schedulers, WRED and buffer profiles that are bound at the
-same places and hold the same values are the same, whatever each side calls them; where their values differ, the
-values that differ are listed. Names of pools count, because SONiC looks for them. The rest is form, and counts for
-nothing: ``3-4`` and one row for each number, old brackets around references, several ports joined in one key, a
-key's own host and ASIC, zeros before a number, the order of lists, the name of the CABLE_LENGTH row, a DSCP that a
-map leaves out and that therefore goes to TC 0.
+Names do not count: maps, schedulers, WRED and buffer profiles that are bound at the same places and have the same
+values are the same, with any name on either side; if their values differ, the values that differ are listed. Names of
+pools count, because SONiC looks for them. Form does not count either: ``3-4`` and one row for each number, old brackets
+around references, several ports joined in one key, a key's own host and ASIC, zeros before a number, the order of
+lists, the name of the CABLE_LENGTH row, a DSCP that a map leaves out and that therefore goes to TC 0.
 
-Lossless groups and their profiles that buffermgrd makes of speed, cable and ``pfc_enable`` count as there: it writes
-them into the CONFIG_DB of the running device.
+Lossless groups and their profiles that buffermgrd makes of speed, cable and ``pfc_enable`` count as part of the device:
+it writes them into the CONFIG_DB of the running device.
 """
 
 from __future__ import annotations
@@ -85,7 +84,7 @@ class Cell(NamedTuple):
 def compare(deployed: Tables, rendered: Tables, switch: Switch) -> tuple[Cell, ...]:
     """Return every field of the owned tables of both sides, table by table and row by row.
 
-    ``switch`` is what the deployed tables were read to: it knows what the device makes itself.
+    ``switch`` is the model of the deployed tables, with the rows that the device makes itself.
     """
     own = _own_prefix(deployed)
     ours, theirs = _canonical(rendered, own), _canonical(deployed, own)
@@ -122,7 +121,7 @@ def _cells(table: str, theirs: Rows, ours: Rows) -> Iterator[Cell]:
 
 
 class _ObjectNames:
-    """Which name of the device stands for which of ours."""
+    """Maps names of the device to names of the rendered configuration."""
 
     def __init__(self, theirs: Mapping[str, Rows], ours: Mapping[str, Rows]) -> None:
         self._theirs, self._ours = theirs, ours
@@ -174,7 +173,7 @@ class _ObjectNames:
         return self._name(target, value, self._theirs[table].get(key, {}).get(field))
 
     def _name(self, table: str, name: str, there: str | None) -> str:
-        """Return the device's name for one of ours: the current one if it means the same."""
+        """Return the device's name for a rendered object: the name currently bound if its object means the same."""
         theirs, mine = self._theirs[table], self._ours[table].get(name)
         if there in theirs and theirs[there] == mine:
             return there

@@ -54,7 +54,7 @@ def patch_text(steps: Iterable[Mapping[str, Any]]) -> str:
 
 
 def operations(running: Mapping[str, Any], target: Mapping[str, Any]) -> tuple[Operation, ...]:
-    """Return what makes the owned and shared tables of ``running`` those of ``target``."""
+    """Return the operations that turn the owned and shared tables of ``running`` into those of ``target``."""
     leaves = [table for table in (*OWNED, *SHARED) if table not in REFERRED]
     steps = {table: list(_table(table, running, target)) for table in (*REFERRED, *leaves)}
     return (

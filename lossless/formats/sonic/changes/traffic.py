@@ -1,4 +1,4 @@
-"""What a change does to lossless traffic that runs meanwhile, whether or not a port goes down for it."""
+"""Effects of a change on lossless traffic that runs meanwhile, whether or not a port goes down for it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The rows of a switch as its daemons apply them: those that are not applied are gone, and values are what was read.
+"""The rows of a switch as its daemons apply them: without rows that are not applied, and with the values as parsed.
 
-A fabric that is read from them says what the switch does, one that is read from the file what is written there.
+A fabric that is read from them describes the behavior of the switch, one that is read from the file its configuration.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ def applied_fabric(
 
 
 def applied_tables(tables: Tables, state: Programmed) -> Tables:
-    """Return the rows that are applied, the same object where all are, and as they are written.
+    """Return the applied rows; the same object if all rows are applied as they are written.
 
-    A fragment without ports is left as it is: nobody knows what else the switch has.
+    A fragment without ports stays unchanged: the rest of the switch is unknown.
     """
     if not tables.table("PORT"):
         return tables

@@ -1,4 +1,4 @@
-"""Whether a switch keeps a DSCP lossless on a port, by what is programmed; and where not, which row is the cause."""
+"""Whether a switch keeps a DSCP lossless on a port, by the programmed state; if not, the row that is the cause."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ if TYPE_CHECKING:
 
 
 class Break(NamedTuple):
-    """Why a DSCP is lossy on a port. ``row`` is where the cause is written, ``field`` which entry of it, if one is.
+    """Why a DSCP is lossy on a port. ``row`` has the cause, ``field`` is its entry, if it is one entry.
 
-    ``kind``: the port does not exist (``port``); its rows wait for a port that is not ready (``ready``), or for
-    another row (``maps``); orchagent crashes (``ended``); no map reads the DSCP (``unmapped``); a map sends it, or a
-    pause, where nothing is lossless (``entry``); its PFC is in a row of several ports, which buffermgrd makes no groups
-    of (``joined``); its group has no headroom (``group``), or pauses no priority (``pause``). ``where``: the port that
-    is not ready, or the port and the number of a group.
-    ``fate`` is what becomes of ``row``, None where it is applied.
+    ``kind``: the port does not exist (``port``); its rows wait for a port that is not ready (``ready``), or for another
+    row (``maps``); orchagent crashes (``ended``); no map reads the DSCP (``unmapped``); a map sends it, or a pause,
+    where nothing is lossless (``entry``); its PFC is in a row of several ports, which buffermgrd makes no groups of
+    (``joined``); its group has no headroom (``group``), or pauses no priority (``pause``). ``where``: the port that is
+    not ready, or the port and the number of a group. ``fate`` is what becomes of ``row``, None where it is applied.
     """
 
     kind: Literal["port", "ready", "maps", "ended", "unmapped", "entry", "joined", "group", "pause"]
@@ -34,7 +33,7 @@ class Break(NamedTuple):
 
 
 class ChainNumbers(NamedTuple):
-    """What a DSCP gets on a port: traffic class, priority group and queue."""
+    """The traffic class, priority group and queue of a DSCP on a port."""
 
     traffic_class: int
     group: int
@@ -42,7 +41,7 @@ class ChainNumbers(NamedTuple):
 
 
 def numbers_of(state: Programmed, port: ProgrammedPort, dscp: int) -> ChainNumbers:
-    """Return what a DSCP gets; a key that a map lacks leads to 0 (SAI inc/saiqosmap.h @c67f115)."""
+    """Return the numbers of a DSCP; a key that a map lacks leads to 0 (SAI inc/saiqosmap.h @c67f115)."""
     name = port.maps.get("dscp_to_tc_map", state.global_map)
     traffic_class = state.maps["DSCP_TO_TC_MAP"][name].get(dscp, 0) if name else 0
     group = _target(state, port, "tc_to_pg_map", "TC_TO_PRIORITY_GROUP_MAP", traffic_class)

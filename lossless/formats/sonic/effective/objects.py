@@ -39,28 +39,28 @@ def _leading(text: str) -> int | None:
 
 @lru_cache(maxsize=4096)
 def stoi(text: str) -> int | None:
-    """Return what ``std::stoi`` reads, None where it throws."""
+    """Return the result of ``std::stoi``, None if it throws."""
     value = _leading(text)
     return value if value is not None and value in _INT32 else None
 
 
 @lru_cache(maxsize=4096)
 def stoul(text: str) -> int | None:
-    """Return what ``std::stoul`` of 64 bits reads, None where it throws; a negative number wraps around."""
+    """Return the result of ``std::stoul`` of 64 bits, None if it throws; a negative number wraps around."""
     value = _leading(text)
     return value % UINT64 if value is not None and abs(value) < UINT64 else None
 
 
 @lru_cache(maxsize=4096)
 def stol(text: str) -> int | None:
-    """Return what ``std::stol`` of 64 bits reads, None where it throws."""
+    """Return the result of ``std::stol`` of 64 bits, None if it throws."""
     value = _leading(text)
     return value if value is not None and value in _INT64 else None
 
 
 @lru_cache(maxsize=4096)
 def to_uint(text: str, low: int, high: int) -> int | None:
-    """Return what ``swss::to_uint`` reads, None where it throws or the number is out of range."""
+    """Return the result of ``swss::to_uint``, None if it throws or the number is out of range."""
     if text.isascii() and text.isdecimal() and text[0] != "0" and len(text) < _MOST_DIGITS:
         return value if low <= (value := int(text)) <= high else None
     bare = text.lstrip(_BLANKS)
@@ -111,16 +111,16 @@ def index_range(text: str) -> range | Literal["throws"] | None:
 
 Fields = Mapping[str, str]
 EMPTY_ROW: Fields = {"NULL": "NULL"}
-"""What a row without fields is in redis (sonic-py-swsssdk src/swsssdk/configdb.py @0589283, typed_to_raw)."""
+"""A row without fields as redis has it (sonic-py-swsssdk src/swsssdk/configdb.py @0589283, typed_to_raw)."""
 
 
 class Fate(NamedTuple):
-    """What becomes of a row that is not applied.
+    """The outcome for a row that is not applied.
 
     ``throws``: reading it raises an exception; up to release 202511 that ends orchagent, later the row and all rows of
-    its table behind it wait. ``behind``: such a row stands before it. ``waits``: what it refers to is not there.
-    ``refused``: it is dropped. ``field`` is where the cause is written, ``value`` what is written there, and ``on`` the
-    table and key of the row that it waits for or stands behind.
+    its table behind it wait. ``behind``: such a row is before it. ``waits``: the object that it refers to does not
+    exist. ``refused``: it is dropped. ``field`` is the field with the cause, ``value`` its text, and ``on`` the table
+    and key of the row that it waits for or stands behind.
     """
 
     kind: Literal["throws", "behind", "waits", "refused"]
@@ -185,7 +185,7 @@ _ENABLES = {f"wred_{color}_enable": f"{color}_enable" for color in COLORS}
 
 
 class WredSettings(Record):
-    """A WRED profile as it is programmed: what is given, by color (``green_min_threshold``), and the ECN mode."""
+    """A WRED profile as it is programmed: the given values, by color (``green_min_threshold``), and the ECN mode."""
 
     given: Mapping[str, int]
     enabled: Mapping[str, bool]
@@ -227,7 +227,7 @@ def wred_settings(fields: Fields) -> WredSettings | Fate:
 
 
 class SchedulerSettings(Record):
-    """A scheduler as it is programmed, None what is not given; rates in bytes or packets per second."""
+    """A scheduler as it is programmed, None for values that are not given; rates in bytes or packets per second."""
 
     kind: str | None
     weight: int | None
@@ -276,7 +276,7 @@ class PoolSettings(Record):
 
 
 def pool_settings(fields: Fields) -> PoolSettings | Fate:
-    """Return a buffer pool; type and size are mandatory, and fields that nobody knows are ignored."""
+    """Return a buffer pool; type and size are mandatory, and unknown fields are ignored."""
     kind = mode = size = xoff = None
     for field, text in fields.items():
         if field in ("size", "xoff"):
@@ -298,7 +298,7 @@ def pool_settings(fields: Fields) -> PoolSettings | Fate:
 
 
 class ProfileSettings(Record):
-    """A buffer profile as it is programmed, in bytes, None what is not given; ``trims``: it trims what it drops."""
+    """A buffer profile as it is programmed, in bytes, None for values not given; ``trims``: it trims, not drops."""
 
     pool: str
     size_bytes: int
@@ -354,7 +354,7 @@ def profile_settings(fields: Fields, pools: Mapping[str, PoolSettings]) -> Profi
 
 
 def unresolved(field: str, text: str, table: str, known: Mapping[str, object]) -> Fate | None:
-    """Return what becomes of a row that refers to an object by this name, None where the object is there."""
+    """Return the fate of a row that refers to an object by this name, None if the object exists."""
     if not text:
         return _refused(field, text)
     return None if text in known else Fate("waits", field, text, (table, text))

@@ -1,13 +1,13 @@
-"""What SONiC's daemons program of a configuration, and what becomes of each row that they do not apply.
+"""The state that SONiC's daemons program from a configuration, and the fate of each row that they do not apply.
 
 buffermgrd copies the buffer tables and writes the lossless groups that it makes of speed, cable and PFC; orchagent
-takes the rows of a table in the order of their keys, pools and profiles before what refers to them, maps before the
-ports. A row whose reference is not there waits, a row that cannot be read is dropped, and a row that throws stops its
-table: it and all rows behind it wait. As long as a row of BUFFER_PG or BUFFER_QUEUE of one port is not applied, that
-port is not ready, and then no row of any QoS table and no watchdog is, on any port.
+takes the rows of a table in the order of their keys, pools and profiles before rows that refer to them, maps before the
+ports. A row waits if the row that it refers to is missing, a row that cannot be read is dropped, and a row that throws
+stops its table: it and all rows behind it wait. As long as a row of BUFFER_PG or BUFFER_QUEUE of one port is not
+applied, that port is not ready, and then no row of any QoS table and no watchdog is, on any port.
 
 Source: sonic-swss cfgmgr/buffermgr.cpp, orchagent/orch.cpp, orchdaemon.cpp, portsorch.cpp (doPortTask), bufferorch.cpp,
-qosorch.cpp, pfcwdorch.cpp @e6b0c5b. What the SAI of a vendor refuses beyond that is not known.
+qosorch.cpp, pfcwdorch.cpp @e6b0c5b. Further refusals by the SAI of a vendor are unknown.
 """
 
 from __future__ import annotations
@@ -97,12 +97,12 @@ _PRIORITIES = range(8)
 
 
 class Platform(Record):
-    """What daemons know beside the configuration.
+    """Facts that daemons use beside the configuration.
 
     ``name`` is the ASIC's vendor as SONiC calls it, ``headroom`` gives the rows of the HWSKU's
-    ``pg_profile_lookup.ini``, None where they are not known, ``queues`` is the number of queues of a port; the upper
-    half are the multicast halves of the lower, and share their scheduler. ``plain_references``: brackets around names
-    are removed before (db_migrator).
+    ``pg_profile_lookup.ini``, None if they are unknown, ``queues`` is the number of queues of a port; the upper half
+    are the multicast halves of the lower, and share their scheduler. ``plain_references``: brackets around names are
+    removed before (db_migrator).
     """
 
     name: str | None
@@ -114,8 +114,8 @@ class Platform(Record):
 class ProgrammedPort(Record):
     """A port as it is programmed.
 
-    ``maps`` are names by field of PORT_QOS_MAP, ``groups`` profiles by number, ``queues`` by number the names of what
-    is bound: ``scheduler``, ``wred``, ``buffer``.
+    ``maps`` are names by field of PORT_QOS_MAP, ``groups`` profiles by number, ``queues`` by number the names of the
+    objects that are bound: ``scheduler``, ``wred``, ``buffer``.
     """
 
     settings: PortSettings
@@ -130,14 +130,14 @@ class ProgrammedPort(Record):
 
 
 class Programmed(Record):
-    """What a switch does.
+    """The programmed state of a switch.
 
     ``fates`` has the rows that are not applied; ``ended``: orchagent crashed at that row. ``unready`` are the ports
     that are not ready, each with the row that it waits for. ``generated`` are the rows that buffermgrd writes,
     ``computed`` the lossless profiles and the pools whose sizes scripts of the vendor compute in the dynamic model.
-    ``undecided`` are ports whose groups the headroom rows of an unknown HWSKU decide. ``joined`` are ports whose PFC
-    stands in a row of several ports, with the key of that row: buffermgrd takes it for the name of one. ``recovery`` is
-    the watchdog's action that a switch has as a whole (Broadcom), ``paused_off`` says whether BIG_RED_SWITCH is on.
+    ``undecided`` are ports whose groups the headroom rows of an unknown HWSKU decide. ``joined`` are ports whose PFC is
+    in a row of several ports, with the key of that row: buffermgrd takes it for the name of one. ``recovery`` is the
+    watchdog's action that a switch has as a whole (Broadcom), ``paused_off`` is whether BIG_RED_SWITCH is on.
     """
 
     ports: Mapping[str, ProgrammedPort]
@@ -159,10 +159,10 @@ class Programmed(Record):
 
 
 def program(tables: Tables, platform: Platform, *, whole: bool = True) -> Programmed:
-    """Return what the daemons make of the rows of one device.
+    """Return the state that the daemons program from the rows of one device.
 
-    ``whole`` False: without what is bound to queues and without watchdogs, which cost the most, and which no group, map
-    or PFC waits for.
+    With ``whole`` False it lacks the bindings of queues and the watchdogs, which cost the most, and on which no group,
+    map or PFC depends.
     """
     return _Daemons(tables, platform, whole=whole).run()
 
@@ -308,7 +308,7 @@ class _Daemons:
     def _tracked(self) -> dict[str, list[Row]]:
         """Return the rows of groups and queues that each port waits for, by port.
 
-        A queue and a group of one key count as one (``m_ready_list``); keys of a chassis are not told apart by port.
+        A queue and a group of one key count as one (``m_ready_list``); keys of a chassis are not separated by port.
         """
         waiting: dict[str, list[Row]] = {}
         for table in ("BUFFER_PG", "BUFFER_QUEUE") if self.card is None else ("BUFFER_PG",):
@@ -365,10 +365,10 @@ class _Daemons:
     def _compute(self) -> None:
         """Name the profiles that the dynamic model computes for groups that name none, or one with a threshold alone.
 
-        Groups, queues and lists of ports that are down are taken back. Without the rows of
-        DEFAULT_LOSSLESS_BUFFER_PARAMETER and LOSSLESS_TRAFFIC_PATTERN nothing is computed, and such groups wait.
-        What a profile does not state is written empty, and orchagent throws over it.
-        Source: sonic-swss cfgmgr/buffermgrdyn.cpp @e6b0c5b (refreshPgsForPort, updateBufferProfileToDb).
+        Groups, queues and lists of ports that are down are removed. Without the rows of
+        DEFAULT_LOSSLESS_BUFFER_PARAMETER and LOSSLESS_TRAFFIC_PATTERN nothing is computed, and such groups wait. A
+        value that a profile does not state is written empty, and orchagent throws over it. Source: sonic-swss
+        cfgmgr/buffermgrdyn.cpp @e6b0c5b (refreshPgsForPort, updateBufferProfileToDb).
         """
         profiles, groups = self.rows["BUFFER_PROFILE"], self.rows["BUFFER_PG"]
         thresholds: dict[str, str] = {}
@@ -436,7 +436,7 @@ class _Daemons:
         self.computed = frozenset({*made.difference(broken), *unsized})
 
     def _headroom_profile(self, name: str, row: HeadroomRow) -> bool:
-        """Write the profile of a speed and a cable where there is none; False where no pool says in which mode."""
+        """Write the profile of a speed and a cable if it is missing; return False if no pool states the mode."""
         if self.rows["BUFFER_PROFILE"].get(name):
             return True
         mode = self.rows["BUFFER_POOL"].get(INGRESS_LOSSLESS_POOL, {}).get("mode", "")
@@ -496,7 +496,7 @@ class _Daemons:
     def _buffer(
         self, table: str, text: str, profile: str | None, profiles: Mapping[str, ProfileSettings]
     ) -> Fate | range:
-        """Return the numbers that a row of groups or queues binds a profile to, or what becomes of it."""
+        """Return the numbers that a row of groups or queues binds a profile to, or the fate of the row."""
         numbers = index_range(text) if text else None
         if not isinstance(numbers, range):
             return Fate("throws" if numbers else "refused")
@@ -755,7 +755,7 @@ _MOST_QUEUES = 20
 
 
 def programmed(tables: Tables, switch: Switch, *, whole: bool = True) -> Programmed:
-    """Return what the daemons of a switch make of its rows; ``whole`` as of :func:`program`."""
+    """Return the state that the daemons of a switch program; ``whole`` as in :func:`program`."""
     meta = tables.row("DEVICE_METADATA", "localhost")
     fields = meta.fields if meta else {}
     platform = fields.get("platform", "").lower()
@@ -779,10 +779,10 @@ def _has_brackets_removed(tables: Tables, database_version: str | None) -> bool:
 
 
 def _headroom(switch: Switch, hwsku: str | None) -> tuple[HeadroomRow, ...] | None:
-    """Return the headroom rows of a switch, None where nobody knows them.
+    """Return the headroom rows of a switch, None if they are unknown.
 
-    Where the file does not say which of several products it is, these are the rows that all have, as far as DSCPs are
-    named that must be lossless; what is lossless by the file alone is not measured by the worst product.
+    If the file does not identify one of several products, these are the rows that all have, provided that the caller
+    names the lossless DSCPs; classes that are lossless by the file alone are not measured by the worst product.
     """
     if switch.hwsku is not None:
         return switch.hwsku.headroom if switch.hwsku.headroom_source else None

@@ -21,9 +21,9 @@ KEYED = ("BUFFER_QUEUE", "QUEUE")
 
 
 def chassis_rows(tables: Mapping[str, Rows], device: Mapping[str, Any]) -> dict[str, Rows]:
-    """Return rendered tables as a device needs them: on a VOQ chassis with its keys, elsewhere as they are.
+    """Return rendered tables as a device needs them: on a VOQ chassis with its keys, otherwise unchanged.
 
-    ``device`` is the device's own file, which says what it is and which ports its chassis has.
+    ``device`` is the device's own file, which has its type and the ports of its chassis.
     """
     own = _own_name(device)
     if own is None:
@@ -49,7 +49,7 @@ def _keyed(rows: Rows, own: str, device: Mapping[str, Any]) -> Rows:
 
 
 def _thresholds(rows: Rows) -> dict[str, list[tuple[str, dict[str, str]]]]:
-    """Return by port what its rows say beside the scheduler, by queue."""
+    """Return by port the settings of its rows beside the scheduler, by queue."""
     shared_by_port: dict[str, list[tuple[str, dict[str, str]]]] = {}
     for key, fields in rows.items():
         port, _, number = key.rpartition("|")
@@ -72,7 +72,7 @@ def _others(ports: Iterable[str], own: str, device: Mapping[str, Any]) -> Iterat
 
 
 def _rows(device: Mapping[str, Any], table: str) -> dict[str, dict[str, Any]]:
-    """Return the rows of a table that are rows; what else stands there is reported where it is read."""
+    """Return the rows of a table that are objects; other entries are reported when the table is read."""
     rows = device.get(table)
     if not isinstance(rows, dict):
         return {}

@@ -1,4 +1,4 @@
-"""What steers a device beside its ports: the dynamic buffer model, a dual ToR's tunnel and trimmed packets, to rows."""
+"""Settings of a device beside its ports, as rows: the dynamic buffer model, a dual ToR's tunnel, trimmed packets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ROW = "AZURE"
 
 
 def steering_rows(qos: SwitchQos) -> Iterator[tuple[str, str, dict[str, str]]]:
-    """Yield the rows of all that a device is told: table, key, fields."""
+    """Yield the rows of all device-wide settings: table, key, fields."""
     if qos.dynamic is not None:
         yield from _dynamic_rows(qos.dynamic)
     if qos.tunnel is not None:
@@ -64,6 +64,6 @@ def _tunnel_rows(tunnel: TunnelMaps) -> Iterator[tuple[str, str, dict[str, str]]
 
 
 def trim_values(trimming: TrimSettings) -> dict[str, int | str | None]:
-    """Return by field what the row of trimmed packets says, None where it has none."""
+    """Return the fields of the row of trimmed packets, None for a field without a value."""
     values = trimming.size_bytes, trimming.dscp, trimming.traffic_class, trimming.queue
     return dict(zip(TRIM_FIELDS, values, strict=True))

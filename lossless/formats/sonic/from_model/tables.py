@@ -1,8 +1,8 @@
 """The fabric model to CONFIG_DB tables, as plain data: templates only lay them out.
 
-Every value is what orchagent needs, not only what YANG allows: the watchdog's mask beside ``pfc_enable``, the
-WRED enable flags beside ``ecn``, exact speed and cable strings in profile names, one row a number instead of
-ranges that could be refused.
+Every value is as orchagent needs it, not only as YANG allows: the watchdog's mask beside ``pfc_enable``, the WRED
+enable flags beside ``ecn``, exact speed and cable strings in profile names, one row per number instead of ranges that
+could be refused.
 """
 
 from __future__ import annotations

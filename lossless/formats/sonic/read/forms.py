@@ -1,4 +1,4 @@
-"""The forms in which configurations are found: what is no plain config_db.json becomes one document a device.
+"""The forms of configurations in files: every form other than a plain config_db.json becomes one document a device.
 
 - one file for several ASICs: ``localhost``, ``asic0``, ``asic1`` ... above the tables, as ``config save FILE``
   writes it (sonic-utilities config/main.py @008ae9c; sonic-buildimage src/sonic-py-common/sonic_py_common/multi_asic.py
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Data = Mapping[object, object]
 
 HOST = "localhost"
-"""What SONiC calls the part of a configuration that no ASIC has."""
+"""SONiC's name of the part of a configuration that belongs to no ASIC."""
 _SECTION = re.compile(r"localhost|asic[0-9]{1,3}")
 _WRAPPER = frozenset({"type", "value", "ttl", "expireat", "size"})
 _FIRST = 5
@@ -36,7 +36,7 @@ _FIRST = 5
 
 
 class _Root(NamedTuple):
-    """A configuration in a file: the path to it, what it holds, and its section, empty where there are none."""
+    """A configuration in a file: its path, its data, and its section, empty if there are none."""
 
     path: Path
     data: Data
@@ -49,7 +49,7 @@ def holds_tables(data: object) -> bool:
 
 
 def devices_of(document: Document) -> tuple[Document, ...]:
-    """Return a document for each device in a file; one that is plain stands for itself. Empty: it holds none."""
+    """Return a document for each device in a file; a plain configuration is its own document. Empty: no device."""
     if document.part or _has_tables(document.data):
         return (document,)
     configs = tuple(_PlainConfig(root, _normal(root.data)) for root in _roots(document.data))
@@ -83,7 +83,7 @@ def _has_tables(data: Data) -> bool:
 
 
 def _names_tables(data: Data) -> bool:
-    """Return whether a section is a configuration; a table that is none is said so where tables are read."""
+    """Return whether a section is a configuration; an invalid table is reported when tables are read."""
     return bool(READ_TABLES & data.keys()) or _is_dump(data)
 
 
@@ -135,7 +135,7 @@ def _is_below(path: Path, root: _Root) -> bool:
 
 
 def _of_file(configs: tuple[_PlainConfig, ...]) -> Iterator[Remark]:
-    """Yield what is to be said of a file as a whole."""
+    """Yield the remarks about a file as a whole."""
     if any(config.root.section for config in configs):
         yield Remark("sections", len(configs), ())
     if any(isinstance(key, int) for config in configs for key in config.root.path):
@@ -163,7 +163,7 @@ def _hostname(data: Data) -> str:
 
 
 class _PlainTables(NamedTuple):
-    """A configuration by tables, and what it took to make it."""
+    """A configuration by tables, with the paths, names and remarks of its conversion."""
 
     data: dict[object, object]
     moved: dict[Path, tuple[Path, Path]]
@@ -191,7 +191,7 @@ class _Dump:
         self._seen: dict[str, list[Path]] = {}
 
     def normal(self) -> _PlainTables:
-        """Return the tables, where everything stands, and what was found on the way."""
+        """Return the tables, the places of their rows, and remarks on their form."""
         for key, value in self._data.items():
             if isinstance(key, str) and "|" in key:
                 self._row(key, value)

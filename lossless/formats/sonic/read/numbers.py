@@ -1,7 +1,7 @@
 """Numbers and lists of priorities as orchagent reads them.
 
-Numbers are read by std::stoi and std::stoul: blanks and a sign may lead, whatever follows the digits is ignored,
-and text without digits throws (sonic-swss orchagent/qosorch.cpp @bcd579d, orchagent/bufferorch.cpp @51de623).
+Numbers are read by std::stoi and std::stoul: blanks and a sign may lead, all text after the digits is ignored, and text
+without digits throws (sonic-swss orchagent/qosorch.cpp @bcd579d, orchagent/bufferorch.cpp @51de623).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 INT_MAX = 2**31 - 1
-"""What std::stoi can return at most; it throws on more."""
+"""The largest result of std::stoi; it throws on larger numbers."""
 UINT64_MAX = 2**64 - 1
 _MOST_DIGITS = 20
 

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from lossless.formats.sonic.read.tables import ConfigRow, Tables
 
 _INSIDE = ("cpu", "ib", "rec")
-"""What the names of ports begin with that carry no traffic of hosts: CPU, in-band and recirculation ports."""
+"""Prefixes of the names of ports that carry no traffic of hosts: CPU, in-band and recirculation ports."""
 
 
 class Card(Record):
-    """How the keys of a chassis call a card and its ASIC; ``host`` None: they call nothing its own.
+    """The names of a card and its ASIC in the keys of a chassis; ``host`` None: the keys have no such names.
 
-    ``asic`` is in small letters, None where any is meant. ``voq``: the device says that it is a card, and rows of
+    ``asic`` is in lower case, None if any ASIC matches. ``voq``: the device is a card of a VOQ chassis, and rows of
     queues without host and ASIC are dropped.
     """
 

@@ -49,7 +49,7 @@ PORT_MAPS = {
 _MOST_DIGITS = 20
 """Digits of 2 to the 64th; int() refuses texts that are very much longer with an error of its own."""
 _LIST_MARK = "@"
-"""Behind the field of a list in redis; daemons do not see it, nor what follows it."""
+"""The end of the name of a list field in redis; daemons do not see it."""
 _TEXT = frozenset({str})
 _ROW = frozenset({dict})
 _LISTS = frozenset({"BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST"})
@@ -81,7 +81,7 @@ class RowOverlap(NamedTuple):
 
 
 class NumberedKeys(NamedTuple):
-    """What the keys of a numbered table say: which ports, which ranges, and what is odd about them."""
+    """The keys of a numbered table: their ports, their ranges, malformed keys and overlaps."""
 
     ports: Collection[str]
     ranges: Mapping[str, range | None]
@@ -92,13 +92,12 @@ class NumberedKeys(NamedTuple):
 class Tables:
     """All rows of one device; ``data`` is its configuration unchanged, with the tables that are not read.
 
-    ``file`` is what origins name, ``shown`` what people call it, and ``device`` the device's name where that is not
-    the hostname. ``remarks`` are what was normalized to read it, ``numbers`` the values that are JSON numbers.
-
-    ``unread`` notes single values that mean nothing and that no rule reports; ``unreadable`` whole tables that
-    are none, with why. ``keys`` is filled once rows are told apart by port
-    (:class:`lossless.formats.sonic.to_model.ports.RowIndex`). ``unmade`` are
-    ports for which buffermgrd is known to make no lossless groups.
+    ``file`` is the file in origins, ``shown`` its name in messages, and ``device`` the device's name if that is not the
+    hostname. ``remarks`` are the conversions that were needed to read it, ``numbers`` the values that are JSON numbers.
+    ``unread`` notes single values without a meaning that no rule reports; ``unreadable`` whole tables that are invalid,
+    with the reason. ``keys`` is filled once rows are indexed by port
+    (:class:`lossless.formats.sonic.to_model.ports.RowIndex`). ``unmade`` are ports for which buffermgrd is known to
+    make no lossless groups.
     """
 
     __slots__ = (
@@ -223,12 +222,12 @@ class Tables:
         return self.rows.get(table, {}).get(key)
 
     def origin(self, table: str, row: ConfigRow | None = None, *fields: str) -> Origin:
-        """Return where a table, a row or a field stands in the file."""
+        """Return the place of a table, a row or a field in the file."""
         path = (table,) if row is None else (table, row.key, *fields)
         return Origin(self.file, path)
 
     def number(self, table: str, row: ConfigRow, field: str) -> int | None:
-        """Return a field as a number, None where it is absent or cannot be read.
+        """Return a field as a number, None if it is absent or cannot be read.
 
         What cannot be read is noted, but for the tables of :data:`CHECKED_TABLES`: there a rule reports it, and the
         number is the one that a text begins with, as orchagent takes it.

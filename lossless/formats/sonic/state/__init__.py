@@ -1,1 +1,1 @@
-"""What captures of a SONiC switch show: databases, outputs of show and its scripts, answers over gNMI."""
+"""Captures of a SONiC switch's state: databases, outputs of show and its scripts, answers over gNMI."""

@@ -1,4 +1,4 @@
-"""The columns of the tables that SONiC's commands print: which say what a row is of, and which hold its values.
+"""The columns of the tables that SONiC's commands print: which identify the object of a row, and which have values.
 
 pfcwd prints 0 for a counter that is not there, and without ``-e`` no queue whose counters are all 0; its status is
 ``N/A`` where the watchdog does not run (sonic-utilities pfcwd/main.py @015521a). dropstat prints 0 for a counter that
@@ -29,7 +29,7 @@ _KEYS = {
     "pool": "pool",
     "device": "device",
 }
-"""Headings of columns that say what a row is of, wherever they stand."""
+"""Headings of columns that identify the object of a row, at any position."""
 _FIRST_KEYS = {
     "profile": "profile",
     "counter": "object",
@@ -46,7 +46,7 @@ _TITLES = {
     "shared pool maximum occupancy": CounterName("watermark_bytes", "bytes"),
     "headroom pool maximum occupancy": CounterName("xoff_room_watermark_bytes", "bytes"),
 }
-"""What a table holds whose headings are only numbers of queues, priority groups and pools."""
+"""The counter of a table whose headings are only numbers of queues, priority groups and pools, by the table's title."""
 _PAIRED = {
     "STORM DETECTED/RESTORED": (
         CounterName("pfcwd_detected", "storms"),
@@ -91,20 +91,20 @@ _MEMBER = re.compile(r"(.+):([0-9]{1,3})")
 
 
 class ValueColumn(NamedTuple):
-    """What one column holds: of which element of a row, as which counters (two where cells are ``1/0``)."""
+    """The values of one column: the element of a row that has them, and the counters (two for cells like ``1/0``)."""
 
     element: Identity
     counters: tuple[CounterName, ...]
 
 
 def title_counter(title: str) -> CounterName | None:
-    """Return what the title of a table says that it holds."""
+    """Return the counter that the title of a table names."""
     lowered = title.lower()
     return next((counter for start, counter in _TITLES.items() if lowered.startswith(start)), None)
 
 
 def row_keys(headings: Sequence[str]) -> dict[int, str]:
-    """Return the columns that say what a row is of, with what each names; those of its port come first."""
+    """Return the columns that identify the object of a row, with the kind of each; those of its port come first."""
     keys = {index: kind for index, heading in enumerate(headings) if (kind := _KEYS.get(heading.lower()))}
     if "QUEUE" in headings and "STATUS" in headings:
         keys[headings.index("QUEUE")] = "member"
@@ -116,7 +116,7 @@ def row_keys(headings: Sequence[str]) -> dict[int, str]:
 
 
 def named_by(kind: str, cell: str) -> Identity:
-    """Return what a cell of such a column says that its row is of."""
+    """Return the identity that a cell of such a column gives its row."""
     if kind == "element":
         return element_of(cell) or (("object", cell),)
     match = _MEMBER.fullmatch(cell) if kind == "member" else None
@@ -136,7 +136,7 @@ def element_of(heading: str) -> Identity:
 
 
 def value_column(heading: str, first: str, title: CounterName | None, command: SwitchCommand) -> ValueColumn:
-    """Return what a column holds, by its heading, the first heading of the table, its title and the command."""
+    """Return the values of a column, by its heading, the table's first heading, its title and the command."""
     if heading in _PAIRED:
         return ValueColumn((), _PAIRED[heading])
     if element := element_of(heading):
@@ -150,7 +150,7 @@ def value_column(heading: str, first: str, title: CounterName | None, command: S
 
 
 def _untitled(kind: str, first: str, command: SwitchCommand) -> CounterName | None:
-    """Return what the columns of queues, priority groups or priorities hold where no title says it."""
+    """Return the counter in the columns of queues, priority groups or priorities of a table without a title."""
     if kind == "priority":
         names = {"Port Rx": "pfc_rx", "Port Tx": "pfc_tx"}
         return CounterName(names[first], "packets") if first in names else None
@@ -162,7 +162,7 @@ def _untitled(kind: str, first: str, command: SwitchCommand) -> CounterName | No
 
 
 def since_printed(counter: CounterName, cleared: CountedSince, window: CountedSince) -> CountedSince:
-    """Return since when a printed value counts: scripts subtract what they saved at the last clear, and say when."""
+    """Return since when a printed value counts: scripts subtract the values at the last clear, and print its time."""
     if counter in _SETTINGS.values() or is_setting(counter.name):
         return "now"
     if "watermark" in counter.name:

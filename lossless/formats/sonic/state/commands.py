@@ -1,4 +1,4 @@
-"""Transcripts: the commands in a text, and what a command says of the values that it prints.
+"""Transcripts: the commands in a text, and the properties of printed values that follow from a command.
 
 ``show ... watermark`` prints the watermarks since the last user clear, ``persistent-watermark`` those since the last
 clear of the persistent ones (sonic-utilities scripts/watermarkstat @2a5c132).

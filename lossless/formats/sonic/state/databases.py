@@ -1,4 +1,4 @@
-"""Databases of a switch as readings: each field of each row, named by what it is of."""
+"""Databases of a switch as readings: each field of each row, with the identity of its object."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def read_databases(printed: PrintedJson, _: SwitchCommand, file: str) -> Iterato
 
 
 def read_dump(dump: Dump, file: str) -> StateCapture:
-    """Return what one database says."""
+    """Return the readings of one database."""
     fields = {row.key: row.fields for row in dump.rows}
     device, namespace = _device(fields)
     namespace = dump.namespace or namespace
@@ -108,7 +108,7 @@ def _row(row: RowPlace, objects: CounterObjects, prefix: Identity) -> Iterator[S
 
 
 def _fields(row: RowPlace) -> Iterator[tuple[str, object]]:
-    """Yield the fields of a row; ``NULL`` stands for none, and what is no hash has one value without a name."""
+    """Yield the fields of a row; ``NULL`` means none, and a value that is no hash is one field without a name."""
     if not isinstance(row.fields, dict):
         yield "", row.fields
         return

@@ -138,7 +138,7 @@ def _by_database(rows: tuple[RowPlace, ...], database: str | None, namespace: st
 
 
 def _barred(rows: tuple[RowPlace, ...]) -> str | None:
-    """Return the database of the rows with a bar: what only CONFIG_DB has decides, then what only STATE_DB has."""
+    """Return the database of the rows with a bar: by tables that only CONFIG_DB has, then by those of STATE_DB."""
     tables = {match[1] for row in rows if (match := _BARRED.fullmatch(row.key))}
     if not tables:
         return None

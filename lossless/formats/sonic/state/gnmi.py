@@ -50,7 +50,7 @@ def read_answer(printed: PrintedJson, _: SwitchCommand, file: str) -> Iterator[S
 
 
 def read_gnmi(data: object) -> Said | None:
-    """Return what an answer says, with notes; None where it is none."""
+    """Return the readings of an answer, with notes; None if it is no such answer."""
     if isinstance(data, list):
         return _notifications(data)
     if not isinstance(data, dict) or not data:
@@ -66,7 +66,7 @@ def read_gnmi(data: object) -> Said | None:
 
 
 def _notifications(data: list[Any]) -> Said | None:
-    """Return what the answer of a client says that prints each update below the path that was asked for."""
+    """Return the readings in the answer of a client that prints each update below the requested path."""
     readings: list[StateReading] = []
     notes: list[str] = []
     for index, item in enumerate(data):
@@ -82,7 +82,7 @@ def _notifications(data: list[Any]) -> Said | None:
 
 
 def _update(path: str, value: object) -> Said:
-    """Return what one update says: the path has the table, and the object where the value is its hash or a field."""
+    """Return the readings of one update: its path has the table, and the object if the value is a hash or a field."""
     steps = [step for step in re.split(r"[/\]]", path) if step]
     window = next((_WINDOWS[step] for step in steps if step in _WINDOWS), None)
     data = value
@@ -160,7 +160,7 @@ def _since(reading: StateReading, window: str) -> CountedSince:
 
 
 def _lanes(field: str, value: object, identity: Identity, path: Path) -> Iterator[StateReading]:
-    """Yield the value of each lane; they come as JSON in a text, a star after what has changed."""
+    """Yield the value of each lane; they come as JSON in a text, with a star after a changed value."""
     try:
         lanes = json.loads(value) if isinstance(value, str) else value
     except (ValueError, RecursionError):

@@ -1,8 +1,8 @@
-"""The counters of a SONiC switch: one name and unit for each, and what its sources call it.
+"""The counters of a SONiC switch: one name and unit for each, and its names in each source.
 
-Sources: which field of COUNTERS_DB is which column (sonic-utilities utilities_common/portstat.py @01876d4,
-scripts/queuestat @056d9d4 and scripts/wredstat @0245fd7, scripts/pfcstat @7eef69b, scripts/watermarkstat @2a5c132,
-scripts/dropstat @4fca816, pfcwd/main.py @015521a); what a chip counts or orchagent estimates of pauses (SONiC
+Sources: fields of COUNTERS_DB by column (sonic-utilities utilities_common/portstat.py @01876d4, scripts/queuestat
+@056d9d4 and scripts/wredstat @0245fd7, scripts/pfcstat @7eef69b, scripts/watermarkstat @2a5c132, scripts/dropstat
+@4fca816, pfcwd/main.py @015521a); pause counters of a chip and estimates of orchagent (SONiC
 doc/PFC_historical_statistics/PFC_Counters_History_HLD.md @98de38f); fields of the watchdog are in microseconds, where
 CONFIG_DB has milliseconds (tests/mock_tables/counters_db.json and config_db.json @691b1bb: 600000 and 600).
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class CounterName(NamedTuple):
     """One counter: its name and unit, and its fields of databases, headings of tables and keys of JSON.
 
-    ``N`` in a field stands for a priority, which is a part of what the value is of.
+    ``N`` in a field is a placeholder for a priority, which is a part of the identity of the value.
     """
 
     name: str

@@ -32,7 +32,7 @@ MEMBER = re.compile(r"(.+):([0-9]{1,3})")
 
 
 class CounterObjects(NamedTuple):
-    """What the objects of a database are, by oid; the debug counters that fields hold; and what maps are missing."""
+    """The identities of a database's objects, by oid; the debug counters in fields; and notes on missing maps."""
 
     identities: dict[str, Identity]
     debug: dict[str, str]
@@ -57,13 +57,13 @@ def objects_of(rows: Mapping[str, Any]) -> CounterObjects:
 
 
 def map_kind(key: str) -> str | None:
-    """Return what a map of names names (``QUEUE``), None for any other row."""
+    """Return the kind of objects in a map of names (``QUEUE``), None for any other row."""
     match = _NAME_MAP.fullmatch(key)
     return (match[1] or match[2]) if match else None
 
 
 def named_identity(kind: str, name: str) -> Identity:
-    """Return what an object is, by the name that a map has for it."""
+    """Return the identity of an object, by its name in a map."""
     if kind in _PORTS:
         return (("port", name),)
     if kind == "BUFFER_POOL":

@@ -1,4 +1,4 @@
-"""Which group of FLEX_COUNTER_TABLE polls a counter: where it is off, the last value stays and says nothing."""
+"""The group of FLEX_COUNTER_TABLE that polls a counter: while it is off, the last value stays and is meaningless."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of databases in transcripts: what ``redis-cli`` and ``sonic-db-cli`` print of one hash at a time.
+"""Rows of databases in transcripts: the output of ``redis-cli`` and ``sonic-db-cli`` for one hash at a time.
 
 ``redis-cli`` numbers the lines of an answer on a terminal and does not in a pipe; ``sonic-db-cli`` prints a hash as
 Python does (sonic-swss-common sonic-db-cli/sonic-db-cli.cpp @02d61fb, RedisReply::to_string).
@@ -30,11 +30,11 @@ _HASHES = re.compile(r"hgetall", re.IGNORECASE)
 _NUMBERED = re.compile(r"\s*[0-9]+\) \"(.*)\"")
 _ESCAPED = re.compile(r"\\([\\\"nrtab]|x[0-9a-f]{2})")
 _LETTERS = {"\\": "\\", '"': '"', "n": "\n", "r": "\r", "t": "\t", "a": "\a", "b": "\b"}
-"""How redis-cli writes what would end a line or a word (redis src/sds.c, sdscatrepr)."""
+"""Escapes of redis-cli for characters that would end a line or a word (redis src/sds.c, sdscatrepr)."""
 
 
 def read_rows(text: str, file: str) -> Iterator[StateCapture]:
-    """Yield what the rows in a transcript say, a capture for each database and namespace."""
+    """Yield the readings of the rows in a transcript, a capture for each database and namespace."""
     yield from (read_dump(dump, file) for dump in dumps_in_transcript(text) if _HASHES.search(text))
 
 

@@ -1,7 +1,7 @@
-"""What the rows of CONFIG_DB, APPL_DB, STATE_DB and ASIC_DB are of, and what their fields mean.
+"""The objects of rows of CONFIG_DB, APPL_DB, STATE_DB and ASIC_DB, and the meaning of their fields.
 
-A row of a port, a buffer or a profile is named by that as well as by its table and key, so that it is compared with
-what commands print of it. Times of the watchdog and of polling are in milliseconds there (sonic-buildimage
+A row of a port, a buffer or a profile is identified by that as well as by its table and key, so that it is compared
+with the output of commands. Times of the watchdog and of polling are in milliseconds there (sonic-buildimage
 src/sonic-yang-models/yang-models/sonic-pfcwd.yang and sonic-flex_counter.yang @086b03b).
 """
 
@@ -35,7 +35,7 @@ _WATCHDOG = {
 
 
 def row_identity(table: str, key: str) -> Identity:
-    """Return what a row is of, beside its table and key; nothing where it is of none of these."""
+    """Return the port, queue or other object of a row, beside its table and key; empty if it has none."""
     kind = table.removesuffix("_TABLE")
     if kind in _KINDS:
         return ((_KINDS[kind], key),)

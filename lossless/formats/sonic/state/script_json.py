@@ -41,7 +41,7 @@ def read_scripts(printed: PrintedJson, command: SwitchCommand, file: str) -> Ite
 
 
 def _said(data: object, command: SwitchCommand, prefix: Identity, cleared: CountedSince) -> Said | None:
-    """Return the form of a document and what it says; None where no script of SONiC prints it."""
+    """Return the form of a document and its readings; None if no script of SONiC prints it."""
     if isinstance(data, list) and data and all(isinstance(row, dict) for row in data):
         return _watermarks(data, command, prefix)
     if not isinstance(data, dict) or not data:
@@ -103,7 +103,7 @@ def _reading(
 
 
 def _watermarks(data: list[dict[str, Any]], command: SwitchCommand, prefix: Identity) -> Said | None:
-    """Read a list of ports with the columns of watermarkstat, or of pools; nothing says which watermark it is."""
+    """Read a list of ports with the columns of watermarkstat, or of pools; the output does not name the watermark."""
     if all("Port" in row and any(element_of(str(key)) for key in row) for row in data):
         return "watermarkstat -j", tuple(_elements(data, command, prefix))
     if all(row and all(_POOL.fullmatch(str(key)) for key in row) for row in data):

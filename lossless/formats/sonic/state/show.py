@@ -24,7 +24,7 @@ _CACHED = re.compile(r"(?:(\S+) )?Last cached time(?: for (\S+))? was (.+)")
 
 
 class ShownPart(NamedTuple):
-    """What one block says: the form that prints it, its values and what is to be said of it."""
+    """The contents of one block: the form that prints it, its values, notes and problems."""
 
     form: str
     readings: tuple[StateReading, ...] = ()
@@ -34,7 +34,7 @@ class ShownPart(NamedTuple):
 
 
 def read_show(text: str, file: str, command: SwitchCommand = NO_COMMAND) -> tuple[StateCapture, ...]:
-    """Return what the outputs in a text say, one capture for each command and form; none where it has none."""
+    """Return the readings of the outputs in a text, one capture for each command and form; empty if it has none."""
     parts = tuple(_Reader(command).parts(printed_blocks(text)))
     return tuple(_captures(parts, file))
 
@@ -55,11 +55,11 @@ def _captures(parts: tuple[tuple[SwitchCommand, ShownPart], ...], file: str) -> 
 
 
 _OF_A_HOST = "DEV"
-"""What the rows of a table of a host begin with, as those of ``show_gids`` do."""
+"""The first cell of the rows of a host's table, as those of ``show_gids``."""
 
 
 class _Reader:
-    """Goes through the blocks of a text, and keeps what a line says of the tables after it."""
+    """Reads the blocks of a text, and keeps the facts of a line that apply to later tables."""
 
     def __init__(self, command: SwitchCommand) -> None:
         self._start(command)

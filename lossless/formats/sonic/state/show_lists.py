@@ -1,4 +1,4 @@
-"""What SONiC's commands print that is no table: lists of names and values, and sentences."""
+"""Output of SONiC's commands that is no table: lists of names and values, and sentences."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _NOTES = (
 
 
 def read_pairs(pairs: PrintedPairs, context: TableContext) -> Said | None:
-    """Return what names and values say; None where no command of SONiC prints them."""
+    """Return the readings of names and values; None if no command of SONiC prints them."""
     named = _TITLE.fullmatch(context.title)
     if named:
         return _profile(pairs, named[1].lower(), named[2], context)
@@ -78,7 +78,7 @@ def _settings(
 
 
 def _counters(pairs: PrintedPairs, context: TableContext) -> Said:
-    """Read the dotted list of one port or of the switch; it says when its counters were cleared."""
+    """Read the dotted list of one port or of the switch, with the time since its counters were cleared."""
     since: CountedSince = context.cleared
     note = ""
     for row in pairs.rows:
@@ -122,7 +122,7 @@ def _counter(
 
 
 def read_sentence(block: TextLine, context: TableContext) -> Said | None:
-    """Return what a sentence says; None for a line that says nothing by itself."""
+    """Return the readings of a sentence; None for a line without a meaning of its own."""
     path = (context.command.form, block.line)
     if match := _POLL.fullmatch(block.text):
         identity = _namespaced(match[2], context)

@@ -43,7 +43,7 @@ TRIMMING_ROW: Identity = (("table", "SWITCH_TRIMMING"), ("key", "GLOBAL"))
 
 
 class TableContext(NamedTuple):
-    """What comes before a table: the command, the namespace, the title, and whether it counts since a clear."""
+    """The context of a table: the command, the namespace, the title, and whether it counts since a clear."""
 
     command: SwitchCommand
     namespace: str | None
@@ -52,7 +52,7 @@ class TableContext(NamedTuple):
 
     @property
     def prefix(self) -> Identity:
-        """The namespace, as the beginning of what its values are of."""
+        """The namespace, as the first part of the identity of its values."""
         return (("namespace", self.namespace),) if self.namespace else ()
 
 
@@ -68,7 +68,7 @@ def table_form(table: PrintedTable, context: TableContext) -> str:
 
 
 def _first(table: PrintedTable) -> str:
-    """Return the heading of the column that says what a row is of."""
+    """Return the heading of the first column that identifies the object of a row."""
     return table.headings[next(iter(row_keys(table.headings)), 0)]
 
 

@@ -1,7 +1,7 @@
-"""Snapshots of a switch: what ``lossless collector --switch`` prints, several databases and namespaces in one file.
+"""Snapshots of a switch: the output of ``lossless collector --switch``, several databases and namespaces in one file.
 
-A snapshot begins with ``# lossless switch state 1`` and says the switch and the time. Each of its sections begins with
-the command of which the answer follows, ``==> sonic-db-cli -n asic0 COUNTERS_DB HGETALL 'COUNTERS:oid:0x1'``.
+A snapshot begins with ``# lossless switch state 1``, the switch and the time. Each of its sections begins with the
+command whose answer follows, ``==> sonic-db-cli -n asic0 COUNTERS_DB HGETALL 'COUNTERS:oid:0x1'``.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _QUOTED = re.compile(r"\"(.*)\"")
 
 
 class SnapshotRow(NamedTuple):
-    """What a snapshot says of a row, or of one field of it: its fields, and the line of each."""
+    """A row of a snapshot, or one field of it: its fields, and the line of each."""
 
     namespace: str | None
     database: str
@@ -51,7 +51,7 @@ class SnapshotRow(NamedTuple):
 
 
 class SwitchSnapshot(NamedTuple):
-    """A snapshot taken apart: its rows, its header, what it says it could not read, and what is wrong with it."""
+    """A parsed snapshot: its rows, its header, the commands that the collector could not run, and problems."""
 
     rows: tuple[SnapshotRow, ...]
     switch: str | None
@@ -66,7 +66,7 @@ def is_snapshot(text: str) -> bool:
 
 
 def read_snapshot(text: str, file: str) -> tuple[StateCapture, ...]:
-    """Return what a snapshot says: a capture for each database and namespace, and one for the snapshot itself."""
+    """Return the contents of a snapshot: a capture for each database and namespace, and one for the snapshot itself."""
     snapshot = snapshot_of(text, file)
     databases = tuple(_databases(snapshot, file))
     device = next((capture.device for capture in databases if capture.device), snapshot.switch)
@@ -142,7 +142,7 @@ def _sections(lines: Sequence[str]) -> Iterator[tuple[int, str, Sequence[str]]]:
 
 
 def _row(title: re.Match[str], line: int, answer: Sequence[str]) -> Iterator[SnapshotRow]:
-    """Yield what an answer says of a row; nothing where the row was gone when it was asked for."""
+    """Yield the row of an answer; none if the row no longer existed when the command ran."""
     fields = fields_of(answer)
     if title["field"]:
         value = _value(answer[0]) if answer else None

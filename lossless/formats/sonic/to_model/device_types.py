@@ -1,4 +1,4 @@
-"""What the ``type`` of a device says in CONFIG_DB: the tier of a switch, or that it is a host.
+"""The ``type`` of a device in CONFIG_DB: it gives the tier of a switch, or marks a host.
 
 ``type`` is a field of DEVICE_METADATA for the device itself, and of DEVICE_NEIGHBOR_METADATA for its neighbors.
 """

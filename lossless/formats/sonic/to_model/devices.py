@@ -215,7 +215,7 @@ class _DeviceReader:
         return (row.fields.get("name", ""), row.fields.get("port", "")) if row else None
 
     def _generated(self, speed_bps: int | None, cable: Cable) -> Maybe[BufferProfile]:
-        """Return what buffermgrd makes a lossless group of (sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b)."""
+        """Return the profile of a lossless group that buffermgrd makes (sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b)."""
         if not cable.configured_m:
             return None
         if speed_bps is None:

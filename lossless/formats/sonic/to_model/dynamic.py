@@ -28,7 +28,7 @@ FIELDS = {
 
 
 def dynamic_buffers(tables: Tables) -> DynamicBuffers | None:
-    """Return what a device tells its dynamic buffer model, None where it has neither row."""
+    """Return the parameters of a device's dynamic buffer model, None if it has neither row."""
     rows = {table: _first(tables, table) for table in (PARAMETER_TABLE, PATTERN_TABLE)}
     present = next((table for table, row in rows.items() if row is not None), None)
     if present is None:

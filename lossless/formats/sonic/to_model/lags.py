@@ -1,9 +1,8 @@
-"""What LAGs and VLANs do to the MTU of their ports.
+"""Effects of LAGs and VLANs on the MTU of their ports.
 
-teammgrd gives a member the MTU of its LAG, whatever its own row says; what is routed into a VLAN may be as large as the
-MTU of the VLAN. Both have 9,100 bytes where their row states none.
-Source: sonic-swss cfgmgr/teammgr.cpp (addLagMember, setLagMtu), vlanmgr.cpp, orchagent/portsorch.cpp (doVlanTask)
-@e6b0c5b.
+teammgrd gives a member the MTU of its LAG, regardless of its own row; a packet that is routed into a VLAN may have the
+MTU of the VLAN. Both have 9,100 bytes if their row states none. Source: sonic-swss cfgmgr/teammgr.cpp (addLagMember,
+setLagMtu), vlanmgr.cpp, orchagent/portsorch.cpp (doVlanTask) @e6b0c5b.
 """
 
 from __future__ import annotations

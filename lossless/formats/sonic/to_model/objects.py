@@ -41,7 +41,7 @@ class Objects:
 
     @staticmethod
     def referred(row: ConfigRow, field: str, objects: Mapping[str, _T]) -> _T | None:
-        """Return what a row refers to by name, None where that leads nowhere (which rule CFG002 reports)."""
+        """Return the object that a row refers to by name, None if it does not exist (rule CFG002 reports that)."""
         return objects.get(row.reference(field))
 
     @cached_property

@@ -121,11 +121,11 @@ class RowIndex:
         return slots_by_port
 
     def _port(self, table: str, place: str) -> str | None:
-        """Return the port a row is for; empty for a port of another card of a chassis, None for no port.
+        """Return the port of a row; empty for a port of another card of a chassis, None for no port.
 
-        With virtual output queues the keys of queues name host and ASIC too: the host exactly, the ASIC in any
-        case (sonic-swss orchagent/qosorch.cpp @bcd579d, handleQueueTable); a row without them is refused there. On
-        other devices, and for priority groups, a row with them is refused; rule SCM006 says both.
+        With virtual output queues the keys of queues name host and ASIC too: the host exactly, the ASIC in any case
+        (sonic-swss orchagent/qosorch.cpp @bcd579d, handleQueueTable); a row without them is refused there. On other
+        devices, and for priority groups, a row with them is refused; rule SCM006 reports both.
         """
         parts = place.split("|")
         if len(parts) == 1:
@@ -164,7 +164,7 @@ def _overlaps(port: str, slots: Slots, numbers: range, later: ConfigRow) -> Iter
 
 
 def _added(earlier: ConfigRow, later: ConfigRow) -> ConfigRow:
-    """Return a row with what an earlier one of the same queue sets besides: each field is applied by itself.
+    """Return a row with the fields of an earlier row of the same queue that it lacks: each field is applied by itself.
 
     Source: sonic-swss orchagent/qosorch.cpp @e6b0c5b, handleQueueTable.
     """
@@ -174,7 +174,7 @@ def _added(earlier: ConfigRow, later: ConfigRow) -> ConfigRow:
 
 
 def index_range(text: str) -> range | None:
-    """Return ``3`` or ``3-4`` as numbers, up to :data:`LAST_INDEX`; None for what orchagent does not take (``4-3``)."""
+    """Return ``3`` or ``3-4`` as numbers, up to :data:`LAST_INDEX`; None for forms that orchagent rejects (``4-3``)."""
     numbers = programmed_range(text)
     return range(numbers.start, min(numbers.stop, LAST_INDEX + 1)) if isinstance(numbers, range) else None
 
@@ -312,13 +312,13 @@ class QosReader:
 
 
 class _Contents:
-    """Numbers for what rows say, whatever the order of their fields: equal numbers, equal rows."""
+    """Numbers for the contents of rows, in any order of their fields: equal numbers, equal rows."""
 
     def __init__(self) -> None:
         self._numbers: dict[tuple[tuple[str, str], ...], int] = {}
 
     def of(self, row: ConfigRow | None) -> int:
-        """Return the number of what a row says, 0 for no row."""
+        """Return the number of a row's contents, 0 for no row."""
         if row is None:
             return 0
         return self._numbers.setdefault(tuple(sorted(row.fields.items())), len(self._numbers) + 1)
@@ -329,5 +329,5 @@ def _written(row: ConfigRow | None) -> tuple[tuple[str, str], ...] | None:
 
 
 def _written_slots(slots: Slots) -> tuple[object, ...]:
-    """Return what numbered rows say, as written."""
+    """Return the contents of numbered rows, as written."""
     return (*slots, *map(tuple, map(_ITEMS, map(_FIELDS, slots.values()))))

@@ -39,7 +39,7 @@ def _of_device(tables: Tables) -> Iterator[tuple[str, DscpRewrite]]:
 
 
 def rewrite_of(tables: Tables, name: str) -> DscpRewrite:
-    """Return what a map makes of traffic classes; entries of classes beyond 7 are there, and of no concern."""
+    """Return the DSCPs that a map gives traffic classes; entries of classes beyond 7 exist, and are ignored."""
     maps = tables.data.get(_TABLE)
     row = maps.get(name) if isinstance(maps, dict) else None
     if not isinstance(row, dict):

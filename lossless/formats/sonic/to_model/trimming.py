@@ -1,7 +1,7 @@
-"""What a switch is told to do with trimmed packets, to the fabric model.
+"""Settings of a switch for trimmed packets, to the fabric model.
 
-A queue trims by its profile, a switch treats what is left by one row. Words count in any case, as orchagent takes them
-(sonic-swss orchagent/switch/trimming/helper.cpp @e6b0c5b).
+A queue trims by its profile; one row of the switch sets the marks and the queue of trimmed packets. Words count in any
+case, as orchagent takes them (sonic-swss orchagent/switch/trimming/helper.cpp @e6b0c5b).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _Word = TypeVar("_Word", bound=str)
 
 
 def trim_settings(tables: Tables) -> TrimSettings | None:
-    """Return what a device does with trimmed packets, None where it is not told."""
+    """Return the settings of a device for trimmed packets, None if it has none."""
     row = tables.row(TRIM_TABLE, TRIM_ROW)
     if row is None:
         return None

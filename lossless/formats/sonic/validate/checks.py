@@ -1,6 +1,6 @@
-"""Constraints between fields and rows that SONiC's models state (``must`` and ``when``), as small named functions.
+"""Constraints between fields and rows in SONiC's models (``must`` and ``when``), as small named functions.
 
-Each is given a row as texts and what it needs from elsewhere, and yields the field it blames with what is wrong.
+Each gets a row as texts and its context from elsewhere, and yields the invalid field with the reason.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _CHASSIS_HWSKUS = frozenset({"msft_four_asic_vs", "msft_multi_asic_vs"})
 
 
 class RowContext(NamedTuple):
-    """What the rows of other tables say that constraints depend on; devices of a fabric share a few of them.
+    """The facts from rows of other tables on which constraints depend; devices of a fabric share a few of them.
 
     ``lanes_wanted`` is False on supervisors of a chassis, whose ports are on their line cards. ``poll`` is the
-    watchdog's polling interval, empty where its row ``GLOBAL`` has none, None where there is no such row or what
-    it says cannot be read. A ``fragment`` has neither ports nor the HWSKU they are of; it may say which buffer model
-    its rows are for. ``metadata_elsewhere``: it has no metadata at all.
+    watchdog's polling interval, empty if its row ``GLOBAL`` has none, None if there is no such row or its value cannot
+    be read. A ``fragment`` has neither ports nor the HWSKU of a device; it may state the buffer model that its rows are
+    for. ``metadata_elsewhere``: it has no metadata at all.
     """
 
     release: str | None
@@ -51,7 +51,7 @@ class ConstraintViolation(NamedTuple):
 
 
 def context_of(data: Data, release: str | None) -> RowContext:
-    """Return what constraints need to know of a file."""
+    """Return the context of a file for constraints."""
     own = _row(data, "DEVICE_METADATA", "localhost")
     poll = None
     if "GLOBAL" in _table(data, "PFC_WD"):
@@ -131,7 +131,7 @@ def _not_below_poll(row: Row, context: RowContext, *names: str) -> Iterator[Cons
 
 
 def _shown(text: str, time_ms: int) -> str:
-    """Return a timer as a message says it: the models read ``0200`` as decimal, orchagent as octal."""
+    """Return a timer as messages show it: the models read ``0200`` as decimal, orchagent as octal."""
     return f"{time_ms} ms" if text == str(time_ms) else f"{text!r}, {time_ms} ms to the models,"
 
 

@@ -1,8 +1,8 @@
-"""Whether a file conforms to SONiC's models: everything that they refuse in it, not only the first error.
+"""Whether a file conforms to SONiC's models: all violations in it, not only the first.
 
 Upstream stops at its first error, and an unknown field hides all others. Here every row is checked. Most rows of a
-file, and most rows of all files of a fabric, are identical: what was once found good is remembered for the process, so
-that a clean file costs little more than looking its rows up.
+file, and most rows of all files of a fabric, are identical: rows that were found valid are remembered for the process,
+so that a clean file costs little more than looking its rows up.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ _TEXT = frozenset({str})
 
 
 class SchemaViolation(NamedTuple):
-    """One thing that the models refuse, and the path to it in the file."""
+    """One violation of the models, and the path to it in the file."""
 
     path: tuple[str, ...]
     flaw: RowFlaw
 
     @property
     def table(self) -> str:
-        """The table it is in."""
+        """The table with the violation."""
         return self.path[0]
 
 
 class ValidationResult(NamedTuple):
-    """Everything that the models refuse, the tables that they do not know, and what was checked by."""
+    """All violations of the models, the tables that they do not define, and the context of the checks."""
 
     problems: tuple[SchemaViolation, ...]
     unknown_tables: tuple[str, ...]
@@ -57,7 +57,7 @@ class ValidationResult(NamedTuple):
 
 
 class _AcceptedRows:
-    """What has been found good of one table under one context: keys with the row they name, contents, fixed rows."""
+    """The valid rows of one table under one context: keys with the row they name, contents, fixed rows."""
 
     __slots__ = ("contents", "fixed", "keys", "schema", "shape", "target")
 
@@ -222,7 +222,7 @@ class _TableValidator:
         return wanted is not None and all(name in _rows(self.data, table) for _, (table, name) in wanted)
 
     def _is_identical(self, key: str, fields: Mapping[object, object]) -> bool:
-        """Return whether a row under a new key says what a good row said, as most rows of a file do."""
+        """Return whether a row under a new key has the contents of a valid row, as most rows of a file do."""
         shape, parts = self.accepted.shape, _parts(key)
         if shape is None or shape.checks or key in self.accepted.fixed or len(parts) != len(shape.key):
             return False

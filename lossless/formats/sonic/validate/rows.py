@@ -1,4 +1,4 @@
-"""One row against its shape: what SONiC's models refuse in its key and its fields, and which rows it must name."""
+"""One row against its schema: violations of SONiC's models in its key and its fields, and rows it must refer to."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ Kind = Literal["field", "value", "reference", "constraint", "missing", "key", "r
 
 
 class RowFlaw(NamedTuple):
-    """What is wrong with a row: where below it, and what it says, apart from the row itself.
+    """A violation in a row: its fields below the row, and the message without the row itself.
 
-    ``reference`` is the row that is named and absent, ``sure`` False where it depends on an unknown release.
+    ``reference`` is the row that is named and absent, ``sure`` False if the violation depends on an unknown release.
     """
 
     kind: Kind
@@ -39,14 +39,14 @@ class RowFlaw(NamedTuple):
 
 
 class RowResult(NamedTuple):
-    """What is wrong with the fields of a row, and each reference with the field that makes it."""
+    """The violations in the fields of a row, and each reference with its field."""
 
     flaws: tuple[RowFlaw, ...]
     references: tuple[tuple[str, Reference], ...]
 
 
 def check_fields(shape: RowSchema, fields: Mapping[object, object], context: RowContext) -> RowResult:
-    """Return what is wrong with the fields of a row, whatever its key."""
+    """Return the violations in the fields of a row, independent of its key."""
     flaws: list[RowFlaw] = []
     references: list[tuple[str, Reference]] = []
     checked = _entry if shape.entries else _field
@@ -63,7 +63,7 @@ def check_fields(shape: RowSchema, fields: Mapping[object, object], context: Row
 
 
 def check_key(shape: RowSchema, parts: tuple[str, ...]) -> Iterator[RowFlaw | Reference]:
-    """Yield what is wrong with the parts of a key, and which rows they name."""
+    """Yield the violations in the parts of a key, and the rows that they refer to."""
     for part, kind in zip(parts, shape.key, strict=True):
         named = kind.references(part)
         if named is None:
@@ -113,7 +113,7 @@ def _field(
 
 
 def _value(kind: ValueType, name: str, value: object, subject: str) -> Iterator[RowFlaw | Reference]:
-    """Yield what is wrong with a value, which messages introduce with ``subject``, or which rows it names."""
+    """Yield the violations of a value, which messages introduce with ``subject``, or the rows that it refers to."""
     value_texts = texts(value, kind.many)
     if value_texts is None:
         shape = "an object" if isinstance(value, dict) else "a list"
@@ -181,7 +181,7 @@ def _accepted(otherwise: OtherReleases | None, name: str, value: object) -> bool
 
 
 def _of_other(name: str, value: object, field: SchemaField, release: str | None) -> RowFlaw:
-    """Return what only other releases than the device's accept."""
+    """Return the violation of a value or field that only releases other than the device's accept."""
     assert field.otherwise is not None
     others = _span(field.otherwise.releases)
     if field.type is None:

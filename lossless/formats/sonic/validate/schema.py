@@ -1,8 +1,8 @@
-"""What SONiC's models accept in CONFIG_DB, release by release: ``profiles/sonic/schema.json``, made ready to check by.
+"""The CONFIG_DB schema of SONiC's models, release by release: ``profiles/sonic/schema.json``, prepared for checks.
 
-The facts are those of the models on master; where an older release is known to differ, the field carries what it
-accepts and which source proves it. A device tells its release by ``VERSIONS|DATABASE|VERSION``. Where it does not,
-only what every known release refuses is wrong.
+The facts are those of the models on master; if an older release is known to differ, the field has the type that this
+release accepts and the source that proves it. A device reports its release by ``VERSIONS|DATABASE|VERSION``. If it does
+not, a value is a violation only if every known release refuses it.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 Check = tuple[Any, ...]
-"""A constraint: the name of a function of :mod:`lossless.formats.sonic.validate.checks`, and what it is given."""
+"""A constraint: the name of a function of :mod:`lossless.formats.sonic.validate.checks`, and its arguments."""
 
 _KEYED_CHECKS = frozenset({"local_port", "telemetry_objects", "telemetry_counters"})
 
 
 class OtherReleases(NamedTuple):
-    """What other releases accept as a field: None where they do not know it."""
+    """The type of a field in other releases: None if they do not define it."""
 
     releases: tuple[str, ...]
     type: ValueType | None
@@ -33,7 +33,7 @@ class OtherReleases(NamedTuple):
 
 
 class SchemaField(NamedTuple):
-    """One field: what the release at hand accepts (None: it does not know the field), and what others do."""
+    """One field: its type in the given release (None: that release does not define the field), and in others."""
 
     type: ValueType | None
     required: bool
@@ -41,7 +41,7 @@ class SchemaField(NamedTuple):
 
 
 class RowSchema(NamedTuple):
-    """What rows of one kind look like: the parts of their key, and their fields or entries."""
+    """The schema of rows of one kind: the parts of their key, and their fields or entries."""
 
     key: tuple[ValueType, ...]
     fields: Mapping[str, SchemaField]
@@ -53,14 +53,14 @@ class RowSchema(NamedTuple):
 
     @property
     def keyed(self) -> bool:
-        """Whether what a row may hold depends on its key."""
+        """Whether the valid fields of a row depend on its key."""
         return any(check[0] in _KEYED_CHECKS for check in self.checks)
 
 
 class TableSchema(NamedTuple):
-    """How the rows of one table are checked: rows of fixed names, and rows by the number of parts of their key.
+    """The schema of one table: rows of fixed names, and rows by the number of parts of their key.
 
-    ``otherwise`` is None where the release knows the table; ``older_rows`` are fixed rows that it does not know.
+    ``otherwise`` is None if the release defines the table; ``older_rows`` are fixed rows that it does not define.
     """
 
     rows: Mapping[str, RowSchema]
@@ -133,7 +133,7 @@ def nearest_name(name: str, names: Iterable[str]) -> str | None:
 
 
 def _unknown_to(own: Schema, older: Mapping[str, Any] | None, release: str | None) -> OtherReleases | None:
-    """Return who else knows what a release does not, None where it does know it, or may."""
+    """Return the releases that define an element that the given release lacks, None if it has it, or may."""
     if older is None or release not in older["releases"]:
         return None
     return OtherReleases(_but(own, older["releases"]), None, own.sources[older["source"]])

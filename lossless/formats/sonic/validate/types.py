@@ -1,8 +1,8 @@
-"""Types of CONFIG_DB values: what SONiC's models accept as the value of a field or the part of a key.
+"""Types of CONFIG_DB values: the values that SONiC's models accept for a field or the part of a key.
 
-``profiles/sonic/schema.json`` writes a type as a line of words: ``uint32 100..5000``, ``enum drop forward``,
-``text 1..32``, ``ref PORT``, the name of one of its patterns, or several of them with ``|`` between, and
-``list of`` before them for a field that holds several values.
+``profiles/sonic/schema.json`` writes a type as a line of words: ``uint32 100..5000``, ``enum drop forward``, ``text
+1..32``, ``ref PORT``, the name of one of its patterns, or several of them with ``|`` between, and ``list of`` before
+them for a field that holds several values.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ class Alternative(NamedTuple):
 
 
 class ValueType:
-    """What a value may be; ``many`` where it is a list, or text with commas.
+    """The accepted values; ``many`` if the value is a list, or text with commas.
 
-    Texts that were found good are remembered, as many as are worth it: most fields have few values in a fabric.
+    Valid texts are remembered, up to a limit: most fields have few values in a fabric.
     """
 
     __slots__ = ("_good", "arms", "many")
@@ -62,12 +62,12 @@ class ValueType:
 
     @property
     def one(self) -> str:
-        """What a single value may be, as a message says it."""
+        """The accepted single values, as messages show them."""
         return " or ".join(arm.means for arm in self.arms)
 
     @property
     def means(self) -> str:
-        """What is allowed, as a message says it."""
+        """The accepted values, as messages show them."""
         return f"a list of {self.one}" if self.many else self.one
 
     @property

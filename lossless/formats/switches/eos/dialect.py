@@ -66,7 +66,7 @@ NOT_APPLICABLE = {
     "ECN004": _NO_HEADROOM,
     "ECN005": _NO_HEADROOM,
 }
-"""Rules of fabrics that cannot say anything of EOS, each with why."""
+"""Rules of fabrics that have no meaning for EOS, each with the reason."""
 _ECN = "random-detect ecn minimum-threshold 500 kbytes maximum-threshold 2000 kbytes max-mark-probability 10"
 WORDS = {
     "WD001": Words(
@@ -91,7 +91,7 @@ WORDS = {
     "CLS009": Words(help="write the DSCP of the class: qos map traffic-class 3 to dscp 26"),
     "CLS007": Words(help="map it to a lossy class of its own: qos map dscp 48 to traffic-class 6"),
 }
-"""What rules say, in the commands of EOS."""
+"""Words of rules' messages, in the commands of EOS."""
 
 
 def _document(text: str, file: str) -> Document:
@@ -128,10 +128,10 @@ def _read(document: Document, rdma_dscps: tuple[int, ...]) -> ReadSwitch:
 
 
 def _tunnels(document: Document) -> Iterator[Tunnel]:
-    """Yield the overlay: what its packets carry outside is known where lines copy DSCP and ECN from inside.
+    """Yield the overlay: the marks outside its packets are known if lines copy DSCP and ECN from inside.
 
-    Without them it comes from the traffic class, by a map of the platform. Source: Arista, EOS User Manual, "VXLAN DSCP
-    Mapping"; keys of eos_cli_config_gen of AVD.
+    Without them the marks come from the traffic class, by a map of the platform. Source: Arista, EOS User Manual,
+    "VXLAN DSCP Mapping"; keys of eos_cli_config_gen of AVD.
     """
     if isinstance(document, CommandDocument):
         for command in document.top:
@@ -168,7 +168,7 @@ _HEAD = re.compile(r"(?m)^! device: \S+ \((?:DCS-)?([^,]+), EOS")
 
 
 def _product(text: str) -> str:
-    """Return what the first lines of a running configuration say the switch is."""
+    """Return the product name in the first lines of a running configuration, empty if they have none."""
     head = _HEAD.search(text)
     return head[1] if head is not None else ""
 

@@ -1,4 +1,4 @@
-"""What EOS refuses, or takes and cannot mean. pyavd 6.4.0 validates none of it.
+"""Settings that EOS refuses, or accepts without the intended effect. pyavd 6.4.0 validates none of it.
 
 Ranges: timeout and recovery time 0.01 to 60 s, polling interval 0.005 to 30 s and at most half of the smaller of both
 (SongKou/songkou.github.io content/posts/arista-eos-roce-config.md @0c73d9a, quoting the manual of EOS; pyavd 6.4.0 has
@@ -101,7 +101,7 @@ def _paused_by_link(config: EosConfig) -> Iterator[RefusedSetting]:
 def _rewrites(config: EosConfig) -> Iterator[RefusedSetting]:
     """Yield maps that write DSCPs while rewriting is off, as it is without its line.
 
-    Most stand where classification is meant: a map of DSCPs has the words the other way round.
+    Most are attempts at classification: a map of DSCPs has the words the other way round.
     """
     if ("rewrites",) in config.switch or not config.complete:
         return

@@ -1,9 +1,9 @@
-"""The commands of a configuration session of EOS: what is set, then what goes.
+"""The commands of a configuration session of EOS: first the new settings, then the removals.
 
-A session copies the running configuration, takes commands, and is committed at once, with a timer that goes back by
+A session copies the running configuration, takes commands, and is committed at once, with a timer that rolls back by
 itself (Arista, User Manual, "Configure Session", arista.com/en/um-eos/eos-configure-session: ``commit timer``,
-``abort``, ``show session-config diffs``). A line is negated as it is printed; ``default`` gives a port
-its own value back, where ``no`` means that it trusts nothing.
+``abort``, ``show session-config diffs``). A line is negated as it is printed; ``default`` gives a port its own value
+back, where ``no`` means that it trusts no mark.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _OF_QUEUE = {
 
 
 def session(running: Document, wanted: Document) -> tuple[str, ...]:
-    """Return the commands by which a running configuration becomes what is wanted; ports that are not named stay.
+    """Return the commands that turn a running configuration into the wanted one; ports without a mention stay.
 
     Raises:
         InputError: a configuration is no text.
@@ -78,7 +78,7 @@ def _of_switch(key: Key) -> Iterator[str]:
 
 
 def _of_port(own: Settings, new: Settings, back: str) -> Iterator[str]:
-    """Yield what takes away the settings of a port or a profile that it no longer has."""
+    """Yield the commands that remove the settings of a port or a profile that it no longer has."""
     gone = {key: setting.value for key, setting in own.items() if key not in new}
     for key, value in gone.items():
         if key[0] == "no-drop" and value:

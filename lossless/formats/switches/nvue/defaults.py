@@ -1,7 +1,7 @@
-"""What NVUE has where nothing is set, and what ``qos roce`` implies by its mode.
+"""Defaults of NVUE for settings that are not set, and the settings that ``qos roce`` implies by its mode.
 
 Source: the guides of Cumulus Linux (CumulusNetworks/docs content/cumulus-linux-519/.../Quality-of-Service/_index.md
-@16b8323) and what ``nv show qos roce`` and ``nv config show`` print.
+@16b8323) and the output of ``nv show qos roce`` and ``nv config show``.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ NOT_APPLICABLE = {
     "WD012": _NO_ACTION,
     "WD013": _OWN_LIMITS,
 }
-"""Rules of fabrics that cannot say anything of NVUE, each with why."""
+"""Rules of fabrics that have no meaning for NVUE, each with the reason."""
 WORDS = {
     "WD001": Words(
         message="PFC is on, and no watchdog is on for the port",
@@ -96,7 +96,7 @@ WORDS = {
         help="nv set qos mapping default-global dscp 0 switch-priority 0, and PFC on other priorities"
     ),
 }
-"""What rules say, in the commands of NVUE."""
+"""Words of rules' messages, in the commands of NVUE."""
 _OF_CLASS = ("pfc", "mapping")
 """The profiles that decide whether a class is lossless."""
 

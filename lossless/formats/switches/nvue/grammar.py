@@ -18,16 +18,14 @@ if TYPE_CHECKING:
     from lossless.formats.switches.nvue.read.tree import Node
 
 Words = Union[dict[str, "Words"], frozenset[str], int, None]  # noqa: UP007 it names itself
-"""What may follow: words, each with what follows it (``*``: any name); one of some words; a number up to this one.
-
-None: what follows is not looked at.
-"""
+"""The words that may follow: each with its own followers (``*``: any name); one of some words; a number up to this one.
+None: any followers, unchecked."""
 
 _ANY = "*"
 _LAST, _PERCENT, _NUMBER = 7, 100, 10**12
 _SWITCHED = frozenset((*ON, *OFF))
 PROFILED = ("pfc", "mapping", "congestion-control", "egress-scheduler")
-"""What of a port is a profile, by its name."""
+"""The parts of a port that are profiles, referred to by name."""
 _TO_PRIORITY: Words = {_ANY: {"switch-priority": _LAST}}
 _CURVE: Words = {
     "ecn": _SWITCHED,
@@ -82,14 +80,14 @@ _OF_PORT: Words = {
 
 
 def unread(tree: Node) -> Iterator[str]:
-    """Yield what is said of QoS and not read here."""
+    """Yield the QoS settings that are not read here."""
     for path, _, words in _strays(tree):
         if not isinstance(words, int):
             yield f"{' '.join(path)!r} is not read"
 
 
 def impossible(tree: Node) -> Iterator[RefusedSetting]:
-    """Yield values that are no numbers, or larger than what NVUE takes."""
+    """Yield values that are no numbers, or larger than NVUE accepts."""
     for path, node, most in _strays(tree):
         if isinstance(most, int):
             takes = f"0 to {most}" if most < _NUMBER else "a number of twelve digits at most"
@@ -97,7 +95,7 @@ def impossible(tree: Node) -> Iterator[RefusedSetting]:
 
 
 def _strays(tree: Node) -> Iterator[tuple[tuple[str, ...], Node, Words]]:
-    """Yield what is not as the grammar has it: its path, its node, and what may stand there."""
+    """Yield the settings outside the grammar: path, node, and the words that are valid there."""
     qos, interfaces = tree.at("qos"), tree.at("interface")
     if qos is not None:
         yield from _below(qos, _QOS, ("qos",))

@@ -1,4 +1,4 @@
-"""What NVUE refuses, or takes and cannot mean."""
+"""Settings that NVUE refuses, or accepts without the intended effect."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""The commands by which NVUE gets another configuration: ``nv set`` for what is new, ``nv unset`` for what goes.
+"""The commands that give NVUE another configuration: ``nv set`` for new settings, ``nv unset`` for removed ones.
 
 Commands make a pending revision, ``nv config diff`` shows it, and ``nv config apply`` brings all of it in; with
-``--confirm`` it goes back by itself unless ``nv config confirm`` follows (NVIDIA, Cumulus Linux guides, "NVIDIA User
-Experience - NVUE", "Configuration Management Commands"). ``nv unset`` removes what the same ``nv set`` made (NVUE
-reference, "QoS").
+``--confirm`` it rolls back by itself unless ``nv config confirm`` follows (NVIDIA, Cumulus Linux guides, "NVIDIA User
+Experience - NVUE", "Configuration Management Commands"). ``nv unset`` removes the setting that the same ``nv set`` made
+(NVUE reference, "QoS").
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
 
 _PROFILED = ("mapping", "pfc", "congestion-control", "egress-scheduler")
 _OWN = ("roce", "traffic-pool", *_PROFILED, "egress-queue-mapping", "pfc-watchdog")
-"""What of QoS is written; all else beside it stays."""
+"""The parts of QoS that are written; all others stay."""
 _ADAPTIVE = "adaptive-routing"
 _LISTS = frozenset({("pfc", "switch-priority"), ("traffic-pool", "switch-priority")})
 """Kinds of profiles, each with a word of theirs that several values may follow."""
 
 
 def session(running: Document, wanted: Document) -> tuple[str, ...]:
-    """Return the commands by which a running configuration becomes what is wanted; ports that are not named stay."""
+    """Return the commands that turn a running configuration into the wanted one; ports without a mention stay."""
     before, after = tree_of(running), tree_of(wanted)
     unset = (f"nv unset {' '.join(path)}" for path in _gone(before, after))
     return (*commands(_new(before, after)), *unset)
 
 
 def _new(before: Node | None, after: Node) -> dict[str, Any]:
-    """Return what a tree has beyond another, as data."""
+    """Return the settings that a tree has and another lacks, as data."""
     new: dict[str, Any] = {}
     for word, node in after.below.items():
         old = before.below.get(word) if before is not None else None

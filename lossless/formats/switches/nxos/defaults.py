@@ -1,4 +1,4 @@
-"""What NX-OS has where no line stands.
+"""Defaults of NX-OS for settings without a line.
 
 Sources: Cisco, NX-API REST SDK guide of Nexus 3000 and 9000 9.3(x), "Configuring Priority Flow Control" (the modes),
 and configurations of batfish/batfish @cba1873 with ``show running-config all``; Cisco-NX-OS-device.yang 9.3(1) of
@@ -13,6 +13,6 @@ PFC_MODE = "auto"
 CLASS_MTU_BYTES = 1500
 """The MTU of a class of the network-qos policy."""
 UNCLASSIFIED = 0
-"""The qos-group of what no class matches, or a class matches that sets none."""
+"""The qos-group of packets that match no class, or a class that sets none."""
 FCOE_CLASS, FCOE_GROUP, FCOE_PRIORITY = "class-fcoe", 1, 3
 """The class of FCoE, which the Ethertype leads to and no mark."""

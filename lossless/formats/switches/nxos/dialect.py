@@ -73,7 +73,7 @@ NOT_APPLICABLE = {
     "WD012": "the watchdog has no action to choose",
     "WD013": _NO_TIMERS,
 }
-"""Rules of fabrics that cannot say anything of NX-OS, each with why."""
+"""Rules of fabrics that have no meaning for NX-OS, each with the reason."""
 _ECN = (
     "random-detect minimum-threshold 150 kbytes maximum-threshold 3000 kbytes drop-probability 7 weight 0 ecn"
 )
@@ -113,7 +113,7 @@ WORDS = {
     "SCH001": Words(help="raise its bandwidth remaining percent; vendors publish 50 % for RDMA"),
     "SCH004": Words(help="bandwidth remaining percent 50, instead of priority level 1"),
 }
-"""What rules say, in the commands of NX-OS."""
+"""Words of rules' messages, in the commands of NX-OS."""
 
 
 def _read(document: Document, rdma_dscps: tuple[int, ...]) -> ReadSwitch:
@@ -234,9 +234,9 @@ def _silent(config: NxosConfig, reader: NxosSwitch) -> Iterator[tuple[str, Origi
 
 
 def _intended(config: NxosConfig, reader: NxosSwitch) -> Iterator[IntendedLossless]:
-    """Yield a class whose pause stands in a class that is not there: its qos-group says which traffic is meant.
+    """Yield each class that is paused in a policy but not defined: its qos-group shows the intended traffic.
 
-    That is the group of a queuing class of its name, else the one that the paused CoS leads to. Where ECN stands in
+    That is the group of a queuing class of its name, else the one that the paused CoS leads to. If ECN is configured in
     that class too, it has no effect for the same reason.
     """
     bound = reader.policy_of({}, NETWORK_QOS, "")

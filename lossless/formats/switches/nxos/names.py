@@ -1,7 +1,7 @@
-"""Classes and policies that NX-OS has without a definition, and what a class of a policy stands for.
+"""Classes and policies that NX-OS has without a definition, and the qos-group of a policy's class.
 
-Source: class names of Nexus 9000 in the configurations of microsoft/AzureStack_Network_Switch_Config_Generator
-@51524fa (``c-8q-nq3``, ``c-out-8q-q3``), and of batfish/batfish @cba1873 (``c-out-q-default`` with its qos-group).
+Source: class names of Nexus 9000 in the configurations of microsoft/AzureStack_Network_Switch_Config_Generator @51524fa
+(``c-8q-nq3``, ``c-out-8q-q3``), and of batfish/batfish @cba1873 (``c-out-q-default`` with its qos-group).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def exists(config: NxosConfig, kind: str, name: str) -> bool:
 
 
 def qos_group(config: NxosConfig, kind: str, name: str) -> int | None:
-    """Return the qos-group of a class of a network-qos or queuing policy; None where no name and no line says it."""
+    """Return the qos-group of a class of a network-qos or queuing policy; None if neither name nor line gives it."""
     if not exists(config, kind, name):
         return None
     if is_built_in(kind, name):

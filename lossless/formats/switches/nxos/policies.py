@@ -1,7 +1,7 @@
-"""What the policies of NX-OS say and cannot mean: buffers, MTUs, shares, curves.
+"""Settings in NX-OS policies without the intended effect: buffers, MTUs, shares, curves.
 
-Headroom: what is under way when a pause is sent is at least one frame of the largest class, which the pause waits for,
-and one of its own class at the other end (IEEE 802.1Q-2022, annex on the buffer requirements of PFC).
+Headroom: the bytes under way when a pause is sent are at least one frame of the largest class, which the pause waits
+for, and one of its own class at the other end (IEEE 802.1Q-2022, annex on the buffer requirements of PFC).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LARGEST_ROCE_BYTES = 4096
 
 
 def policy_refusals(config: NxosConfig, reader: NxosSwitch) -> Iterator[RefusedSetting]:
-    """Yield what policies say that cannot be, or means something else than it says."""
+    """Yield settings of policies that are invalid, or have another effect than their words suggest."""
     for group, no_drop in reader.no_drop.items():
         yield from _without_traffic(config, group, no_drop)
         yield from _smaller_frames(reader, no_drop)
@@ -82,7 +82,7 @@ def _smaller_frames(reader: NxosSwitch, no_drop: NoDrop) -> Iterator[RefusedSett
 
 
 def default_mtus(reader: NxosSwitch) -> Iterator[str]:
-    """Yield the no-drop classes without an MTU where no class has a larger one, and so no other line tells."""
+    """Yield the no-drop classes without an MTU, if no class has a larger one and so no other finding exists."""
     mtus = _mtus(reader)
     for no_drop in reader.no_drop.values():
         if mtus[no_drop.name] == max(mtus.values()) <= _LARGEST_ROCE_BYTES:
@@ -126,7 +126,7 @@ def _buffer(config: NxosConfig, reader: NxosSwitch, cls: str, settings: Settings
 
 
 def _in_flight_bytes(config: NxosConfig, reader: NxosSwitch, cls: str) -> int:
-    """Return what two frames take: the largest of any class, and the largest of the class that is paused."""
+    """Return the size of two frames: the largest of any class, and the largest of the class that is paused."""
     mtus = _mtus(reader)
     groups = {qos_group(config, NETWORK, name): mtu for name, mtu in mtus.items()}
     group = next((g for kind in (QUEUING, NETWORK) if (g := qos_group(config, kind, cls)) is not None), None)
@@ -191,7 +191,7 @@ class _Shares:
         }
 
     def refusals(self) -> Iterator[RefusedSetting]:
-        """Yield what the shares of the policy cannot mean."""
+        """Yield the shares of the policy that are invalid."""
         over = [
             (words, total)
             for key, words in _SHARES.items()

@@ -1,4 +1,4 @@
-"""What NX-OS refuses, or takes and cannot mean: of ports and of the switch. Of policies see :mod:`.policies`.
+"""Settings of ports and of the switch that NX-OS refuses, or accepts without the intended effect; see :mod:`.policies`.
 
 Sources: Cisco-NX-OS-device.yang 9.3(1) of ydk-models-cisco-nx-os 9.3.1 (``disableAction``, ``overrideInterface``) and
 the configurations that :mod:`lossless.formats.switches.nxos.read.grammar` names.
@@ -26,7 +26,7 @@ _MODES = {
     "auto": "PFC runs only if the DCBX of the peer agrees",
     "off": "what it classifies as lossless is dropped there under congestion",
 }
-"""What the modes of PFC mean that do not turn it on."""
+"""The effects of the modes of PFC that do not turn it on."""
 _VALUES = (
     "qos-groups, CoS and queues are 0 to 7, DSCPs 0 to 63, shares and probabilities 0 to 100 %, priority levels "
     "1 to 8, the MTU of a class 576 to 9,216, buffers 5,000 B and more"
@@ -52,7 +52,7 @@ def refusals(config: NxosConfig, reader: NxosSwitch) -> Iterator[RefusedSetting]
 
 
 class _PortRefusals:
-    """The settings of the ports that are not shut down, with what they have of profiles and port channels."""
+    """The settings of the ports that are not shut down, including those of profiles and port channels."""
 
     def __init__(self, config: NxosConfig, reader: NxosSwitch) -> None:
         self._config = config
@@ -177,7 +177,8 @@ def _gathered(
 ) -> Iterator[tuple[str, Origin, tuple[str, ...]]]:
     """Yield ports in words, their line and their names: ports of one value as one, those of a port profile apart.
 
-    What a profile says is said once for its ports. Where they are not ``apart``, its line is the one to show.
+    The setting of a profile is reported once for all its ports. With ``apart`` False, the profile's line is the one to
+    show.
     """
     profiles = {s.origin for s in lines.values() if str(s.origin.path[:1]).startswith("('port-profile ")}
     same = grouped(

@@ -1,10 +1,10 @@
-"""The commands by which NX-OS gets another configuration: what it cannot have beside it, what is set, then what goes.
+"""The commands that give NX-OS another configuration: removals that block additions, additions, other removals.
 
-NX-OS takes commands one after another. A checkpoint before them is what ``rollback running-config checkpoint`` goes
-back to, as a whole or not at all by default (Cisco, Nexus 9000 Series NX-OS System Management Configuration Guide,
-"Configuring Rollback": ``atomic``). What a queue has no longer goes before what it gets: shares of all queues are
-limited together. A DSCP is matched by its new class before the old one lets go of it; each DSCP of a class map is an
-object of its own (``Dscp-list``, Cisco-NX-OS-device.yang 9.3(1)), so that one goes without the others.
+NX-OS takes commands one after another. A checkpoint before them is the target of ``rollback running-config
+checkpoint``, as a whole or not at all by default (Cisco, Nexus 9000 Series NX-OS System Management Configuration Guide,
+"Configuring Rollback": ``atomic``). Settings that a queue loses are removed before it gets new ones: shares of all
+queues are limited together. A DSCP is matched by its new class before the old one loses it; each DSCP of a class map is
+an object of its own (``Dscp-list``, Cisco-NX-OS-device.yang 9.3(1)), so that one is removed without the others.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _OF_QUEUE = {
 
 
 def session(running: Document, wanted: Document) -> tuple[str, ...]:
-    """Return the commands by which a running configuration becomes what is wanted; ports that are not named stay.
+    """Return the commands that turn a running configuration into the wanted one; ports without a mention stay.
 
     Raises:
         InputError: a configuration is no text.
@@ -47,7 +47,7 @@ def session(running: Document, wanted: Document) -> tuple[str, ...]:
 
 
 def _in_the_way(before: NxosConfig, after: NxosConfig) -> Iterator[str]:
-    """Yield what queues have no longer, of policies that stay."""
+    """Yield the commands that remove settings which queues lose, in policies that stay."""
     for (kind, name), policy in before.policies.items():
         new = after.policies.get((kind, name))
         for cls, own in policy.below.items() if kind == QUEUING and new is not None else ():
@@ -79,7 +79,7 @@ def _gone(before: NxosConfig, after: NxosConfig) -> Iterator[str]:
 
 
 def _matches(own: Settings, new: Settings | None) -> Iterator[str]:
-    """Yield what takes away marks that a class map no longer matches; those that stay are not touched."""
+    """Yield the commands that remove marks which a class map no longer matches; the others stay untouched."""
     for word in ("dscp", "cos") if new is not None else ():
         gone = sorted(int(key[1]) for key in own if key[0] == word and new is not None and key not in new)
         if gone:
@@ -100,7 +100,7 @@ def _of_port(own: Settings, new: Settings) -> Iterator[str]:
 
 
 def _of_policy(name: Name, before: NxosConfig, after: NxosConfig) -> Iterator[str]:
-    """Yield what takes away classes of a policy, and pauses of them; a pause that stays is stated after it."""
+    """Yield the commands that remove classes of a policy, and their pauses; a pause that stays is stated after it."""
     kind, opening = name[0], _policy(*name)
     old, new = before.policies[name], after.policies[name]
     for cls, own in old.below.items():
@@ -116,7 +116,7 @@ def _of_policy(name: Name, before: NxosConfig, after: NxosConfig) -> Iterator[st
 
 
 def _unused(before: NxosConfig, after: NxosConfig) -> Iterator[str]:
-    """Yield what removes policies and class maps that nothing is bound to any more."""
+    """Yield the commands that remove policies and class maps without a binding."""
     elsewhere = [own for port, own in before.ports.items() if port not in after.ports]
     blocks = (*elsewhere, *before.profiles.values())
     kept = {

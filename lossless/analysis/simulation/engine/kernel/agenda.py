@@ -1,10 +1,10 @@
-"""The agenda: when each thing that can happen happens next, and which is first.
+"""The agenda: the next time of every event, and the earliest of them.
 
-Everything that can happen has a slot: first the arrivals over each link, then what each link's transmitter is told by
-PFC, then each transmitter's turn to send, then what is rare. A tree over the slots holds in each node the earliest of
-its four children, so that the root is what happens next, and setting a slot costs one walk to the root, without a
-branch. A time and its slot are one number, so that at the same instant the lower slot goes first and runs repeat
-exactly.
+Every kind of event has a slot: first the arrivals over each link, then the PFC frames that take effect at each link's
+transmitter, then each transmitter's turn to send, then rare events. A tree over the slots keeps in each node the
+earliest of its four children, so that the root is the next event, and setting a slot costs one walk to the root,
+without a branch. A time and its slot are one number, so that at the same instant the lower slot goes first and runs
+repeat exactly.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @kernel
 def plan(w: World, slot: int, at_ps: int) -> None:
-    """Set when the thing of a slot happens next."""
+    """Set the time of the next event of a slot."""
     node = (1 << w.bits) + slot
     value = NEVER if at_ps >= NEVER >> w.bits else (at_ps << w.bits) | slot
     w.agenda[np.uint64(node)] = value
@@ -34,7 +34,7 @@ def plan(w: World, slot: int, at_ps: int) -> None:
 
 @kernel
 def plan_also(w: World, slot: int, at_ps: int) -> None:
-    """Set when the thing of a slot happens next that is not the one happening now: few nodes above it change."""
+    """Set the next time of a slot other than the current one; few nodes above it change."""
     node = (1 << w.bits) + slot
     value = NEVER if at_ps >= NEVER >> w.bits else (at_ps << w.bits) | slot
     w.agenda[np.uint64(node)] = value
@@ -59,7 +59,7 @@ def least_beside(w: World, node: int) -> int:
 
 @kernel
 def planned(w: World, slot: int) -> int:
-    """Return when the thing of a slot happens next."""
+    """Return the time of the next event of a slot."""
     value = w.agenda[np.uint64((1 << w.bits) + slot)]
     return NEVER if value == NEVER else value >> w.bits
 
@@ -91,7 +91,7 @@ def turn_by(w: World, link: int, at_ps: int) -> None:
 
 @kernel
 def rewind_by(w: World, flow: Any, at_ps: int) -> None:
-    """Let a flow go back to what its receiver lacks, at a time."""
+    """Plan the rewind of a flow to the first packet that its receiver misses, at a time."""
     link = w.links[np.uint64(flow.first_link)]
     flow.rewind_at = at_ps
     link.rewind_at = min(link.rewind_at, at_ps)
@@ -100,7 +100,7 @@ def rewind_by(w: World, flow: Any, at_ps: int) -> None:
 
 @kernel
 def miss(w: World, flow: Any, at_ps: int) -> None:
-    """A frame of a flow without a window is lost at a time: its sender goes back by itself, unless it is told to."""
+    """Record the loss of a frame of a flow without a window; its sender rewinds after a timeout if no NACK comes."""
     if flow.sender < 0 and flow.timeout_ps and at_ps + flow.timeout_ps < flow.rewind_at:
         flow.timer_at = at_ps + flow.timeout_ps
         rewind_by(w, flow, flow.timer_at)

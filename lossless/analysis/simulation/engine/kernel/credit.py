@@ -1,7 +1,8 @@
 """Receivers that give credit to their senders, one after another (RCCC).
 
-A packet says how much credit its sender asks for. Senders that ask wait in one list, in the order of their requests;
-those that have all they asked for wait in another, and get more once nobody asks: for what may have been trimmed.
+A packet carries the credit that its sender requests. Senders with open requests wait in one list, in the order of their
+requests; senders with all requested credit wait in another, and receive more once no request is open, to replace
+trimmed packets.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ def remove_first(w: World, puller: Any, which: int) -> int:
 
 @outlined
 def pull(w: World, which: int) -> None:
-    """Give credit to the next sender that asks for it, else to one that may need more, for what was trimmed."""
+    """Give credit to the next sender with an open request, else to one that may have trimmed packets to resend."""
     puller = w.pullers[np.uint64(which)]
     _hear(w, puller)
     given = -1
@@ -108,7 +109,7 @@ def pull(w: World, which: int) -> None:
 
 @kernel
 def _give_asked(w: World, puller: Any, number: int) -> int:
-    """Give a sender what it asks for, one credit at most; return the bytes, -1 where its flow is done."""
+    """Give a sender its requested credit, one unit of credit at most; return the bytes, -1 if its flow is done."""
     sender = w.senders[np.uint64(number)]
     if w.flows[np.uint64(sender.flow)].done_at >= 0:
         return -1

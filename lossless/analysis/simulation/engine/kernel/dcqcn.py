@@ -1,7 +1,7 @@
 """DCQCN (Zhu et al., SIGCOMM 2015) as ConnectX has it: notification point and reaction point of one flow.
 
-The reaction point's timers cost no events: whatever they would have done is caught up with, in its order, when the
-flow next starts a frame. A CNP takes effect when it arrives.
+The reaction point's timers cost no events: their effects are applied later, in order, when the flow next starts a
+frame. A CNP takes effect when it arrives.
 """
 
 from __future__ import annotations
@@ -142,8 +142,8 @@ def _cut(point: Any, params: Any) -> None:
 def next_start(w: World, number: int, wire_bytes: int, now: int) -> int:
     """Return when a flow's next frame may start, after one that starts ``now``.
 
-    With the pacing lock that is one frame at the present rate later, come what may. Without it the wait is looked at
-    again whenever the rate rises.
+    With the pacing lock that is one frame later at the current rate, whether or not the rate changes meanwhile. Without
+    the lock the wait is computed again whenever the rate rises.
     """
     point, params = w.points[np.uint64(number)], w.params[np.uint64(w.flows[number].dcqcn)]
     react(now, point, params, w.cnps, number)

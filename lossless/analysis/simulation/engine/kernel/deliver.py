@@ -1,7 +1,7 @@
 """The receiving host: order, acknowledgment, congestion notification.
 
-A receiver that keeps up needs no event of its own: what its answer will be is known when the last switch begins to
-send. Frames out of order are answered by a NACK, and the sender resends from the missing frame (RoCE's go-back-N).
+A receiver that keeps up needs no event of its own: its answer is known when the last switch begins to send. Frames out
+of order are answered by a NACK, and the sender resends from the missing frame (RoCE's go-back-N).
 """
 
 from __future__ import annotations

@@ -122,9 +122,9 @@ def hold(w: World, at: int, number: int) -> None:
 
 @outlined
 def let_go(w: World, at: int) -> None:
-    """Take a frame out of its queue, and mark it, that counts there until it has gone: once it has.
+    """Remove a sent frame from its queue, and mark it, in queues that count a frame until its last bit has gone.
 
-    Where the port falls idle nobody comes by at that very moment; there is nothing left to mark it by then.
+    A port that becomes idle has no event at that instant; its queue then has nothing left to mark.
     """
     link = w.links[np.uint64(at)]
     if link.busy_until > w.clock.now:
@@ -181,7 +181,7 @@ def forward(w: World, at: int) -> None:
 
 @kernel
 def mark(w: World, queue: Any, frame: Any) -> None:
-    """Mark a frame that leaves a queue (ECN), by what remains in it."""
+    """Mark a frame that leaves a queue (ECN), by the bytes that remain in the queue."""
     if frame.marked & 3 or not congested(w, queue):
         return
     frame.marked |= 1

@@ -88,7 +88,7 @@ def _take_trimmed(w: World, at: int, onward: int, number: int) -> int:
 
 @kernel
 def cells(wire_bytes: int, cell_bytes: int) -> int:
-    """Return what a frame takes of memory: whole cells."""
+    """Return the memory that a frame occupies, in bytes of whole cells."""
     return wire_bytes if cell_bytes == 1 else (wire_bytes + cell_bytes - 1) // cell_bytes * cell_bytes
 
 

@@ -1,10 +1,10 @@
-"""The memory unit of a switch: who may enter, and what a group may still take.
+"""The memory unit of a switch: admission of frames, and the threshold of each priority group.
 
-A priority group holds frames up to its threshold T, which falls as the shared pool fills (Choudhury and Hahne
-1998). What it has reserved comes on top where the unit says so, as packet counts of switches show (docs/validation.md);
-in the simulator it counts within. Above that, frames are charged to its headroom, the arriving one first, and go on
-being so until the headroom is empty again; what leaves is taken from the headroom first. Semantics of SONiC's buffer
-model as the packet-level simulator ns-3.39 has it (inet-tub/ns3-datacenter @6ddb4a4).
+A priority group holds frames up to its threshold T, which falls as the shared pool fills (Choudhury and Hahne 1998).
+Its reserved bytes are added to T if the unit is configured so, as packet counts of switches show (docs/validation.md);
+in ns-3 they count within T. Above that, frames are charged to its headroom, the arriving one first, and every further
+frame is, until the headroom is empty again; departing frames are taken from the headroom first. Semantics of SONiC's
+buffer model as the packet-level simulator ns-3.39 has it (inet-tub/ns3-datacenter @6ddb4a4).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from lossless.analysis.simulation.engine.compiled import kernel
 
 @kernel
 def threshold(unit: Any, group: Any) -> float:
-    """Return T in bytes: alpha times what the pool has left, or a static threshold as far as the pool goes."""
+    """Return T in bytes: alpha times the free part of the shared pool, or a static threshold limited by the pool."""
     # Only what is shared counts as used: not what is charged to headroom, nor what groups have reserved.
     left = unit.shared_bytes - (unit.used - unit.headroom_used - unit.reserved_used)
     if group.static_bytes >= 0:
@@ -27,7 +27,7 @@ def threshold(unit: Any, group: Any) -> float:
 
 @kernel
 def xoff(unit: Any, group: Any) -> float:
-    """Return what a group may hold without headroom: T, and on top of that what it has reserved, or not."""
+    """Return the most bytes that a group holds without headroom: T, plus its reserved bytes if they are apart."""
     return threshold(unit, group) + (group.reserved_bytes if unit.reserved_apart else 0)
 
 
@@ -48,7 +48,7 @@ def fits(unit: Any, group: Any, held_bytes: int) -> bool:
 
 @kernel
 def charge(unit: Any, group: Any, held_bytes: int) -> int:
-    """Count a frame in: as reserved as far as that goes, then as shared; return what the group holds."""
+    """Count a frame in: as reserved up to that limit, then as shared; return the bytes in the group."""
     before = group.bytes
     after = before + held_bytes
     group.bytes = after
@@ -106,7 +106,7 @@ def _discharge(unit: Any, group: Any, held_bytes: int) -> None:
 
 @kernel
 def wants_pause(group: Any) -> bool:
-    """Return whether a group asks its peer to pause: it has begun to use headroom."""
+    """Return whether a group has to pause its peer: it uses headroom, and its peer is not paused yet."""
     return group.headroom_used > 0 and not group.paused
 
 

@@ -1,7 +1,7 @@
-"""What a sender with a window learns: news, which its receiver sends in short frames, before data.
+"""News of a sender with a window: ACKs, losses and credit, which its receiver sends in short frames, ahead of data.
 
-Where the path back carries data, each of them is a frame of its own (ACK flows); elsewhere they take the path's time
-without queues. One ring per flow holds what has arrived, and what takes that time, in the order of their times; the
+If the path back carries data, each of them is a frame of its own (ACK flows); otherwise they take the path's delay
+without queues. One ring per flow holds the news that have arrived and those under way, in the order of their times; the
 sender takes them when it next looks for something to send.
 """
 
@@ -44,7 +44,7 @@ def tell(w: World, number: int, kind: int, frame: Any, arrives_at: int) -> None:
 
 @kernel
 def is_last_copy(w: World, frame: Any, packet: int) -> bool:
-    """Return whether a frame may be the copy of a packet that was sent last: later copies are not told apart."""
+    """Return whether a frame may be the last copy of a packet that was sent; later copies have the same marks."""
     return bool(frame.marked & AGAIN) == bool(w.packets[np.uint64(packet)] & RESENT)
 
 
@@ -92,7 +92,7 @@ def hand_over(w: World, acks: Any, psn: int, arrives_at: int) -> None:
 
 @kernel
 def travel_place(sender: Any, number: int) -> int:
-    """Return where the news of an ACK stand while it is on its way."""
+    """Return the index of the news of an ACK that is under way."""
     return int(sender.first_news + sender.depth + number % sender.depth)
 
 
@@ -129,7 +129,7 @@ def room(w: World, sender: Any, at: int) -> int:
 
 @kernel
 def ring_place(sender: Any, entry: int) -> int:
-    """Return where the n-th entry of a ring stands."""
+    """Return the index of the n-th entry of a ring."""
     return int(sender.first_news + (sender.head + entry) % sender.depth)
 
 

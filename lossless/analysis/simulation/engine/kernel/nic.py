@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @kernel
 def take_turn(w: World, at: int) -> None:
-    """Let the transmitter of a NIC look at what it has to send."""
+    """Run the transmitter of a NIC: send its next frame, or plan it."""
     if w.links[np.uint64(at)].foreseen:
         look_again(w, at)
     else:
@@ -99,7 +99,7 @@ def _found_none_waiting(w: World, link: Any, number: int) -> bool:
 
 @kernel
 def rewound(w: World, link: Any) -> int:
-    """Let the flows of a NIC go back that are told to by now; return when the next is."""
+    """Rewind the flows of a NIC that are due by now; return the time of the next rewind."""
     if link.rewind_at > w.clock.now:
         return int(link.rewind_at)
     link.rewind_at = NEVER
@@ -189,7 +189,7 @@ def send_foreseen(w: World, at: int) -> int:
 
 @kernel
 def foresee(w: World, at: int, from_ps: int) -> None:
-    """Set what a NIC sends next, from a time on, and when: nothing but PFC or a NACK can change it."""
+    """Set the next frame that a NIC sends from a given time on, and its time: only PFC or a NACK can change it."""
     link = w.links[np.uint64(at)]
     link.sends_at = link.next_arrives_at = NEVER
     number, sends_at = next_flow(w, link, from_ps)

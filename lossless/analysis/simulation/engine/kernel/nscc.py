@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.engine.kernel.world import World
 
 SCALED_BYTES, SCALED_PS = 150_000.0, 12_000_000.0
-"""What the bandwidth-delay product and the target are scaled by."""
+"""The bandwidth-delay product and the target delay at which the gains of NSCC are unscaled."""
 PROPORTIONAL, FAIR, ETA, FAST = 4.0, 5.0, 0.15, 0.25
 GAMMA, LEAST_FACTOR = 0.8, 0.5
 """How much of the delay above the target a cut takes, and the least part of the window that it leaves."""
@@ -42,13 +42,13 @@ def largest(sender: Any, window: Any) -> float:
 
 @kernel
 def most_credit_bytes(window: Any) -> float:
-    """Return the most credit that is asked for at once: a window of the longest path, whatever round trips are seen."""
+    """Return the most credit that a sender requests at once: a window of the longest path, not of measured delays."""
     return float(window.bdps * window.line_bytes_per_ps * window.base_rtt_ps)
 
 
 @kernel
 def target_ps(window: Any) -> float:
-    """Return the queueing delay that a sender aims at: of the longest path, whatever round trips it has seen."""
+    """Return the target queueing delay of a sender: a part of the longest path's round trip, not of measured ones."""
     return float(window.target * window.base_rtt_ps)
 
 
@@ -112,7 +112,7 @@ def _by_quadrant(w: World, flow: Any, sender: Any, window: Any, news: Any, delay
 
 @kernel
 def _raise(flow: Any, sender: Any, acked: int, delay_ps: int, target: float, scale: float) -> None:
-    """Raise the window in proportion to what the delay is below its target; fast where there is none for long."""
+    """Raise the window in proportion to how far the delay is below its target; fast after a long time without delay."""
     sender.fast = sender.fast + acked if delay_ps < NO_DELAY_PS else 0
     if sender.fast > sender.cwnd:
         sender.cwnd += FAST * scale * acked
@@ -134,7 +134,7 @@ def _cut(w: World, sender: Any, target: float) -> None:
 
 @kernel
 def _adjust(w: World, flow: Any, sender: Any, window: Any) -> None:
-    """Apply what increases have come together, and a little more once in a base round trip."""
+    """Apply the accumulated increases to the window, and a small constant increase once in a base round trip."""
     due = w.clock.now - sender.adjusted_at >= window.base_rtt_ps
     if not due and sender.counted <= ADJUSTED_FRAMES * (flow.mtu_bytes + flow.overhead_bytes):
         return
@@ -156,9 +156,10 @@ def _bound(flow: Any, sender: Any, window: Any) -> None:
 def adapts_or_ignores(
     w: World, flow: Any, sender: Any, window: Any, congested: bool, triggered: bool
 ) -> bool:
-    """Set the window to what has arrived of late, after a loss or a long delay, if that is little.
+    """Set the window to the bytes that arrived recently, after a loss or a long delay, if those are few.
 
-    For as many bytes as were in flight then, losses and marks do not count. Return whether either is so.
+    For as many bytes as were then in flight, losses and marks are ignored. Return whether the window was set or the
+    signal is ignored.
     """
     done = sender.ignored < sender.ignores and congested
     if not done and w.clock.now > sender.adapts_at:

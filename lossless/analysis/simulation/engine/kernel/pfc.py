@@ -1,4 +1,4 @@
-"""Priority-based flow control (IEEE 802.1Qbb): a group asks, the transmitter at the other end obeys later.
+"""Priority-based flow control (IEEE 802.1Qbb): a group requests a pause, the transmitter at the other end obeys later.
 
 A PFC frame goes before all data, but not before the end of the frame being sent; then it travels the cable, and the
 peer reacts. A pause is a state that holds until it is lifted (a sender that refreshes its quanta).

@@ -1,6 +1,7 @@
-"""What is rare has an entry of its own, so that a run without it need not wait until it is compiled.
+"""The entry point for rare events, apart so that a run without them need not wait for its compilation.
 
-That is: receive buffers that have drained, NICs that begin or end to pause their switch, watchdogs, the recorder.
+Rare events are: receive buffers that have drained, NICs that begin or end to pause their switch, watchdogs, the
+recorder.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ def attend(
     fans: Any, flowlets: Any, packets: Any, sent: Any, asked: Any, senders: Any, news: Any, windows: Any,
     pullers: Any, classes: int, bits: int,
 ) -> None:  # fmt: skip
-    """Let the one rare thing happen that is next."""
+    """Run the next event, which is a rare one."""
     w = World(
         clock[0], agenda, frames, links, queues, groups, units, flows, points, params, cnps, paths, receivers, holds,
         probes, samples, routes, fans, flowlets, packets, sent, asked, senders, news, windows, pullers,
@@ -37,7 +38,7 @@ def attend(
 
 @kernel
 def seldom(w: World, slot: int) -> None:
-    """What has a slot after the links: receivers, holds, watchdogs, the recorder."""
+    """Run the event of a slot after those of the links: a receiver, a hold, a watchdog or the recorder."""
     which = slot - 3 * len(w.links) - len(w.pullers)
     if which < len(w.receivers):
         recover(w, which)

@@ -1,4 +1,4 @@
-"""What is looked at from outside while time passes: samples for pictures."""
+"""Samples of probes while time passes: the data of pictures."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 QUEUE_BYTES, GROUP_BYTES, GROUP_THRESHOLD, GROUP_HEADROOM, UNIT_BYTES, RATE, PAUSED_PS, DELIVERED_BYTES = (
     range(8)
 )
-"""What a probe looks at; its index is that of a queue, a group, a unit or a flow."""
+"""Kinds of probes; a probe's index is that of a queue, a group, a unit or a flow."""
 
 
 @kernel
 def sample(w: World) -> None:
-    """Record what every probe sees now."""
+    """Record the current value of every probe."""
     for column in range(len(w.probes)):
         w.samples[w.clock.samples, column] = seen(w, w.probes[column].kind, w.probes[column].index)
     w.clock.samples += 1
@@ -27,9 +27,9 @@ def sample(w: World) -> None:
 
 @kernel
 def seen(w: World, kind: int, index: int) -> float:
-    """Return what a probe sees: bytes, bits per second, or for how long a transmitter has been paused in all.
+    """Return the value of a probe: bytes, bits per second, or the total time for which a transmitter has been paused.
 
-    A rate is that of the flow's last frame: DCQCN's timers are caught up with when the next one starts.
+    A rate is that of the flow's last frame: DCQCN's timers are applied when the next one starts.
     """
     if kind == QUEUE_BYTES:
         return float(w.queues[index].bytes)

@@ -1,4 +1,4 @@
-"""The clock of the simulation: take what happens next, let it happen."""
+"""The clock of the simulation: take the next event from the agenda, run it."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from lossless.analysis.simulation.engine.kernel.world import World
 from lossless.analysis.simulation.engine.records import NEVER
 
 DONE, HORIZON, PAUSED, GROW, RARE = 0, 1, 2, 3, 4
-"""Why a run returned: nothing is left to happen, the horizon, its share of events, it needs more frames, or what
-happens next is rare (:mod:`lossless.analysis.simulation.engine.kernel.rare`)."""
+"""Reasons for which a run returns: no event is left, the horizon, its share of events, it needs more frames, or the
+next event is rare (:mod:`lossless.analysis.simulation.engine.kernel.rare`)."""
 SPARE_FRAMES = 64
 """A step takes fewer frames than this, and one more for each queue: a watchdog that lets all peers go."""
 
@@ -39,7 +39,7 @@ def run(
     fans: Any, flowlets: Any, packets: Any, sent: Any, asked: Any, senders: Any, news: Any, windows: Any,
     pullers: Any, classes: int, bits: int, until: int, events: int,
 ) -> int:  # fmt: skip
-    """Let up to ``events`` things happen, none after ``until`` (ps); return why it stopped."""
+    """Run up to ``events`` events, none after ``until`` (ps); return why the run stopped."""
     # An entry takes the arrays one by one: a named tuple from Python costs numba a third more a call (1.2 us, as was
     # measured), and a run with rare events makes two calls for each of them. All functions below take the one World.
     w = World(
@@ -71,7 +71,7 @@ def run(
 
 @kernel
 def happen(w: World, slot: int) -> None:
-    """Let the thing of a slot happen."""
+    """Run the event of a slot."""
     links = len(w.links)
     sender = -1
     if slot < links:
@@ -100,7 +100,7 @@ def end_of_wire(w: World, at: int) -> int:
 
 @kernel
 def next_arrival(w: World, at: int) -> int:
-    """Return the frame that has arrived at the end of link ``at``: off the wire, else what its NIC sent since."""
+    """Return the frame that has arrived at the end of link ``at``: the first on the wire, else its NIC's next frame."""
     link = w.links[np.uint64(at)]
     if link.wire_head >= 0:
         return take_off_wire(w, at)

@@ -1,4 +1,4 @@
-"""A receiver that takes packets in any order, and what it tells a sender with a window."""
+"""A receiver that takes packets in any order, and the news that it sends to a sender with a window."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @outlined
 def receive_any(w: World, number: int, arrives_at: int) -> bool:
-    """Take a packet whatever its place; return whether to go back, as it is too far ahead of the one that is due."""
+    """Receive a packet out of order; return whether the sender must go back, as the packet is too far ahead."""
     frame = w.frames[np.uint64(number)]
     flow = w.flows[np.uint64(frame.flow)]
     if flow.sender >= 0 and w.senders[np.uint64(flow.sender)].puller >= 0:
@@ -70,9 +70,9 @@ def _is_there(w: World, flow: Any) -> bool:
 
 @kernel
 def _answer(w: World, frame: Any, flow: Any, arrives_at: int, is_new: bool) -> None:
-    """Send an ACK where enough has come, or the packet was marked, asks for one, is the first or a repetition.
+    """Send an ACK after enough bytes, or for a packet that is marked, requests an ACK, is the first or is a repetition.
 
-    What asks for one before its turn gets another when no earlier packet lacks any more.
+    A packet that requests an ACK before its turn gets another one when no earlier packet is missing.
     """
     sender = w.senders[np.uint64(flow.sender)]
     due = frame.marked or not sender.heard or not is_new

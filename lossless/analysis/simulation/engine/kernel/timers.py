@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.engine.kernel.world import World
 
 RECEIVED, LOST, ACKED, RESENT = 1, 2, 4, 8
-"""Bits of a packet: its receiver has it; its sender is to send it again; an ACK tells of it; it was sent again."""
+"""Bits of a packet: its receiver has it; its sender is to send it again; an ACK covers it; it was sent again."""
 
 
 @kernel
@@ -47,14 +47,14 @@ def stop_timer(w: World, sender: Any, place: int) -> None:
 
 @kernel
 def hold_back(w: World, sender: Any, place: int) -> None:
-    """A receiver has a packet that no ACK tells of yet."""
+    """Add a received packet to those that no ACK covers yet."""
     w.sent[np.uint64(place)].held_before = sender.last_held
     sender.last_held = place
 
 
 @kernel
 def acknowledge_held(w: World, sender: Any) -> None:
-    """An ACK tells of all that a receiver has: their timers stop."""
+    """Mark all received packets as covered by an ACK, and stop their timers."""
     place = sender.last_held
     while place >= 0:
         w.packets[np.uint64(place)] |= ACKED

@@ -29,7 +29,7 @@ NEARLY_ALL = 0.99
 
 @outlined
 def poll(w: World, which: int) -> None:
-    """Look at every queue of a switch that is watched, and let it send what it now may."""
+    """Check every watched queue of a switch, and let its ports send."""
     unit = w.units[which]
     for at in range(unit.first_link, unit.first_link + unit.links):
         for priority in range(w.classes):
@@ -58,7 +58,7 @@ def look(w: World, which: int, at: int, priority: int) -> None:
 
 @kernel
 def charge(unit: Any) -> int:
-    """Return what a window counts against the detection time."""
+    """Return the time that one polling interval counts against the detection time."""
     return min(unit.poll_ps, unit.detection_ps - 1) if unit.predicate == BROADCOM else unit.poll_ps
 
 
@@ -75,7 +75,7 @@ def looks_stormed(unit: Any, queue: Any, now: int) -> bool:
 
 @kernel
 def _act(w: World, which: int, at: int, priority: int) -> None:
-    """Stop a queue: drop what it holds and will get, or send it in spite of the pause, or only say so."""
+    """Apply the watchdog's action to a queue: drop its frames, forward them in spite of the pause, or only count it."""
     unit, queue = w.units[which], w.queues[at * w.classes + priority]
     queue.storms += 1
     w.clock.storms += 1

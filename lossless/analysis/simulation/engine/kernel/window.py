@@ -1,4 +1,4 @@
-"""A sender with a congestion window: what it sends next, and what it learns."""
+"""A sender with a congestion window: the choice of its next packet, and its reaction to news."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _timer(w: World, sender: Any) -> int:
 
 @kernel
 def _time_out(w: World, flow: Any, sender: Any) -> None:
-    """Send what nobody answered in time again: what was lost, waits in a queue, or was received without an ACK."""
+    """Resend packets whose timers ran out: they are lost, wait in a queue, or were received without an ACK."""
     while _timer(w, sender) <= w.clock.now:
         packet = sender.first_sent - flow.first_packet
         time_out(w, flow, sender, size_of(flow, packet * flow.mtu_bytes))
@@ -126,7 +126,7 @@ def _take_news(w: World, flow: Any, sender: Any) -> None:
 
 @kernel
 def _send_again(w: World, flow: Any, sender: Any, packet: int) -> None:
-    """Put a packet among those to be sent again, unless it is one of them or an ACK tells of it."""
+    """Add a packet to those to be sent again, unless it is one of them already or an ACK covers it."""
     place = np.uint64(flow.first_packet + packet)
     stop_timer(w, sender, flow.first_packet + packet)
     if not w.packets[place] & (LOST | ACKED):
@@ -185,9 +185,9 @@ def _may_go_on(flow: Any, sender: Any) -> bool:
 
 @kernel
 def _asks(w: World, flow: Any, sender: Any) -> int:
-    """Return the credit that a sender asks for in all: for what it has left to send, a window at most.
+    """Return the total credit that a sender requests: for its remaining bytes, a window at most.
 
-    It is asked for and given in units of 256 bytes.
+    Credit is requested and given in units of 256 bytes.
     """
     window = w.windows[np.uint64(sender.window)]
     left = flow.size_bytes - sender.new_psn

@@ -6,10 +6,11 @@ from typing import Any, NamedTuple
 
 
 class World(NamedTuple):
-    """The state of a simulated fabric: see ``engine.records`` for what each array holds.
+    """The state of a simulated fabric; ``engine.records`` documents the fields of each array.
 
     Indexes are made unsigned where they are used: of a signed one the compiled code would test each time whether it
-    counts from the end. ``classes`` is how many a link has, ``bits`` how many bits of an agenda entry are its slot.
+    counts from the end. ``classes`` is the number of classes of a link, ``bits`` how many bits of an agenda entry are
+    its slot.
     """
 
     clock: Any

@@ -1,8 +1,8 @@
 """A switch of the model to the structured configuration of AVD (``eos_cli_config_gen`` of pyavd 6.4.0).
 
-Maps are written in full, since EOS has a map of its own where none stands: DSCP 0-7 goes to traffic class 1 there.
-Ports that are configured identically share a QoS profile. The queues are those of unicast: switches of Broadcom's
-Trident and Tomahawk, all that profiles know under EOS, have them apart from multicast.
+Maps are written in full, since EOS has defaults for missing entries: DSCP 0-7 goes to traffic class 1 there. Ports that
+are configured identically share a QoS profile. The queues are those of unicast: switches of Broadcom's Trident and
+Tomahawk, the only ones with profiles under EOS, have them apart from multicast.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from lossless.model.fabric.qos import Curve, IndexMap, PortQos, Queue, Watchdog
 
 _ACTIONS = {"drop": "drop", "errdisable": "errdisable", "alert": "notify-only"}
-"""What a watchdog does to a queue, in the words of EOS; older releases could forward too (no-drop)."""
+"""The actions of a watchdog in the words of EOS; older releases could forward too (no-drop)."""
 _UNITS = ((1_000_000, "mbytes"), (1000, "kbytes"), (1, "bytes"))
 _FIXED = 7
 """Traffic class 7 has queue 7, and no command for it."""
 
 
 def structured(switch: Switch) -> dict[str, Any]:
-    """Return the structured configuration of a switch: QoS alone, without what its own provisioning sets."""
+    """Return the structured configuration of a switch: QoS alone, without settings of its own provisioning."""
     ports = sorted(
         (port for port in switch.ports if port.placed and port.qos), key=lambda port: natural_key(port.name)
     )
@@ -44,7 +44,7 @@ def structured(switch: Switch) -> dict[str, Any]:
 
 
 def _stated(data: dict[str, Any]) -> dict[str, Any]:
-    """Return data without what nothing is stated for."""
+    """Return data without empty and None values."""
     kept = {key: _stated(value) if isinstance(value, dict) else value for key, value in data.items()}
     return {key: value for key, value in kept.items() if value is not None and value not in ({}, [])}
 
@@ -97,7 +97,7 @@ def _seconds(time_ms: int | None) -> str | None:
 
 
 def _named(blocks: list[tuple[Port, dict[str, Any]]]) -> dict[str, dict[str, Any]]:
-    """Return the profiles that ports need, by names that say what they are for."""
+    """Return the profiles that ports need, by names that describe their use."""
     distinct: list[dict[str, Any]] = []
     for _, block in blocks:
         if block not in distinct:

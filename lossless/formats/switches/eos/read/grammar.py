@@ -1,6 +1,6 @@
-"""What the commands of EOS say: each makes settings, by the first pattern that fits it.
+"""The commands of EOS as settings: each command makes settings by the first pattern that fits it.
 
-Grammar: what pyavd 6.4.0 renders, and SongKou/songkou.github.io content/posts/arista-eos-roce-config.md @0c73d9a;
+Grammar: the output of pyavd 6.4.0, and SongKou/songkou.github.io content/posts/arista-eos-roce-config.md @0c73d9a;
 forms of older releases (``priority-flow-control mode on``, ``no random-detect ecn``) as running switches print them.
 """
 
@@ -54,7 +54,7 @@ def apply(
 
 
 def _take_back(settings: Settings, text: str, patterns: Patterns, prefix: Key) -> bool:
-    """Remove what a command with ``no`` or ``default`` before it has set; return whether it has a meaning here."""
+    """Remove the settings that a command with ``no`` or ``default`` negates; return whether a pattern fits it."""
     negation = _NEGATION.match(text)
     if negation is None:
         return False
@@ -133,7 +133,7 @@ def _drop_curve(match: re.Match[str]) -> Made:
 
 
 def _each(key: str, most: int, names: Mapping[str, int] | None = None) -> Callable[[re.Match[str]], Made]:
-    """Return what makes a setting of each number of a list."""
+    """Return a function that makes a setting of each number of a list."""
 
     def made(match: re.Match[str]) -> Made:
         numbers = indexes(match[1], most, names)
@@ -327,9 +327,9 @@ _WRONG = tuple(
         (r"qos profile ", "service-profile with the name of the profile"),
     )
 )
-"""Lines that public texts have and EOS has not, each with what is meant."""
+"""Lines that public texts have and EOS has not, each with the intended command."""
 
 
 def meant_by(text: str) -> str:
-    """Return what is meant by a line that EOS does not have, empty where that is not known."""
+    """Return the intended command for a line that EOS does not have, empty if it is unknown."""
     return next((meant for pattern, meant in _WRONG if pattern.match(text)), "")

@@ -11,18 +11,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 BYTES = {"bytes": 1, "kbytes": 1000, "mbytes": 1_000_000}
-"""What the units of thresholds stand for; ``segments`` are of a size that depends on the chip."""
+"""Bytes per unit of thresholds; the size of ``segments`` depends on the chip."""
 _SPEED = re.compile(r"(?:forced |auto )?([0-9]{1,4})(gfull|ghalf|g-[0-9]|g|full|half)", re.IGNORECASE)
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-"
 
 
 def milliseconds(text: str) -> int | None:
-    """Return a time that is written in seconds, ``0.20``; None for what is none."""
+    """Return a time written in seconds, ``0.20``, in ms; None for an invalid number."""
     return round(float(text) * 1000) if re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", text) else None
 
 
 def threshold_bytes(amount: str, unit: str) -> int | None:
-    """Return a threshold in bytes, None where its unit says no bytes."""
+    """Return a threshold in bytes, None if its unit has no fixed size in bytes."""
     return int(amount) * BYTES[unit] if unit in BYTES else None
 
 

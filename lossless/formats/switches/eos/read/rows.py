@@ -1,16 +1,16 @@
-"""What an EOS configuration says of QoS, in whichever form it is written: settings by key, each with its place.
+"""QoS settings of an EOS configuration, independent of the form of its text: settings by key, each with its place.
 
-Keys are tuples. Of a switch: ``("hostname",)``, ``("dscp", 26)`` and ``("cos", 3)`` (the traffic class),
-``("tx-queue", 3)`` (the queue of a traffic class), ``("rewrite", "dscp", 3)``, ``("rewrites",)`` (they are on),
-``("watchdog", "timeout")`` and the other timers (ms), ``("watchdog", "action")``, ``("watchdog", "override")`` (the
-action instead of all others), ``("all-off",)``, ``("ports",)`` (what they are without a line: routed or access),
-``("mtu",)`` (of routed ports without a line). Of an interface or a profile: ``("trust",)`` (dscp, cos or none),
-``("pfc",)``, ``("no-drop", 3)``, ``("watchdog",)``, ``("watchdog", "timeout")`` and so on, ``("profile",)``,
-``("policy",)`` (its input policy), ``("flowcontrol", "send")``, ``("ecn",)`` (of all queues), ``("mtu",)``,
-``("speed",)`` (b/s), ``("up",)``, ``("routed",)``, ``("switched",)``, ``("trunk",)``, ``("tagged",)`` and
-``("native",)`` (VLANs), ``("lag",)``, and of its queues ``("queue", 3, "strict")``, ``("queue", 3, "percent")``,
-``("queue", 3, "guaranteed")``, ``("queue", 3, "ecn")``, ``("queue", 3, "drop")`` (a curve that drops),
-``("queue", 3, "shape")``, and ``("shape",)`` of the whole port.
+Keys are tuples. Of a switch: ``("hostname",)``, ``("dscp", 26)`` and ``("cos", 3)`` (the traffic class), ``("tx-queue",
+3)`` (the queue of a traffic class), ``("rewrite", "dscp", 3)``, ``("rewrites",)`` (they are on), ``("watchdog",
+"timeout")`` and the other timers (ms), ``("watchdog", "action")``, ``("watchdog", "override")`` (the action instead of
+all others), ``("all-off",)``, ``("ports",)`` (what they are without a line: routed or access), ``("mtu",)`` (of routed
+ports without a line). Of an interface or a profile: ``("trust",)`` (dscp, cos or none), ``("pfc",)``, ``("no-drop",
+3)``, ``("watchdog",)``, ``("watchdog", "timeout")`` and so on, ``("profile",)``, ``("policy",)`` (its input policy),
+``("flowcontrol", "send")``, ``("ecn",)`` (of all queues), ``("mtu",)``, ``("speed",)`` (b/s), ``("up",)``,
+``("routed",)``, ``("switched",)``, ``("trunk",)``, ``("tagged",)`` and ``("native",)`` (VLANs), ``("lag",)``, and of
+its queues ``("queue", 3, "strict")``, ``("queue", 3, "percent")``, ``("queue", 3, "guaranteed")``, ``("queue", 3,
+"ecn")``, ``("queue", 3, "drop")`` (a curve that drops), ``("queue", 3, "shape")``, and ``("shape",)`` of the whole
+port.
 
 Of a class map: ``("dscp", 26)``, ``("cos", 3)``, ``("access-list", name)``, ``("other",)``. Of a class of a policy map:
 ``("traffic-class",)``.
@@ -29,7 +29,7 @@ Key = tuple[str | int, ...]
 
 
 class Setting(NamedTuple):
-    """What a key is set to, and where."""
+    """The value of a key, and its place."""
 
     value: Any
     origin: Origin
@@ -53,7 +53,7 @@ SHARED = frozenset(
 )
 """The settings of a port that its QoS depends on."""
 _OF_CHANNEL = SHARED | {"trunk", "tagged", "native", "mtu"}
-"""What the members of a port channel have of it."""
+"""The settings that members of a port channel take from it."""
 
 
 class EcnThresholds(NamedTuple):
@@ -72,12 +72,10 @@ class EosConfig:
     """One switch. ``switch``, ``profiles`` and ``interfaces`` are its settings, the latter two by name.
 
     ``class_maps`` are by name, and ``policies`` the classes of each in the order in which they are matched.
-    ``access_lists`` have the DSCPs that they permit, None where they look at something else.
-
-    ``complete`` is False where defaults are printed too, and so
-    what is not printed stands elsewhere. ``impossible`` are commands with values that
-    cannot be, ``refused`` those that are not known to EOS, each with what is meant, ``unread`` lines about QoS that
-    have no meaning known here.
+    ``access_lists`` have the DSCPs that they permit, None if they match on another field. ``complete`` is False if the
+    text prints defaults too, so that a missing line is not a default. ``impossible`` are commands with invalid values,
+    ``refused`` those that EOS does not have, each with the intended command, ``unread`` lines about QoS without a known
+    meaning.
     """
 
     __slots__ = (
@@ -122,5 +120,5 @@ class EosConfig:
 
     @property
     def whole(self) -> bool:
-        """Whether the text is that of a switch, which it names: what has no line in it has its default."""
+        """Whether the text is the whole configuration of a named switch: a missing line then means the default."""
         return self.complete and ("hostname",) in self.switch

@@ -1,4 +1,4 @@
-"""``show running-config`` of EOS to settings: which command stands in which mode."""
+"""``show running-config`` of EOS to settings: commands by the mode that they are in."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def _apply(
 
 
 _ONLY_QOS = (CLASS_MAP, CLASS)
-"""Every command of these modes, and of that of a queue, is about QoS."""
+"""Modes whose commands, like those of a queue's mode, are all about QoS."""
 
 
 def _origin(config: EosConfig, command: Command) -> Origin:
@@ -202,14 +202,14 @@ _OTHER_MAPS = re.compile(
     r"|policy-map(?! type (?:quality-of-service|qos|pbr|copp|control-plane|tx-queue) ))\b",
     re.MULTILINE,
 )
-"""Commands of other systems. Maps of classes and policies EOS has too, of other types (pyavd 6.4.0 renders them)."""
+"""Commands of other systems. EOS also has maps of classes and policies, of other types (pyavd 6.4.0 renders them)."""
 _OWN = re.compile(
     r"^! device: .*EOS-|^!RANCID-CONTENT-TYPE: arista|^qos map (?:dscp|cos) [0-9][0-9 ,-]*(?: to)? traffic-class "
     r"|^qos profile \S+[ \t\r]*$"
     r"|^policy-map type quality-of-service |^[ \t]*(?:uc-|mc-)tx-queue [0-9]",
     re.MULTILINE,
 )
-"""Commands that decide, whatever maps a text has beside them."""
+"""Commands that identify EOS even if a text has maps of other types too."""
 _TELLING = re.compile(
     r"^qos map |^transceiver qsfp |^platform (?:trident|sand) |^qos random-detect ecn "
     r"|^[ \t]*(?:tx-queue [0-9]|service-profile |random-detect ecn |set traffic-class [0-7]"

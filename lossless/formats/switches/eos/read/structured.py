@@ -1,7 +1,7 @@
 """AVD's structured configuration (``eos_cli_config_gen`` of pyavd 6.4.0) to settings.
 
-Each value is read as the command that AVD renders it to, so that one grammar says what it may be; a value that makes no
-command of EOS is unread.
+Each value is read as the command that AVD renders it to, so that one grammar defines the valid values; a value that
+makes no command of EOS is unread.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def _at(data: Any, *keys: str) -> Any:
 
 
 def _items(data: Any, key: str) -> Iterator[tuple[int, Any]]:
-    """Yield the items of a list with their numbers; what is no list has none."""
+    """Yield the items of a list with their numbers; none if the value is no list."""
     items = data.get(key) if isinstance(data, dict) else None
     return enumerate(items if isinstance(items, list) else ())
 
@@ -119,14 +119,14 @@ def _named(data: Mapping[Any, Any], key: str) -> Iterator[tuple[str, Mapping[str
 
 
 def _line(data: Any, path: Path, words: str) -> Iterator[Line]:
-    """Yield the command of a value, where one is stated; ``{}`` in it stands for the value."""
+    """Yield the command of a value, if there is one; ``{}`` in it is the placeholder of the value."""
     value = data.get(path[-1]) if isinstance(data, dict) else None
     if value is not None:
         yield words.format(" ".join(str(value).split())), path
 
 
 def _switched(data: Any, path: Path, on: str, off: str) -> Iterator[Line]:
-    """Yield the command of a value that is on or off, or what it is where it is neither."""
+    """Yield the command of a value that is on or off; any other value becomes an argument of the command."""
     value = data.get(path[-1]) if isinstance(data, dict) else None
     if value is not None:
         yield (

@@ -1,6 +1,6 @@
-"""What an input policy of EOS makes of marks: the traffic class of each DSCP and CoS, before a port's trust does.
+"""Classification by an input policy of EOS: the traffic class of each DSCP and CoS, ahead of a port's trust.
 
-Classes are matched in their order; a packet that none of them takes, or whose class sets nothing, has the class that
+Classes are matched in their order; a packet that matches none of them, or whose class sets nothing, has the class that
 the trust of the port gives it.
 """
 
@@ -25,7 +25,7 @@ def names_marks(config: EosConfig, policy: str) -> bool:
 def classified(config: EosConfig, policy: str, key: str, trusted: IndexMap) -> IndexMap:
     """Return the map of a mark (``dscp`` or ``cos``) at a port with an input policy.
 
-    What a class matches for another reason is not known: then only marks that classes name are.
+    If a class matches on another field, the result is unknown except for marks that classes name.
     """
     targets: dict[int, int | None] = {}
     rest: int | None = None

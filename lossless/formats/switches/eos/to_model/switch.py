@@ -1,4 +1,4 @@
-"""Settings of an EOS switch to the fabric model. What the text leaves out has EOS's own default, or is unknown.
+"""Settings of an EOS switch to the fabric model. A setting without a line has EOS's default, or is unknown.
 
 EOS has no priority groups that are configured: the chip gives a class headroom once a priority of it is no-drop, and
 computes how much (SongKou/songkou.github.io content/posts/arista-eos-roce-config.md @0c73d9a). Its defaults are those
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 _OFF = Curve(False, False, None, None, None)
 _ACTIONS = {"drop": "drop", "no-drop": "forward", "errdisable": "errdisable", "notify-only": "alert"}
-"""What a watchdog does to a queue, in the words of the model."""
+"""The actions of a watchdog, in the words of the model."""
 
 
 class SwitchReader:
@@ -77,7 +77,7 @@ class SwitchReader:
     # --- maps ---
 
     def _map(self, key: str, size: int, each: int) -> IndexMap:
-        """Return a classification map: what is written, then EOS's own."""
+        """Return a classification map: the configured entries, else EOS's defaults."""
         written = {number: self._config.switch.get((key, number)) for number in range(size)}
         default = [
             CLASS_OF_COS[number // each] if self._config.complete else UNREADABLE for number in range(size)
@@ -153,7 +153,7 @@ class SwitchReader:
                     yield Shaper(name, queue, setting.value.bps, setting.value.percent, setting.origin)
 
     def trust_of(self, name: str) -> str:
-        """Return what an interface reads: dscp, pcp or none."""
+        """Return the mark that an interface trusts: dscp, pcp or none."""
         return {"cos": "pcp"}.get(trust := self._trust(self.settings_of(name)), trust)
 
     def settings_of(self, name: str) -> Settings:
@@ -201,7 +201,7 @@ class SwitchReader:
         )
 
     def _read_marks(self, policy: str, trust: str) -> tuple[IndexMap | None, IndexMap | None]:
-        """Return the maps of DSCPs and of CoS that a port reads: what its policy sets, then what it trusts."""
+        """Return the maps of DSCPs and of CoS at a port: those of its policy, then those of its trust."""
         dscp = self._dscp_to_tc if trust == "dscp" else None
         cos = self._cos_to_tc if trust == "cos" else None
         if not policy:
@@ -215,7 +215,7 @@ class SwitchReader:
         return by_dscp if dscp is not None or by_dscp.targets != untrusted else None, by_cos
 
     def _by_class(self, target_of: Callable[[int], int | None]) -> IndexMap:
-        """Return what a map gives the traffic class of each priority on the wire."""
+        """Return the map of priorities on the wire to the targets of their traffic classes."""
         classes = self._cos_to_tc.targets
         targets = tuple(tc if tc in (None, UNREADABLE) else target_of(tc) for tc in classes)
         return IndexMap("cos", targets, self._file, self._cos_to_tc.origins)
@@ -289,7 +289,7 @@ def _scheduler(number: int, settings: Settings, origin: Origin) -> Scheduler | N
 
 
 def _wred(number: int, settings: Settings) -> Wred | None:
-    """Return the curve of a queue: what marks, beside which one that drops is for packets without ECN."""
+    """Return the curve of a queue: the one that marks; beside it a curve that drops is for packets without ECN."""
     ecn = settings.get(("queue", number, "ecn")) or settings.get(("ecn",))
     marks = ecn is not None and ecn.value is not None
     stated = ecn if marks else settings.get(("queue", number, "drop"))

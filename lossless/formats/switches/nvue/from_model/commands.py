@@ -32,7 +32,7 @@ def _paths(data: dict[str, Any], before: str) -> Iterator[tuple[str, ...]]:
 
 
 def _together(data: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield names with what is below them; those with the same below them are one list."""
+    """Yield names with their subtrees; names with equal subtrees are one list."""
     groups: list[tuple[list[str], Any]] = []
     for name in sorted(data, key=natural_key):
         own = next((names for names, value in groups if value == data[name]), None)

@@ -1,9 +1,9 @@
 """A switch of the model to the tree of NVUE, as of Cumulus Linux 5.15 (``state enabled``).
 
-Where every port pauses switch priority 3 alone, the tree builds on ``qos roce``, and states all that the intent does:
-maps, shares, curves and cable lengths. Otherwise PFC profiles and the pools of lossless traffic are stated by
-themselves, 50 % of the memory each, as ``qos roce`` divides it (CumulusNetworks/docs
-content/cumulus-linux-519/.../Quality-of-Service/_index.md @16b8323). What most ports have stands in ``default-global``.
+If every port pauses switch priority 3 alone, the tree builds on ``qos roce``, and has all settings of the intent: maps,
+shares, curves and cable lengths. Otherwise PFC profiles and the pools of lossless traffic are set directly, 50 % of the
+memory each, as ``qos roce`` divides it (CumulusNetworks/docs content/cumulus-linux-519/.../Quality-of-Service/_index.md
+@16b8323). The settings of most ports are in ``default-global``.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ GLOBAL = "default-global"
 _OF_ROCE = (3,)
 _HALF = 50
 _ADAPTIVE: Tree = {"adaptive-routing": {"state": "enabled"}}
-"""What turns adaptive routing on, for the switch and for each port of an ECMP route (NVIDIA, NVUE reference, "Adaptive
-Routing"; before Cumulus Linux 5.15 ``enable on``)."""
+"""The setting that turns adaptive routing on, for the switch and for each port of an ECMP route (NVIDIA, NVUE
+reference, "Adaptive Routing"; before Cumulus Linux 5.15 ``enable on``)."""
 _KINDS = ("mapping", "pfc", "congestion-control", "egress-scheduler")
-"""What of the QoS of ports may differ from port to port."""
+"""The parts of the QoS of ports that may differ from port to port."""
 
 
 def tree(switch: Switch) -> Tree:
-    """Return the settings of a switch: QoS and adaptive routing, without what its own provisioning sets."""
+    """Return the settings of a switch: QoS and adaptive routing, without settings of its own provisioning."""
     ports = sorted(
         (port for port in switch.ports if port.placed and port.qos), key=lambda p: natural_key(p.name)
     )
@@ -51,7 +51,7 @@ def tree(switch: Switch) -> Tree:
 
 
 def _stated(data: Tree) -> Tree:
-    """Return a tree without what nothing is stated below; an entry of a list has nothing below it."""
+    """Return a tree without empty subtrees; an entry of a list has none by nature, and stays."""
     kept = {
         key: _stated(value) if isinstance(value, dict) and value else value for key, value in data.items()
     }
@@ -61,7 +61,7 @@ def _stated(data: Tree) -> Tree:
 
 
 class _Profiles:
-    """What ports have of one kind, each distinct one by its name."""
+    """The distinct settings of one kind that ports have, each by its name."""
 
     def __init__(self, kind: str, ports: list[Port], *, roce: bool) -> None:
         self._shape = _SHAPES[kind]

@@ -1,8 +1,8 @@
 """NVUE configurations as one tree, whether they are ``nv set`` commands or the YAML of ``nv config``.
 
-In both a setting is a path of words: ``qos pfc my_profile tx enable``. A node is what may follow a word; the last word
-of a path is its value. ``nv set`` takes lists and ranges where YAML has several keys (``swp1-4,swp6``), and they become
-those keys.
+In both a setting is a path of words: ``qos pfc my_profile tx enable``. A node has the words that may follow a word; the
+last word of a path is its value. ``nv set`` takes lists and ranges where YAML has several keys (``swp1-4,swp6``), and
+they become those keys.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ LISTED = frozenset({"interface", "traffic-class", "switch-priority", "dscp", "pc
 _RANGE = re.compile(r"(.*?)([0-9]{1,4})-(?:([A-Za-z]+)(?=[0-9]))?([0-9]{1,4})((?:s[0-9-]+)?)")
 _MOST = 4096
 _BEFORE = r"[ \t]*(?:(?:[\w.-]+@[\w.-]+:[\w.:~/-]*[$#]|\$)[ \t]*)?(?:sudo )?"
-"""What guides and shells have before a command: ``cumulus@leaf1:mgmt:~$``. A ``#`` alone begins a comment."""
+"""The prompt before a command in guides and shells: ``cumulus@leaf1:mgmt:~$``. A ``#`` alone begins a comment."""
 _COMMAND = re.compile(rf"{_BEFORE}nv (set|unset) (.+?)\s*(?:#.*)?")
 
 
 class Node:
-    """What follows a word: the words that may come next, in the order in which they were set last, and its place."""
+    """A word in a path: the words below it, in the order in which they were set last, and its place."""
 
     __slots__ = ("below", "origin", "removed")
 
@@ -41,7 +41,7 @@ class Node:
         self.removed = False
 
     def all(self, *words: str) -> Mapping[str, Node]:
-        """Return what follows a path, by its words."""
+        """Return the nodes below a path, by their words."""
         node = self.at(*words)
         return node.below if node is not None else {}
 
@@ -53,7 +53,7 @@ class Node:
         return node
 
     def says(self, *words: str) -> bool:
-        """Return whether a path is set, or taken away: by itself, or with what it belongs to."""
+        """Return whether a path is set or removed: by itself, or as part of a removed subtree."""
         node: Node | None = self
         for word in words:
             if node is None or node.removed:
@@ -62,7 +62,7 @@ class Node:
         return node is not None
 
     def value(self, *words: str) -> str | None:
-        """Return the value of a path, that which was set last; None where nothing was."""
+        """Return the value of a path that was set last; None if none was set."""
         node = self.at(*words)
         return next(reversed(node.below), None) if node is not None else None
 
@@ -80,7 +80,7 @@ class Node:
 
 
 def read_commands(text: str, file: str) -> Document:
-    """Return the document of ``nv set`` commands: a path of it is the command that it stands for."""
+    """Return the document of ``nv set`` commands: a path of it is the command that it represents."""
     lines: dict[Path, int] = {}
     data: dict[Any, Any] = {}
     whole = ""
@@ -119,7 +119,7 @@ def tree_of_commands(document: Document) -> Node:
 
 
 def _paths(words: Sequence[str]) -> list[list[str]]:
-    """Return the paths that a command with lists stands for."""
+    """Return the paths of a command with lists."""
     paths: list[list[str]] = [[]]
     for before, word in zip(["", *words], words, strict=False):
         names = list(listed_names(word)) if before in LISTED else [word]
@@ -128,7 +128,7 @@ def _paths(words: Sequence[str]) -> list[list[str]]:
 
 
 def listed_names(text: str) -> Iterator[str]:
-    """Yield what a list names: ``swp1-2s0-1`` are four lanes, and ``swp6-9,28`` five ports: the word stands once."""
+    """Yield the names of a list: ``swp1-2s0-1`` are four lanes, and ``swp6-9,28`` five ports with one prefix."""
     kind = ""
     for written in text.split(","):
         part = kind + written if written[:1].isdecimal() else written

@@ -1,7 +1,7 @@
 """The tree of an NVUE configuration to the fabric model.
 
-A switch priority is a traffic class of the model, and a traffic class of NVUE one of its queues. What holds for all
-ports (``qos roce``, the profiles ``default-global``) stands on a port of its own, :data:`OTHERS`: no text lists them.
+A switch priority is a traffic class of the model, and a traffic class of NVUE one of its queues. Settings of all ports
+(``qos roce``, the profiles ``default-global``) are on a port of its own, :data:`OTHERS`: no text lists them.
 """
 
 from __future__ import annotations
@@ -65,11 +65,11 @@ _OF_ALL_PORTS = (
     ("mapping",),
     *((kind, GLOBAL) for kind in ("congestion-control", "egress-queue-mapping", "egress-scheduler")),
 )
-"""What sets ports that are not named, below ``qos``; what it leaves out is then as NVUE has it."""
+"""Paths below ``qos`` that configure ports without a mention; a setting that they omit has NVUE's default."""
 
 
 def _target(rows: Node | None, index: int, word: str) -> int | None:
-    """Return what an entry of a map leads to, None where there is none."""
+    """Return the target of an entry of a map, None if there is no entry."""
     if rows is None or rows.value(str(index), word) is None:
         return None
     target = rows.number(str(index), word)
@@ -89,7 +89,7 @@ def _adapts(node: Node) -> bool:
 
 
 def _as_member(port: Node | None, bond: Node) -> Node:
-    """Return a port with the QoS of its bond, except what it has of its own: the watchdog, and what NVUE refuses."""
+    """Return a port with the QoS of its bond, plus its own settings: the watchdog, and those that NVUE refuses."""
     member = Node(port.origin if port is not None else bond.origin_of("bond", "member"))
     member.below.update(port.below if port is not None else {})
     member.below["qos"] = qos = Node(bond.origin_of("qos"))
@@ -115,7 +115,7 @@ class NvueSwitch:
 
     @property
     def roce(self) -> Node | None:
-        """Where ``qos roce`` stands, on or off; None where the text does not say."""
+        """The place of ``qos roce``, on or off; None if the text does not have it."""
         return self.tree.at("qos", "roce")
 
     def _base(self) -> QosDefaults:
@@ -168,7 +168,7 @@ class NvueSwitch:
         return self._map(profile, "pcp", self.base.pcp, len(PRIORITIES))
 
     def _map(self, profile: str, key: str, own: tuple[int, ...] | None, size: int) -> IndexMap | None:
-        """Return a classification map; of a profile, what it does not name is not known."""
+        """Return a classification map; entries that a profile does not name are unknown."""
         rows = self.tree.at("qos", "mapping", profile, key)
         written = {n: _target(rows, n, "switch-priority") for n in range(size)}
         if not self.whole or (profile != GLOBAL and rows is not None):
@@ -292,7 +292,7 @@ class NvueSwitch:
         )
 
     def trusts(self) -> dict[str, str]:
-        """Return what each port reads, as far as the text says: dscp, pcp, both or none."""
+        """Return the mark that each port trusts, as far as the text declares it: dscp, pcp, both or none."""
         words = {"l2": "pcp", "l3": "dscp", "both": "both", "port": "none"}
         ports: dict[str, Node | None] = {**({OTHERS: None} if self.whole else {}), **self.interfaces}
         stated = {name: self.trust_of(self._mapping(node)) for name, node in ports.items()}
@@ -303,7 +303,7 @@ class NvueSwitch:
         return (node.value("qos", "mapping", "profile") if node is not None else None) or GLOBAL
 
     def trust_of(self, mapping: str) -> str | None:
-        """Return what a mapping profile trusts; None where the text does not say."""
+        """Return the mark that a mapping profile trusts; None if the text does not declare it."""
         stated = self.tree.value("qos", "mapping", mapping, "trust")
         return stated or (self.base.trust if self.whole else None)
 
@@ -373,7 +373,7 @@ class NvueSwitch:
 
     @staticmethod
     def _marking(number: int, numbers: tuple[int, int, int], origin: Origin, *, marks: bool = True) -> Wred:
-        """Return a curve: RED drops what is not marked, and with ECN only packets that cannot be."""
+        """Return a curve: RED drops packets that are not marked, with ECN only those that cannot be marked."""
         unmarked = Curve(False, False, None, None, None)
         return Wred(f"traffic-class {number}", Curve(True, marks, *numbers), unmarked, unmarked, origin)
 

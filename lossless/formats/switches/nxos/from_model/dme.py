@@ -1,8 +1,8 @@
 """The policies of a switch as a document of NX-OS's object model (DME), for RESTCONF and NX-API.
 
-The modes of PFC and of its watchdog are numbers there, of which public sources explain one, and none says in which
-direction the network-qos policy is bound: all these are set by the commands alone. Shapes: Cisco-NX-OS-device.yang
-(YangModels/yang @6795d9c vendor/cisco/nx/9.3-2), and CiscoDevNet/terraform-provider-nxos
+The modes of PFC and of its watchdog are numbers there, of which public sources explain one, and no source documents the
+direction in which the network-qos policy is bound: all these are set by the commands alone. Shapes:
+Cisco-NX-OS-device.yang (YangModels/yang @6795d9c vendor/cisco/nx/9.3-2), and CiscoDevNet/terraform-provider-nxos
 gen/definitions/network_qos.yaml @41ca596; lbrlabs/pulumi-nxos 0.0.2 for the policy of all outputs.
 """
 

@@ -58,7 +58,7 @@ def _classes(qos: PortQos) -> list[Data]:
 
 
 def _network(ports: list[Port]) -> list[Data]:
-    """Return the network QoS of the switch: what is paused by which priority, and the MTU of all classes."""
+    """Return the network QoS of the switch: the priorities that pause each class, and the MTU of all classes."""
     sizes = [port.mtu_bytes for port in ports if port.mtu_bytes is not UNKNOWN]
     mtu = max((size for size in sizes if isinstance(size, int)), default=None)
     paused: dict[int, list[int]] = {}

@@ -1,8 +1,8 @@
 """The object model of NX-OS (DME) as JSON: ``Cisco-NX-OS-device:System``, as NETCONF, gNMI and RESTCONF have it.
 
-Each value is read as the command it represents, so that one grammar says what it may be. Names of containers and
+Each value is read as the command it represents, so that one grammar defines the valid values. Names of containers and
 leaves: Cisco-NX-OS-device.yang 9.3(1) of ydk-models-cisco-nx-os 9.3.1. The mode of PFC and its watchdog are numbers
-there, and no public source says which number is which: words are read, numbers are not.
+there, and no public source documents their meaning: words are read, numbers are not.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _at(data: Any, *keys: str) -> Any:
 def _named(
     data: Any, path: Path, *keys: str, key: str = "name"
 ) -> Iterator[tuple[str, Mapping[str, Any], Path]]:
-    """Yield the objects of a list with their names and paths; what is no such list has none."""
+    """Yield the objects of a list with their names and paths; none if the value is no such list."""
     items = _at(data, *keys)
     for number, item in enumerate(items if isinstance(items, list) else ()):
         if isinstance(item, dict) and isinstance(item.get(key), str):
@@ -97,7 +97,7 @@ def _add(
 
 
 def _line(data: Any, path: Path, keys: tuple[str, ...], words: str) -> Iterator[Line]:
-    """Yield the command of a value, where one is stated; ``{}`` in it stands for the value."""
+    """Yield the command of a value, if there is one; ``{}`` in it is the placeholder of the value."""
     value = _at(data, *keys)
     if value is not None:
         yield words.format(" ".join(str(value).split())), (*path, *keys)

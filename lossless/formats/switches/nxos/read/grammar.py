@@ -1,4 +1,4 @@
-"""What the commands of NX-OS say: each makes settings, by the first pattern that fits it.
+"""The commands of NX-OS as settings: each command makes settings by the first pattern that fits it.
 
 Grammar: configurations of microsoft/AzureStack_Network_Switch_Config_Generator @51524fa and microsoft/SDN @242fb0c
 (Nexus 3000 with NX-OS 6.0), and of the tests of batfish/batfish @cba1873. Ranges: Cisco-NX-OS-device.yang 9.3(1) of
@@ -81,7 +81,7 @@ def apply(config: NxosConfig, settings: Settings, line: tuple[str, Origin], patt
 
 
 def _take_back(settings: Settings, text: str, patterns: Patterns) -> bool:
-    """Remove what a command with ``no`` before it has set; return whether it has a meaning here."""
+    """Remove the settings that a command with ``no`` negates; return whether a pattern fits the command."""
     positive = text.removeprefix("no ")
     for pattern, made_of in patterns if positive != text else ():
         match = pattern.fullmatch(positive)
@@ -93,7 +93,7 @@ def _take_back(settings: Settings, text: str, patterns: Patterns) -> bool:
 
 
 def accepts(patterns: Patterns, text: str) -> bool:
-    """Return whether a command, or its opposite, stands in the mode of these patterns."""
+    """Return whether a command, or its negation, fits one of the patterns of a mode."""
     forms = (text, text.removeprefix("no "))
     return any(pattern.fullmatch(form) for pattern, _ in patterns for form in forms)
 
@@ -141,7 +141,7 @@ def _number(key: Key, within: range) -> Maker:
 
 
 def _each(key: str, most: int, names: Mapping[str, int] | None = None) -> Maker:
-    """Return what makes a setting of each number of a list."""
+    """Return a function that makes a setting of each number of a list."""
 
     def made(match: re.Match[str]) -> Made:
         numbers = indexes(match[1], most, names)
@@ -172,7 +172,7 @@ def _watchdog(match: re.Match[str]) -> Made:
 
 
 def _pause(match: re.Match[str]) -> Made:
-    """Return what a ``pause`` line says: its words come in any order."""
+    """Return the settings of a ``pause`` line: its words come in any order."""
     words = match[1].split()
     made: list[tuple[Key, Any]] = []
     for flag in ("no-drop", "receive"):
@@ -353,4 +353,4 @@ _WRONG = tuple(
         ),
     )
 )
-"""Lines that public texts have and NX-OS has not, each with what is meant."""
+"""Lines that public texts have and NX-OS has not, each with the intended command."""

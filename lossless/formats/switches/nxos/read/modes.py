@@ -1,8 +1,8 @@
 """Texts of NX-OS to commands, each in its mode.
 
-Most published texts are no ``show running-config`` output: prompts stand before commands, modes are left by ``exit``
-or not at all, and some lines are indented. So which mode a command stands in is found by the grammar of commands, and
-by indentation where several modes take it. A line of ``!`` leaves no mode, and ``#`` begins a comment.
+Most published texts are no ``show running-config`` output: prompts precede commands, modes are left by ``exit`` or not
+at all, and some lines are indented. So the mode of a command is found by the grammar of commands, and by indentation if
+several modes take it. A line of ``!`` leaves no mode, and ``#`` begins a comment.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _LONGEST = 500
 
 
 class _OpenMode:
-    """A command whose mode is open; ``takes`` is None where it is one that is not read, ``indented`` as it is said."""
+    """A command with an open mode; ``takes`` is None for a mode that is not read, ``indented`` if its lines are."""
 
     __slots__ = ("command", "indent", "indented", "kind", "takes")
 
@@ -56,7 +56,7 @@ class _OpenMode:
         self.indented = False
 
     def has(self, text: str) -> bool:
-        """Return whether a command stands in this mode, by its grammar."""
+        """Return whether a command belongs to this mode, by its grammar."""
         if self.kind == "policy-map":
             known = ("description ", "no description", "no class ")
             return CLASS_LINE.fullmatch(text) is not None or text.startswith(known)
@@ -64,7 +64,7 @@ class _OpenMode:
 
 
 def read_modes(text: str, file: str) -> CommandDocument:
-    """Return the document of a text; a path of it is what :attr:`Command.path` is."""
+    """Return the document of a text; its paths are those of :attr:`Command.path`."""
     reader = _ModeStack()
     comments = []
     for number, written in enumerate(text.split("\n"), 1):
@@ -125,7 +125,7 @@ class _ModeStack:
             self._open.append(_OpenMode(command, indent, *opened))
 
     def _depth(self, indent: int, text: str) -> int:
-        """Return in which of the open modes a command stands."""
+        """Return the index of the open mode that a command belongs to."""
         if self._is_of_switch(text):
             return 0
         inside = [depth for depth in range(len(self._open)) if not self._left(depth, indent)]
@@ -138,7 +138,7 @@ class _ModeStack:
         return 0 if flat and (self._open[deepest].kind == "other" or _BY_ITSELF.match(text)) else deepest
 
     def _is_of_switch(self, text: str) -> bool:
-        """Return whether the prompt says that a command is the switch's; modes stay open, as prompts are copied."""
+        """Return whether the prompt shows that a command is the switch's; modes stay open, as prompts are copied."""
         return self.at_top and accepts(SWITCH, text)
 
     def _left(self, depth: int, indent: int) -> bool:

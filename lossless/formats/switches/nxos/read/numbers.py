@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 BYTES = {"bytes": 1, "kbytes": 1000, "mbytes": 1_000_000}
-"""What the units of thresholds stand for; packets and microseconds are no bytes."""
+"""Bytes per unit of thresholds; packets and microseconds have no size in bytes."""
 PRECEDENCES = {
     "routine": 0,
     "priority": 1,
@@ -28,7 +28,7 @@ _KIND = re.compile(r"(?:e(?:th?(?:e(?:r(?:n(?:et?)?)?)?)?)?|po(?:rt-channel)?)(?
 
 
 def threshold_bytes(amount: str, unit: str) -> int | None:
-    """Return a threshold in bytes, None where its unit says no bytes."""
+    """Return a threshold in bytes, None if its unit has no size in bytes."""
     return int(amount) * BYTES[unit] if unit in BYTES else None
 
 

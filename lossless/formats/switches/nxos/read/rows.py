@@ -1,4 +1,4 @@
-"""What an NX-OS configuration says of QoS, in whichever form it is written: settings by key, each with its place.
+"""QoS settings of an NX-OS configuration, independent of the form of its text: settings by key, each with its place.
 
 Keys are tuples. Of a switch: ``("hostname",)``, ``("watchdog",)``, ``("watchdog", "interval")`` (ms) and its
 multipliers ``("watchdog", "shutdown")``, ``"auto"`` and ``"fixed"``, ``("override",)``, ``("tag-native",)``, and of
@@ -28,12 +28,12 @@ QOS, QUEUING, NETWORK = "qos", "queuing", "network-qos"
 TYPES = (QOS, QUEUING, NETWORK)
 """The types of class maps and policy maps; without one, it is ``qos``."""
 _OF_CHANNEL = frozenset({"policy", "pfc", "watchdog", "log-only", "routed", "access", "native", "allowed"})
-"""What the members of a port channel have of it."""
+"""The settings that members of a port channel take from it."""
 DEFAULT_CLASS = "class-default"
 
 
 class NxosSetting(NamedTuple):
-    """What a key is set to, and where."""
+    """The value of a key, and its place."""
 
     value: Any
     origin: Origin
@@ -86,14 +86,11 @@ Name = tuple[str, str]
 class NxosConfig:
     """One switch. ``class_maps`` and ``policies`` are by type and name, ``ports`` and ``profiles`` by name.
 
-    ``system_qos``: it has a block of that name. ``bound_kinds`` are the types of policies of which the object model
-    says where they are bound. ``says_watchdog`` is False for the object model: no leaf of it is the
-    watchdog of the whole switch. ``bound_elsewhere`` are policies that are bound to no port, but to a VLAN or
-    the like.
-
-    ``impossible`` are commands with values that cannot be, ``refused`` those that are not known to NX-OS, each with
-    what is meant; ``unread`` lines about QoS that have no meaning known here. Each is named once, however many ports
-    its line is for.
+    ``system_qos``: it has a block of that name. ``bound_kinds`` are the types of policies whose bindings the object
+    model has. ``says_watchdog`` is False for the object model: no leaf of it is the watchdog of the whole switch.
+    ``bound_elsewhere`` are policies that are bound to no port, but to a VLAN or the like. ``impossible`` are commands
+    with invalid values, ``refused`` those that NX-OS does not have, each with the intended command; ``unread`` lines
+    about QoS without a known meaning. Each is named once, even if its line is for several ports.
     """
 
     __slots__ = (
@@ -137,7 +134,7 @@ class NxosConfig:
         return not self.policies
 
     def settings_of(self, port: str) -> Settings:
-        """Return what a port has: of its port channel, of its port profiles, and its own."""
+        """Return the settings of a port: those of its port channel, of its port profiles, and its own."""
         own = self._with_profiles(self.ports[port])
         lag = own.get(("lag",))
         channel = self.ports.get(f"port-channel{lag.value}", {}) if lag is not None else {}

@@ -1,7 +1,7 @@
-"""What a policy map of type qos makes of marks: the qos-group of each DSCP and of each CoS.
+"""Classification by a policy map of type qos: the qos-group of each DSCP and of each CoS.
 
-Classes are matched in their order, and what none matches has qos-group 0. A port without an input policy has that of
-``system qos``; NX-OS has no command that trusts a mark.
+Classes are matched in their order, and a packet without a match has qos-group 0. A port without an input policy has
+that of ``system qos``; NX-OS has no command that trusts a mark.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _FIELDS = {"dscp": DSCPS, "cos": PRIORITIES}
 
 
 class Classification(NamedTuple):
-    """What a port makes of marks. ``trust`` is dscp, pcp, both or none, and empty where the text does not say.
+    """The classification of a port. ``trust`` is dscp, pcp, both or none, and empty if the text does not show it.
 
-    A map is None where no class looks at that mark.
+    A map is None if no class matches on that mark.
     """
 
     trust: str
@@ -32,17 +32,17 @@ class Classification(NamedTuple):
 
 
 def nothing_known(origin: Origin) -> Classification:
-    """Return that nothing is known of what a port makes of marks."""
+    """Return an unknown classification."""
     unknown = (IndexMap("", (UNREADABLE,) * len(of), origin) for of in _FIELDS.values())
     return Classification("", *unknown)
 
 
 UNMARKED = Classification("none", None, None)
-"""What a port without an input policy makes of marks: all packets have qos-group 0."""
+"""The classification of a port without an input policy: all packets have qos-group 0."""
 
 
 def classified(config: NxosConfig, name: str, policy: Classes) -> Classification:
-    """Return what a policy map makes of marks."""
+    """Return the classification by a policy map."""
     dscp, cos = (_Map(config, name, policy, field).read() for field in _FIELDS)
     trusts = {(True, True): "both", (True, False): "dscp", (False, True): "pcp"}
     trust = trusts.get(
@@ -57,7 +57,7 @@ def _looks_elsewhere(config: NxosConfig, policy: Classes) -> bool:
 
 
 def _is_open(config: NxosConfig, name: str) -> bool:
-    """Return whether packets may match for a reason that no mark tells: an access list, a class that is not there.
+    """Return whether a class may match on something else than marks: an access list, a class map that is missing.
 
     FCoE has an Ethertype of its own, and no packet with a DSCP is in its class.
     """

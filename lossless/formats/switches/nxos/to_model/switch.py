@@ -1,7 +1,7 @@
 """Settings of an NX-OS switch to the fabric model. A qos-group is a traffic class, and the queue of its number.
 
-What is no-drop is said once for the switch, by the network-qos policy of ``system qos``; a port says whether PFC is on.
-Without a line its mode is auto: then DCBX decides, and which priorities are paused is not known
+No-drop classes are set once for the switch, by the network-qos policy of ``system qos``; a port has the mode of PFC.
+Without a line its mode is auto: then DCBX decides, and the paused priorities are unknown
 (:mod:`lossless.formats.switches.nxos.defaults`).
 """
 
@@ -60,7 +60,7 @@ _UNUSED = Curve(False, False, None, None, None)
 
 
 class NoDrop(NamedTuple):
-    """A qos-group that is lossless: the priorities that pause it, and the class that says so."""
+    """A qos-group that is lossless: the priorities that pause it, and the class that makes it no-drop."""
 
     priorities: tuple[int, ...]
     name: str
@@ -104,11 +104,11 @@ class NxosSwitch:
         )
 
     def settings_of(self, port: str) -> Settings:
-        """Return what a port has, of itself and of its port profiles and its port channel."""
+        """Return the settings of a port, with those of its port profiles and its port channel."""
         return self._settings.get(port, {})
 
     def _all_settings(self) -> dict[str, Settings]:
-        """Return what each port has; a port channel without a line has the watchdog that all its members have."""
+        """Return the settings of each port; a port channel without a line has a watchdog if all members have one."""
         settings = {port: self.config.settings_of(port) for port in self.config.ports}
         members = grouped(
             (f"port-channel{lag.value}", own.get(("watchdog",)))
@@ -132,7 +132,7 @@ class NxosSwitch:
         return Bound(bound.value, self.config.policies.get((kind, bound.value)))
 
     def classification(self, settings: Settings) -> Classification:
-        """Return what a port makes of marks."""
+        """Return the classification of a port."""
         bound = self.policy_of(settings, QOS, IN)
         if bound is not None:
             return self._classified(bound)
@@ -147,7 +147,7 @@ class NxosSwitch:
         return classified(self.config, bound.name, bound.policy)
 
     def _main_classification(self) -> Classification:
-        """Return what the policy of the switch makes of marks, else that of most ports, else the first there is."""
+        """Return the classification of the switch's policy, else that of most ports, else the first there is."""
         named = [self.policy_of(self.settings_of(port), QOS, IN) for port in self.config.ports]
         count = Counter(bound.name for bound in named if bound is not None and bound.policy is not None)
         names = [name for name, _ in count.most_common(1)]
@@ -179,7 +179,7 @@ class NxosSwitch:
         return leads_to.targets[cos[0]] if leads_to.targets[cos[0]] in PRIORITIES else None
 
     def _priorities(self, group: int, name: str, settings: Settings) -> tuple[int, ...]:
-        """Return what pauses a class: what its line names, else the CoS that it matches, else that lead to it."""
+        """Return the priorities that pause a class: those of its line, else its CoS matches, else the CoS of its group."""
         class_map = self.config.class_maps.get((NETWORK, name), {})
         stated = sorted(int(key[1]) for key in settings if key[0] == "pause")
         matched = sorted(int(key[1]) for key in class_map if key[0] == "cos")
@@ -215,7 +215,7 @@ class NxosSwitch:
         )
 
     def trusts(self) -> dict[str, str]:
-        """Return what each port reads, as far as the text says, and all ports where the switch has a policy."""
+        """Return the mark that each port trusts, if the text shows it, and that of all ports by a switch-wide policy."""
         read = {name: self.classification(self.settings_of(name)).trust for name in self.ports()}
         if self.policy_of({}, QOS, IN) is not None:
             read[ALL] = self.classification({}).trust
@@ -229,7 +229,7 @@ class NxosSwitch:
         return stated.value if stated else PFC_MODE
 
     def watchdog(self, settings: Settings) -> Watchdog | None:
-        """Return the watchdog of a port: it takes a line of the port and, where that can be said, one of the switch."""
+        """Return the watchdog of a port: it needs a line of the port and, if the form has one, a line of the switch."""
         own, switch = settings.get(("watchdog",)), self.config.switch.get(("watchdog",))
         if own is None or not own.value:
             return None
