@@ -179,7 +179,7 @@ class NxosSwitch:
         return leads_to.targets[cos[0]] if leads_to.targets[cos[0]] in PRIORITIES else None
 
     def _priorities(self, group: int, name: str, settings: Settings) -> tuple[int, ...]:
-        """Return the priorities that pause a class: those of its line, else its CoS matches, else the CoS of its group."""
+        """Return the priorities that pause a class: those of its line, else its CoS matches, else its group's CoS."""
         class_map = self.config.class_maps.get((NETWORK, name), {})
         stated = sorted(int(key[1]) for key in settings if key[0] == "pause")
         matched = sorted(int(key[1]) for key in class_map if key[0] == "cos")
@@ -215,7 +215,7 @@ class NxosSwitch:
         )
 
     def trusts(self) -> dict[str, str]:
-        """Return the mark that each port trusts, if the text shows it, and that of all ports by a switch-wide policy."""
+        """Return the mark that each port trusts, if the text shows it, and that of a switch-wide policy."""
         read = {name: self.classification(self.settings_of(name)).trust for name in self.ports()}
         if self.policy_of({}, QOS, IN) is not None:
             read[ALL] = self.classification({}).trust
