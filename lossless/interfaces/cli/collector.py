@@ -17,8 +17,8 @@ from lossless.interfaces.cli.terminal import next_step, out
 def command(*, switch: bool) -> None:
     """Print the script that reports the state of a host or a switch.
 
-    It changes no setting there. That for hosts reports how their NICs are set. Save its output in a folder of the host's
-    name, and check it with the switches:
+    It changes no setting there. That for hosts reports how their NICs are set. Save its output in a folder of the
+    host's name, and check it with the switches:
 
     \b
     lossless collector > lossless-collect.sh

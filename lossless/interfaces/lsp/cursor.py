@@ -149,7 +149,7 @@ def cursor_at(text: str, line: int, column: int) -> Cursor:
 
 
 def key_at(text: str, line: int, column: int) -> Path:
-    """Return the key at the cursor, or the key of the value at the cursor; None if it is on neither."""
+    """Return the key at the cursor, or the key of the value at the cursor; empty if it is on neither."""
     lines = _LINE.split(text)
     if line >= len(lines):
         return ()
