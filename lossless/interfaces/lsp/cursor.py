@@ -110,7 +110,7 @@ class _CursorReader:
             self.cursor = Cursor(self.path, "", in_value=False)
 
     def _ends_brackets(self, line: re.Match[str]) -> bool:
-        """Return whether a line goes on behind brackets that somebody has yet to close."""
+        """Return whether a key on a line ends brackets that were left open above it."""
         is_key = any(line[name] is not None for name in ("double", "single", "plain"))
         return is_key and bool(self.block) and len(line["indent"]) <= self.block[-1][0]
 
