@@ -86,7 +86,7 @@ class LintCache:
     def check(
         self, candidates: Sequence[Candidate], settings: Settings, source: FileSource = ON_DISK
     ) -> Report:
-        """Check files as ``check_files`` does; a file whose mark is unchanged in any source is not checked again."""
+        """Check files as ``check_files`` does, and reuse the results of files with an unchanged mark."""
         devices = [candidate for candidate in candidates if is_json(candidate.file)]
         others = [candidate for candidate in candidates if not is_json(candidate.file)]
         _, inputs, intents = self._intent_entry(others, settings, source)

@@ -128,7 +128,7 @@ def _not_compared(device: Device, settings: Settings) -> Iterator[UncheckedRule]
 def _as_declared(intended: Switch, fabric: Fabric) -> Fabric:
     """Return the fabric of a device with the classes and the headroom ratio that its intent declares.
 
-    Part of a configuration does not say which HWSKU the device is; then it is that of the intent.
+    Part of a configuration does not name the HWSKU of the device; then it is that of the intent.
     """
     ratio = intended.qos.headroom_oversubscription
     switches = tuple(

@@ -150,7 +150,7 @@ class _Filter:
         return "config_db" if is_json(file) else "intent"
 
     def _account(self, file: str) -> BaselineAccount | None:
-        """Return the baseline that knows the findings of a file."""
+        """Return the account of the baseline that applies to a file, None without one."""
         named = self._terms.baseline
         name = self._configured_baseline(file) if named is None else named
         if not name:

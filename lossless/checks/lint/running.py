@@ -50,7 +50,7 @@ def verified(devices: Sequence[RunningDevice], intended: Intended, chosen: Codes
 
 
 def _no_counts(devices: Sequence[RunningDevice]) -> Iterator[UncheckedRule]:
-    """Yield the counters of devices that stand where no counter can: rules take them for unknown."""
+    """Yield the counters of devices with impossible values: rules treat them as unknown."""
     for device in devices:
         reasons = (
             unknown_value(reading).reason

@@ -41,7 +41,7 @@ _FORM = "# lossless: ignore[CODE] -- reason"
 
 
 def has_marker(text: str) -> bool:
-    """Return whether an intent can hold a suppression."""
+    """Return whether an intent can contain a suppression."""
     return _COMMENT.search(text) is not None
 
 

@@ -175,7 +175,7 @@ class Blocked(NamedTuple):
 
 
 class Order(NamedTuple):
-    """The steps that were found; ``evaluated`` states were looked at, and stand for ``represented``."""
+    """The steps of a safe order; ``evaluated`` states were evaluated, and stand for ``represented``."""
 
     steps: tuple[PlacedStep, ...]
     blocked: tuple[Blocked, ...]

@@ -81,9 +81,9 @@ TakenBy = Literal["hup", "restart", "nothing"]
 
 
 class FileChange(NamedTuple):
-    """A file that a host gets, or loses: where it goes, and its text before and after, None where there is none.
+    """A file that a host gets, or loses: its path, and its text before and after, None if there is no file.
 
-    ``keys`` are those that differ in it, of opensm.conf alone.
+    ``keys`` are the keys that differ in it, of opensm.conf alone.
     """
 
     name: str

@@ -43,7 +43,7 @@ def lint_since(
     """Lint files as they are now and at a revision, with the current configuration, and report new findings.
 
     Two findings are the same if rule, file and object are equal, or rule, file and message. A finding that is more
-    severe now, or has another value, counts as added, and so do newly affected ports. ``revision`` with three dots
+    severe now, or has another value, counts as added, and so do newly affected places. ``revision`` with three dots
     behind it means the merge base with the current commit, as in git.
 
     Raises:

@@ -46,7 +46,7 @@ def command(
     profile_dirs: tuple[str, ...],
     selection: LintSelection,
 ) -> int:
-    """Report how running switches have drifted from their intent.
+    """Say how running switches have drifted from their intent.
 
     CONFIG_DB is the file of a switch, of SONiC or of a system that lossless formats lists; several files, or a folder
     of them, are compared with all switches of the intent. INTENT is a file or a folder that holds fabric.yaml. Settings

@@ -79,7 +79,7 @@ def command(
     quiet: bool,
     **given: Any,
 ) -> int:
-    """Show the headroom calculation beside the configured headroom.
+    """Show the headroom calculation beside what is configured.
 
     Three independent methods: the vendor's row, SONiC's formula, and a floor by physics. With PATH, an intent,
     a config_db.json or a folder of them: every kind of lossless port with its margins; --port adds the calculation.

@@ -63,7 +63,7 @@ def command(
     quiet: bool,
     profile_dirs: tuple[str, ...],
 ) -> int:
-    """Write the intent that describes deployed configurations.
+    """Write the intent that deployed configurations amount to.
 
     CONFIG are config_db.json files, configurations of Arista EOS, NVIDIA NVUE or Cisco NX-OS, or folders of them. The
     intent declares the settings of most ports; every field of the tables that rendering owns is compared, and each

@@ -110,7 +110,7 @@ class _CursorReader:
             self.cursor = Cursor(self.path, "", in_value=False)
 
     def _ends_brackets(self, line: re.Match[str]) -> bool:
-        """Return whether a line goes on behind brackets that somebody has yet to close."""
+        """Return whether a key on a line ends brackets that were left open above it."""
         is_key = any(line[name] is not None for name in ("double", "single", "plain"))
         return is_key and bool(self.block) and len(line["indent"]) <= self.block[-1][0]
 
@@ -149,7 +149,7 @@ def cursor_at(text: str, line: int, column: int) -> Cursor:
 
 
 def key_at(text: str, line: int, column: int) -> Path:
-    """Return the key at the cursor, or the key of the value at the cursor; None if it is on neither."""
+    """Return the key at the cursor, or the key of the value at the cursor; empty if it is on neither."""
     lines = _LINE.split(text)
     if line >= len(lines):
         return ()

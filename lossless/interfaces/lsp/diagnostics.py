@@ -47,7 +47,7 @@ class FindingDiagnostic(NamedTuple):
 
 
 class DiagnosticBuilder:
-    """Turns reports to diagnostics; ``uris`` are those that the editor knows open files by."""
+    """Turns reports into diagnostics; ``uris`` are the editor's URIs of open files."""
 
     def __init__(self, units: ColumnUnits, uris: Mapping[str, str]) -> None:
         self._units = units

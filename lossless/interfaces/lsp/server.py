@@ -124,7 +124,7 @@ class Server(LanguageServer):
         return {uri: text for uri, text in self.workspace.text_documents.items() if uri not in self._refused}
 
     def editor_texts(self) -> dict[str, EditorText]:
-        """Return the texts in the editor that may be ours, by file."""
+        """Return the open texts of formats that lossless may check, by file."""
         texts = {}
         for uri, document in self._texts().items():
             file = file_of(uri, document.language_id)

@@ -55,7 +55,7 @@ def headline(plan: Plan) -> str:
 
 
 def evaluated(plan: Plan) -> str:
-    """Return how many states were looked at, and for how many they stand."""
+    """Return the number of states that were evaluated, and the number that they stand for."""
     whole = f"{plan.represented} of the whole {_whole(plan)}"
     return f"{plan.evaluated:,} states were evaluated; they stand for {whole}, all safe"
 

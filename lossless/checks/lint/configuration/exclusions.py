@@ -72,7 +72,7 @@ class Exclusions:
         return self._known[key]
 
     def _patterns(self, path: str) -> Iterator[tuple[str, Sequence[str]]]:
-        """Yield the patterns that hold for a path, with the folders that they begin in."""
+        """Yield the patterns that apply to a path, by the folder that they are relative to."""
         yield self._folder, (*(self._asked.instead or ()), *self._asked.more)
         if self._asked.instead is None:
             configuration = self._lookup.of(path)

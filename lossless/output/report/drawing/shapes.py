@@ -68,7 +68,7 @@ def text_area(x: float, y: float, text: str, size_px: float = TEXT_PX, *, anchor
 
 
 def px(number: float) -> str:
-    """Return a coordinate: with one digit behind the point, and none where it is whole."""
+    """Return a coordinate as text, with one decimal unless it is whole."""
     return f"{number:.1f}".removesuffix(".0")
 
 

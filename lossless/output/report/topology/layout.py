@@ -125,7 +125,7 @@ class _Rows:
         return _side_by_side(widths)
 
     def _title_of_column(self, at: int) -> float:
-        """Return how wide the titles of frames are that stand in one column."""
+        """Return the width of the widest frame title in one column."""
         inside = (item for item in self._items if item.columns == (at, at))
         frames = {self._frame_of[item.key] for item in inside if item.key in self._frame_of}
         return max((self._title_w[frame] for frame in frames), default=0.0)

@@ -124,7 +124,7 @@ class _Drawing:
             yield "</g>"
 
     def _box(self, key: str, item: PictureItem) -> Iterator[str]:
-        """Yield the box of an item, and the edges of another behind it where it is several devices."""
+        """Yield the box of an item, and the edges of a second box behind it if the item is several devices."""
         left, top, right, bottom = self._places.boxes[key]
         if item.devices > 1:
             up, over = f"M{px(left + _STACK)} {px(top)} V{px(top - _STACK)}", f"H{px(right + _STACK)}"
