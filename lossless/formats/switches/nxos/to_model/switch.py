@@ -179,7 +179,7 @@ class NxosSwitch:
         return leads_to.targets[cos[0]] if leads_to.targets[cos[0]] in PRIORITIES else None
 
     def _priorities(self, group: int, name: str, settings: Settings) -> tuple[int, ...]:
-        """Return the priorities that pause a class: those of its line, else its CoS matches, else the CoS of its group."""
+        """Return the priorities that pause a class: those of its line, else its CoS matches, else its group's CoS."""
         class_map = self.config.class_maps.get((NETWORK, name), {})
         stated = sorted(int(key[1]) for key in settings if key[0] == "pause")
         matched = sorted(int(key[1]) for key in class_map if key[0] == "cos")
@@ -215,7 +215,7 @@ class NxosSwitch:
         )
 
     def trusts(self) -> dict[str, str]:
-        """Return the mark that each port trusts, if the text shows it, and that of all ports by a switch-wide policy."""
+        """Return the mark that each port trusts, if the text shows it, and that of all ports by a switch-wide map."""
         read = {name: self.classification(self.settings_of(name)).trust for name in self.ports()}
         if self.policy_of({}, QOS, IN) is not None:
             read[ALL] = self.classification({}).trust
@@ -323,7 +323,7 @@ class NxosSwitch:
         return None
 
     def defined_queues(self) -> tuple[Queue | None, ...]:
-        """Return the queues of a policy that is bound to nothing, where no queuing policy is bound at all."""
+        """Return the queues of a policy without a binding, if no queuing policy is bound at all."""
         blocks = (self.config.switch, *map(self.settings_of, self.config.ports))
         names = [name for kind, name in self.config.policies if kind == QUEUING]
         if not names or any(self.policy_of(block, QUEUING, OUT) for block in blocks):
@@ -333,7 +333,7 @@ class NxosSwitch:
 
 
 class Bound(NamedTuple):
-    """A policy that is bound by its name; None where nothing defines it."""
+    """A policy that is bound by its name; ``policy`` is None if it is not defined."""
 
     name: str
     policy: Classes | None
