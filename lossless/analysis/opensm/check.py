@@ -85,7 +85,7 @@ class OpensmVerdict(NamedTuple):
 
     @property
     def complaints(self) -> tuple[str, ...]:
-        """Everything that is wrong, in words; empty where opensm took all as it was meant."""
+        """All problems in words; empty if opensm took the configuration as intended."""
         return (*_of_reading(self), *(_of_sweep(self, self.swept) if self.swept is not None else ()))
 
 
@@ -201,7 +201,7 @@ def _engines(text: str) -> list[str]:
 
 
 def _intended(text: str) -> str:
-    """Return the engine that a configuration means: the first, minhop where none is stated."""
+    """Return the engine that a configuration selects: the first, minhop if none is stated."""
     stated = options_in(text).get(_ENGINES, "(null)")
     return "minhop" if stated == "(null)" else _engines(stated)[0]
 

@@ -50,7 +50,7 @@ def ibsim_fabric(subnet: Subnet) -> IbsimFabric:
     """Return the topology of a subnet for ibsim.
 
     Raises:
-        SubnetManagerError: it is not known how the fabric is cabled, or it cannot be.
+        SubnetManagerError: the cabling of the fabric is unknown or impossible.
     """
     graph = subnet_graph(subnet)
     if isinstance(graph, str):

@@ -147,7 +147,7 @@ class Sender(NamedTuple):
 
 
 def weight_complaints(senders: Sequence[Sender], asking: Questions) -> Iterator[str]:
-    """Yield which lanes that paths use have no weight in either arbitration table of a port."""
+    """Yield the lanes that paths use and that have no weight in either arbitration table of a port."""
     asked = [
         (sender.guid, _VL_ARBITRATION, block << 16 | sender.port)
         for sender in senders

@@ -77,7 +77,7 @@ def options_in(text: str, *, as_meant: bool = False) -> dict[str, str]:
 
 
 def differences(written: dict[str, str], effective: dict[str, str]) -> list[tuple[str, str, str]]:
-    """Return the keys whose effective value is not the written one, with both; none that opensm does not know."""
+    """Return the keys whose effective value is not the written one, with both; only keys that opensm knows."""
     return [
         (key, text, effective[key])
         for key, text in written.items()

@@ -133,7 +133,7 @@ def _opensm(tools: Tools, configuration: Path, folder: Path) -> tuple[str, ...]:
 
 @contextmanager
 def _fabric(tools: Tools, simulation: IbsimFabric, folder: Path, at: str) -> Iterator[dict[str, str]]:
-    """Run the simulator while the block runs; gives the environment in which programs meet its fabric."""
+    """Run the simulator while the block runs; yield the environment in which programs use its fabric."""
     net, log = folder / "net", folder / "ibsim.log"
     net.write_text(simulation.text, encoding="utf-8")
     environment = _environment(folder, simulation.nodes[at])

@@ -40,9 +40,9 @@ _PATHS = re.compile(r"lane: (\d+)")
 def torus_path_levels(
     graph: SubnetGraph, routes: SubnetRoutes, dump: str, asked: Iterable[int]
 ) -> NDArray[np.uint16] | None:
-    """Return the levels of torus-2QoS as bits, by switch and address; None where it did not place every switch.
+    """Return the levels of torus-2QoS as bits, by switch and address; None if it did not place every switch.
 
-    Three bits say which datelines a path crosses; ``asked`` are levels that are asked for, of which the fourth stays.
+    Three bits encode the datelines that a path crosses; ``asked`` are requested levels, of which the fourth bit stays.
     """
     places = places_in(dump, graph)
     if places is None:
@@ -91,9 +91,9 @@ def _identical(graph: SubnetGraph, routes: SubnetRoutes, engine: str) -> list[li
 
 
 def _lanes_together(log: str) -> list[int] | None:
-    """Return for each lane, as bits, those among which dfsssp chooses at random; None where its log leaves it open.
+    """Return for each lane, as bits, those among which dfsssp chooses at random; None if its log does not show them.
 
-    It logs how many paths each lane has: as many on each that belong together, beside each other.
+    Its log has the number of paths on each lane: lanes that belong together are adjacent and have equal numbers.
     """
     tables, needed = _AFTER_BALANCING.findall(log), _NEEDED.findall(log)
     counts = _PATHS.findall(tables[-1]) if tables else []

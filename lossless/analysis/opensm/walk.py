@@ -142,7 +142,7 @@ def _starts(
 
 
 def loop_of(graph: SubnetGraph, walked: Walk) -> tuple[ChannelHop, ...]:
-    """Return a shortest credit loop, empty where there is none."""
+    """Return a shortest credit loop, empty if there is none."""
     nodes = len(graph.channels) * VLS
     tails, heads = np.divmod(walked.waits, nodes)
     nodes_around = cycle(from_edges(nodes, tails.tolist(), heads.tolist()))

@@ -53,10 +53,10 @@ class GpuPlacement(NamedTuple):
 
 
 def placement(fabric: Fabric, gpus: int | None = None) -> GpuPlacement:
-    """Return where the first ``gpus`` of a fabric are, in the order of its hosts; all where no number is given.
+    """Return the placement of the first ``gpus`` of a fabric, in the order of its hosts; of all if no number is given.
 
     Raises:
-        ScenarioError: a fabric without hosts, or fewer GPUs than are asked for.
+        ScenarioError: a fabric without hosts, or fewer GPUs than requested.
     """
     links = _host_links(fabric)
     if not links:

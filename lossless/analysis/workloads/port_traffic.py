@@ -43,7 +43,7 @@ def scaled(
 
 
 def _pairs(demand: Demand, gpus: int, domain: int) -> Iterator[tuple[int, int, Fraction]]:
-    """Yield from which GPU to which, and how much."""
+    """Yield source GPU, destination GPU, and bytes."""
     if demand.peers == "all":
         each = demand.fabric_bytes / (gpus - domain)
         pairs = _everyone(gpus)

@@ -40,7 +40,7 @@ class CaptureDocument:
         self._documents: tuple[Document, ...] | None = None
 
     def configured_by(self, *configurations: Document) -> None:
-        """Find keys of configurations where they stand in this text, which is no JSON."""
+        """Set the configurations whose keys are searched for in this text, which is no JSON."""
         self._documents = configurations
 
     def locate_many(self, paths: Iterable[Path], mark: Literal["value", "key"] = "value") -> dict[Path, Span]:
@@ -205,7 +205,7 @@ def _namespace(document: Document) -> str | None:
 
 
 def _devices(files: Sequence[_ReadFile]) -> Iterator[CapturedDevice]:
-    """Yield devices: files that name none belong to the one that the others in their folder name."""
+    """Yield devices: a file without a device name belongs to the device that the others in its folder name."""
     captured = [file for file in files if file.captures]
     folders = grouped((os.path.dirname(file.document.file), file) for file in captured)
     names = {folder: _named(inside) for folder, inside in folders.items()}

@@ -76,7 +76,7 @@ def collect(
 def gather(
     paths: Sequence[str | os.PathLike[str]], *, lenient: bool = False, excludes: Excludes | None = None
 ) -> Inputs:
-    """Return all that lies at some paths, together; see :func:`collect`."""
+    """Return all inputs at some paths, together; see :func:`collect`."""
     found = search(paths, lenient=lenient, excludes=excludes)
     return merged([Inputs(problems=found.problems), *map(read, found.candidates)])
 
@@ -236,7 +236,7 @@ def _is_of_switch(document: Document) -> bool:
 
 
 def devices_in(document: Document) -> Inputs:
-    """Return a document for each device of a file; an intent, and a plain configuration, stand for themselves."""
+    """Return a document for each device of a file; an intent or a plain configuration is its own document."""
     if not is_device(document) or document.part:
         return Inputs((document,))
     if READ_TABLES & document.data.keys() or (not document.data and not _is_list(document)):

@@ -1,7 +1,7 @@
 """Calls of git on a checkout that may be hostile: no program named there runs, and nothing is written or fetched.
 
 A checkout has a configuration of its own in ``.git``, attributes, hooks and other repositories within it, and each can
-name programs. Three measures prevent that:
+name programs. Three measures prevent that they run:
 
 * The commands are those that read the index and the objects alone. None compares with the working tree, which would
   call filters (``filter.*.clean``, ``filter.*.process``), and none shows content, which would call
@@ -10,6 +10,7 @@ name programs. Three measures prevent that:
 * No protocol is allowed, so that a partial clone fetches nothing.
 
 No path is an argument of a command, but for the folder in which it runs: names are read, and separated by zero bytes.
+
 The user's and the system's configuration count as always, ``safe.directory`` in particular.
 """
 
@@ -110,7 +111,7 @@ def git(
 
 
 def top_of(folder: str) -> str | None:
-    """Return the folder of the repository that a folder lies in, its links followed, without asking git."""
+    """Return the repository folder that contains a folder, with links resolved, without a call of git."""
     return next((path for path in _upward(os.path.realpath(folder)) if is_top(path)), None)
 
 

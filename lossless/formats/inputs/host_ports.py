@@ -1,4 +1,4 @@
-"""Which ports of a host are on the fabric, and by which name: a host has others, for storage or management."""
+"""Ports of a host that are on the fabric, and their names: a host has others, for storage or management."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def ports_on_fabric(
     """Return the ports of hosts that are on the fabric of their intent, and how many are not.
 
     They are those that the intent names, else those of its kind of NIC, without those whose neighbor is another switch.
-    Where none of a host's ports would be left, all are meant: then the host has another NIC than it should.
+    If none of a host's ports would be left, all are returned: then the host has another NIC than declared.
     """
     by_host: dict[str, list[HostInterfaces]] = {}
     for host in hosts:

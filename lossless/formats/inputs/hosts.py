@@ -1,4 +1,4 @@
-"""Facts of hosts to hosts of the fabric model; the NIC profiles say which adapter a PCI id is."""
+"""Facts of hosts to hosts of the fabric model; the NIC profiles map PCI ids to adapters."""
 
 from __future__ import annotations
 

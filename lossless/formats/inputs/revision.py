@@ -51,10 +51,10 @@ class _CommitFile(NamedTuple):
 
 
 def revision_of(called: str, paths: Sequence[str]) -> Revision:
-    """Return the revision that is called so in the repository that all paths lie in.
+    """Return the revision of a name in the repository that contains all paths.
 
     Raises:
-        LosslessError: there is no repository, no such revision, or a path lies elsewhere.
+        LosslessError: there is no repository, no such revision, or a path is outside of it.
     """
     root = _root(paths[0])
     for path in paths:
@@ -113,7 +113,7 @@ def _root(path: str) -> str:
 
 
 def _asked(root: str, *arguments: str) -> str:
-    """Return the line that git answers with, empty where it has no answer."""
+    """Return the line that git prints, empty if it prints none."""
     done = git(root, *arguments, top=root)
     return "" if done.code else os.fsdecode(done.out).strip()
 
@@ -157,7 +157,7 @@ def _renamed(revision: Revision) -> Mapping[str, str]:
 
 
 def _shown(root: str, name: str, path: str) -> str | None:
-    """Return how a run over a path calls a file, None where it does not lie there."""
+    """Return the name of a file in a run over a path, None if it is not there."""
     file, start = os.path.join(root, name), os.path.realpath(path)
     if file == start:
         return path
@@ -166,7 +166,7 @@ def _shown(root: str, name: str, path: str) -> str | None:
 
 
 def _blobs(revision: Revision, blobs: Sequence[str]) -> Iterator[bytes]:
-    """Yield the bytes of blobs, all asked for at once."""
+    """Yield the bytes of blobs, all requested at once."""
     answer = _output(revision, "cat-file", "--batch", given="".join(f"{blob}\n" for blob in blobs).encode())
     at = 0
     for _ in blobs:

@@ -62,7 +62,7 @@ def why_skipped(file: str) -> SkippedFile:
 
 
 def is_in_rendered_tree(file: str) -> bool:
-    """Return whether a file lies in a tree that this program rendered, in a folder of a device or beside those."""
+    """Return whether a file is in a tree that this program rendered, in a folder of a device or beside those."""
     folder = os.path.dirname(os.path.abspath(file))
     return _has_manifest(folder) or _has_manifest(os.path.dirname(folder))
 
@@ -111,7 +111,7 @@ def _is_patch(text: str) -> bool:
 
 
 def _capture_form(text: str, file: str) -> str:
-    """Return the form of a capture that a text is, empty where it is none."""
+    """Return the form of capture that a text has, empty if it has none."""
     from lossless.formats.inputs.capture_forms import read_capture
 
     captures = read_capture(text[:_BEGINNING], file)

@@ -37,7 +37,7 @@ class ManagerFiles(NamedTuple):
 
     @property
     def not_checked(self) -> tuple[UncheckedRule, ...]:
-        """One a file that was read, and of whose subnet nothing else is known."""
+        """One unchecked rule for each file that was read and belongs to no known subnet."""
         return tuple(UncheckedRule("", _ALONE) for _ in self.alone)
 
 
@@ -110,7 +110,7 @@ def without_secrets(file: str, text: str) -> str:
 
 
 def edited_document(document: Document, changes: Sequence[ValueChange]) -> Document | None:
-    """Return a file with some changes, read again; None where it would not say just that."""
+    """Return a file after some changes, read again; None if the text does not have exactly these changes."""
     from lossless.formats.infiniband.to_model.subnet import SubnetFile, document_of, kind_of
     from lossless.ground.documents.changes import changed, spliced
     from lossless.ground.documents.line_edits import replacements

@@ -1,4 +1,4 @@
-"""Configurations of switches that run another system than SONiC: recognized, and read by the system they are of."""
+"""Configurations of switches with another system than SONiC: recognized, and read by their dialects."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 def configuration_in(text: str, file: str) -> Document | None:
-    """Return the configuration of a switch that a text is, None where it is none of a system that is read here."""
+    """Return the switch configuration in a text, None if it is in no supported dialect."""
     name = of_text(text)
     if not name:
         return None
@@ -56,7 +56,7 @@ def is_structured(document: Document) -> bool:
 
 
 class SwitchInput(NamedTuple):
-    """A switch, the rules of fabrics that cannot say anything of its system, with why, and the words that it has."""
+    """A switch, the rules of fabrics that have no meaning for its system, with the reason, and its words."""
 
     read: ReadSwitch
     not_applicable: Mapping[str, str]
@@ -100,10 +100,10 @@ def fabric_of_switches(switches: tuple[Switch, ...], files: tuple[str, ...]) -> 
 
 
 def systems_of(documents: Iterable[Document]) -> str:
-    """Return the systems that configurations are of, in words; empty where all are of SONiC."""
+    """Return the systems of configurations, in words; empty if all are of SONiC."""
     return joined(dict.fromkeys(TITLES[document.dialect] for document in documents if document.dialect))
 
 
 def rules_without_meaning(name: str) -> Mapping[str, str]:
-    """Return the rules of fabrics that cannot say anything of a system, each with why."""
+    """Return the rules of fabrics that have no meaning for a system, each with the reason."""
     return dialect(name).not_applicable

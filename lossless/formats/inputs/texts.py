@@ -20,7 +20,7 @@ _TABLE = re.compile(r'"([A-Z][A-Z0-9_]+)"\s*:')
 
 
 def is_ours(file: str, text: str) -> bool:
-    """Return whether a text is meant to be an intent or a configuration, be it readable or not."""
+    """Return whether a text is meant to be an intent or a configuration, even if it cannot be parsed."""
     if not file.lower().endswith(".json"):
         return _INTENT.search(text) is not None
     return any(match[1] in READ_TABLES for match in _TABLE.finditer(text))

@@ -44,7 +44,7 @@ def _new(command: Command, known: set[tuple[str | int, ...]], indent: str, depth
 
 
 def block(opening: Sequence[str], commands: Sequence[str], indent: str) -> Iterator[str]:
-    """Yield commands below those that open their mode; nothing where there is none."""
+    """Yield commands below those that open their mode; none if there are no commands."""
     if commands:
         yield from (f"{indent * depth}{line}" for depth, line in enumerate(opening))
         yield from (f"{indent * len(opening)}{line}" for line in commands)

@@ -1,9 +1,9 @@
-"""Switch systems whose configurations are not read: each is known by commands that no system that is read has.
+"""Switch systems whose configurations are not read: each is recognized by commands that no supported system has.
 
 Texts of different vendors share lines (``priority-flow-control priority 3 no-drop``, ``class-map type network-qos``):
-these come before a text is taken for EOS, NX-OS or NVUE. Nothing of such a text is read; a sign decides its name in a
-message alone. Source for H3C: S9825 and S9855 command references, release 913x, "PFC commands"; the other signs are
-how running configurations of these systems begin, or name their ports, and no source is claimed for them.
+these systems are checked before EOS, NX-OS and NVUE. Their texts are not read; a sign decides the name in a message
+alone. Source for H3C: S9825 and S9855 command references, release 913x, "PFC commands"; the other signs are the first
+lines of running configurations of these systems, or their port names, without a published source.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ _SIGNS = (
 
 
 def other_system(text: str) -> str:
-    """Return the system that a text is a configuration of, one that is not read; empty where it is none of these."""
+    """Return the unsupported system whose configuration a text is, empty if it is none of these."""
     match = _signs().search(text)
     return "" if match is None else _SIGNS[int(str(match.lastgroup)[1:])][0]
 

@@ -1,4 +1,4 @@
-"""The registry: dialects by name, each loaded when it is needed. Nothing else names one."""
+"""The registry: dialects by name, each loaded when it is needed. No other module names a dialect."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def dialect(name: str) -> Dialect:
 
 
 def of_text(text: str) -> str:
-    """Return the name of the dialect that a text is a configuration of, empty where it is none."""
+    """Return the name of the dialect of a text, empty if it is in none."""
     name = next((name for name in TITLES if dialect(name).recognizes(text)), "")
     if not name:
         return ""
@@ -45,7 +45,7 @@ def of_text(text: str) -> str:
 
 
 def of_data(data: Mapping[object, object], *, json: bool = False) -> str:
-    """Return the name of the dialect that a YAML or JSON file is a configuration of, empty where it is none."""
+    """Return the name of the dialect of a YAML or JSON file, empty if it is in none."""
     names = (name for name in TITLES if dialect(name).in_json or not json)
     return next((name for name in names if dialect(name).recognizes_data(data)), "")
 

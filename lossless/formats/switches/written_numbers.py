@@ -35,7 +35,7 @@ class RateLimit(NamedTuple):
 
 
 def limit(amount: str, unit: str | None) -> RateLimit:
-    """Return a limit as it is written; of packets, and of a number without a unit, the rate is not known."""
+    """Return a limit as it is written; the rate of packets, or of a number without a unit, is unknown."""
     if unit == "percent":
         return RateLimit(None, int(amount))
     return RateLimit(int(amount) * _BPS[unit] if unit in _BPS else None, None)

@@ -60,7 +60,7 @@ def entry(function: _F) -> _F:
 
 
 def cache_folder() -> Path | None:
-    """Return where machine code is kept, None where nothing can be written."""
+    """Return the folder of cached machine code, None if no folder is writable."""
     digest = hashlib.sha256(numba.__version__.encode())
     for source in (
         *sorted(_KERNELS.glob("*.py")),

@@ -39,7 +39,7 @@ def _units_of(node: int, switch: SimSwitch) -> Iterator[MemoryUnit]:
 
 
 def lay_out_units(network: SimNetwork, wiring: Wiring, groups: Any) -> Any:
-    """Return the records of all units, and let groups know which they draw on."""
+    """Return the records of all units, and set the unit that each group draws on."""
     numbered = memory_units(network)
     units = np.zeros(len(numbered), records.UNIT)
     drawn = _drawn(network, wiring, {unit: number for number, unit in enumerate(numbered)})
@@ -74,7 +74,7 @@ def _set_sizes(unit: Any, switch: SimSwitch, pool: int, own: Any) -> None:
 
 
 def _drawn(network: SimNetwork, wiring: Wiring, number_of: dict[MemoryUnit, int]) -> Any:
-    """Return the unit of each group; -1 in hosts. ACKs that travel apart stand with the first pool."""
+    """Return the unit of each group; -1 in hosts. ACKs that travel apart belong to the first pool."""
     drawn = np.full((len(wiring.ends), wiring.classes), -1, np.int32)
     ports: dict[int, int] = {}
     carrying = {link for routes in wiring.all_routes for route in routes for link in route}

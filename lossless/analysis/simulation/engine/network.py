@@ -37,8 +37,10 @@ class SimQueue(NamedTuple):
 
     A frame counts in it until the port begins to send it, and is marked then, by the bytes that remain; with
     ``until_sent`` both happen when its last bit has gone. That is for queues that PFC never pauses: a paused port has
-    no event then. With ``alpha`` the queue may hold, beyond its limit, alpha times the free part of ``pool_bytes``, the
-    egress pool of its switch, which the lossy classes of a network share: all bytes in their groups count as used.
+    no event then.
+
+    With ``alpha`` the queue may hold, beyond its limit, alpha times the free part of ``pool_bytes``, the egress pool of
+    its switch, which the lossy classes of a network share: all bytes in their groups count as used.
     """
 
     wred: SimWred | None = None
@@ -205,9 +207,10 @@ class SimFlow(NamedTuple):
 
     With ``spread`` switches choose the links, and the path only gives the hosts and switches at its ends.
     ``ahead_frames``: how many frames its receiver takes ahead of the one that is due; None: it takes them in order. A
-    flow with a ``window`` is received in any order. ``after``: numbers of flows that must be done before it starts;
-    ``start_ns`` then does not count. ``lanes`` give the parallel cable that it takes at each hop; empty: the flow's own
-    number selects it.
+    flow with a ``window`` is received in any order.
+
+    ``after``: numbers of flows that must be done before it starts; ``start_ns`` then does not count. ``lanes`` give the
+    parallel cable that it takes at each hop; empty: the flow's own number selects it.
     """
 
     path: tuple[int, ...]

@@ -69,7 +69,7 @@ FRAME = np.dtype(
     ],
     align=True,
 )
-"""A frame, data or PFC. Frames stand in queues and on wires as linked lists."""
+"""A frame, data or PFC. Frames in queues and on wires are linked lists."""
 
 LINK = np.dtype(
     [

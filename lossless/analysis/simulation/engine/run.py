@@ -105,7 +105,7 @@ class Simulation:
 
     @property
     def stalled(self) -> bool:
-        """Whether a run has ended with traffic undelivered: everything waits, and nothing can change that."""
+        """Whether a run has ended with undelivered traffic: all of it waits, and no further event is possible."""
         return self.ended and int(self.state.clock["unfinished"][0]) > 0
 
     def _until(self, until_ns: float) -> int:

@@ -267,7 +267,7 @@ def _receivers(network: SimNetwork, wiring: Wiring, links: Any) -> Any:
 
 
 def _foresee(links: Any, flows: Any, params: Any, holds: Any) -> None:
-    """Set which NICs know their next frame: no ACKs among their data, no rate that rises while a frame waits."""
+    """Mark the NICs whose next frame is foreseeable: no ACKs among their data, no rate that rises while one waits."""
     # Without DCQCN a flow has number -1: the last.
     unlocked = np.append(params["pacing_lock"] == 0, False)[flows["dcqcn"]]
     open_ended = (flows["counts"] == 0) & (flows["apart"] == 0) | unlocked | (flows["sender"] >= 0)

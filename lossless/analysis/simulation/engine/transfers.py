@@ -43,7 +43,7 @@ class Transfers(NamedTuple):
 
 
 def transfers(network: SimNetwork, wiring: Wiring, links: Any) -> Transfers:
-    """Return the arrays of all flows; those of one NIC stand together, ACKs that travel apart first."""
+    """Return the arrays of all flows; those of one NIC are adjacent, ACKs that travel apart first."""
     many = len(network.flows)
     routes = [*wiring.routes, *(wiring.returns[number] for number in wiring.acked)]
     apart = [False] * many + [acks_apart(network, number) for number in wiring.acked]

@@ -34,7 +34,7 @@ class Windows(NamedTuple):
 
 
 def windows_of(network: SimNetwork, flows: Any, place: Sequence[int], links: Any) -> Windows:
-    """Return the arrays of a network's windows, and set where its flows stand in them."""
+    """Return the arrays of a network's windows, and set the indexes of its flows in them."""
     flows["first_packet"] = flows["sender"] = -1
     any_order = [n for n, flow in enumerate(network.flows) if flow.window or flow.ahead_frames is not None]
     packets = _set_packets(network, flows, place, any_order)
@@ -72,7 +72,7 @@ def _line_bps(flow: Any, links: Any) -> float:
 
 
 def _set_packets(network: SimNetwork, flows: Any, place: Sequence[int], any_order: Sequence[int]) -> int:
-    """Set where the packets of each flow stand; return how many there are."""
+    """Set the index of each flow's first packet; return the number of packets."""
     many = 0
     for number in any_order:
         flow, record = network.flows[number], flows[place[number]]

@@ -39,7 +39,7 @@ class Wiring(NamedTuple):
 
 
 def wire(network: SimNetwork) -> Wiring:
-    """Return where the links and flows of a network stand."""
+    """Return the indexes of the links and flows of a network."""
     numbered = _directions(network)
     both = [(cable, True) for cable in network.cables] + [(cable, False) for cable in network.cables]
     cables = [both[at] for at in numbered]

@@ -57,5 +57,5 @@ def assumed_of_routes(routing: Routing | None) -> Iterator[str]:
 
 
 def _is_of_another_vendor(switch: FabricSwitch) -> bool:
-    """Return whether a chip is not known to be one of the two whose watchdogs the model has."""
+    """Return whether a chip's vendor is unknown or other than the two whose watchdogs the model has."""
     return switch.profile is None or switch.profile.asic.formula == "barefoot"

@@ -55,7 +55,7 @@ def _nothing_to_ask(view: View) -> str:
 
 
 def simulated_classes(view: View) -> Iterator[SimClass]:
-    """Yield the classes that can be asked about: the lossless ones, and lossy ones where nothing is lossless."""
+    """Yield the classes that a question can name: the lossless ones, and lossy ones if no class is lossless."""
     known = list(lossless_classes(view))
     yield from known or lossy_classes(view)
 

@@ -46,7 +46,7 @@ _FIELDS: dict[str, tuple[str, Callable[[int], Any]]] = {
     "clamp_tgt_rate": ("clamp", bool),
     "clamp_tgt_rate_after_time_inc": ("clamp_after_increase", bool),
 }
-"""The field that each parameter is, and what makes the field of its value."""
+"""The field of :class:`SimDcqcn` for each ConnectX parameter, and the conversion of its value."""
 
 
 def dcqcn_of(qos: hosts.HostQos) -> SimDcqcn | None:
@@ -55,7 +55,7 @@ def dcqcn_of(qos: hosts.HostQos) -> SimDcqcn | None:
 
 
 def dcqcn_defaults(nic: NicProfile) -> SimDcqcn | None:
-    """Return the DCQCN that a NIC has out of the box, None where its parameters are not known."""
+    """Return the DCQCN defaults of a NIC, None if its parameters are unknown."""
     defaults = {name.lower(): parameter.default for name, parameter in nic.dcqcn.items()}
     return dcqcn(defaults) if defaults else None
 

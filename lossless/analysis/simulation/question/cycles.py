@@ -32,7 +32,7 @@ def may_close_cycle(topology: SimTopology, nics: Sequence[int]) -> bool:
 
 
 def has_cycle(waits: Mapping[Any, Iterable[Any]]) -> bool:
-    """Return whether links can form a cycle, given which wait for which."""
+    """Return whether the dependencies between links contain a cycle."""
     try:
         TopologicalSorter(waits).prepare()
     except CycleError:

@@ -1,4 +1,4 @@
-"""The network of one seed: who sends to whom where that is random, and which of equal paths each flow takes."""
+"""The network of one seed: random transfers, and the choice of one of equal paths for each flow."""
 
 from __future__ import annotations
 

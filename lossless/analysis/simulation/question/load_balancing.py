@@ -124,7 +124,7 @@ def loads_at(question: Question, topology: SimTopology, node: int) -> SimLoads |
 
 
 def said_of(question: Question) -> str:
-    """Return load balancing in words, nothing where each flow keeps its path."""
+    """Return load balancing in words, empty if each flow keeps its path."""
     if not chooses(question):
         return ""
     ahead = question.ahead_frames

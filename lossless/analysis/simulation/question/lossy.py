@@ -127,7 +127,7 @@ def most_bytes(queue: SimQueue) -> int:
 def with_windows(
     flows: Sequence[SimFlow], cables: Sequence[SimCable], senders: UecSenders | None
 ) -> tuple[SimFlow, ...]:
-    """Return flows with the window of their senders; as they are where there is none."""
+    """Return flows with the window of their senders; unchanged without a window."""
     if senders is None:
         return tuple(flows)
     slowest_bps = min(cable.rate_bps for cable in cables)

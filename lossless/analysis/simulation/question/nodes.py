@@ -95,7 +95,7 @@ def sim_topology(view: View, failed: frozenset[tuple[str, str]] = frozenset()) -
 
 
 def _add_nics(builder: _Builder, view: View, failed: frozenset[tuple[str, str]]) -> MissingInput | None:
-    """Give every open port a NIC; one of which too little is known is left out, and the first reason returned."""
+    """Give every open port a NIC; ports with missing inputs are left out, and the first reason is returned."""
     first = None
     for switch in view.fabric.switches:
         for port in _open_ports(view, switch):

@@ -185,7 +185,7 @@ def _queue(
 
 
 def _limited(served: SimQueue, buffer: qos.BufferProfile) -> SimQueue:
-    """Return a queue with the most that it can hold, everything else being empty."""
+    """Return a queue with the most bytes that it can have if all other queues are empty."""
     limit = queue_limit_bytes(buffer)
     if limit is None or isinstance(limit, MissingInput):
         return served
@@ -209,7 +209,7 @@ def _with_share(
 
 
 def need_of(switch: model.Switch, port: model.Port) -> HeadroomNeed | None:
-    """Return the headroom that a port needs by closed form, None where that is not known."""
+    """Return the headroom that a port needs by closed form, None if it is unknown."""
     ports = _alone(switch, port)
     link = link_need(ports) if ports is not None and port.speed_bps is not None else None
     return None if link is None or isinstance(link, MissingInput) else link.need
@@ -220,7 +220,7 @@ def _alone(switch: model.Switch, port: model.Port) -> PortSet | None:
 
 
 def _wred(wred: qos.Wred | None) -> SimWred | None:
-    """Return the curve of green packets; a curve without both thresholds does nothing that is known."""
+    """Return the curve of green packets, None for a curve without both thresholds, whose effect is unknown."""
     if wred is None or not wred.green.enabled:
         return None
     curve = wred.green

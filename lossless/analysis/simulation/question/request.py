@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 SEEDS = 12
 MOST_EVENTS = 2_000_000_000
-"""Events over all seeds that are run without being asked: about a minute on two cores."""
+"""Default limit of events over all seeds: about a minute on two cores."""
 
 TUNE_SEEDS = 8
-"""Seeds of a search for thresholds; as many others check what it found."""
+"""Seeds of a search for thresholds; as many other seeds check its result."""
 EVALUATIONS = 1000
-"""Settings that are tried unless another number is asked for."""
+"""Default number of settings to try."""
 
 
 class NamedTransfer(NamedTuple):

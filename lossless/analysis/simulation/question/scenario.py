@@ -69,7 +69,7 @@ class Scenario(NamedTuple):
 
     @property
     def is_lossy(self) -> bool:
-        """Whether the class asked about is lossy: frames of it may be dropped."""
+        """Whether the requested class is lossy: its frames may be dropped."""
         return not self.classes[0].lossless
 
     @property
@@ -361,7 +361,7 @@ def _without(host: HostQos | None, question: Question) -> str:
 
 
 def _mtu(built: SimTopology, target: int) -> int:
-    """Return the RDMA MTU that the host at the target can have, by its port's where it is not known."""
+    """Return the RDMA MTU of the host at the target, derived from its port's MTU if it is unknown."""
     host = built.host_of[target]
     port_mtu = built.wires[built.wires_of[target][0]].a_port.mtu_bytes
     mtu = (

@@ -28,7 +28,7 @@ class Transfer(NamedTuple):
 def transfers_in_planes(
     pattern: Pattern, planes: Iterable[Sequence[int]], target: int, size_bytes: int, rng: random.Random
 ) -> tuple[Transfer, ...]:
-    """Return one step of a pattern in each of some planes; NIC ports of different planes send each other nothing."""
+    """Return one step of a pattern in each of some planes; NIC ports of different planes exchange no traffic."""
     transfers: list[Transfer] = []
     for nics in planes:
         before = len(transfers)
@@ -40,7 +40,7 @@ def transfers_in_planes(
 def transfers_of(
     pattern: Pattern, nics: Sequence[int], target: int, size_bytes: int, rng: random.Random
 ) -> tuple[Transfer, ...]:
-    """Return one step of a pattern among NICs; ``target`` is where an incast goes."""
+    """Return one step of a pattern among NICs; ``target`` is the destination of an incast."""
     return _MAKERS[pattern](nics, target, size_bytes, rng)
 
 

@@ -36,7 +36,7 @@ def has_numba() -> bool:
 
 
 def why_not() -> str | None:
-    """Return why no model can be run here at all, None where it can."""
+    """Return why the model cannot run on this machine, None if it can."""
     if not has_numba():
         return f"numba is not installed: {install_command('sim')} adds the packet-level model"
     # numba reads it from the current folder as it is imported, and compiles by it: a checkout is not to be trusted.
@@ -170,7 +170,7 @@ def _recorded(scenario: Scenario, results: Study, verdict: RunVerdict) -> Record
 
 
 def parts(view: View) -> Iterator[View]:
-    """Yield a declared fabric whole, and of deployed devices those that are linked together, and each that is apart."""
+    """Yield a declared fabric as a whole; of deployed devices each linked group, and each single device."""
     fabric = view.fabric
     if fabric.declared:
         yield view

@@ -115,7 +115,7 @@ def is_unwanted() -> bool:
 
 
 def different_version(client: Any) -> ProgramError | None:
-    """Return whether the scheduler, or which worker, has another version than this client; None where all have it."""
+    """Return the error for a scheduler or worker of another version than this client; None if all have the same."""
     # A function of the standard library: whoever has another version, or none, can be sent it.
     for package in _VERSIONS:
         here = pkgutil.resolve_name(f"{package}:__version__")
@@ -171,10 +171,10 @@ def cluster_executor(place: str, waiting: Callable[[], None] | None = None) -> I
 
 
 def local_workers(place: str) -> int | None:
-    """Return how many workers a place has to be given on this machine, None where it is the address of a scheduler.
+    """Return the number of workers of a place on this machine, None if it is the address of a scheduler.
 
     Raises:
-        QuantityError: neither.
+        QuantityError: the place is neither.
     """
     name, colon, many = place.partition(":")
     if name != _LOCAL:

@@ -1,4 +1,4 @@
-"""Which thresholds a sweep varies: their values, how those are written, and all settings they make together."""
+"""The thresholds that a sweep varies: their values, the notation of those, and all settings that they make."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_HEADROOM_BYTES = 1 << 40
 
 
 class ThresholdSetting(NamedTuple):
-    """Thresholds of the class asked about, the same on every port of every switch; None: as configured.
+    """Thresholds of the requested class, the same on every port of every switch; None: as configured.
 
     The last two are of a lossy class: the exponent of its queues' alpha, and whether they trim (1) or drop (0).
     """

@@ -70,7 +70,7 @@ def _trial(seen: SeedResult) -> LossTrial:
 
 
 def network_with(network: SimNetwork, setting: ThresholdSetting, task: LossyTask) -> SimNetwork:
-    """Return a network whose ports have a setting, and whose senders know of it."""
+    """Return a network whose ports have a setting, and whose senders are configured for it."""
     kinds: dict[int, SimPort] = {}
 
     def set_end(end: SimPort | None) -> SimPort | None:
@@ -92,7 +92,7 @@ def _senders_with(setting: ThresholdSetting, task: LossyTask) -> UecSenders | No
 
 
 def port_with(end: SimPort, setting: ThresholdSetting) -> SimPort:
-    """Return a port whose queue of the class asked about has a setting."""
+    """Return a port whose queue of the requested class has a setting."""
     queue = end.queues[0]._replace(wred=_wred(end.queues[0], setting), trim=_trim(end.queues[0], setting))
     if setting.queue_dynamic_th is not None:
         queue = queue._replace(alpha=alpha(setting.queue_dynamic_th))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class NamedLinkEnd(NamedTuple):
-    """An end of a link: switch and port by name, or a NIC without one; and who is at the other end."""
+    """An end of a link: switch and port by name, or a NIC without a port; and the name of the other end."""
 
     switch: str
     port: str | None
@@ -258,14 +258,14 @@ def _longest_watched_ns(state: SimState, index: ArrayIndex) -> float:
 
 
 def _watched(state: SimState, index: ArrayIndex) -> Any:
-    """Return which queues are of transmitters in switches that nothing from outside holds."""
+    """Return which queues are of transmitters in switches without a hold from outside."""
     links = state.links["sender_unit"] >= 0
     links[state.holds["link"]] = False
     return np.repeat(links, index.classes)
 
 
 def standing_since(state: SimState, index: ArrayIndex) -> Any:
-    """Return since when each transmitter in a switch has been paused, in ps, -1 where it is not."""
+    """Return the start of each switch transmitter's current pause in ps, -1 if it is not paused."""
     return np.where(_watched(state, index), state.queues["paused_since"], -1)
 
 

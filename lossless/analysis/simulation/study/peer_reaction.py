@@ -1,8 +1,8 @@
-"""How quickly peers must obey PFC where a vendor's headroom is less than the slowest peer needs.
+"""The reaction time that peers need for PFC if a vendor's headroom is less than the slowest peer needs.
 
-IEEE 802.3 allows a peer up to 905 pause quanta at 400G. Some rows that vendors ship hold less than such a peer would
-send: they assume that their own NICs and switches are quicker, and no public source says by how much. A drop that
-depends on this is not a certain fault: the result says how quick peers must be.
+IEEE 802.3 allows a peer up to 905 pause quanta at 400G. Some headroom rows of vendors are too small for such a peer:
+they assume that their own NICs and switches are quicker, and no public source has their reaction time. A drop that
+depends on this is not a certain fault: the result is the longest reaction time without drops.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import View
 
 _HALVINGS = 4
-"""The answer is known to a sixteenth of what IEEE 802.3 allows."""
+"""Steps of a bisection: the result is exact to a sixteenth of the time that IEEE 802.3 allows."""
 
 
 class PeerReactionLimit(NamedTuple):
@@ -34,9 +34,9 @@ class PeerReactionLimit(NamedTuple):
 
 
 def peer_reaction_limit(view: View, results: Study, limits: Limits) -> PeerReactionLimit | None:
-    """Return how quick peers must be; None where no peer is quick enough, or the headroom is below its own need.
+    """Return the longest reaction time of peers without drops; None if there is none, or the headroom is too small.
 
-    Asked of a study in which frames were dropped.
+    It applies to a study in which frames were dropped.
     """
     worst = _worst(results)
     pools = [

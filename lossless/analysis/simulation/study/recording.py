@@ -87,10 +87,10 @@ class Recording(NamedTuple):
 
 
 def record(instance: ScenarioInstance, seed: int, until_ns: float, title: str) -> Recording:
-    """Run a seed of a scenario up to a time, and once more while looking.
+    """Run a seed of a scenario up to a time, and once more with probes.
 
     Raises:
-        ScenarioError: nothing passed a switch until then.
+        ScenarioError: no traffic passed a switch until then.
     """
     simulation = Simulation(instance.network, seed)
 

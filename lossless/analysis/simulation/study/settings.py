@@ -14,7 +14,7 @@ class PortKind(NamedTuple):
 
 
 class TrialSetting(NamedTuple):
-    """Thresholds of the class asked about on every port, then on ports of some kinds.
+    """Thresholds of the requested class on every port, then on ports of some kinds.
 
     ``dcqcn`` are parameters of every sender that runs DCQCN, by ConnectX's names in lower case and in its units.
     """

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 QUIET_TIMERS = 10
 """A run ends when no maximum has grown for so many rate-increase timers: PFC comes in waves of recovery."""
 QUIET_WITHOUT_NS = 1e6
-"""The same where no DCQCN runs, and nothing recovers in waves."""
+"""The quiet time without DCQCN, where rates do not recover in waves."""
 STEP_SLACK = 1.05
 """A step takes longer than its bytes at line rate: inter-frame gaps, propagation delay, pauses that end late."""
 LONGEST_STEPS = 20
@@ -35,13 +35,13 @@ LONGEST_STEPS = 20
 NEVER_NS = 1e12
 """A lossy class is followed until all transfers have ended, or can be harmless no more."""
 _EVENTS_PER_HOP = 3
-"""Sending, arriving, and now and then being asked to pause."""
+"""Events of a frame at each hop: sending, arriving, and a part of a PFC frame."""
 
 
 class Times(NamedTuple):
-    """How long a run is followed: a step at line rate, the end at the latest, how long nothing must have grown.
+    """Durations that bound a run: a step at line rate, the longest run, and the time without growth that ends it.
 
-    A pause that goes on at the end is followed until it is ``watch_ns`` old: a watchdog has looked at it by then.
+    A pause that goes on at the end is followed until it is ``watch_ns`` old: a watchdog has checked it by then.
     """
 
     step_ns: float

@@ -35,6 +35,7 @@ def sweep_fabrics(
     """Return a sweep of each fabric, or of each part of it that is a fabric of its own.
 
     A lossless class is followed for ``horizon_ns``, :data:`HORIZON_NS` if that is None; a lossy one takes none.
+
     ``executor`` is entered after the checks of all scenarios.
 
     Raises:

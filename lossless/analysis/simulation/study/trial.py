@@ -281,7 +281,7 @@ class Bench:
 
 
 def _before(first_at: int, second_at: int) -> bool:
-    """Return whether something happened, and the other not yet; -1 is never."""
+    """Return whether one event happened, and the other not before it; -1 is never."""
     return first_at >= 0 and (second_at < 0 or first_at < second_at)
 
 
@@ -323,7 +323,7 @@ def _held(state: SimState, index: ArrayIndex) -> Any:
 
 
 def _slow(state: SimState, index: ArrayIndex) -> Any:
-    """Return the queues whose link leads to a host that takes in less than it brings, and pauses it."""
+    """Return the queues whose link leads to a host that is slower than the link, and pauses it."""
     links = np.flatnonzero(state.links["receiver"] >= 0)
     return (links[:, None] * index.classes + np.arange(index.classes)).ravel()
 

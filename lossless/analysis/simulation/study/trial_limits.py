@@ -55,7 +55,7 @@ class TrialLimits(NamedTuple):
         return "on the edge" if near else "safe"
 
     def _stormy(self, trial: Trial) -> bool:
-        """Return whether nothing ends the storm of a dead NIC, or without one whether congestion triggers it."""
+        """Return whether a dead NIC's storm goes on, or whether the watchdog triggers although no NIC is dead."""
         if not self.dead_nic:
             return trial.storms > 0
         ended = trial.storms > 0 and self.ends_storms

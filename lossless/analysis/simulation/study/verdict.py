@@ -60,7 +60,7 @@ class Range(NamedTuple):
 
 
 class Occurrence(NamedTuple):
-    """In how many seeds something happened, out of how many; when it first did, median over those."""
+    """The number of seeds in which an event happened, out of all; its first time is the median over those."""
 
     seeds: int
     of: int

@@ -47,7 +47,7 @@ def _end(end: SimPort | None, roomy: dict[int, SimPort]) -> SimPort | None:
 
 
 def _queue(queue: SimQueue) -> SimQueue:
-    """Return a queue without an end, whose curve marks as before; one that drops does nothing."""
+    """Return a queue without a limit, with its marking curve; a curve that drops is removed."""
     wred = queue.wred if queue.wred is not None and queue.wred.marks else None
     return queue._replace(wred=wred, limit_bytes=UNBOUNDED, trim=None, alpha=0.0, pool_bytes=0)
 

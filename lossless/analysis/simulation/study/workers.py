@@ -1,6 +1,6 @@
 """Workers for many batches, the order of their results, and the signal to stop.
 
-A pure function of a task and a batch is mapped over batches by threads of ours, by any executor of
+A pure function of a task and a batch is mapped over batches by threads of this process, by any executor of
 :mod:`concurrent.futures`, or by a cluster (:mod:`lossless.analysis.simulation.study.cluster`).
 """
 
@@ -33,9 +33,10 @@ class WorkerPool(Generic[_Task, _Item, _Result]):
 
     ``workers`` is how many batches can run at once.
 
-    The workers are threads of our own, which can be stopped, an executor of the caller's, or a cluster. Results are
-    waited for in a queue, not by :func:`concurrent.futures.wait`: that takes a lock of every future in turn, and an
-    interrupt that comes meanwhile leaves those locked that threads must set.
+    The workers are threads of this process, which can be stopped, an executor of the caller's, or a cluster.
+
+    Results are waited for in a queue, not by :func:`concurrent.futures.wait`: that takes a lock of every future in
+    turn, and an interrupt that comes meanwhile leaves those locked that threads must set.
     """
 
     def __init__(

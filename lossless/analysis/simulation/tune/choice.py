@@ -1,4 +1,4 @@
-"""The setting that is chosen: of the best, the one that small changes harm least and that has nothing else wrong."""
+"""The choice of a setting: of the best, the one that small changes harm least and that raises no objection."""
 
 from __future__ import annotations
 

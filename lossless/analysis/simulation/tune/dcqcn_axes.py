@@ -22,7 +22,7 @@ SEARCHED = (
 )
 """Parameters by ConnectX's names, lower case. Their meaning: Zhu et al., SIGCOMM 2015, section 3."""
 _DOWN, _UP = 16, 64
-"""How far below and above its present value a parameter is searched, as factors: a choice of ours."""
+"""Factors of the search range below and above the present value of a parameter, chosen for this tool."""
 _G_LEAST = 896
 """Least DCE_TCP_G that is searched, in 1/1024: a CNP then weighs an eighth in alpha."""
 

@@ -55,7 +55,7 @@ def _kind(switch: Switch, rate_bps: float) -> PortKind:
 
 
 def _given(scenario: Scenario, switch: Switch, port: Port) -> int:
-    """Return the headroom of a port's group of the class, 0 where it has none."""
+    """Return the headroom of a port's group of the class, 0 if it has none."""
     profile = profile_of(switch, port, scenario.classes[0])
     return 0 if profile is None or isinstance(profile, MissingInput) else given_headroom(switch, profile)
 

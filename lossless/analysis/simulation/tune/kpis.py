@@ -99,7 +99,7 @@ class Kpis(NamedTuple):
         return (-BUFFER_VERDICTS.index(self.verdict), *self.objectives)
 
     def dominates(self, other: Kpis) -> bool:
-        """Return whether this is no worse in anything and better in something; an unsafe setting is worse in all."""
+        """Return whether this is no worse in any figure and better in one; an unsafe setting is worse in all."""
         mine, theirs = BUFFER_VERDICTS.index(self.verdict), BUFFER_VERDICTS.index(other.verdict)
         if mine != theirs:
             return mine > theirs and (other.verdict == "unsafe" or _no_worse(self, other))

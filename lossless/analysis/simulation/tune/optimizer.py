@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.tune.space import SearchSpace
 
 _POPULATION = 50
-"""Settings that are asked for at once, and of which one generation consists."""
+"""Settings of one generation, which optuna proposes at once."""
 _SEED = 1
 _BARREN = 20
 """Generations without a setting that has not been tried and marks before PFC, after which the search ends."""

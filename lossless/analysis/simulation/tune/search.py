@@ -53,7 +53,7 @@ class ThresholdSearch:
         now: Mapping[PortKind, PortThresholds],
         evaluations: int,
     ) -> None:
-        """``run`` tries settings on the first variant, of which ``cases`` are the workloads."""
+        """Start without results; ``run`` tries settings on the first variant, and ``cases`` are its workloads."""
         self._run, self._cases = run, cases
         self.now, self.left = now, evaluations
         self._tried: dict[TrialSetting, TriedSetting] = {}

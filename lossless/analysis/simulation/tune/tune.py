@@ -278,7 +278,7 @@ class _Tuning:
         return axes
 
     def _search(self, search: ThresholdSearch, axes: tuple[Axis, ...]) -> SearchSpace:
-        """Search thresholds, then DCQCN parameters with them where asked for; return the first grid."""
+        """Search thresholds, then DCQCN parameters with them if requested; return the first grid."""
         extra = dcqcn_axes(self._problem.workloads[0][1]) if self._problem.with_dcqcn else ()
         every = search.left
         if extra:

@@ -29,7 +29,7 @@ class RenderedTable(NamedTuple):
 
 
 class Lack(NamedTuple):
-    """A table that some releases do not know, and the keys of an intent that ask for it."""
+    """A table that some releases lack, and the keys of an intent that need it."""
 
     table: str
     releases: tuple[str, ...]

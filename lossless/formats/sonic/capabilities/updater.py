@@ -43,7 +43,7 @@ class Update(NamedTuple):
 
 
 def update(running: Mapping[str, Any], target: Mapping[str, Any], release: str | None, hwsku: str) -> Update:
-    """Return how ``running`` becomes ``target``; ``release`` is None where the device's is not known."""
+    """Return the change from ``running`` to ``target``; ``release`` is None if the device's is unknown."""
     before, after = in_database(running), in_database(target)
     seen = operations(before, after)
     if not seen:

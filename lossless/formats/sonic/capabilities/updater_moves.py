@@ -65,7 +65,7 @@ def _port(row: Row) -> str:
 
 
 def _only_admin(row: Row, running: Mapping[str, Any], target: Mapping[str, Any]) -> bool:
-    """Return whether nothing of a port changes but whether it is up: that is part of bringing it down and up."""
+    """Return whether a port changes only its admin status: that is part of taking it down and up."""
     before, after = (side.get(row[0], {}).get(row[1]) for side in (running, target))
     if row[0] != "PORT" or not isinstance(before, dict) or not isinstance(after, dict):
         return False

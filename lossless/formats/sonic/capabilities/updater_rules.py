@@ -102,7 +102,7 @@ def updater_table() -> dict[str, Any]:
 
 
 def rules_of(device: UpdaterDevice) -> UpdaterRules | None:
-    """Return the rules that hold for a device, None where those of its release are not known."""
+    """Return the rules for a device, None if those of its release are unknown."""
     table = updater_table()
     known = table["releases"].get(device.release)
     if known is None:

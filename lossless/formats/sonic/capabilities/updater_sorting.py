@@ -30,7 +30,7 @@ _UP, _DOWN = "up", "down"
 class EmptiedRow(NamedTuple):
     """A row that loses fields while others refer to it: the table, the row, and how many fields.
 
-    ``in_use`` says whether one of those is of a port that is up, or of no port.
+    ``in_use``: one of the referring rows is of a port that is up, or of no port.
     """
 
     table: str

@@ -1,7 +1,7 @@
 """The config updater's answer to a patch: accepted, or refused at a stage, and its side effects.
 
 The stages are those of ``config apply-patch``, in its order: the patch applies; the updater's own rules permit the
-difference; no table is left empty; SONiC's models know every table of the patch; they accept the whole result.
+difference; no table is left empty; SONiC's models define every table of the patch; they accept the whole result.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def model_refusals(configuration: Mapping[str, Any], release: str | None) -> Ite
 
 
 def _fields_of_no_model(configuration: Mapping[str, Any]) -> Iterator[UpdateRefusal]:
-    """Yield fields that the models do not know, of the row in which unknown ones are no finding elsewhere."""
+    """Yield fields of ``DEVICE_METADATA|localhost`` that SONiC's models do not define."""
     from lossless.formats.sonic.validate.schema import table_schema
 
     described = table_schema("DEVICE_METADATA", NEWEST)

@@ -75,7 +75,7 @@ def _row_of(running: Tables, cell: Cell) -> tuple[str, str]:
 
 
 def _of_cells(place: tuple[str, str], cells: Sequence[Cell]) -> Iterator[RowDifference]:
-    """Yield the difference of one row, nothing where all its fields are the same."""
+    """Yield the difference of one row; none if all its fields are equal."""
     fields = [
         FieldDifference(
             cell.key if cell.table == "CABLE_LENGTH" else cell.field, cell.deployed, cell.rendered

@@ -64,7 +64,7 @@ def _key(value: Any) -> str:
 
 
 def _compared(path: tuple[str, ...], before: Any, after: Any) -> Iterator[tuple[Element, Any]]:
-    """Yield each place that differs with the value that goes or comes there."""
+    """Yield each place that differs, with the value that is removed or added there."""
     if isinstance(before, dict) and isinstance(after, dict):
         yield from _compared_members(path, before, after)
     elif isinstance(before, list) and isinstance(after, list):

@@ -18,7 +18,7 @@ _INDEX = re.compile(r"0|[1-9][0-9]*")
 
 
 class PatchDoesNotApply(ValueError):  # noqa: N818
-    """An operation that a configuration does not take: which (counted from 0), at which path, and why not."""
+    """An operation that a configuration rejects: its index (from 0), its path, and the reason."""
 
     def __init__(self, operation: Mapping[str, Any], why: str, index: int) -> None:
         super().__init__(why)
@@ -28,7 +28,7 @@ class PatchDoesNotApply(ValueError):  # noqa: N818
 
 
 def parts(pointer: str) -> Path:
-    """Return the names that a JSON pointer (RFC 6901) leads along.
+    """Return the names in a JSON pointer (RFC 6901).
 
     Raises:
         ValueError: it is not a JSON pointer.
@@ -42,7 +42,7 @@ def parts(pointer: str) -> Path:
 
 
 def applied(document: Mapping[str, Any], patch: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return a configuration with a patch applied; the configuration itself is left as it is.
+    """Return a configuration with a patch applied; the configuration itself stays unchanged.
 
     Raises:
         PatchDoesNotApply: an operation is malformed, or finds nothing at its path, or another value than it tests for.

@@ -140,7 +140,7 @@ class _ObjectNames:
         return votes
 
     def _pair(self, table: str, votes: Counter[tuple[str, str]]) -> None:
-        """Give each of our names the device's: one of the same values first, then the one met most often."""
+        """Map each rendered name to a name of the device: one with the same values first, then the most common one."""
         theirs, ours = self._theirs[table], self._ours[table]
         order = sorted(votes, key=lambda pair: (-votes[pair], *map(natural_key, pair)))
         for mine, other in sorted(order, key=lambda pair: ours.get(pair[0]) != theirs.get(pair[1])):
@@ -216,7 +216,7 @@ def _fields(table: str, fields: tuple[tuple[str, str], ...]) -> Fields:
 
 
 def _plain_last(fields: tuple[tuple[str, str], ...]) -> list[tuple[str, str]]:
-    """Return fields so that ``26`` comes after ``026``: it counts where both stand."""
+    """Return fields with ``26`` after ``026``, so that ``26`` takes effect if both exist."""
     return sorted(fields, key=lambda item: -len(item[0]))
 
 

@@ -29,7 +29,7 @@ REFERRED = (
 
 
 class Operation(NamedTuple):
-    """One step: ``path`` is table, row and field, as many of them as it takes; ``value`` is None for a removal."""
+    """One step: ``path`` is table, row and field, or the first one or two of these; ``value`` is None for a removal."""
 
     op: Literal["add", "replace", "remove"]
     path: tuple[str, ...]

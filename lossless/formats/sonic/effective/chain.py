@@ -51,7 +51,7 @@ def numbers_of(state: Programmed, port: ProgrammedPort, dscp: int) -> ChainNumbe
 
 
 def break_of(state: Programmed, name: str, dscp: int) -> Break | None:
-    """Return why a DSCP is lossy on a port, None where it is lossless or that is not known."""
+    """Return why a DSCP is lossy on a port, None if it is lossless or the answer is unknown."""
     if early := _before_maps(state, name):
         return early
     port = state.ports[name]
@@ -85,7 +85,7 @@ def _pausing(state: Programmed, port: ProgrammedPort, numbers: ChainNumbers) -> 
 
 
 def _before_maps(state: Programmed, name: str) -> Break | None:
-    """Return why nothing of a port is programmed that maps could lead to."""
+    """Return the cause ahead of its maps that makes a port lossy, None if there is none."""
     if name not in state.ports:
         fate = state.fates.get(("PORT", name))
         return Break("port", ("PORT", name), fate.field if fate else "", fate)
@@ -121,7 +121,7 @@ def _cause(
     backed: bool,
     pausing: bool,
 ) -> Break:
-    """Return where it is written that a DSCP goes where it is not lossless."""
+    """Return the row and field that make a DSCP lossy."""
     dscp_map = port.maps.get("dscp_to_tc_map", state.global_map)
     traffic_class, group = numbers.traffic_class, numbers.group
     if state.paused_off and port.watchdog_mask:

@@ -26,7 +26,7 @@ UINT64 = 2**64
 
 
 def _leading(text: str) -> int | None:
-    """Return the number that a text begins with, behind blanks and a sign; None where there is none."""
+    """Return the number at the beginning of a text, after blanks and a sign; None if there is none."""
     if text.isascii() and text.isdecimal():
         return int(text) if len(text) <= _MOST_DIGITS else UINT64 * 10
     bare = text.lstrip(_BLANKS)
@@ -118,9 +118,9 @@ class Fate(NamedTuple):
     """The outcome for a row that is not applied.
 
     ``throws``: reading it raises an exception; up to release 202511 that ends orchagent, later the row and all rows of
-    its table behind it wait. ``behind``: such a row is before it. ``waits``: the object that it refers to does not
-    exist. ``refused``: it is dropped. ``field`` is the field with the cause, ``value`` its text, and ``on`` the table
-    and key of the row that it waits for or stands behind.
+    its table behind it wait. ``behind``: such a row is before it. ``waits``: the object that it names does not exist.
+    ``refused``: it is dropped. ``field`` is the field with the cause, ``value`` its text, and ``on`` the table and key
+    of the row that it waits for or stands behind.
     """
 
     kind: Literal["throws", "behind", "waits", "refused"]
@@ -354,7 +354,7 @@ def profile_settings(fields: Fields, pools: Mapping[str, PoolSettings]) -> Profi
 
 
 def unresolved(field: str, text: str, table: str, known: Mapping[str, object]) -> Fate | None:
-    """Return the fate of a row that refers to an object by this name, None if the object exists."""
+    """Return the fate of a row that refers to an object by this name, None if such an object exists."""
     if not text:
         return _refused(field, text)
     return None if text in known else Fate("waits", field, text, (table, text))

@@ -328,7 +328,7 @@ class _Daemons:
     # buffermgrd
 
     def _generate(self) -> None:
-        """Write the lossless groups of all ports, and take back those of ports that are down."""
+        """Write the lossless groups of all ports, and remove those of ports that are down."""
         cables: dict[str, str] = {}
         for _, fields in sorted(self.rows["CABLE_LENGTH"].items()):
             cables.update((port, text) for port, text in fields.items() if text != "None")
@@ -461,7 +461,7 @@ class _Daemons:
     # `bufferorch.cpp`
 
     def _buffers(self, table: str, profiles: Mapping[str, ProfileSettings]) -> None:
-        """Bind the profiles of groups or queues, all at once after all rows were read; where one throws, none."""
+        """Bind the profiles of groups or queues, all at once after all rows were read; none if one row throws."""
         rows = self.rows[table]
         verdicts: dict[tuple[str, str | None], Fate | range] = {}
         bulk: list[tuple[str, list[str], range, str]] = []
@@ -510,7 +510,7 @@ class _Daemons:
         return numbers if numbers.stop <= (GROUPS if group else self.platform.queues) else Fate("refused")
 
     def _key(self, table: str, key: str) -> tuple[list[str], str]:
-        """Return the ports and the numbers in a key, no numbers where it has not as many parts as are wanted."""
+        """Return the ports and the numbers in a key; no numbers if its number of parts is wrong."""
         if self.card is not None and table != "BUFFER_PG":
             parts = tokens(key, "|")
             if len(parts) != 4:

@@ -122,7 +122,7 @@ def _port_rows(rows_by_table: TableRows, device: SwitchQos, port: Port, qos: Por
 
 
 def _only_global(device: SwitchQos, qos: PortQos) -> bool:
-    """Return whether a port needs no PORT_QOS_MAP row: the global map serves it, and there is nothing else to say."""
+    """Return whether a port needs no PORT_QOS_MAP row: the global map serves it, and it has no other setting."""
     others = qos.tc_to_queue, qos.tc_to_pg, qos.pfc_to_queue, qos.pfc_to_pg
     return qos.dscp_to_tc is device.global_dscp_map and not any(
         (*others, qos.pfc.priorities, qos.watchdog_mask)

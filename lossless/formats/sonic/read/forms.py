@@ -44,7 +44,7 @@ class _Root(NamedTuple):
 
 
 def holds_tables(data: object) -> bool:
-    """Return whether something is the configuration of one device, as tables or as a dump."""
+    """Return whether data are the configuration of one device, as tables or as a dump."""
     return isinstance(data, dict) and (_has_tables(data) or _is_dump(data))
 
 

@@ -24,7 +24,7 @@ MASK_FIELDS = ("pfc_enable", "pfcwd_sw_enable")
 
 
 def read_number(text: str, most: int = INT_MAX) -> int | None:
-    """Return the number that orchagent makes of a text, None where reading it throws."""
+    """Return the number that orchagent reads from a text, None if reading it throws."""
     match = re.match(r"[ \t\n\v\f\r]*([+-]?)0*([0-9]+)", text, re.ASCII)
     if match is None or len(match[2]) > _MOST_DIGITS or int(match[2]) > most:
         return None

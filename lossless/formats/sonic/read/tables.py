@@ -94,6 +94,7 @@ class Tables:
 
     ``file`` is the file in origins, ``shown`` its name in messages, and ``device`` the device's name if that is not the
     hostname. ``remarks`` are the conversions that were needed to read it, ``numbers`` the values that are JSON numbers.
+
     ``unread`` notes single values without a meaning that no rule reports; ``unreadable`` whole tables that are invalid,
     with the reason. ``keys`` is filled once rows are indexed by port
     (:class:`lossless.formats.sonic.to_model.ports.RowIndex`). ``unmade`` are ports for which buffermgrd is known to
@@ -262,14 +263,14 @@ def _is_text(fields: Mapping[str, object]) -> TypeGuard[Mapping[str, str]]:
 
 @lru_cache(maxsize=4096)
 def whole_number(text: str) -> int | None:
-    """Return the number a text spells, None where it is none or no device could hold it."""
+    """Return the number that a text spells, None if it is no number or too large for any device."""
     bare = text.strip()
     digits = bare.removeprefix("-")
     return int(bare) if digits.isascii() and digits.isdecimal() and len(digits) <= _MOST_DIGITS else None
 
 
 def names_in(text: str) -> tuple[str, ...]:
-    """Return the names in a comma list, plain or in old brackets; empty parts and blanks around names are none."""
+    """Return the names in a comma list, plain or in old brackets, without empty parts and blanks around names."""
     parts = filter(None, (part.strip() for part in text.split(",")))
     return tuple(plain_name(part) if part.startswith("[") else part for part in parts)
 

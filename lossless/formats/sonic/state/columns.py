@@ -126,7 +126,7 @@ def named_by(kind: str, cell: str) -> Identity:
 
 
 def element_of(heading: str) -> Identity:
-    """Return the element that a heading or cell names: ``UC3`` is queue 3 of kind UC; nothing for any other."""
+    """Return the element that a heading or cell names: ``UC3`` is queue 3 of kind UC; empty for any other text."""
     match = _ELEMENT.fullmatch(heading)
     if match is None:
         return ()

@@ -48,7 +48,7 @@ class SwitchCommand(NamedTuple):
 
     @property
     def namespace(self) -> str | None:
-        """The namespace that it is asked for."""
+        """The namespace in the command."""
         match = _NAMESPACE.search(self.text)
         return match[1] if match else None
 
@@ -61,7 +61,7 @@ class SwitchCommand(NamedTuple):
 
     @property
     def watermark(self) -> str | None:
-        """Which watermark of a priority group or pool it prints; None where it does not say."""
+        """The watermark of a priority group or pool that the command prints; None if its words do not name one."""
         if "watermark" not in self.text:
             return None
         if "headroom" in self.text:

@@ -89,7 +89,7 @@ def counter_reading(
 
 
 def _names(row: RowPlace, kind: str, prefix: Identity) -> Iterator[StateReading]:
-    """Yield each name of a map with its object: names without counters are something a reader wants to know."""
+    """Yield each name of a map with its object, so that names without counters are visible."""
     for name, oid in _fields(row):
         identity = (*prefix, *named_identity(kind, name))
         yield StateReading(identity, "oid", stored_value(oid), "", "now", (*row.path, name), row.key)

@@ -56,7 +56,7 @@ class Dump(NamedTuple):
 
 
 def dumps_of(data: object) -> tuple[Dump, ...]:
-    """Return the databases that a document holds; none where it is no dump."""
+    """Return the databases in a document; empty if it is no dump."""
     return tuple(_dumps(data, (), None, None))
 
 
@@ -86,7 +86,7 @@ def _dumps(data: object, path: Path, database: str | None, namespace: str | None
 
 
 def _named(data: dict[Any, Any], path: Path, namespace: str | None) -> Iterator[Dump]:
-    """Yield the dumps that stand under names of databases or namespaces."""
+    """Yield the dumps below names of databases or namespaces."""
     for key, value in data.items():
         name = NUMBERS.get(key, key)
         if _NAME.fullmatch(name):
@@ -97,7 +97,7 @@ def _named(data: dict[Any, Any], path: Path, namespace: str | None) -> Iterator[
 
 
 def _rows(data: dict[Any, Any], path: Path) -> Iterator[RowPlace]:
-    """Yield the rows of a dump, or of a file of tables; none where it holds none."""
+    """Yield the rows of a dump, or of a file of tables; none if it has none."""
     if any(_database(str(key)) for key in data):
         for key, value in data.items():
             if is_wrapped(value):

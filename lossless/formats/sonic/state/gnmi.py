@@ -1,9 +1,9 @@
 """Answers over gNMI from COUNTERS_DB: objects under names of ports and queues, bare objects, maps of names.
 
-``Ethernet68:3`` is a queue or a priority group, which its fields say; ``Ethernet68:1:periodic`` has the watermarks of
-that queue since the last period; an object that is asked for by its oid comes without any name
-(sonic-gnmi sonic_data_client/virtual_db.go and testdata @5ec1c20). gnmic prints a list of notifications, each with
-``updates`` of a ``Path`` and ``values``.
+``Ethernet68:3`` is a queue or a priority group, as its fields show; ``Ethernet68:1:periodic`` has the watermarks of
+that queue since the last period; an object that is requested by its oid comes without any name (sonic-gnmi
+sonic_data_client/virtual_db.go and testdata @5ec1c20). gnmic prints a list of notifications, each with ``updates`` of a
+``Path`` and ``values``.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def _update(path: str, value: object) -> Said:
 
 
 def _is_object(row: dict[str, Any]) -> bool:
-    """Return whether something is the hash of one object."""
+    """Return whether a value is the hash of one object."""
     return any(
         not isinstance(value, dict) and (_FIELD.fullmatch(str(key)) or key in _PHYSICAL)
         for key, value in row.items()
@@ -153,7 +153,7 @@ def _object(row: dict[str, Any], path: Path, identity: Identity, window: str) ->
 
 
 def _since(reading: StateReading, window: str) -> CountedSince:
-    """Return since when a counter counts: the table that was asked for is not in an answer, so watermarks are open."""
+    """Return since when a counter counts: an answer lacks the requested table, so it is unknown for watermarks."""
     if "watermark" not in reading.name:
         return reading.since
     return "period" if window else "unknown"

@@ -277,7 +277,7 @@ def counter_of_field(field: str) -> tuple[CounterName, str | None]:
 
 
 def is_setting(name: str) -> bool:
-    """Return whether a value of this name is as it is now, and does not count."""
+    """Return whether a value of this name is a current state, and not a counter."""
     return name in _SETTINGS
 
 

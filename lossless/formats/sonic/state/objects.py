@@ -1,7 +1,7 @@
-"""Names of the objects of COUNTERS_DB: the maps of names joined, so that a counter is of a queue and not of an oid.
+"""Names of the objects of COUNTERS_DB: the maps of names joined, so that a counter has a queue, not only an oid.
 
-The maps ``COUNTERS_QUEUE_PORT_MAP``, ``..._INDEX_MAP`` and ``..._TYPE_MAP`` say the same again by object, and the
-type (sonic-utilities scripts/watermarkstat @2a5c132).
+The maps ``COUNTERS_QUEUE_PORT_MAP``, ``..._INDEX_MAP`` and ``..._TYPE_MAP`` repeat this by object, and add the type
+(sonic-utilities scripts/watermarkstat @2a5c132).
 """
 
 from __future__ import annotations

@@ -24,6 +24,6 @@ GROUP_OF: dict[tuple[str, str], str] = {
     **{(f"pfcwd_{name}", "queue"): "PFCWD" for name in _WATCHDOG},
     ("pause_duration", "priority"): "PFCWD",
 }
-"""The group that polls a counter, by its name and what it is of (sonic-swss orchagent/flexcounterorch.cpp,
-portsorch.cpp, bufferorch.cpp and pfcwdsworch.cpp @e6b0c5b)."""
+"""The group that polls a counter, by the counter's name and the kind of its object (sonic-swss
+orchagent/flexcounterorch.cpp, portsorch.cpp, bufferorch.cpp and pfcwdsworch.cpp @e6b0c5b)."""
 GROUPS = tuple(dict.fromkeys(GROUP_OF.values()))

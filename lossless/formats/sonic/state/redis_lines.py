@@ -39,7 +39,7 @@ def read_rows(text: str, file: str) -> Iterator[StateCapture]:
 
 
 def dumps_in_transcript(text: str) -> tuple[Dump, ...]:
-    """Return the databases of which a transcript shows rows; none where it shows none."""
+    """Return the databases whose rows a transcript shows; empty if it shows none."""
     rows: dict[tuple[str, str | None], list[RowPlace]] = {}
     for line, command, answer in _answers(text.splitlines()):
         match = _HGETALL.search(command)

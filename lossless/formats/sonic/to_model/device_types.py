@@ -53,7 +53,7 @@ def is_host_type(device_type: str) -> bool:
 
 
 def neighbor_type(tables: Tables, neighbor: str) -> str | None:
-    """Return the type of a neighbor as its device writes it, None where it does not say."""
+    """Return the type of a neighbor in its device's configuration, None if it is absent."""
     rows = tables.data.get("DEVICE_NEIGHBOR_METADATA")
     row = rows.get(neighbor) if isinstance(rows, dict) else None
     device_type = row.get("type") if isinstance(row, dict) else None

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Cable
 
     Generate = Callable[[int | None, Cable], Maybe[BufferProfile]]
-    """What the device makes a lossless group of, by speed and cable: None where it makes none."""
+    """Returns the profile of a lossless group that the device makes by speed and cable: None if it makes none."""
 
 Slots = dict[int, "ConfigRow"]
 _VOQ_KEYED = ("QUEUE", "BUFFER_QUEUE")
@@ -185,7 +185,7 @@ def _own_card(tables: Tables) -> Card:
 
 
 def _only_card(tables: Tables) -> Card:
-    """Return the one card that all rows of a fragment are of, which does not say whose it is."""
+    """Return the single card whose names all rows of a fragment have; the fragment itself does not name its card."""
     keys = {
         tuple(key.split("|")[:2])
         for table in _VOQ_KEYED

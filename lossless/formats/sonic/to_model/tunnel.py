@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lossless.formats.sonic.to_model.objects import Objects
 
 OUTER_TABLE = "TC_TO_DSCP_MAP"
-"""The one map that nothing but tunnels and rewriting ports need."""
+"""The only map that tunnels and ports with rewriting alone use."""
 TUNNEL_FIELDS = {
     "dscp_to_tc": ("decap_dscp_to_tc_map", "DSCP_TO_TC_MAP"),
     "tc_to_pg": ("decap_tc_to_pg_map", "TC_TO_PRIORITY_GROUP_MAP"),

@@ -211,7 +211,7 @@ CHECKS: dict[str, Callable[..., Iterator[ConstraintViolation]]] = {
     "thresholds": _thresholds,
     "dpu_only": _dpu_only,
 }
-"""Constraints within a row, and with what :class:`RowContext` holds of others."""
+"""Constraints within a row, and between a row and the facts of :class:`RowContext`."""
 
 
 def _local_port(parts: Sequence[str], _: Row, __: RowContext, data: Data) -> Iterator[ConstraintViolation]:

@@ -129,7 +129,7 @@ def _remembered(
 
 
 def _is_clean(accepted: _AcceptedRows, rows: Rows, data: Mapping[str, object]) -> bool:
-    """Return whether all rows of a table are of those found good before; False where that is not certain."""
+    """Return whether all rows of a table are among the valid rows found before; False if that is uncertain."""
     if accepted.schema.otherwise or (
         accepted.schema.older_rows and accepted.schema.older_rows.keys() & rows.keys()
     ):
@@ -178,7 +178,7 @@ def _parts(key: str) -> tuple[str, ...]:
 
 
 def _named(shape: RowSchema, parts: Sequence[str]) -> str | None:
-    """Return the one row that the parts of a key name, empty where they name none; None: look closer."""
+    """Return the row that the parts of a key refer to, empty if they refer to none; None: a full check is needed."""
     named = ""
     for part, kind in zip(parts, shape.key, strict=True):
         references = kind.references(part)

@@ -150,7 +150,7 @@ def _refused(kind: ValueType, name: str, value: object, subject: str, text: str)
 
 
 def shown(text: str) -> str:
-    """Return a value in quotes, as much of it as a message has room for."""
+    """Return a value in quotes, shortened for a message."""
     return repr(text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}...")
 
 

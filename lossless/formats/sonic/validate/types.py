@@ -76,7 +76,7 @@ class ValueType:
         return tuple(word for arm in self.arms for word in arm.words)
 
     def references(self, text: str) -> tuple[Reference, ...] | None:
-        """Return the rows that a text must name, none where it refers to nothing; None where it is refused."""
+        """Return the rows that a text must name, empty if it refers to no row; None if it is refused."""
         references = self._good.get(text)
         if references is None:
             references = self._checked(text)
@@ -95,7 +95,7 @@ class ValueType:
 
 
 def whole(text: str) -> int | None:
-    """Return a number as the models read it, None where the text is none."""
+    """Return a number as the models read it, None if the text is no number."""
     if len(text) > _MOST_CHARACTERS:
         return None
     try:

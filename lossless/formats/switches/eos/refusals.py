@@ -25,7 +25,7 @@ _QUEUES = range(8)
 
 
 def refusals(config: EosConfig) -> Iterator[RefusedSetting]:
-    """Yield the settings of a switch that EOS does not take, or that mean something else than they say."""
+    """Yield the settings of a switch that EOS refuses, or that have another effect than their words suggest."""
     for origin, text in config.impossible:
         yield RefusedSetting(
             f"{text!r} is out of range",
@@ -116,7 +116,7 @@ def _rewrites(config: EosConfig) -> Iterator[RefusedSetting]:
 
 
 def _unmatched(config: EosConfig) -> Iterator[RefusedSetting]:
-    """Yield classes that set a traffic class and whose class map names nothing to match."""
+    """Yield classes that set a traffic class and whose class map has no match."""
     for classes in config.policies.values():
         for name, settings in classes.items():
             target = settings.get(("traffic-class",))

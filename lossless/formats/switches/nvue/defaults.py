@@ -10,7 +10,7 @@ from lossless.ground.basics.records import NamedTuple
 
 PRIORITIES = range(8)
 KMIN_BYTES, KMAX_BYTES, PROBABILITY = 150_000, 1_500_000, 100
-"""The marking curve where one is on and no numbers stand."""
+"""The default marking curve, for marking that is on without thresholds."""
 ON, OFF = ("on", "enable", "enabled"), ("off", "disable", "disabled")
 """How releases spell it."""
 POLL_MS, ROBUSTNESS = 100, 3

@@ -1,8 +1,8 @@
-"""Which words of NVUE are read, and which numbers they take: a typo is named, and not taken for a setting of its own.
+"""The words of NVUE that are read, and the numbers they take: a misspelled word is reported, not read as a setting.
 
 Source: the argument lists of stackhpc/ansible-nvidia-nvue @90c797b (nvidia.nvue 1.2.5) and the guides of Cumulus Linux
-(:mod:`lossless.formats.switches.nvue.defaults`). Later releases have words that are not here, so an unknown word is no
-mistake: it is not read.
+(:mod:`lossless.formats.switches.nvue.defaults`). Later releases have words that are missing here, so an unknown word is
+no error: it is not read.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ _FRAME_BYTES = 1500
 
 
 def refusals(reader: NvueSwitch) -> Iterator[RefusedSetting]:
-    """Yield settings that are refused, or mean something else than they say."""
+    """Yield settings that NVUE refuses, or that have another effect than their words suggest."""
     ports = reader.tree.all("interface")
     yield from _on_members(ports)
     yield from _without_profile(ports)

@@ -47,7 +47,7 @@ def policy_refusals(config: NxosConfig, reader: NxosSwitch) -> Iterator[RefusedS
 
 
 def _without_traffic(config: NxosConfig, group: int, no_drop: NoDrop) -> Iterator[RefusedSetting]:
-    """Yield a no-drop class that no policy map of type qos leads to; a part of a text may have none."""
+    """Yield a no-drop class without a policy map of type qos that leads to it; a part of a text may have none."""
     policies = [policy for (kind, _), policy in config.policies.items() if kind == QOS]
     groups = {s.value for each in policies for row in each.below.values() if (s := row.get(("qos-group",)))}
     if policies and group and group not in groups:
@@ -160,7 +160,7 @@ def _policed(reader: NxosSwitch, cls: str, settings: Settings) -> Iterator[Refus
 
 
 def _unmatched(config: NxosConfig, cls: str, settings: Settings) -> Iterator[RefusedSetting]:
-    """Yield a class that sets a qos-group and whose class map names nothing to match."""
+    """Yield a class that sets a qos-group and whose class map has no match."""
     class_map, group = config.class_maps.get((QOS, cls)), settings.get(("qos-group",))
     if (
         cls == DEFAULT_CLASS

@@ -34,7 +34,7 @@ _VALUES = (
 
 
 def refusals(config: NxosConfig, reader: NxosSwitch) -> Iterator[RefusedSetting]:
-    """Yield settings that NX-OS does not take, or that mean something else than they say."""
+    """Yield settings that NX-OS refuses, or that have another effect than their words suggest."""
     for origin, text in config.impossible:
         yield RefusedSetting(f"{text!r} has a value out of range", _VALUES, "", origin)
     for origin, text, meant in config.refused:

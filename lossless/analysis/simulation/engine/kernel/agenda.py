@@ -84,7 +84,7 @@ def plan_turn(w: World, link: int, at_ps: int) -> None:
 
 @kernel
 def turn_by(w: World, link: int, at_ps: int) -> None:
-    """See to it that a link's transmitter looks for something to send at a time, or before."""
+    """Plan the turn of a link's transmitter for a time, unless it is planned before that already."""
     if at_ps < planned(w, 2 * len(w.links) + link):
         plan_turn(w, link, at_ps)
 

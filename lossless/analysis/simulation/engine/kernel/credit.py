@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.engine.kernel.world import World
 
 CREDIT_UNIT_BYTES = 256
-"""Bytes in which credit is asked for and given (``UEC_PULL_QUANTUM``, ultraethernet/uet-htsim ``htsim/sim/uecpacket.h``
-@40ccb05)."""
+"""The unit in bytes in which credit is requested and given (``UEC_PULL_QUANTUM``, ultraethernet/uet-htsim
+``htsim/sim/uecpacket.h`` @40ccb05)."""
 EMPTY_TURN_BYTES = 1024
 """Bytes whose time a turn takes that gives no credit (``UecPullPacer::doNextEvent``, ``htsim/sim/uec.cpp`` there)."""
 ASKING, SATED = 0, 1
@@ -31,7 +31,7 @@ ASKING, SATED = 0, 1
 
 @kernel
 def ask_for_credit(w: World, flow: Any, frame: Any, arrives_at: int) -> None:
-    """Let a receiver know, when a packet arrives, how much credit its sender asked for when it sent it."""
+    """Record the credit that a packet's sender had requested when it sent the packet, as the packet arrives."""
     which = w.senders[np.uint64(flow.sender)].puller
     puller = w.pullers[np.uint64(which)]
     _hear(w, puller)
@@ -53,7 +53,7 @@ def ask_for_credit(w: World, flow: Any, frame: Any, arrives_at: int) -> None:
 
 @kernel
 def _hear(w: World, puller: Any) -> None:
-    """Take the requests that have arrived: a receiver looks at packets that are still on its link."""
+    """Take the requests that have arrived by now, and put senders with new ones into the list of open requests."""
     while puller.first_ask >= 0:
         ask = w.asked[np.uint64(puller.first_ask)]
         if ask.at > w.clock.now:
@@ -67,7 +67,7 @@ def _hear(w: World, puller: Any) -> None:
 
 @kernel
 def append(w: World, puller: Any, number: int, which: int) -> None:
-    """Let a sender wait last in a list, unless it waits there already."""
+    """Put a sender at the end of a list, unless it is in the list already."""
     sender = w.senders[np.uint64(number)]
     if sender.waits[which]:
         return

@@ -88,7 +88,7 @@ def periods_until(first_at: int, last_at: int, period_ps: int) -> int:
 
 @kernel
 def _first(point: Any, params: Any, at: int) -> None:
-    """The first CNP of a flow sets alpha and starts the timers; it cuts nothing by itself."""
+    """Apply the first CNP of a flow: it sets alpha and starts the timers, without a cut."""
     point.active = 1
     point.alpha = params.initial_alpha
     point.alpha_cnp = 0

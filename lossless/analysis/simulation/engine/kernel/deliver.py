@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @kernel
 def deliver(w: World, number: int, arrives_at: int) -> None:
-    """Hand a frame to its flow's receiver, at the time it will be whole."""
+    """Pass a frame to its flow's receiver, at the time of its last bit."""
     frame = w.frames[np.uint64(number)]
     flow = w.flows[np.uint64(frame.flow)]
     w.clock.in_network -= 1
@@ -75,7 +75,7 @@ def receive_in_order(w: World, flow: Any, frame: Any, arrives_at: int) -> bool:
 
 @kernel
 def _finish(w: World, flow: Any, at_ps: int) -> None:
-    """A transfer is whole: those that wait for it may begin."""
+    """Complete a transfer, and start those that wait for it."""
     flow.done_at = at_ps
     w.clock.unfinished -= 1
     for place in range(flow.first_follower, flow.first_follower + flow.followers):
@@ -99,7 +99,7 @@ def _reject(w: World, flow: Any, arrives_at: int) -> bool:
 
 @kernel
 def _acknowledge(w: World, flow: Any, arrives_at: int) -> None:
-    """Owe the sender an ACK, which its own flow carries in the class it is in."""
+    """Record an ACK for the sender, which its own flow carries in the class of ACKs."""
     flow.ack_owed += 1
     if flow.ack_owed < flow.ack_every and flow.expected_psn < flow.size_bytes:
         return

@@ -113,7 +113,7 @@ def leave(w: World, at: int, priority: int) -> int:
 
 @outlined
 def hold(w: World, at: int, number: int) -> None:
-    """Count a frame that has begun to leave its queue there still, until it has gone: see :func:`let_go`."""
+    """Keep counting a frame in its queue while it is being sent: see :func:`let_go`."""
     link, frame = w.links[np.uint64(at)], w.frames[np.uint64(number)]
     place = at * w.classes + frame.priority
     w.queues[np.uint64(place)].bytes += frame.held_bytes

@@ -1,4 +1,4 @@
-"""The ingress of a switch: a frame has been received whole; admit it, find its next link, pause whoever must wait."""
+"""The ingress of a switch: admit a received frame, find its next link, pause the peers that must wait."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ CONGESTED, TRIMMED, ASKS, AGAIN = 1, 2, 4, 8
 
 @outlined
 def tell(w: World, number: int, kind: int, frame: Any, arrives_at: int) -> None:
-    """Let a sender learn of a packet: acknowledged with all that came since, or lost."""
+    """Send news of a packet to its sender: it is acknowledged with all that arrived since, or lost."""
     flow = w.flows[np.uint64(number)]
     sender = w.senders[np.uint64(flow.sender)]
     news = w.news[np.uint64(send_news(w, flow, arrives_at))]

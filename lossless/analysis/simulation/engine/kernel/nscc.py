@@ -1,7 +1,7 @@
-"""NSCC, the sender's congestion control of Ultra Ethernet: a window that goes by queueing delay and by marks.
+"""NSCC, the sender's congestion control of Ultra Ethernet: a window that adapts to queueing delay and to marks.
 
-The specification itself was not read. The quantities are those that secondary copies of UEC 1.0.3, section 3.6.13
-and table 3-82, give, as uet-htsim @40ccb05 has them; where the specification leaves something open, the reading of that
+The specification itself was not read. The quantities are those that secondary copies of UEC 1.0.3, section 3.6.13 and
+table 3-82, give, as uet-htsim @40ccb05 has them; where the specification leaves something open, the reading of that
 simulator is taken: the average of the delay is weighted by 0.0125 an ACK, and an unmarked sample above the target
 enters it as a quarter of the base round trip.
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.engine.kernel.world import World
 
 SCALED_BYTES, SCALED_PS = 150_000.0, 12_000_000.0
-"""The bandwidth-delay product and the target delay at which the gains of NSCC are unscaled."""
+"""The bandwidth-delay product and the target delay at which the scale factor of NSCC's gains is 1."""
 PROPORTIONAL, FAIR, ETA, FAST = 4.0, 5.0, 0.15, 0.25
 GAMMA, LEAST_FACTOR = 0.8, 0.5
 """How much of the delay above the target a cut takes, and the least part of the window that it leaves."""
@@ -54,7 +54,7 @@ def target_ps(window: Any) -> float:
 
 @kernel
 def scale_of(window: Any) -> float:
-    """Return the bandwidth-delay product of the longest path by the one that increases are meant for."""
+    """Return the scale factor of increases: the longest path's bandwidth-delay product over that of scale 1."""
     return float(window.line_bytes_per_ps * window.base_rtt_ps / SCALED_BYTES)
 
 

@@ -1,6 +1,6 @@
-"""Which of several links a switch sends a packet over: by hash, in turn, by load, or by flowlet.
+"""The choice of one of several links for a packet: by hash, in turn, by load, or by flowlet.
 
-A switch sees its own ports alone: how full the next switch is, or that a link behind it is slow, it does not know.
+A switch sees its own ports alone, not the queues of the next switch or a slow link behind it.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ def pause(w: World, at: int, priority: int) -> None:
 
 @kernel
 def resume(w: World, at: int, priority: int) -> None:
-    """Let the transmitter of link ``at`` send a priority again (XON)."""
+    """End the pause of a priority at the transmitter of link ``at`` (XON)."""
     _send(w, at, priority, 0)
 
 
@@ -53,7 +53,7 @@ def _send(w: World, at: int, priority: int, pauses: int) -> None:
 
 @outlined
 def obey(w: World, at: int) -> None:
-    """Let the oldest PFC frame under way to the transmitter of link ``at`` take effect."""
+    """Apply the oldest PFC frame under way to the transmitter of link ``at``."""
     link = w.links[np.uint64(at)]
     number = link.pfc_head
     frame = w.frames[np.uint64(number)]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @outlined
 def receive_any(w: World, number: int, arrives_at: int) -> bool:
-    """Receive a packet out of order; return whether the sender must go back, as the packet is too far ahead."""
+    """Receive a packet in any order; return whether the sender must go back, as the packet is too far ahead."""
     frame = w.frames[np.uint64(number)]
     flow = w.flows[np.uint64(frame.flow)]
     if flow.sender >= 0 and w.senders[np.uint64(flow.sender)].puller >= 0:

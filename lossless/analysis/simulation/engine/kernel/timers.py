@@ -1,4 +1,4 @@
-"""Which packets a sender with a window waits for, in the order in which it sent them: each has a timer of its own."""
+"""Packets that a sender with a window waits for, in the order in which it sent them: each has a timer of its own."""
 
 from __future__ import annotations
 

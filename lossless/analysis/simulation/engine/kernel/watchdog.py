@@ -107,7 +107,7 @@ def _restore(w: World, unit: Any, queue: Any, at: int, priority: int) -> None:
 
 @kernel
 def _let_go(w: World, which: int, priority: int) -> None:
-    """Let peers go on whose groups have been emptied."""
+    """Resume the peers of groups that have been emptied."""
     unit = w.units[which]
     for onward in range(unit.first_link, unit.first_link + unit.links):
         into = w.links[onward].reverse

@@ -1,4 +1,4 @@
-"""Everything a kernel function may look at, under one name."""
+"""The state that kernel functions work on, under one name."""
 
 from __future__ import annotations
 

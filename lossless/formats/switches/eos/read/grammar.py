@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Origin
 
     Made = Iterable[tuple[Key, Any]] | None
-    """The settings that a command makes; None where it names what does not exist."""
+    """The settings that a command makes; None if it names an invalid object."""
 
 LAST_QUEUE = 7
 """Queues, classes and priorities count 0 to 7."""
@@ -89,7 +89,7 @@ def _map(key: str, most: int) -> Callable[[re.Match[str]], Made]:
 
 
 def _unmap(match: re.Match[str]) -> Made:
-    """Return the entries of a map that a line takes back."""
+    """Return the entries of a map that a line removes."""
     key, most = {"dscp": ("dscp", 63), "cos": ("cos", 7)}.get(match[1], ("tx-queue", 7))
     numbers = indexes(match[2], most)
     return None if numbers is None else [((key, number), REMOVED) for number in numbers]

@@ -59,7 +59,7 @@ _OF_CHANNEL = SHARED | {"trunk", "tagged", "native", "mtu"}
 class EcnThresholds(NamedTuple):
     """The curve of a queue, which marks or drops.
 
-    Thresholds are None where they are segments, whose size differs, or a delay. ``probability_percent`` None: EOS has
+    Thresholds are None if their unit is segments, whose size differs, or a delay. ``probability_percent`` None: EOS has
     its own default.
     """
 
@@ -72,10 +72,11 @@ class EosConfig:
     """One switch. ``switch``, ``profiles`` and ``interfaces`` are its settings, the latter two by name.
 
     ``class_maps`` are by name, and ``policies`` the classes of each in the order in which they are matched.
-    ``access_lists`` have the DSCPs that they permit, None if they match on another field. ``complete`` is False if the
-    text prints defaults too, so that a missing line is not a default. ``impossible`` are commands with invalid values,
-    ``refused`` those that EOS does not have, each with the intended command, ``unread`` lines about QoS without a known
-    meaning.
+    ``access_lists`` have the DSCPs that they permit, None if they match on another field.
+
+    ``complete`` is False if the text prints defaults too, so that a missing line is not a default. ``impossible`` are
+    commands with invalid values, ``refused`` those that EOS does not have, each with the intended command, ``unread``
+    lines about QoS without a known meaning.
     """
 
     __slots__ = (

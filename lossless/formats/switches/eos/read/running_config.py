@@ -123,7 +123,7 @@ def _policy(config: EosConfig, command: Command, classes: dict[str, Settings]) -
 
 
 def _permitted(command: Command) -> set[int] | None:
-    """Return the DSCPs that an access list permits, None where a line of it looks at something else."""
+    """Return the DSCPs that an access list permits, None if one of its lines matches on another field."""
     dscps: set[int] = set()
     for below in command.below:
         match = _OF_LIST.fullmatch(below.text)

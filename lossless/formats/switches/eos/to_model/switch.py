@@ -96,7 +96,7 @@ class SwitchReader:
         return IndexMap(name, targets, self._file, origins)
 
     def _main_classification(self) -> tuple[IndexMap, IndexMap]:
-        """Return the maps of DSCPs and CoS: of the input policy that most ports have, where it looks at marks."""
+        """Return the maps of DSCPs and CoS: of the input policy that most ports have, if it matches on marks."""
         bound = Counter(
             policy for name in self._config.interfaces if (policy := self._policy(self.settings_of(name)))
         )
@@ -233,7 +233,7 @@ class SwitchReader:
         return PriorityMask(tuple(paused), next((s.origin for s in paused.values()), on.origin))
 
     def _watchdog(self, settings: Settings) -> Watchdog | None:
-        """Return the watchdog of a port: its own timers, else those of the switch; without any it watches nothing."""
+        """Return the watchdog of a port: its own timers, else those of the switch; None if there is no timeout."""
         off = settings.get(("watchdog",))
         timeout = self._watched(settings, "timeout")
         if timeout is None or (off is not None and not off.value):

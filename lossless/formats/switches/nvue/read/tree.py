@@ -67,7 +67,7 @@ class Node:
         return next(reversed(node.below), None) if node is not None else None
 
     def number(self, *words: str) -> int | None:
-        """Return the value of a path as a number, None where it is none."""
+        """Return the value of a path as a number, None if it is no number."""
         text = self.value(*words)
         return int(text) if text is not None and text.isdecimal() and len(text) < 13 else None
 
@@ -155,7 +155,7 @@ def _set(node: Node, path: Sequence[str], origin: Origin) -> None:
 
 
 def _unset(node: Node, path: Sequence[str], origin: Origin) -> None:
-    """Take a setting away: the default of the switch is back, which other lines may set."""
+    """Remove a setting: the default of the switch applies again, until another line sets it."""
     for word in path:
         node = node.below.setdefault(word, Node(origin))
     node.below.clear()

@@ -192,7 +192,7 @@ class NvueSwitch:
 
     @property
     def poll_ms(self) -> int:
-        """How often the watchdog looks."""
+        """The polling interval of the watchdog in ms."""
         return self.tree.number("qos", "pfc-watchdog", "polling-interval") or POLL_MS
 
     def _ports(self) -> Iterator[Port]:
@@ -326,7 +326,7 @@ class NvueSwitch:
     def watchdog_of(self, node: Node | None) -> Watchdog | None:
         """Return the watchdog of a port, which is switched on port by port.
 
-        Ports without lines are most often not in use: where any port has a watchdog, they are not asked for one.
+        Ports without lines are most often unused: if any port has a watchdog, they need none.
         """
         if node is None:
             return next((dog for port in self.interfaces.values() if (dog := self.watchdog_of(port))), None)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from lossless.ground.documents.document import Document
 
     Line = tuple[str, Path]
-    """A command, and the path of the value that it stands for."""
+    """A command, and the path of the value that it represents."""
 
 _ROOTS = ("Cisco-NX-OS-device:System", "System")
 _QOS = "ipqos-items"
@@ -68,7 +68,7 @@ def config_of_data(document: Document) -> NxosConfig:
 
 
 def _system(data: Mapping[Any, Any]) -> tuple[Path, Mapping[Any, Any]]:
-    """Return the object of the system with its path; the data themselves where they are it."""
+    """Return the object of the system with its path; the data themselves if they are that object."""
     root = next((root for root in _ROOTS if isinstance(data.get(root), dict)), None)
     return ((root,), data[root]) if root is not None else ((), data)
 
@@ -225,7 +225,7 @@ def _of_interface(item: Mapping[str, Any], path: Path) -> Iterator[Line]:
 
 
 def _pfc(config: NxosConfig, settings: Settings, item: Mapping[str, Any], path: Path) -> None:
-    """Take the mode of PFC and of its watchdog where it is a word."""
+    """Read the mode of PFC and of its watchdog if it is a word."""
     for keys, words in _PFC.items():
         for line, place in _line(item, path, keys, words + "{}"):
             if line.removeprefix(words) in ("on", "off", "auto"):

@@ -99,7 +99,7 @@ def accepts(patterns: Patterns, text: str) -> bool:
 
 
 def note_stray(config: NxosConfig, line: tuple[str, Origin]) -> None:
-    """Name a line about QoS that is below one which is not known."""
+    """Record a line about QoS that is below an unknown line."""
     text, origin = line
     if _ONLY_QOS.match(text):
         config.unread[origin, text] = None

@@ -43,7 +43,7 @@ Settings = dict[Key, NxosSetting]
 
 
 class RandomDetect(NamedTuple):
-    """The curve of ``random-detect``: without ``ecn`` it drops. Thresholds are None where the line has no bytes."""
+    """The curve of ``random-detect``: without ``ecn`` it drops. Thresholds are None if the line's unit has no bytes."""
 
     min_bytes: int | None
     max_bytes: int | None
@@ -88,9 +88,11 @@ class NxosConfig:
 
     ``system_qos``: it has a block of that name. ``bound_kinds`` are the types of policies whose bindings the object
     model has. ``says_watchdog`` is False for the object model: no leaf of it is the watchdog of the whole switch.
-    ``bound_elsewhere`` are policies that are bound to no port, but to a VLAN or the like. ``impossible`` are commands
-    with invalid values, ``refused`` those that NX-OS does not have, each with the intended command; ``unread`` lines
-    about QoS without a known meaning. Each is named once, even if its line is for several ports.
+    ``bound_elsewhere`` are policies that are bound to no port, but to a VLAN or the like.
+
+    ``impossible`` are commands with invalid values, ``refused`` those that NX-OS does not have, each with the intended
+    command; ``unread`` lines about QoS without a known meaning. Each is named once, even if its line is for several
+    ports.
     """
 
     __slots__ = (
@@ -130,7 +132,7 @@ class NxosConfig:
 
     @property
     def is_part(self) -> bool:
-        """Whether the text has no policy map: then those that it names, or needs, stand in another part."""
+        """Whether the text has no policy map: then those that it names, or needs, are in another part."""
         return not self.policies
 
     def settings_of(self, port: str) -> Settings:

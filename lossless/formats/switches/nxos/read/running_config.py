@@ -148,4 +148,5 @@ _TELLING = re.compile(
     r"|^[ \t]*priority-flow-control mode (?:auto|on send-tlv)|^!RANCID-CONTENT-TYPE: cisco-nx|^!.*\bNX-?OS\b",
     re.MULTILINE | re.IGNORECASE,
 )
-"""Dell OS10 has class maps and policy maps of these types too: what it alone has is among the others."""
+"""Commands that identify NX-OS. Dell OS10 has class maps and policy maps of these types too, and is recognized by its
+own commands."""

@@ -32,7 +32,7 @@ class Classification(NamedTuple):
 
 
 def nothing_known(origin: Origin) -> Classification:
-    """Return an unknown classification."""
+    """Return a classification of unknown trust and targets."""
     unknown = (IndexMap("", (UNREADABLE,) * len(of), origin) for of in _FIELDS.values())
     return Classification("", *unknown)
 
@@ -52,7 +52,7 @@ def classified(config: NxosConfig, name: str, policy: Classes) -> Classification
 
 
 def _looks_elsewhere(config: NxosConfig, policy: Classes) -> bool:
-    """Return whether a class of a policy matches something else than marks."""
+    """Return whether a class of a policy matches on something else than marks."""
     return any(_is_open(config, name) for name in policy.below if name != DEFAULT_CLASS)
 
 
@@ -77,7 +77,7 @@ class _Map:
         self._rest = (UNCLASSIFIED, policy.origin)
 
     def read(self) -> IndexMap | None:
-        """Return the map, None where no class looks at the field."""
+        """Return the map, None if no class matches on the field."""
         looked = [self._take(name, settings) for name, settings in self._policy.below.items()]
         if not any(looked):
             return None
@@ -86,7 +86,7 @@ class _Map:
         return IndexMap(f"policy-map {self._name}", targets, self._policy.origin, origins)
 
     def _take(self, name: str, settings: Settings) -> bool:
-        """Take the next class, and return whether it looks at the field."""
+        """Add the next class, and return whether it matches on the field."""
         setting = settings.get(("qos-group",))
         entry = (
             setting.value if setting else UNCLASSIFIED,

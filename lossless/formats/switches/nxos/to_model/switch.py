@@ -323,7 +323,7 @@ class NxosSwitch:
         return None
 
     def defined_queues(self) -> tuple[Queue | None, ...]:
-        """Return the queues of a policy that is bound to nothing, where no queuing policy is bound at all."""
+        """Return the queues of a policy without a binding, if no queuing policy is bound at all."""
         blocks = (self.config.switch, *map(self.settings_of, self.config.ports))
         names = [name for kind, name in self.config.policies if kind == QUEUING]
         if not names or any(self.policy_of(block, QUEUING, OUT) for block in blocks):
@@ -333,7 +333,7 @@ class NxosSwitch:
 
 
 class Bound(NamedTuple):
-    """A policy that is bound by its name; None where nothing defines it."""
+    """A policy that is bound by its name; ``policy`` is None if it is not defined."""
 
     name: str
     policy: Classes | None
