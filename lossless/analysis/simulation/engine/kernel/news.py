@@ -44,13 +44,13 @@ def tell(w: World, number: int, kind: int, frame: Any, arrives_at: int) -> None:
 
 @kernel
 def is_last_copy(w: World, frame: Any, packet: int) -> bool:
-    """Return whether a frame may be the last copy of a packet that was sent; later copies have the same marks."""
+    """Return whether a frame may be the last copy of a packet that was sent; copies sent again look identical."""
     return bool(frame.marked & AGAIN) == bool(w.packets[np.uint64(packet)] & RESENT)
 
 
 @kernel
 def ask_again(w: World, number: int, packet: int, arrives_at: int) -> None:
-    """Send a NACK: let a sender know that a packet did not come, whose timer has no more to say."""
+    """Send a NACK for a packet that did not arrive, which makes the packet's timer obsolete."""
     flow = w.flows[np.uint64(number)]
     sender = w.senders[np.uint64(flow.sender)]
     news = w.news[np.uint64(send_news(w, flow, arrives_at))]
