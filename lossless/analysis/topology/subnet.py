@@ -13,10 +13,10 @@ from lossless.analysis.topology.capacity import fabric_capacity
 from lossless.analysis.topology.shapes import LinkBundle, PlanNode, WiringPlan
 from lossless.analysis.topology.summary import (
     FabricSummary,
-    HostGroup,
+    HostCount,
     PortCount,
-    PortUse,
     SwitchGroup,
+    SwitchPorts,
     accepted_by_tier,
     link_groups,
     most_accepted,
@@ -201,7 +201,7 @@ def subnet_summary(subnet: Subnet) -> FabricSummary:
     return FabricSummary(
         fabric=subnet.name,
         switches=_switch_groups(wiring),
-        hosts=tuple(HostGroup(nic, number) for nic, number in hosts.items()),
+        hosts=tuple(HostCount(nic, number) for nic, number in hosts.items()),
         outside=(),
         links=tuple(groups),
         accepted_oversubscription=most_accepted(fabric),
@@ -231,7 +231,7 @@ def _switch_groups(wiring: _Wiring) -> tuple[SwitchGroup, ...]:
     return tuple(named(group, names) for group, names in identical.items())
 
 
-def _ports(switch: SubnetSwitch, ends: Iterable[tuple[int | None, int, int]]) -> PortUse:
+def _ports(switch: SubnetSwitch, ends: Iterable[tuple[int | None, int, int]]) -> SwitchPorts:
     """Return the ports that links use, that none uses, and that links lack: halves of a split port count as one."""
     placed = [(bps, lanes) for port, bps, lanes in ends if port is not None]
     lacking = Counter(bps for port, bps, _ in ends if port is None)
@@ -242,7 +242,7 @@ def _ports(switch: SubnetSwitch, ends: Iterable[tuple[int | None, int, int]]) ->
         RATES[name].bits_per_second for name in switch.profile.ports if RATES[name].lanes == _FULL_LANES
     )
     free = (PortCount(whole, fastest),) if whole > 0 else ()
-    return PortUse(_counts(Counter(bps for bps, _ in placed)), free, _counts(lacking))
+    return SwitchPorts(_counts(Counter(bps for bps, _ in placed)), free, _counts(lacking))
 
 
 def _counts(ports: Counter[int]) -> tuple[PortCount, ...]:

@@ -23,7 +23,7 @@ class PortCount(NamedTuple):
     speed_bps: int
 
 
-class PortUse(NamedTuple):
+class SwitchPorts(NamedTuple):
     """The ports of a switch that links use, that none uses, and that links lack; fastest first."""
 
     used: tuple[PortCount, ...]
@@ -40,10 +40,10 @@ class SwitchGroup(NamedTuple):
     switches: int
     first: str
     last: str
-    ports: PortUse
+    ports: SwitchPorts
 
 
-class HostGroup(NamedTuple):
+class HostCount(NamedTuple):
     """Hosts with one NIC."""
 
     nic: str
@@ -68,7 +68,7 @@ class FabricSummary(NamedTuple):
 
     fabric: str
     switches: tuple[SwitchGroup, ...]
-    hosts: tuple[HostGroup, ...]
+    hosts: tuple[HostCount, ...]
     outside: tuple[str, ...]
     links: tuple[LinkGroup, ...]
     accepted_oversubscription: float | None
@@ -86,7 +86,7 @@ def summary(plan: WiringPlan, fabric: Fabric) -> FabricSummary:
     return FabricSummary(
         fabric=fabric.name,
         switches=_switches(fabric.switches, role_of),
-        hosts=tuple(HostGroup(nic, number) for nic, number in hosts.items()),
+        hosts=tuple(HostCount(nic, number) for nic, number in hosts.items()),
         outside=outside,
         links=link_groups(plan),
         accepted_oversubscription=most_accepted(fabric),
@@ -108,7 +108,7 @@ def accepted_by_tier(fabric: Fabric) -> dict[str, float]:
 
 def _switches(switches: Iterable[Switch], role_of: Mapping[str, str]) -> tuple[SwitchGroup, ...]:
     # Identical switches share their ports, so each layout is counted once.
-    counted: dict[tuple[int, int], PortUse] = {}
+    counted: dict[tuple[int, int], SwitchPorts] = {}
     names_of: dict[SwitchGroup, list[str]] = {}
     for switch in switches:
         key = (id(switch.ports), id(switch.unused))
@@ -125,11 +125,11 @@ def named(group: SwitchGroup, names: Sequence[str]) -> SwitchGroup:
     return group._replace(switches=len(names), first=names[0], last=names[-1])
 
 
-def _ports(switch: Switch) -> PortUse:
+def _ports(switch: Switch) -> SwitchPorts:
     linked = [port for port in switch.ports if port.leads_to is not None]
     used = _counts(port.speed_bps or 0 for port in linked if port.placed)
     missing = _counts(port.speed_bps or 0 for port in linked if not port.placed)
-    return PortUse(used, _counts(spec.speed_bps for spec in switch.unused), missing)
+    return SwitchPorts(used, _counts(spec.speed_bps for spec in switch.unused), missing)
 
 
 def _counts(speeds_bps: Iterable[int]) -> tuple[PortCount, ...]:

@@ -30,7 +30,7 @@ StageName = Literal[
     "egress_dscp",
     "host",
 ]
-Stated = Literal["entry", "no entry", "no map", "unreadable", "802.1p"]
+StatedTarget = Literal["entry", "no entry", "no map", "unreadable", "802.1p"]
 """How a map answers: by an entry, without one, not at all; ``802.1p``: the port does not look at DSCP."""
 
 
@@ -78,7 +78,7 @@ class TraceLookup(NamedTuple):
     """
 
     map_name: str | None
-    stated: Stated
+    stated: StatedTarget
     target: int | None
     origin: Origin | None
 

@@ -126,7 +126,7 @@ ATTRIBUTES = (
         "the priorities that are paused",
         "port",
         ("classes.NAME.lossless", "pfc.tiers"),
-        ("PortQos.pfc", "PortQos.pfc_to_queue", "PriorityMask.priorities"),
+        ("PortQos.pfc", "PortQos.pfc_to_queue", "PriorityMask.priorities", "PriorityMask.undecided"),
         lambda at: at.qos.pfc.priorities,
         unset=(),
         label="the set of paused priorities",

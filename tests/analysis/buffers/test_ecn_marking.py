@@ -92,7 +92,7 @@ def test_a_chip_is_as_large_as_its_profile_says_whatever_pools_are_told() -> Non
         (profile(reserved_bytes=100, dynamic_th=0), 500_100),
         (profile(reserved_bytes=100, dynamic_th=-7), 100 + 1_000_000 / 129),
         (profile(dynamic_th=7), 1_000_000 * 128 / 129),
-        (profile(dynamic_th=-8), None),
+        (profile(headroom_bytes=None, dynamic_th=-8), None),
         (profile(dynamic_th=8), None),
         (profile(dynamic_th=None), None),
         (profile(pool=pool(1_000_000, mode="static"), dynamic_th=0), None),

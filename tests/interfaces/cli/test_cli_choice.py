@@ -293,7 +293,7 @@ lossless.toml:19:11: object: '' is no text; expected one that says something, in
 lossless.toml:19:15: object: 3 is no text; expected one that says something, in quotes
 
 check incomplete (15 problems in the input); the rest: 1 error, 0 warnings, 0 infos in 2 files (0
-  suppressed, 0 baselined, 2 not checked)
+  suppressed, 0 baselined, 3 not checked)
 """)
 
 

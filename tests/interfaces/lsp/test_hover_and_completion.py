@@ -24,7 +24,7 @@ def test_a_key_says_its_meaning_its_default_and_its_words() -> None:
     assert of_key(("pfc", "watchdog", "action")) == snapshot("""\
 **pfc.watchdog.action**
 
-What is done with packets of a stormed queue: `drop` or `forward` them, or only `alert` somebody.
+Action on packets of a stormed queue: `drop` or `forward` them, or only raise an `alert`.
 
 Default: `drop`
 

@@ -154,7 +154,7 @@ async def test_hovering_explains_a_finding_and_a_key(folder: Path) -> None:
         assert await client.hover(path, watchdog, column) == snapshot("""\
 **pfc.watchdog.action**
 
-What is done with packets of a stormed queue: `drop` or `forward` them, or only `alert` somebody.
+Action on packets of a stormed queue: `drop` or `forward` them, or only raise an `alert`.
 
 Default: `drop`
 
