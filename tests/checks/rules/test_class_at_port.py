@@ -152,7 +152,15 @@ class TestBesideAnIntent:
             (f"{PORT}{SECOND}{OFF}   shutdown\n", []),
             (BOTH.replace("9214", "1500"), ["mtu leaf1:Ethernet1,leaf1:Ethernet2"]),
         ],
-        ids=["alike", "no PFC", "no line of a class", "no line at all", "a port beside", "down", "small MTU"],
+        ids=[
+            "identical",
+            "no PFC",
+            "no line of a class",
+            "no line at all",
+            "a port beside",
+            "down",
+            "small MTU",
+        ],
     )
     def test_the_ports_of_its_links_are_followed(self, ports: str, expected: list[str]) -> None:
         assert results(read(leaf(ports=ports)), WANTED) == expected

@@ -109,12 +109,6 @@ def test_null_is_stored_as_the_word_none() -> None:
     assert "SWS009" in {finding.code for finding in report.findings}
 
 
-def test_the_models_read_a_leading_zero_otherwise_than_orchagent(reference: Path) -> None:
-    document = load_text(json.dumps(records(reference)["mut-wd-det-zero-lead"]), "config_db.json")
-    found = {finding.code: finding for finding in lint_documents([document]).findings}
-    assert "200 ms to the models" in found["SCM004"].message
-
-
 def device_named(patch: dict[str, Any]) -> Report:
     """Return what is said of a deployed device where DSCP 26 is named."""
     return lint_documents([patched("leaf.json", patch)], Options(rdma_dscps=(26,)))
