@@ -23,7 +23,8 @@ def protection(ports: PortSet) -> Protection:
     """Return whether the watchdog runs on these ports, and what keeps it from running.
 
     A mask that leaves some priorities out is legal where tunnels are remapped, and counts as running. A
-    missing mask counts as empty, also where the file does not say its version. It is unknown where a fragment has no
+    missing mask counts as empty, also where the file does not say its version, but for systems other than SONiC, which
+    watch what a port pauses. It is unknown where a fragment has no
     rows of the watchdog at all.
     """
     if ports.qos.watchdog is None:
@@ -45,6 +46,8 @@ def watchdog_elsewhere(switch: Switch) -> bool:
 
 
 def _without_mask(switch: Switch) -> Protection:
+    if not switch.runs_sonic:
+        return "running"
     match = re.fullmatch(r"version_(\d+)_(\d+)_(\d+)", switch.qos.database_version or "")
     old = match is not None and tuple(map(int, match.groups())) < _BACK_FILLED_BEFORE
     return "running" if old else "mask empty"
