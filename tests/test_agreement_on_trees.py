@@ -1,12 +1,13 @@
-"""Laws between commands on deployed fabrics of several switches: two tiers and three, of SONiC.
+"""Laws between commands on deployed fabrics of several switches: two tiers and three.
 
-Switches of a sound tree lose rows and values, or get some that do harm: one of them, a tier, or all. Each command is
-asked for DSCP 26.
+Switches of SONiC in a sound tree lose rows and values, or get some that do harm: one of them, a tier, or all. Each
+command is asked for DSCP 26.
 """
 
 from __future__ import annotations
 
 import itertools
+import shutil
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,14 +15,16 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from lossless.api import Options, lint, load_fabrics
+from lossless.api import Options, headroom_of_ports, lint, load_fabrics, render, simulate, trace
 from lossless.checks.trace import follow
 from lossless.formats.inputs.fabrics import documents_at
 from lossless.ground.basics.errors import LosslessError
+from lossless.ground.basics.findings import MissingInput
 from lossless.model.fabric.view import View
 from tests.all_cases import some
 from tests.chain import contradictions, is_of_buffers, of_chain, unsafe
 from tests.trees import DAMAGES, SCOPES, TOPOLOGIES, damaged, ends, of_tier, tree, written
+from tools.damage_systems import INTENT, SYSTEMS
 
 if TYPE_CHECKING:
     from tests.trees import Tree
@@ -154,3 +157,36 @@ def test_a_row_that_does_harm_makes_ports_of_its_own_switch_faulty(
     found = faulty_ports(damage_to(tree(topology), row, "leaf1", "all"), tmp_path)
     assert "leaf1" in {port.partition(":")[0] for port in found}
     assert "leaf2" not in {port.partition(":")[0] for port in found}
+
+
+# --- what a system does not state ---
+
+CHIP = "the switch computes headroom itself, and no file of its system states it"
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_headroom_of_other_systems_is_not_checked_in_any_command(system: str, tmp_path: Path) -> None:
+    made = SYSTEMS[system]
+    intent, out = tmp_path / "fabric.yaml", tmp_path / "out"
+    intent.write_text(INTENT.format(hardware=made.hardware))
+    render(intent, out)
+    lines = made.provisioned((out / "leaf1" / made.file).read_text().splitlines())
+    place = tmp_path / "leaf1"
+    place.mkdir()
+    (place / made.file).write_text("\n".join(lines) + "\n")
+    report = lint([place], NAMED)
+    assert [finding.code for finding in report.findings if finding.severity != "info"] == []
+    assert ("BUF001", CHIP) in {(left.code, left.reason) for left in report.not_checked}
+    first, second, *_ = made.ports(lines)
+    followed = trace(place, first, second, 26, options=NAMED).trace
+    assert not followed.broken
+    assert {hop.stages.priority_group.headroom_bytes for hop in followed.hops} == {None}
+    closed = simulate(place, NAMED)[0].closed
+    assert (closed.overall, f"headroom: {CHIP}" in closed.not_checked) == ("not checked", True)
+    assert {kind.configured for kind in headroom_of_ports(place, options=NAMED).comparisons} == {
+        MissingInput(CHIP)
+    }
+    # Beside switches of SONiC they are no less unknown.
+    written(tree("two tiers"), tmp_path / "both")
+    shutil.copytree(place, tmp_path / "both" / "other")
+    assert f"headroom: {CHIP}" in simulate(tmp_path / "both", NAMED)[0].closed.not_checked

@@ -24,8 +24,9 @@ def protection(ports: PortSet) -> Protection:
     """Return the watchdog state of these ports: running, the obstacle, or unknown.
 
     A mask without some of the priorities is legal where tunnels are remapped, and counts as running. A missing mask of
-    an old database is filled in on upgrade and counts as running; any other counts as empty, also in a file without a
-    version. The state of a fragment without any rows of the watchdog is unknown.
+    an old database is filled in on upgrade and counts as running, and so does one of systems other than SONiC, which
+    watch the priorities that a port pauses; any other counts as empty, also in a file without a version. The state of a
+    fragment without any rows of the watchdog is unknown.
     """
     if ports.qos.watchdog is None:
         return "unknown" if watchdog_elsewhere(ports.switch) else "missing"
@@ -46,6 +47,8 @@ def watchdog_elsewhere(switch: Switch) -> bool:
 
 
 def _without_mask(switch: Switch) -> Protection:
+    if not switch.runs_sonic:
+        return "running"
     match = re.fullmatch(r"version_(\d+)_(\d+)_(\d+)", switch.qos.database_version or "")
     old = match is not None and tuple(map(int, match.groups())) < _BACK_FILLED_BEFORE
     return "running" if old else "mask empty"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from lossless.checks.lint.report import Report
 from lossless.checks.lint.run import gathered, run
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from lossless.checks.rules.registry import Codes, LoadedRule
     from lossless.checks.rules.subjects import Device
     from lossless.formats.inputs.devices import DeviceReader
+    from lossless.formats.sonic.read.tables import Tables
     from lossless.ground.basics.findings import Finding
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.deployed_devices import DeviceSummary
@@ -81,7 +82,7 @@ def check_device(document: Document, settings: Settings, reader: DeviceReader) -
         Report(
             errors=problems,
             not_checked=(*unread, *_not_compared(device, settings)),
-            ports_without_rdma=ports_outside(switch, stated, tables.table("PFC_WD")),
+            ports_without_rdma=ports_outside(switch, stated, tables),
             layouts={document.name: document.part.layout} if document.part else {},
         ),
     )
@@ -89,27 +90,39 @@ def check_device(document: Document, settings: Settings, reader: DeviceReader) -
     return DeviceResult(gathered(reports), summaries, document.file)
 
 
-def ports_outside(switch: Switch, stated: Collection[str], watched: Collection[str] = ()) -> int:
+def ports_outside(switch: Switch, stated: Collection[str], tables: Tables | None = None) -> int:
     """Return how many ports in service are outside; ``stated`` are those that are said to be.
 
     A port is outside where its map, its PFC and its lossless group are all absent; one that has a part is inside, and
-    what it lacks is a fault. So is one of those that are ``watched``: SONiC starts a watchdog on ports with PFC alone
-    (sonic-utilities pfcwd/main.py @a7c6cb4). Where no port is inside, there is no domain that the others could be
-    outside of.
+    what it lacks is a fault. So is one with a watchdog, which SONiC starts on ports with PFC alone (sonic-utilities
+    pfcwd/main.py @a7c6cb4), by its ``tables``. In-band and recirculation ports are outside whatever map they have.
+    Where no port is inside, there is no domain that the others could be outside of.
     """
     distinct = {id(port.qos): port.qos for port in switch.ports}
-    has_part = {key: qos is not None and _has_part(switch, qos) for key, qos in distinct.items()}
+    parts = {key: None if qos is None else _part(switch, qos) for key, qos in distinct.items()}
+    watched = tables.table("PFC_WD") if tables else ()
     up = [port for port in switch.ports if port.admin_up is True]
     outside = [
-        port for port in up if port.name in stated or not (has_part[id(port.qos)] or port.name in watched)
+        port
+        for port in up
+        if port.name in stated
+        or (parts[id(port.qos)] is None and port.name not in watched)
+        or (parts[id(port.qos)] == "map" and tables is not None and _is_inner(tables, port.name))
     ]
     return len(outside) if len(outside) < len(up) else sum(port.name in stated for port in up)
 
 
-def _has_part(switch: Switch, qos: PortQos) -> bool:
+def _part(switch: Switch, qos: PortQos) -> Literal["map", "pause", None]:
+    """Return the part of a chain that a port has, None where it has none."""
+    if qos.pfc.priorities or any(group is not None and group.lossless for group in qos.groups):
+        return "pause"
     own_map = qos.dscp_to_tc is not None and qos.dscp_to_tc is not switch.qos.global_dscp_map
-    lossless = any(group is not None and group.lossless for group in qos.groups)
-    return bool(qos.pfc.priorities) or lossless or own_map or qos.trust_dot1p
+    return "map" if own_map or qos.trust_dot1p else None
+
+
+def _is_inner(tables: Tables, port: str) -> bool:
+    row = tables.table("PORT").get(port)
+    return row is not None and row.fields.get("role") in ("Inb", "Rec")
 
 
 def _not_compared(device: Device, settings: Settings) -> Iterator[UncheckedRule]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.lint.devices import DeviceResult
 from lossless.checks.lint.report import Report
 from lossless.checks.lint.run import gathered, run
+from lossless.checks.rules.hosts.rdma_shown import shows_rdma
 from lossless.checks.rules.registry import rules_for
 from lossless.checks.rules.subjects import IntendedHost
 from lossless.formats.inputs.host_ports import ports_on_fabric, with_known_names
@@ -71,6 +72,22 @@ def hosts_against(
         for finding in report.findings
     )
     return [report._replace(findings=tuple(filter(settings.is_chosen, findings)))]
+
+
+def ports_at_hosts_without_rdma(devices: DeployedDevices) -> int:
+    """Return how many ports of switches lead to a host whose files show no RDMA, PFC off among them.
+
+    A port that lacks a part of its class is a fault whatever the host says, and one without any is counted already.
+    """
+    pairs = ((pair.near, pair.far) for pair in devices.pairs)
+    both = (ends for near, far in pairs for ends in ((near, far), (far, near)))
+    return len(
+        {port.name for host, port in both if _is_without_rdma(host) and port.up is True and port.paused}
+    )
+
+
+def _is_without_rdma(end: LinkEnd) -> bool:
+    return end.host is not None and end.host.pfc_priorities == () and not shows_rdma(end.host)
 
 
 def without_repeated(report: Report, others: Iterable[Report]) -> Report:

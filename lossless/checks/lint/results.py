@@ -78,13 +78,21 @@ def joined(
         reports.append(checked.report)
         of_other_systems = () if settings.apart else checked.summaries
     if inputs.facts:
-        from lossless.checks.lint.hosts import check_hosts, hosts_against, without_repeated
+        from lossless.checks.lint.hosts import (
+            check_hosts,
+            hosts_against,
+            ports_at_hosts_without_rdma,
+            without_repeated,
+        )
+        from lossless.model.fabric.deployed_devices import DeployedDevices
 
         fabrics = () if settings.apart else intents.fabrics
         attached = () if settings.apart else (*summaries, *of_other_systems)
         hosts = check_hosts(inputs, fabrics, attached, settings)
         reports += hosts_against(hosts.summaries, of_other_systems, settings)
         reports.append(without_repeated(hosts.report, reports))
+        facing = ports_at_hosts_without_rdma(DeployedDevices((*attached, *hosts.summaries)))
+        reports.append(Report(ports_without_rdma=facing))
         summaries += hosts.summaries
         documents = {**documents, **{facts.document.file: facts.document for facts in inputs.facts}}
     reports.append(compare(summaries, settings))

@@ -11,6 +11,7 @@ from lossless.formats.inputs.fabrics import (
     fabrics_of,
     inside,
     intent_at,
+    with_other_systems,
 )
 from lossless.formats.inputs.intents import intent_fabric, is_intent, require_own_switches
 from lossless.ground.basics.errors import InputError, Problem
@@ -36,30 +37,24 @@ def load_fabrics(documents: Sequence[Document], options: Options = DEFAULT_OPTIO
     return Fabrics(inside(fabrics, lookup), (*errors, *problems))
 
 
-def only_sonic(documents: Sequence[Document]) -> str:
-    """Return the end of an error message for a command without support of the systems found; empty if all are SONiC."""
-    if not any(document.dialect for document in documents):
-        return ""
-    from lossless.formats.inputs.switches import systems_of
-
-    return f": configurations of {systems_of(documents)}, and this is known of SONiC and of intents alone"
-
-
 def documents_at(path: str | PathLike[str], options: Options) -> tuple[list[Document], list[Problem]]:
     """Return what a path stands for, without what is excluded below a folder, and what could not be read."""
     return found_documents(path, exclusions_of(options) if isdir(path) else None)
 
 
 def fabrics_at(path: str | PathLike[str], options: Options, purpose: str) -> tuple[Fabric, ...]:
-    """Return the fabrics at a path.
+    """Return the fabrics at a path, with the switches of all systems.
 
     Raises:
         InputError: something there cannot be read, or there is nothing to ``purpose``.
     """
     documents, errors = documents_at(path, options)
     fabrics, unread = load_fabrics(documents, options)
+    if any(document.dialect for document in documents):
+        lookup = configurations_of(options)
+        fabrics = inside(with_other_systems(fabrics, documents, options.rdma_dscps, lookup), lookup)
     if errors or unread or not fabrics:
-        nothing = Problem(str(path), None, None, f"nothing here to {purpose}{only_sonic(documents)}")
+        nothing = Problem(str(path), None, None, f"nothing here to {purpose}")
         raise InputError([*errors, *unread] or [nothing])
     return fabrics
 

@@ -11,6 +11,7 @@ from lossless.api import Options, lint
 from lossless.ground.documents import load_text
 from lossless.output.report.lint.summary import summary_text
 from tests.checks.rules.snippets import BASES, merge
+from tests.checks.rules.test_hosts_by_their_files import qos
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -167,3 +168,57 @@ def test_a_watchdog_on_a_port_is_half_a_chain(tmp_path: Path) -> None:
 def test_a_watchdog_on_a_port_says_nothing_where_no_dscp_is_named(tmp_path: Path) -> None:
     report = linted(tmp_path, {**BARE, "PFC_WD": {}}, rdma_dscps=())
     assert errors(report) == []
+
+
+# --- what hosts show ---
+
+
+def beside_host(folder: Path, patch: dict[str, Any], host: dict[str, str]) -> Report:
+    """Return the report on a leaf and the files of the host at its port Ethernet4, which LLDP on the host names."""
+    (folder / "node1").mkdir()
+    joined = "lldp.eth4.chassis.name=leaf1\nlldp.eth4.port.ifname=Ethernet4\n"
+    for name, text in {"lldp.txt": joined, **host}.items():
+        (folder / "node1" / name).write_text(text)
+    (folder / "leaf1").mkdir()
+    (folder / "leaf1" / "config_db.json").write_text(json.dumps(merge(LEAF, patch)))
+    return lint([folder], Options(rdma_dscps=(26,)))
+
+
+BY_TAGS = {"mlnx_qos.eth4.txt": qos(pfc=(), trust="pcp")}
+"""A host that pauses nothing, and of which no file shows RDMA."""
+
+
+def test_a_port_to_a_host_without_rdma_is_counted(tmp_path: Path) -> None:
+    report = beside_host(tmp_path, {}, BY_TAGS)
+    assert (errors(report), report.ports_without_rdma) == ([], 1)
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        {"mlnx_qos.eth4.txt": qos(pfc=(3,))},
+        {"mlnx_qos.eth4.txt": qos(pfc=(3,), trust="pcp")},
+        {**BY_TAGS, "nccl.env": "NCCL_IB_TC=104\n"},
+        {},
+    ],
+    ids=["RDMA by DSCP", "PFC on", "a job", "LLDP alone"],
+)
+def test_a_port_to_a_host_that_may_have_rdma_is_inside(host: dict[str, str], tmp_path: Path) -> None:
+    assert beside_host(tmp_path, {}, host).ports_without_rdma == 0
+
+
+def test_half_a_chain_stays_a_fault_whatever_the_host_shows(tmp_path: Path) -> None:
+    report = beside_host(tmp_path, {"PORT_QOS_MAP": {"Ethernet4": {"pfc_enable": ""}}}, BY_TAGS)
+    assert report.ports_without_rdma == 0
+    assert errors(report) != []
+
+
+def test_a_port_without_any_part_is_counted_once(tmp_path: Path) -> None:
+    assert beside_host(tmp_path, BARE, BY_TAGS).ports_without_rdma == 1
+
+
+@pytest.mark.parametrize("role", ["Inb", "Rec"])
+def test_a_port_inside_the_switch_is_outside_whatever_map_it_has(role: str, tmp_path: Path) -> None:
+    inner = {"PORT": {"Ethernet4": {"role": role}}, "PORT_QOS_MAP": {"Ethernet4": {"pfc_enable": ""}}}
+    rows = {**BARE, **inner, "BUFFER_PG": {"Ethernet4|3": None}, "PFC_WD": {"Ethernet4": None}}
+    assert linted(tmp_path, rows).ports_without_rdma == 1

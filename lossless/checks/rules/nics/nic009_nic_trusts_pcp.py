@@ -5,9 +5,10 @@ Fix: unsafe
 Subject: intent, hosts
 
 ## What it does
-Looks for `hosts.trust: pcp` where a lossless class has another priority than 0. Of a host that was read by itself only
-its own files are known: it is an error where a job or the driver sets a DSCP, which such a NIC ignores. Where none
-does, RDMA may carry VLAN tags with an egress map, a design that works, and the rule is not checked.
+Looks for `hosts.trust: pcp` where a lossless class has another priority than 0. Of a host that was read by itself
+only its own files are known: it is an error where a job or the driver sets a DSCP, which such a NIC ignores.
+Where none does, RDMA may carry VLAN tags with an egress map, a design that works, and the rule is not checked. Neither
+is it of a host that pauses nothing and shows no RDMA in any file, whatever the switch at its port pauses.
 
 ## Why it breaks a lossless fabric
 A routed RoCEv2 packet has no VLAN tag, and a NIC that classifies by tags puts untagged packets into priority 0. Its
@@ -39,7 +40,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation, unread
 from lossless.checks.rules.fixes import without
-from lossless.checks.rules.hosts.rdma_shown import every_marking
+from lossless.checks.rules.hosts.rdma_shown import every_marking, shows_rdma
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.wording import spell
 
@@ -55,12 +56,19 @@ def _marks(view: View, host: HostQos) -> bool:
     return any(marking.tos for marking in every_marking(host))
 
 
+def _shows_nothing(view: View, host: HostQos) -> bool:
+    """Return whether nobody says that a host carries RDMA: no intent, and no file of its own."""
+    return view.fabric.classes.knowledge == "inferred" and host.pfc_priorities == () and not shows_rdma(host)
+
+
 def check(view: View) -> Results:
     """Yield a violation per kind of host that puts untagged RDMA into priority 0."""
     missed = [cls.priority for cls in view.fabric.classes.lossless if cls.priority]
     for host, names in view.host_kinds:
         if host.trust is UNKNOWN and missed:
             yield unread("what its NICs trust", names)
+        elif host.trust == "pcp" and missed and _shows_nothing(view, host):
+            yield unread("whether it carries RDMA", names)
         elif host.trust == "pcp" and missed and not _marks(view, host):
             yield unread("whether RDMA carries VLAN tags", names)
         elif host.trust == "pcp" and missed:
