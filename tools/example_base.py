@@ -101,10 +101,13 @@ def _tunnels(switch: Switch) -> Tables:
     found: Tables = {}
     if switch.qos.tunnel:
         found["TUNNEL"] = {"MuxTunnel0": _TUNNEL | dict.fromkeys(_TUNNEL_MAPS, "AZURE_TUNNEL")}
-    members = [(port.lag, port.name) for port in switch.ports if port.lag]
+    members = [port for port in switch.ports if port.lag]
     if members:
-        found["PORTCHANNEL"] = {lag: {"admin_status": "up", "mtu": "9100"} for lag, _ in members}
-        found["PORTCHANNEL_MEMBER"] = {f"{lag}|{port}": {} for lag, port in members}
+        # teammgrd gives members the MTU of their LAG, which belongs to provisioning as the LAG does.
+        found["PORTCHANNEL"] = {
+            str(port.lag): {"admin_status": "up", "mtu": str(port.mtu_bytes)} for port in members
+        }
+        found["PORTCHANNEL_MEMBER"] = {f"{port.lag}|{port.name}": {} for port in members}
     return found
 
 

@@ -206,7 +206,7 @@ NEEDLESS = {
     "tomllib",
     *(
         f"lossless.checks.lint.{name}"
-        for name in ("suppression_comments", "configuration.reader", "filter", "configuration.keys")
+        for name in ("suppression_comments", "configuration.reader", "filter")
     ),
 }
 

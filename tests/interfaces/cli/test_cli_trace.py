@@ -119,10 +119,10 @@ def test_what_cannot_be_read_is_not_followed(cli: Cli) -> None:
 def test_a_packet_stays_in_one_fabric(cli: Cli) -> None:
     Path("all").mkdir()
     Path("all/fabric.one.yaml").write_text(INTENT)
-    Path("all/config_db.json").write_text(LEAF)
+    Path("all/fabric.two.yaml").write_text(INTENT)
     outcome = cli("trace", "all", *HOSTS, "--dscp", "26")
     assert outcome.err == (
-        "all: 2 fabrics here: base (all/fabric.one.yaml), the deployed devices; "
+        "all: 2 fabrics here: base (all/fabric.one.yaml), base (all/fabric.two.yaml); "
         "a packet stays in one: name its file or folder\n"
     )
     assert (outcome.code, outcome.out) == (2, "")
