@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from lossless.analysis.buffers.cell_counts import cells, filling_cells, group_cells
+from lossless.analysis.buffers.ecn_marking import Reserved, shared_bytes
 from lossless.analysis.buffers.pools import chip_bytes
-from lossless.analysis.buffers.shared_memory import Reserved, shared_bytes
+from lossless.analysis.buffers.simulation_facts import cells, filling_cells, group_cells
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.hardware.buffer_names import EGRESS_LOSSY_PROFILE, INGRESS_LOSSLESS_POOL
 

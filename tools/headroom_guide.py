@@ -24,8 +24,8 @@ from tools.generated import between_marks, write_or_check  # noqa: E402
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from lossless.analysis.buffers.headroom.comparison import HeadroomAnswer, HeadroomAnswers
     from lossless.analysis.buffers.headroom.formulas import Term
-    from lossless.analysis.buffers.headroom.kinds import HeadroomAnswer, HeadroomAnswers
 
 GUIDE = ROOT / "docs" / "guides" / "headroom.md"
 PICTURE = ROOT / "docs" / "guides" / "headroom.svg"

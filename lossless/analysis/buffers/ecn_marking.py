@@ -1,20 +1,43 @@
 """XOFF against Kmin and Kmax on one switch: the ports that compete, and the pool that they share.
 
 ECN uses the depth of an egress queue, XOFF that of an ingress group; the geometry is in
-:mod:`lossless.analysis.buffers.thresholds`. Marks before PFC are a necessary condition of a quiet fabric and no
+:mod:`lossless.analysis.buffers.ecn_marking`. Marks before PFC are a necessary condition of a quiet fabric and no
 sufficient one, so this module has no verdict.
+
+The shared part of a pool: its size less the headroom and the reservations of groups and queues.
+
+SAI defines a pool's shared size as its size less all reservations (opencomputeproject/SAI inc/saibuffer.h,
+SAI_BUFFER_POOL_ATTR_SHARED_SIZE). Broadcom's chips confirm it: where a pool leaves room in the chip for the
+reservations, groups share all of it; where it spans the chip, they share the rest (docs/validation.md has the recorded
+packet counts). Pools of NVIDIA chips are sized without the reservations, by the switch itself.
+
+Protection of a port against a pause storm: the PFC watchdog and whether it runs.
+
+The watchdog has its priorities from ``pfcwd_sw_enable`` and its timers from the port's PFC_WD row, and does not work
+while the PFCWD counters are off (sonic-swss orchagent/pfcwdorch.cpp @e6b0c5b).
+
+The start of PFC: the geometry of dynamic thresholds, in closed form.
+
+ECN uses the depth of an egress queue, XOFF that of an ingress priority group, so the two compare only under a stated
+fan-in or fan-out. Throughout, ``pool_bytes`` is the shared pool B without headroom and without the reservations of
+groups; ``groups`` is the number of equally loaded priority groups. A group pauses its peer above T = alpha (B - Q), Q
+being the shared bytes in use (Choudhury and Hahne 1998, dynamic queue length thresholds).
+
+All of these are bounds for a synchronous burst. Marks before PFC are a necessary condition of a quiet fabric, never a
+sufficient one.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Literal
 
 from lossless.analysis.buffers.headroom.port import lossless_profile
-from lossless.analysis.buffers.shared_memory import buffer_parts, reserved_of, shared_bytes
-from lossless.analysis.buffers.thresholds import alpha, group_threshold_bytes, static_group_threshold_bytes
+from lossless.ground.basics.errors import QuantityError
 from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.fabric.qos import UNREADABLE
+from lossless.model.fabric.qos import UNREADABLE, includes_headroom
 from lossless.model.hardware.buffer_names import EGRESS_LOSSLESS_POOL
 
 if TYPE_CHECKING:
@@ -23,6 +46,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Switch
     from lossless.model.fabric.qos import BufferProfile, Pool, Wred
     from lossless.model.fabric.view import PortSet, View
+
 
 DYNAMIC_TH = range(-8, 8)
 """The exponents of alpha that the switch accepts (sonic-buffer-profile.yang @086b03b)."""
@@ -209,3 +233,158 @@ def _triggers(sets: Sequence[PortSet], priority: int) -> Iterator[Trigger | Miss
             profile = lossless_profile(ports, priority)
             if profile is not None:
                 yield profile if isinstance(profile, MissingInput) else trigger(ports.switch, profile)
+
+
+class Reserved(NamedTuple):
+    """The reserved bytes of a switch's ports in one pool."""
+
+    groups_bytes: int = 0
+    queues_bytes: int = 0
+
+    def total_bytes(self, parts: int) -> int:
+        """Return the reserved bytes of the whole buffer: those of a queue count in every part.
+
+        A group fills from the part of its own port, a queue from all. On Tomahawk 5, for each of two parts, in cells:
+        the pool's limit, half of the headroom pool, and the minima of its groups and of all queues leave the same 1,036
+        cells in three configurations with 64, 96 and 128 ports (sonic-buildimage device/arista/
+        x86_64-arista_7060x6_64pe_b/Arista-7060X6-64PE-B-{P64,P32O64,O128}/th5-a7060x6-64pe.config.bcm @086b03b).
+        """
+        return self.groups_bytes + parts * self.queues_bytes
+
+
+def shared_bytes(size_bytes: int, headroom_bytes: int, chip_bytes: int, reserved_bytes: int = 0) -> int:
+    """Return the shared bytes of a pool: its size without the headroom in it, at most the rest of the chip."""
+    counted_in = headroom_bytes and includes_headroom(size_bytes, headroom_bytes, chip_bytes)
+    given = size_bytes - headroom_bytes if counted_in else size_bytes
+    left = max(chip_bytes, size_bytes) - headroom_bytes - reserved_bytes if reserved_bytes else given
+    return max(0, min(given, left))
+
+
+def buffer_parts(switch: Switch) -> int:
+    """Return the number of parts of a switch's buffer; 1 where it is unknown."""
+    return (switch.profile.asic.buffer_parts if switch.profile else None) or 1
+
+
+def reserved_of(switch: Switch, pool: Pool) -> Reserved:
+    """Return the bytes that ports in service reserve of an ingress pool, none for a pool sized without them.
+
+    Queues count if their pool has the same size: both are then the whole buffer.
+    """
+    if not reserves(switch):
+        return Reserved()
+    groups, queues = reserved_sizes(switch, "groups"), reserved_sizes(switch, "queues")
+    return Reserved(
+        sum(size for profile, size in groups if profile.pool and profile.pool.name == pool.name),
+        sum(size for profile, size in queues if profile.pool and profile.pool.size_bytes == pool.size_bytes),
+    )
+
+
+def reserves(switch: Switch) -> bool:
+    """Return whether the size of a profile is the reservation of a group or queue, in addition to the shared part.
+
+    On NVIDIA chips the size of a lossless profile contains its headroom, and pools are sized without it.
+    """
+    return switch.profile is not None and switch.profile.asic.formula is None
+
+
+def reserved_sizes(switch: Switch, what: Literal["groups", "queues"]) -> list[tuple[BufferProfile, int]]:
+    """Return the profiles of groups or queues of ports in service with their reserved bytes, by kind of port."""
+    ports = Counter(id(port.qos) for port in switch.ports if port.qos and port.admin_up is not False)
+    shared = {id(port.qos): port.qos for port in switch.ports if port.qos}
+    return [
+        (slot.buffer, times * slot.buffer.reserved_bytes)
+        for key, times in ports.items()
+        for slot in getattr(shared[key], what)
+        if slot is not None and slot.buffer is not None and slot.buffer.reserved_bytes > 0
+    ]
+
+
+Protection = Literal["running", "missing", "mask empty", "counters off", "unknown"]
+_BACK_FILLED_BEFORE = (3, 0, 5)
+"""A missing mask of a database before this version is filled in on upgrade: sonic-utilities scripts/db_migrator.py
+@691b1bb.
+"""
+
+
+def protection(ports: PortSet) -> Protection:
+    """Return the watchdog state of these ports: running, the obstacle, or unknown.
+
+    A mask without some of the priorities is legal where tunnels are remapped, and counts as running. A missing mask of
+    an old database is filled in on upgrade and counts as running, and so does one of systems other than SONiC, which
+    watch the priorities that a port pauses; any other counts as empty, also in a file without a version. The state of a
+    fragment without any rows of the watchdog is unknown.
+    """
+    if ports.qos.watchdog is None:
+        return "unknown" if watchdog_elsewhere(ports.switch) else "missing"
+    if ("PFCWD", False) in ports.switch.qos.counters:
+        return "counters off"
+    mask = ports.qos.watchdog_mask
+    if mask is not None:
+        return "running" if mask.priorities else "mask empty"
+    return _without_mask(ports.switch)
+
+
+WATCHDOG_ELSEWHERE = "a fragment without PORT rows: the watchdog may stand elsewhere"
+
+
+def watchdog_elsewhere(switch: Switch) -> bool:
+    """Return whether a switch comes from a qos.json or buffers.json, which need not contain the watchdog's rows."""
+    return switch.is_fragment and not any(port.qos and port.qos.watchdog for port in switch.ports)
+
+
+def _without_mask(switch: Switch) -> Protection:
+    if not switch.runs_sonic:
+        return "running"
+    match = re.fullmatch(r"version_(\d+)_(\d+)_(\d+)", switch.qos.database_version or "")
+    old = match is not None and tuple(map(int, match.groups())) < _BACK_FILLED_BEFORE
+    return "running" if old else "mask empty"
+
+
+def alpha(dynamic_th: int) -> float:
+    """Return 2 to the power of SONiC's ``dynamic_th``, exactly: -3 is 1/8."""
+    return 2.0**dynamic_th
+
+
+def group_threshold_bytes(alpha: float, pool_bytes: int, groups: int, reserved_bytes: int = 0) -> float:
+    """Return T(m) = alpha (B + m r) / (1 + alpha m), the bytes at which m equally loaded groups all pause.
+
+    ``reserved_bytes`` is r, the reservation of each group outside the pool; with r = 0 this is the fixed point
+    alpha B / (1 + alpha m) of Choudhury and Hahne 1998.
+
+    Raises:
+        QuantityError: no group, or an alpha that is not positive.
+    """
+    _require_groups(groups)
+    if alpha <= 0:
+        raise QuantityError(f"alpha is a power of two, never {alpha}")
+    # Each of m groups shares T - r, so that T = alpha (B - m (T - r)): solved for T.
+    return alpha * (pool_bytes + groups * reserved_bytes) / (1 + alpha * groups)
+
+
+def static_group_threshold_bytes(static_th_bytes: int, pool_bytes: int, groups: int) -> float:
+    """Return the bytes at which m equal groups pause under ``static_th``: that, or their share of the pool.
+
+    Raises:
+        QuantityError: no group.
+    """
+    _require_groups(groups)
+    return min(float(static_th_bytes), pool_bytes / groups)
+
+
+def stalled_egress_bytes(threshold_bytes: float, headroom_bytes: float, senders: int) -> float:
+    """Return the bytes that N lossless groups hold for one stalled egress: N (T + h).
+
+    Each fills to T, sends XOFF, and then fills the headroom h while its peer stops. An egress queue with a lower limit
+    drops before PFC can protect it. Derived from the threshold above; the rule that lossless traffic must have no limit
+    at egress is from Bai et al., NSDI 2023.
+
+    Raises:
+        QuantityError: no sender.
+    """
+    _require_groups(senders)
+    return senders * (threshold_bytes + headroom_bytes)
+
+
+def _require_groups(groups: int) -> None:
+    if groups < 1:
+        raise QuantityError(f"a threshold is shared by at least one group, not {groups}")

@@ -6,10 +6,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 from lossless.analysis.buffers.dynamic_model import with_computed_buffers
-from lossless.analysis.buffers.ecn_marking import Trigger, trigger
+from lossless.analysis.buffers.ecn_marking import Trigger, protection, trigger
 from lossless.analysis.buffers.headroom.formulas import PFC_FRAME_BYTES, pause_response_bytes
 from lossless.analysis.buffers.headroom.port import group_profile
-from lossless.analysis.buffers.storm_protection import protection
 from lossless.analysis.storm.channels import ChannelGraph, channel_graph
 from lossless.analysis.storm.cycle import stalled_cycle
 from lossless.analysis.storm.distance import RelativeNames, ShapeGroups

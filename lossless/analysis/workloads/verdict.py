@@ -16,7 +16,7 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.analysis.buffers.pfc_load import PfcLoad
+    from lossless.analysis.buffers.verdict import PfcLoad
     from lossless.analysis.simulation.question.request import SimulationRequest
     from lossless.analysis.simulation.study.verdict import RunVerdict
     from lossless.analysis.workloads.estimate import Estimate

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.analysis.buffers.ecn_marking import protection
 from lossless.analysis.buffers.headroom.port import given_headroom, group_profile, link_need
-from lossless.analysis.buffers.storm_protection import protection
 from lossless.checks.trace.model import (
     TraceClassification,
     TraceEcn,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.headroom.inputs import HeadroomInputs as HeadroomInputs
-from lossless.analysis.buffers.headroom.kinds import Headrooms as Headrooms
+from lossless.analysis.buffers.headroom.comparison import (
+    HeadroomInputs as HeadroomInputs,
+    Headrooms as Headrooms,
+)
 from lossless.interfaces.api.fabrics import fabrics_at
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from os import PathLike
 
-    from lossless.analysis.buffers.headroom.cases import SourcedTraffic
+    from lossless.analysis.buffers.headroom.comparison import SourcedTraffic
 
 NOTHING_STATED = HeadroomInputs()
 
@@ -34,8 +36,7 @@ def headroom_of_link(
     Raises:
         ProfileError: no such profile or HWSKU, or the switch does not support the speed.
     """
-    from lossless.analysis.buffers.headroom.asked import hwsku_for
-    from lossless.analysis.buffers.headroom.comparison import of_link
+    from lossless.analysis.buffers.headroom.comparison import hwsku_for, of_link
     from lossless.model.hardware.load import load_switch
 
     switch = load_switch(profile, options.profile_dirs)
@@ -59,8 +60,7 @@ def headroom_of_ports(
         InputError: the intent or a configuration cannot be read, or there is none.
         LosslessError: no such switch or port, or one without QoS.
     """
-    from lossless.analysis.buffers.headroom.asked import named_port
-    from lossless.analysis.buffers.headroom.comparison import of_ports
+    from lossless.analysis.buffers.headroom.comparison import named_port, of_ports
     from lossless.model.fabric.view import View
 
     views = [View(fabric) for fabric in fabrics_at(path, options, "compute headroom for")]
@@ -73,7 +73,7 @@ def headroom_of_ports(
 
 def _assumed() -> SourcedTraffic:
     """Return the default MTUs and share of small packets of the formula, each with its source."""
-    from lossless.analysis.buffers.headroom.cases import SourcedTraffic
+    from lossless.analysis.buffers.headroom.comparison import SourcedTraffic
     from lossless.analysis.buffers.headroom.methods import SourcedValue
     from lossless.formats.intent.resolve.buffers import LOSSLESS_MTU_BYTES, SMALL_PACKET_PERCENT
     from lossless.model.fabric.model import DEFAULT_SWITCH_MTU_BYTES

@@ -14,7 +14,7 @@ from lossless.output.report.text_style import PLAIN, TextStyle
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.analysis.buffers.headroom.kinds import FormulaInput, HeadroomAnswer, HeadroomKind
+    from lossless.analysis.buffers.headroom.comparison import FormulaInput, HeadroomAnswer, HeadroomKind
 
 _UNKNOWN = "unknown"
 _WHAT = (

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lossless.analysis.buffers.pfc_load import load_data
+from lossless.analysis.buffers.verdict import load_data
 from lossless.output.report.plain import plain
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.pfc_load import PfcLoad, load_data
+from lossless.analysis.buffers.verdict import PfcLoad, load_data
 from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.units import format_capacity
 from lossless.output.report.columns import facts, table, wrapped

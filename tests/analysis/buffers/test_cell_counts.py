@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from lossless.analysis.buffers.cell_counts import GroupCells, cells, filling_cells, group_cells
+from lossless.analysis.buffers.simulation_facts import GroupCells, cells, filling_cells, group_cells
 from lossless.model.hardware.load import load_switch
 from lossless.model.hardware.tables import parse_headroom
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
+from lossless.analysis.buffers.ecn_marking import group_threshold_bytes
 from lossless.analysis.buffers.headroom.formulas import floor_headroom
-from lossless.analysis.buffers.thresholds import group_threshold_bytes
 from lossless.ground.basics.units import LIGHT_IN_FIBRE_M_PER_S
 from tests.analysis.buffers.closed_forms import first_pfc_ns, peak_egress_bytes
 

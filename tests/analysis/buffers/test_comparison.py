@@ -7,16 +7,17 @@ from typing import Any
 
 import pytest
 
-from lossless.analysis.buffers.headroom.cases import SourcedTraffic, port_case
 from lossless.analysis.buffers.headroom.comparison import (
     ConfiguredHeadroom,
     HeadroomComparison,
+    HeadroomInputs,
+    Headrooms,
     NoHeadroom,
+    SourcedTraffic,
     of_link,
     of_ports,
+    port_case,
 )
-from lossless.analysis.buffers.headroom.inputs import HeadroomInputs
-from lossless.analysis.buffers.headroom.kinds import Headrooms
 from lossless.analysis.buffers.headroom.methods import HeadroomCase, SourcedValue
 from lossless.formats.sonic.read.tables import Tables
 from lossless.formats.sonic.to_model.devices import read_fabric

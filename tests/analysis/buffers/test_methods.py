@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from lossless.analysis.buffers.headroom.cases import SourcedTraffic, link_case
+from lossless.analysis.buffers.headroom.comparison import HeadroomInputs, SourcedTraffic, link_case
 from lossless.analysis.buffers.headroom.formulas import PAUSE_QUANTA, floor_headroom
-from lossless.analysis.buffers.headroom.inputs import HeadroomInputs
 from lossless.analysis.buffers.headroom.methods import (
     HeadroomCase,
     MethodResult,

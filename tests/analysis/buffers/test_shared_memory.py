@@ -7,8 +7,13 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, strategies as st
 
-from lossless.analysis.buffers.ecn_marking import shared_pool_bytes
-from lossless.analysis.buffers.shared_memory import Reserved, buffer_parts, reserved_of, shared_bytes
+from lossless.analysis.buffers.ecn_marking import (
+    Reserved,
+    buffer_parts,
+    reserved_of,
+    shared_bytes,
+    shared_pool_bytes,
+)
 from lossless.model.hardware.load import load_switch
 from tests.analysis.buffers.made import leaf_ports, pool, profile, with_group
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from lossless.analysis.buffers.ecn_marking import Trigger
-from lossless.analysis.buffers.thresholds import (
+from lossless.analysis.buffers.ecn_marking import (
+    Trigger,
     alpha,
     group_threshold_bytes,
     stalled_egress_bytes,

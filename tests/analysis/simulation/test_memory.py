@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import assume, given, strategies as st
 
-from lossless.analysis.buffers.thresholds import group_threshold_bytes
+from lossless.analysis.buffers.ecn_marking import group_threshold_bytes
 from lossless.analysis.simulation.engine.network import (
     Hold,
     Physics,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lossless.analysis.buffers.thresholds import group_threshold_bytes
+from lossless.analysis.buffers.ecn_marking import group_threshold_bytes
 from lossless.analysis.simulation.engine.memory_units import MemoryUnit, memory_units
 from lossless.analysis.simulation.engine.network import (
     SimCable,

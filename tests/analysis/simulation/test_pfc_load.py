@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lossless import api
-from lossless.analysis.buffers.pfc_load import LONGEST_PAUSE_QUANTA, PfcLoad
+from lossless.analysis.buffers.verdict import LONGEST_PAUSE_QUANTA, PfcLoad
 from lossless.analysis.simulation.question.request import Limits, Question, SimulationRequest
 from lossless.analysis.simulation.study.answer import Answer, answer
 from lossless.ground.basics.findings import MissingInput

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lossless.analysis.buffers.ecn_marking import trigger
-from lossless.analysis.buffers.shared_memory import buffer_parts, reserves
-from lossless.analysis.buffers.thresholds import group_threshold_bytes
+from lossless.analysis.buffers.ecn_marking import buffer_parts, group_threshold_bytes, reserves, trigger
 from lossless.analysis.simulation.engine.run import Simulation, prepare
 from lossless.analysis.simulation.question.instance import instantiate
 from lossless.analysis.simulation.question.ports import profile_of

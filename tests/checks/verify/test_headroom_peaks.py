@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lossless.analysis.buffers.headroom.bound import HeadroomBound, headroom_bound
+from lossless.analysis.buffers.headroom.methods import HeadroomBound, headroom_bound
 from lossless.api import Limits, Question, SimulationRequest, load_fabrics, simulate
 from lossless.ground.documents import load_text
 from lossless.model.fabric.view import View

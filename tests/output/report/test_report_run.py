@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
-from lossless.analysis.buffers.pfc_load import PfcLoad
-from lossless.analysis.buffers.verdict import BufferVerdict, FabricVerdict
+from lossless.analysis.buffers.verdict import BufferVerdict, FabricVerdict, PfcLoad
 from lossless.analysis.simulation.study.result import SimulationResult
 from lossless.analysis.simulation.study.verdict import Occurrence, Range, RunVerdict
 from lossless.ground.basics.findings import MissingInput

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.ecn_marking import chip_bytes
+from lossless.analysis.buffers.ecn_marking import chip_bytes, reserved_sizes
 from lossless.analysis.buffers.headroom.port import (
     computed_headroom,
     is_nvidia,
@@ -12,7 +12,6 @@ from lossless.analysis.buffers.headroom.port import (
     shares_headroom,
 )
 from lossless.analysis.buffers.pools import PRIVATE_HEADROOM_BYTES
-from lossless.analysis.buffers.shared_memory import reserved_sizes
 from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import includes_headroom

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.shared_memory import buffer_parts
+from lossless.analysis.buffers.ecn_marking import buffer_parts
 from lossless.analysis.simulation.question.load_balancing import taken_for_granted
 
 if TYPE_CHECKING:

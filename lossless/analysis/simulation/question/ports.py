@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.ecn_marking import (
     DYNAMIC_TH,
+    alpha,
+    buffer_parts,
     chip_bytes,
+    protection,
     queue_limit_bytes,
+    reserves,
     shared_pool_bytes,
 )
 from lossless.analysis.buffers.headroom.port import given_headroom, group_profile, is_nvidia, link_need
-from lossless.analysis.buffers.shared_memory import buffer_parts, reserves
-from lossless.analysis.buffers.storm_protection import protection
-from lossless.analysis.buffers.thresholds import alpha
 from lossless.analysis.simulation.engine.network import (
     UNBOUNDED,
     SimGroup,

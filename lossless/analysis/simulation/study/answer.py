@@ -16,7 +16,7 @@ from lossless.model.fabric.view import View
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.analysis.buffers.pfc_load import PfcLoad
+    from lossless.analysis.buffers.verdict import PfcLoad
     from lossless.analysis.simulation.question.request import Question, SimulationRequest
     from lossless.analysis.simulation.question.scenario import Scenario
     from lossless.analysis.simulation.study.peer_reaction import PeerReactionLimit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.thresholds import alpha
+from lossless.analysis.buffers.ecn_marking import alpha
 from lossless.analysis.simulation.engine.network import SimTrim, SimWred
 from lossless.analysis.simulation.question.lossy import most_bytes, with_windows
 from lossless.analysis.simulation.study.study import follow

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lossless.analysis.buffers.headroom.formulas import QUANTUM_BYTES
-from lossless.analysis.buffers.pfc_load import LONGEST_PAUSE_QUANTA
+from lossless.analysis.buffers.verdict import LONGEST_PAUSE_QUANTA
 from lossless.analysis.simulation.engine.memory_units import memory_units
 from lossless.analysis.simulation.engine.outcome import RunOutcome, longest_pauses, outcome
 from lossless.analysis.simulation.study.fan_in import PortFanIn, port_fan_ins

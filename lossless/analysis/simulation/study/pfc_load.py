@@ -9,7 +9,7 @@ from __future__ import annotations
 from statistics import median
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.pfc_load import PfcLoad
+from lossless.analysis.buffers.verdict import PfcLoad
 from lossless.analysis.simulation.study.study import study
 from lossless.analysis.simulation.study.verdict import describe
 from lossless.ground.basics.errors import LosslessError

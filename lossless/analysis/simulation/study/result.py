@@ -8,8 +8,7 @@ from lossless.analysis.buffers.verdict import BUFFER_VERDICTS
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from lossless.analysis.buffers.pfc_load import PfcLoad
-    from lossless.analysis.buffers.verdict import BufferVerdict, FabricVerdict
+    from lossless.analysis.buffers.verdict import BufferVerdict, FabricVerdict, PfcLoad
     from lossless.analysis.simulation.study.port_peaks import PeakComparison
     from lossless.analysis.simulation.study.recording import Recording
     from lossless.analysis.simulation.study.verdict import RunVerdict

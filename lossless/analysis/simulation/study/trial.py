@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from lossless.analysis.buffers.thresholds import alpha
+from lossless.analysis.buffers.ecn_marking import alpha
 from lossless.analysis.simulation.engine.memory_units import memory_units
 from lossless.analysis.simulation.engine.outcome import longest_pauses
 from lossless.analysis.simulation.engine.run import Simulation

@@ -6,8 +6,7 @@ from itertools import product
 from math import log2, prod, sqrt
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.ecn_marking import DYNAMIC_TH
-from lossless.analysis.buffers.thresholds import alpha, group_threshold_bytes
+from lossless.analysis.buffers.ecn_marking import DYNAMIC_TH, alpha, group_threshold_bytes
 from lossless.analysis.simulation.study.grid import ThresholdSetting
 from lossless.analysis.simulation.study.settings import PortKind, TrialSetting
 from lossless.ground.basics.records import NamedTuple

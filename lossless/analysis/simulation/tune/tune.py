@@ -5,8 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.ecn_marking import LARGEST_THRESHOLD
-from lossless.analysis.buffers.thresholds import alpha, group_threshold_bytes
+from lossless.analysis.buffers.ecn_marking import LARGEST_THRESHOLD, alpha, group_threshold_bytes
 from lossless.analysis.simulation.question.nodes import reaction_ns
 from lossless.analysis.simulation.question.request import TuneProgress
 from lossless.analysis.simulation.study.grid import ThresholdSetting

@@ -48,9 +48,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.ecn_marking import by_switch, ports_with_pfc, queue_limit_bytes, trigger
+from lossless.analysis.buffers.ecn_marking import (
+    by_switch,
+    ports_with_pfc,
+    queue_limit_bytes,
+    stalled_egress_bytes,
+    trigger,
+)
 from lossless.analysis.buffers.headroom.port import given_headroom, lossless_profile
-from lossless.analysis.buffers.thresholds import stalled_egress_bytes
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.fixes import field as row_field
 from lossless.checks.rules.locations import below, beside, places, row_of

@@ -59,7 +59,7 @@ from lossless.ground.basics.units import format_bytes, format_rate
 from lossless.model.fabric.state.watermarks import RECENT
 
 if TYPE_CHECKING:
-    from lossless.analysis.buffers.headroom.bound import HeadroomBound
+    from lossless.analysis.buffers.headroom.methods import HeadroomBound
     from lossless.checks.rules.running_subjects import RunningDevice
     from lossless.ground.basics.findings import Severity
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.headroom.bound import HeadroomBound, headroom_bound
+from lossless.analysis.buffers.headroom.methods import HeadroomBound, headroom_bound
 from lossless.analysis.buffers.headroom.port import given_headroom, group_profile
 from lossless.checks.rules.base import MissingInput
 from lossless.checks.rules.counting import not_polled

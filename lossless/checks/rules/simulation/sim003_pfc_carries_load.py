@@ -50,7 +50,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.pfc_load import PfcLoad
+from lossless.analysis.buffers.verdict import PfcLoad
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.simulation.root_causes import the_class
 

@@ -69,7 +69,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.storm_protection import WATCHDOG_ELSEWHERE, watchdog_elsewhere
+from lossless.analysis.buffers.ecn_marking import WATCHDOG_ELSEWHERE, watchdog_elsewhere
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.locations import places
 from lossless.ground.basics.findings import RelatedPlace

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from lossless.analysis.buffers.ecn_marking import protection
 from lossless.analysis.buffers.headroom.port import given_headroom
-from lossless.analysis.buffers.storm_protection import protection
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lossless.analysis.buffers.pfc_load import MOST_NICS_PAUSED, MOST_TIME_IN_PAUSE, NOT_EVALUATED
+from lossless.analysis.buffers.verdict import MOST_NICS_PAUSED, MOST_TIME_IN_PAUSE, NOT_EVALUATED
 from lossless.ground.basics.findings import MissingInput
 from lossless.output.report.plain import plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.analysis.buffers.pfc_load import PfcLoad
+    from lossless.analysis.buffers.verdict import PfcLoad
     from lossless.analysis.simulation.study.result import SimulationResult
     from lossless.analysis.simulation.study.sweep import Sweep, SweepRow
     from lossless.analysis.simulation.study.verdict import RunVerdict

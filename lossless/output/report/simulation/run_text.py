@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from lossless.analysis.buffers.pfc_load import MOST_NICS_PAUSED, MOST_TIME_IN_PAUSE, NOT_EVALUATED
+from lossless.analysis.buffers.verdict import MOST_NICS_PAUSED, MOST_TIME_IN_PAUSE, NOT_EVALUATED
 from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.units import format_bytes
@@ -16,7 +16,7 @@ from lossless.output.report.text_style import PLAIN, TextStyle
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from lossless.analysis.buffers.pfc_load import PfcLoad
+    from lossless.analysis.buffers.verdict import PfcLoad
     from lossless.analysis.simulation.study.beside import BesideVerdict
     from lossless.analysis.simulation.study.loss_verdict import LossVerdict
     from lossless.analysis.simulation.study.verdict import Occurrence, Range, RunVerdict

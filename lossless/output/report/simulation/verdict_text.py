@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.pfc_load import NOT_EVALUATED
+from lossless.analysis.buffers.verdict import NOT_EVALUATED
 from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.grouping import grouped
