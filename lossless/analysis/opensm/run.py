@@ -2,27 +2,242 @@
 
 Each simulation has a socket name of its own, so that any number run at once; no root, no network and no device is used.
 Every process runs under ``timeout`` in a group of its own: it ends on time even if this program is killed.
+
+The topology file of ibsim: a subnet's nodes and cables as text.
+
+The form is that of ibnetdiscover's output, with the additions that ibsim-utils 0.10 needs: every cable at both of its
+ends, the GUID before each node, and width and speed in a comment that has the word ``lid`` too.
+
+Output of opensm: about a configuration that it reads, and the log of a sweep.
+
+opensm 3.3.23 ends with 0 after any error, so only its output shows errors. Its messages are from opensm/osm_subnet.c,
+osm_ucast_mgr.c, osm_opensm.c and osm_prtn_config.c of linux-rdma/opensm (@d71a924, @917070c, @917070c, @247d0d8), and
+from runs of the program itself.
+
+Where the programs are: opensm, ibsim, and the library that lets programs talk to a simulated fabric.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import time
+from collections import defaultdict
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lossless.analysis.opensm.read_output import OptionsReading, reading_of
+from lossless.analysis.routing.infiniband.channels import subnet_graph
 from lossless.ground.basics import programs
 from lossless.ground.basics.errors import SubnetManagerError
+from lossless.ground.basics.known import Unknown
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.infiniband.guids import with_derived_guids
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from lossless.analysis.opensm.ibsim_file import IbsimFabric
-    from lossless.analysis.opensm.tools import Tools
+    from lossless.model.fabric.infiniband.subnet import Hca, Subnet, SubnetLink, SubnetSwitch
+
+
+KNOWN_SPEEDS = frozenset({"SDR", "DDR", "QDR", "FDR", "FDR10", "EDR", "HDR", "NDR"})
+"""The speeds that ibsim 0.10 can parse; any other is simulated as the fastest of these."""
+_FASTEST = "NDR"
+
+
+class IbsimFabric(NamedTuple):
+    """The simulated fabric: the topology as text, and its size.
+
+    ``nodes`` has ibsim's name of each switch and HCA. ``replaced`` are speeds that ibsim cannot parse, and that are
+    simulated as NDR. ``subnet`` has a GUID everywhere, stated or derived.
+    """
+
+    text: str
+    subnet: Subnet
+    nodes: dict[str, str]
+    ports: int
+    replaced: tuple[str, ...]
+
+
+class _End(NamedTuple):
+    port: int
+    far: str
+    far_port: int
+    width: str
+
+
+def ibsim_fabric(subnet: Subnet) -> IbsimFabric:
+    """Return the topology of a subnet for ibsim.
+
+    Raises:
+        SubnetManagerError: the cabling of the fabric is unknown or impossible.
+    """
+    graph = subnet_graph(subnet)
+    if isinstance(graph, str):
+        raise SubnetManagerError(f"nothing to simulate: {graph}")
+    named = with_derived_guids(subnet)
+    switches, hcas, links = named.switches, named.hcas, named.links
+    assert not isinstance(switches, Unknown)
+    assert not isinstance(hcas, Unknown)
+    assert not isinstance(links, Unknown)
+    nodes = {switch.name: f"S{number}" for number, switch in enumerate(switches, 1)}
+    nodes |= {hca.name: f"H{number}" for number, hca in enumerate(hcas, 1)}
+    replaced = {link.rate.generation for link in links} - KNOWN_SPEEDS
+    ends = _ends(links)
+    lines = [line for node in switches for line in _switch(node, nodes, ends[node.name])]
+    lines += [line for node in hcas for line in _hca(node, nodes, ends[node.name])]
+    ports = sum(switch.ports + 1 for switch in switches) + 2 * len(hcas)
+    return IbsimFabric("\n".join(lines), named, nodes, ports, tuple(sorted(replaced)))
+
+
+def _ends(links: Sequence[SubnetLink]) -> defaultdict[str, list[_End]]:
+    ends_of: defaultdict[str, list[_End]] = defaultdict(list)
+    for link in links:
+        speed = link.rate.generation if link.rate.generation in KNOWN_SPEEDS else _FASTEST
+        width = f"{link.rate.lanes}x{speed}"
+        ends_of[link.a].append(_End(link.a_port or 0, link.b, link.b_port or 0, width))
+        ends_of[link.b].append(_End(link.b_port or 0, link.a, link.a_port or 0, width))
+    return ends_of
+
+
+def _switch(switch: SubnetSwitch, nodes: dict[str, str], ends: list[_End]) -> Iterator[str]:
+    yield f"switchguid=0x{switch.guid or 0:x}"
+    yield f'Switch {switch.ports} "{nodes[switch.name]}"  # "{switch.name}" base port 0 lid 0 lmc 0'
+    for end in sorted(ends):
+        yield f'[{end.port}] "{nodes[end.far]}"[{end.far_port}]  # "{end.far}" lid 0 {end.width}'
+    yield ""
+
+
+def _hca(hca: Hca, nodes: dict[str, str], ends: list[_End]) -> Iterator[str]:
+    # The first port of a simulated HCA has the GUID after that of its node.
+    yield f"caguid=0x{(hca.guid or 1) - 1:x}"
+    yield f'Ca 1 "{nodes[hca.name]}"  # "{hca.name}"'
+    for end in sorted(ends):
+        yield f'[{end.port}] "{nodes[end.far]}"[{end.far_port}]  # lid 0 lmc 0 "{end.far}" lid 0 {end.width}'
+    yield ""
+
+
+_UNRECOGNISED = re.compile(r"Unrecognized token: \"?([^\"\n]*)\"?")
+_COMPLAINTS = ("-E-", "Invalid Cached Option", "Warning: Cached Option")
+_LOG_LINE = re.compile(r"^\w{3} \d+ [\d:]+ \d+ \[[0-9A-F]+\] 0x([0-9a-f]{2}) -> (.*)$")
+_ROUTED = " tables configured on all switches"
+_ENGINE = re.compile(rf"(\S+){_ROUTED}")
+_COMMENT = re.compile(r"(?:^|\s)#")
+_NO_FALLBACK_NOISE = "'no_fallback'"
+"""opensm takes this word for one more engine, complains that there is none, and obeys it all the same."""
+
+
+class OptionsReading(NamedTuple):
+    """The result of opensm's reading of a configuration file.
+
+    ``effective`` is the whole configuration that it wrote back, as texts.
+    """
+
+    read: bool
+    unrecognized: tuple[str, ...]
+    complaints: tuple[str, ...]
+    effective: dict[str, str]
+
+
+class SweepLog(NamedTuple):
+    """The log of one sweep over a subnet. ``engine`` is the one that routed, None if none did.
+
+    ``lines`` are the lines of the log at the level of errors, and those with the reason why an engine was skipped.
+    """
+
+    up: bool
+    engine: str | None
+    failed_engines: tuple[str, ...]
+    partitions: tuple[str, ...]
+    qos: tuple[str, ...]
+    lines: tuple[str, ...]
+
+
+def reading_of(output: str, normalised: str) -> OptionsReading:
+    """Return the result in the output of ``opensm -F FILE -c OTHER``, and in the text of the other file."""
+    lines = [line.strip() for line in output.splitlines()]
+    return OptionsReading(
+        read=any(line.startswith("Reading Cached Option File:") for line in lines),
+        unrecognized=tuple(match[1] for line in lines if (match := _UNRECOGNISED.search(line))),
+        complaints=tuple(line for line in lines if any(word in line for word in _COMPLAINTS)),
+        effective=options_in(normalised),
+    )
+
+
+def options_in(text: str, *, as_meant: bool = False) -> dict[str, str]:
+    """Return the keys of an opensm.conf with their values, read as opensm reads them: a ``#`` ends a line anywhere.
+
+    ``as_meant``: as people read them, to whom a ``#`` inside a word is part of it.
+    """
+    options = {}
+    for line in text.splitlines():
+        meant = _COMMENT.split(line, maxsplit=1)[0] if as_meant else line.split("#", 1)[0]
+        words = meant.split(None, 1)
+        if len(words) == 2:
+            options[words[0]] = words[1].strip()
+    return options
+
+
+def differences(written: dict[str, str], effective: dict[str, str]) -> list[tuple[str, str, str]]:
+    """Return the keys whose effective value is not the written one, with both; only keys that opensm knows."""
+    return [
+        (key, text, effective[key])
+        for key, text in written.items()
+        if key in effective and _value(text) != _value(effective[key])
+    ]
+
+
+def _value(text: str) -> str | int:
+    """Return a number where a text is one, so that 18 and 0x12 are the same; else the text, without quotes."""
+    bare = text.strip().strip('"')
+    try:
+        return int(bare, 0)
+    except ValueError:
+        return re.sub(r"\s*([,:])\s*", r"\1", bare)
+
+
+def sweep_of(log: Iterable[str]) -> SweepLog:
+    """Return the result of a sweep from the lines of an opensm log."""
+    entries = list(_entries(log))
+    routed = [text for _, text in entries if _ROUTED in text]
+    engines = [match[1] for text in routed if (match := _ENGINE.search(text))]
+    errors = [text for level, text in entries if level == 0x01 and _NO_FALLBACK_NOISE not in text]
+    return SweepLog(
+        up=any("SUBNET UP" in text for _, text in entries),
+        engine=engines[-1] if engines else None,
+        failed_engines=tuple(text for _, text in entries if _skipped(text)),
+        partitions=tuple(text for _, text in entries if _of_partitions(text)),
+        qos=tuple(text for _, text in entries if "ERR AC" in text or "qos_policy" in text.lower()),
+        lines=tuple(dict.fromkeys(errors)),
+    )
+
+
+def _entries(log: Iterable[str]) -> Iterator[tuple[int, str]]:
+    for line in log:
+        if match := _LOG_LINE.match(line.rstrip("\n")):
+            yield int(match[1], 16), match[2]
+
+
+def _skipped(text: str) -> bool:
+    if _NO_FALLBACK_NOISE in text:
+        return False
+    return any(
+        words in text
+        for words in (
+            "cannot find or setup routing engine",
+            "cannot build lid matrices",
+            "cannot build fwd tables",
+            "disabling UPDN algorithm",
+            "disabling DNUP algorithm",
+            "No routing engine able to successfully configure",
+        )
+    )
+
+
+def _of_partitions(text: str) -> bool:
+    return "PARSE ERROR" in text or "PARSE WARN" in text or "Partition configuration in error" in text
+
 
 READ_S = 5.0
 """Longest that reading one file may take; it takes a hundredth of a second."""
@@ -217,3 +432,39 @@ def _bytes(path: Path, start: int) -> bytes:
             return file.read()
     except FileNotFoundError:
         return b""
+
+
+_ALSO = ("/usr/sbin", "/usr/local/sbin", "/sbin")
+"""Where administrators' programs lie, which is not on everybody's PATH."""
+_LIBRARIES = ("lib/*/umad2sim/libumad2sim.so", "lib*/umad2sim/libumad2sim.so")
+HOW_TO_INSTALL = (
+    "on Debian and Ubuntu: apt-get install --no-install-recommends opensm ibsim-utils infiniband-diags"
+)
+
+
+class Tools(NamedTuple):
+    """Paths of the programs and of the library."""
+
+    opensm: str
+    ibsim: str
+    library: str
+
+
+def find_program(name: str) -> str | None:
+    """Return the path of a program, None where it is not installed."""
+    return programs.find_program(name, _ALSO)
+
+
+def find_tools() -> Tools:
+    """Return the programs that a simulation needs.
+
+    Raises:
+        SubnetManagerError: one is not installed; the message has the command to install it.
+    """
+    opensm, ibsim = find_program("opensm"), find_program("ibsim")
+    library = next((str(path) for pattern in _LIBRARIES for path in sorted(Path("/usr").glob(pattern))), None)
+    if opensm is None or ibsim is None or library is None:
+        paths = {"opensm": opensm, "ibsim": ibsim, "libumad2sim.so": library}
+        missing = ", ".join(name for name, path in paths.items() if path is None)
+        raise SubnetManagerError(f"not installed: {missing}; {HOW_TO_INSTALL}")
+    return Tools(opensm, ibsim, library)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.opensm.result import OpensmResult as OpensmResult, opensm_result
+from lossless.analysis.opensm.check import OpensmResult as OpensmResult, opensm_result
 from lossless.formats.inputs.fabrics import intent_at
 from lossless.formats.inputs.intents import declaration_of
 from lossless.formats.inputs.subnet_manager import lone_subnet
@@ -32,7 +32,7 @@ def check_with_opensm(path: str | PathLike[str], options: Options = DEFAULT_OPTI
         SubnetManagerError: opensm or ibsim is not installed, or the fabric cannot be simulated.
     """
     from lossless.analysis.opensm import check
-    from lossless.analysis.opensm.tools import find_tools
+    from lossless.analysis.opensm.run import find_tools
 
     if str(path).endswith(_DEPLOYED):
         subnet, text = lone_subnet(str(path))

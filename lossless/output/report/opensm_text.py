@@ -11,7 +11,7 @@ from lossless.output.report.text_style import PLAIN, TextStyle
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.analysis.opensm.result import OpensmResult
+    from lossless.analysis.opensm.check import OpensmResult
 
 _STATES = {"free": "none", "loop": "found", "unproven": "unproven"}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lossless.analysis.opensm.tools import Tools, find_tools
+from lossless.analysis.opensm.run import Tools, find_tools
 
 
 @pytest.fixture(scope="session")

@@ -9,17 +9,14 @@ import pytest
 
 from lossless.analysis.opensm import check
 from lossless.analysis.opensm.check import for_upstream, seat_of, write_files
-from lossless.analysis.opensm.ibsim_file import ibsim_fabric
-from lossless.analysis.opensm.run import live
-from lossless.analysis.opensm.tools import find_program
+from lossless.analysis.opensm.run import find_program, ibsim_fabric, live
 from lossless.api import check_with_opensm
 from lossless.formats.device_files.infiniband.files import files_of
 from tests.analysis.opensm.test_traps import intent_with, subnet_of, torus
 from tests.paths import ROOT
 
 if TYPE_CHECKING:
-    from lossless.analysis.opensm.run import LiveSubnet
-    from lossless.analysis.opensm.tools import Tools
+    from lossless.analysis.opensm.run import LiveSubnet, Tools
 
 EXAMPLES = ROOT / "examples"
 SUBNETS = sorted(path.name for path in EXAMPLES.glob("infiniband-*"))

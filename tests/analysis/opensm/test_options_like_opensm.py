@@ -12,7 +12,7 @@ from lossless.model.fabric.infiniband.options import BITS, c_number, known_keys,
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lossless.analysis.opensm.tools import Tools
+    from lossless.analysis.opensm.run import Tools
     from lossless.model.fabric.infiniband.options import Option
 
 CHECKED = [key for key, one in options().items() if one.only != "nvidia" and one.alias is None]

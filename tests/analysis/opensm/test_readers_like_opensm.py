@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lossless.analysis.opensm.ibsim_file import ibsim_fabric
-from lossless.analysis.opensm.run import live, read_configuration, sweep
+from lossless.analysis.opensm.run import ibsim_fabric, live, read_configuration, sweep
 from lossless.formats.device_files.infiniband.files import files_of
 from lossless.formats.infiniband.read.options import read_options
 from lossless.formats.infiniband.read.partitions import read_partitions
@@ -22,7 +21,7 @@ from tests.subnets import fat_tree, torus
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lossless.analysis.opensm.tools import Tools
+    from lossless.analysis.opensm.run import Tools
 
 SUBNET = with_derived_guids(fat_tree(leaves=1, spines=1, hosts=2, engine="minhop"))
 GIVEN_UP = "retrying with default config"

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lossless.analysis.opensm.check import check_with_opensm, seat_of, write_files
-from lossless.analysis.opensm.dumps import routes_in
-from lossless.analysis.opensm.ibsim_file import ibsim_fabric
-from lossless.analysis.opensm.read_output import sweep_of
-from lossless.analysis.opensm.run import sweep
+from lossless.analysis.opensm.decide import routes_in
+from lossless.analysis.opensm.run import ibsim_fabric, sweep, sweep_of
 from lossless.analysis.routing.infiniband.channels import subnet_graph
 from lossless.analysis.routing.infiniband.credit_loops import roots_of, routes_verdict, subnet_verdict
 from lossless.analysis.routing.infiniband.engines import detected_roots, dor, minhop, updn
@@ -22,7 +20,7 @@ from tests.torus_file import NAME, torus_lines
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lossless.analysis.opensm.tools import Tools
+    from lossless.analysis.opensm.run import Tools
     from lossless.analysis.routing.infiniband.channels import SubnetGraph
     from lossless.analysis.routing.infiniband.routes import SubnetRoutes
     from lossless.model.fabric.infiniband.subnet import Subnet

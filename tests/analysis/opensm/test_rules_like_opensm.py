@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lossless.analysis.opensm.check import check_with_opensm
-from lossless.analysis.opensm.ibsim_file import ibsim_fabric
-from lossless.analysis.opensm.read_output import sweep_of
-from lossless.analysis.opensm.run import live, sweep
+from lossless.analysis.opensm.run import ibsim_fabric, live, sweep, sweep_of
 from lossless.checks.rules.base import Violation
 from lossless.checks.rules.documentation import rule_of
 from lossless.checks.rules.infiniband.partitions import key_tables
@@ -30,7 +28,7 @@ from tests.torus_file import torus_lines
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lossless.analysis.opensm.tools import Tools
+    from lossless.analysis.opensm.run import Tools
     from lossless.model.fabric.infiniband.subnet import Subnet
 
 

@@ -13,14 +13,13 @@ import pytest
 
 from lossless.analysis.opensm import run
 from lossless.analysis.opensm.check import check_with_opensm
-from lossless.analysis.opensm.ibsim_file import ibsim_fabric
-from lossless.analysis.opensm.tools import find_tools
+from lossless.analysis.opensm.run import find_tools, ibsim_fabric
 from lossless.ground.basics.errors import SubnetManagerError
 from tests.analysis.opensm.test_routes import files_for
 from tests.subnets import Cabling, fat_tree, torus
 
 if TYPE_CHECKING:
-    from lossless.analysis.opensm.tools import Tools
+    from lossless.analysis.opensm.run import Tools
 
 
 def running() -> set[str]:
@@ -117,7 +116,7 @@ def test_a_simulator_that_refuses_its_topology_is_said_with_its_last_words(
 def test_where_opensm_is_not_installed_that_is_said_with_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("lossless.analysis.opensm.tools.find_program", lambda _name: None)
+    monkeypatch.setattr("lossless.analysis.opensm.run.find_program", lambda _name: None)
     with pytest.raises(SubnetManagerError, match=r"not installed: opensm, ibsim.*apt-get install"):
         find_tools()
 

@@ -11,15 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from lossless.analysis.opensm import service_levels
+from lossless.analysis.opensm import decide as service_levels
 from lossless.analysis.opensm.check import check_with_opensm, seat_of, write_files
-from lossless.analysis.opensm.decide import decide
-from lossless.analysis.opensm.dumps import routes_in
-from lossless.analysis.opensm.ibsim_file import ibsim_fabric
+from lossless.analysis.opensm.decide import asked_path_levels, decide, routes_in, torus_path_levels
 from lossless.analysis.opensm.programmed import questions_to
-from lossless.analysis.opensm.read_output import sweep_of
-from lossless.analysis.opensm.run import live
-from lossless.analysis.opensm.service_levels import asked_path_levels, torus_path_levels
+from lossless.analysis.opensm.run import ibsim_fabric, live, sweep_of
 from lossless.formats.device_files.infiniband.files import files_of
 from lossless.ground.basics.errors import SubnetManagerError
 from lossless.model.fabric.infiniband.guids import with_derived_guids
@@ -32,8 +28,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from lossless.analysis.opensm.run import LiveSubnet
-    from lossless.analysis.opensm.tools import Tools
+    from lossless.analysis.opensm.run import LiveSubnet, Tools
     from lossless.model.fabric.infiniband.subnet import Subnet
 
 ONE_LANE = ",".join("0" * 16)

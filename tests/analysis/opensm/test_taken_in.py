@@ -9,9 +9,7 @@ import time
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from lossless.analysis.opensm.ibsim_file import ibsim_fabric
-from lossless.analysis.opensm.run import LiveSubnet, live
-from lossless.analysis.opensm.tools import Tools
+from lossless.analysis.opensm.run import LiveSubnet, Tools, ibsim_fabric, live
 from lossless.model.fabric.infiniband.guids import with_derived_guids
 from tests.subnets import fat_tree, torus
 

@@ -22,7 +22,7 @@ from tests.checks.rules.snippets import merge
 from tests.paths import RULE_BASES
 
 if TYPE_CHECKING:
-    from lossless.analysis.opensm.tools import Tools
+    from lossless.analysis.opensm.run import Tools
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.infiniband.subnet import Subnet
 

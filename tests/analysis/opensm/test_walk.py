@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from hypothesis import given, settings, strategies as st
 
-from lossless.analysis.opensm.walk import DROPPED, SLS, every_level, loop_of, one_lane, walk
+from lossless.analysis.opensm.decide import DROPPED, SLS, every_level, loop_of, one_lane, walk
 from lossless.analysis.routing.infiniband.channels import SubnetGraph, subnet_graph
 from lossless.analysis.routing.infiniband.engines import dor, minhop
 from lossless.analysis.routing.infiniband.routes import HERE, NO_PATH, SubnetRoutes, credit_loop

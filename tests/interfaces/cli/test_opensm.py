@@ -114,7 +114,7 @@ def test_the_json_form_says_the_same(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_without_opensm_a_plain_message_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("lossless.analysis.opensm.tools.find_program", lambda _name: None)
+    monkeypatch.setattr("lossless.analysis.opensm.run.find_program", lambda _name: None)
     path = tmp_path / "fabric.yaml"
     path.write_text(intent_with({}).text, encoding="utf-8")
     assert main(["opensm", str(path)]) == 2
