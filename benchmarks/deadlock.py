@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks.measure import ENVIRONMENT, report
-from lossless.analysis.routing.channels import wires_of
 from lossless.analysis.routing.dependencies import RoutingQuestion, routing_verdict
 from lossless.analysis.routing.failures import FailureBudget, after_failures
+from lossless.analysis.routing.symmetry import wires_of
 from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.fabric import resolve
 from lossless.ground.documents import load_text

@@ -19,8 +19,8 @@ from lossless.analysis.opensm.run import (
     sweep,
     sweep_of,
 )
-from lossless.analysis.routing.infiniband.channels import subnet_graph
 from lossless.analysis.routing.infiniband.credit_loops import CreditLoopVerdict, subnet_verdict
+from lossless.analysis.routing.infiniband.engines import subnet_graph
 from lossless.ground.basics.errors import SubnetManagerError
 from lossless.ground.basics.extras import install_command
 from lossless.ground.basics.known import Unknown
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         SweepRun,
         Tools,
     )
-    from lossless.analysis.routing.infiniband.channels import SubnetGraph
+    from lossless.analysis.routing.infiniband.engines import SubnetGraph
     from lossless.model.fabric.infiniband.subnet import Subnet
 
 

@@ -30,8 +30,14 @@ import numpy as np
 
 from lossless.analysis.opensm.programmed import Sender, partition_complaints, questions_to, weight_complaints
 from lossless.analysis.routing.infiniband.credit_loops import OWN_LEVELS, CreditLoopVerdict
-from lossless.analysis.routing.infiniband.routes import HERE, NO_PATH, ChannelHop, SubnetRoutes, hop_texts
-from lossless.analysis.routing.infiniband.torus import torus_levels
+from lossless.analysis.routing.infiniband.engines import (
+    HERE,
+    NO_PATH,
+    ChannelHop,
+    SubnetRoutes,
+    hop_texts,
+    torus_levels,
+)
 from lossless.ground.basics.known import Unknown
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.wording import joined
@@ -48,7 +54,7 @@ if TYPE_CHECKING:
 
     from lossless.analysis.opensm.programmed import Questions
     from lossless.analysis.opensm.run import LiveSubnet
-    from lossless.analysis.routing.infiniband.channels import SubnetGraph
+    from lossless.analysis.routing.infiniband.engines import SubnetGraph
     from lossless.model.fabric.infiniband.subnet import Subnet
 
 
@@ -342,8 +348,7 @@ def _lanes_together(log: str) -> list[int] | None:
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from lossless.analysis.routing.infiniband.channels import SubnetGraph
-    from lossless.analysis.routing.infiniband.routes import SubnetRoutes
+    from lossless.analysis.routing.infiniband.engines import SubnetGraph, SubnetRoutes
 
     Numbers = NDArray[np.int64]
 

@@ -28,7 +28,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lossless.analysis.routing.infiniband.channels import subnet_graph
+from lossless.analysis.routing.infiniband.engines import subnet_graph
 from lossless.ground.basics import programs
 from lossless.ground.basics.errors import SubnetManagerError
 from lossless.ground.basics.known import Unknown

@@ -3,32 +3,44 @@
 A CBD does not mean that a fabric deadlocks: a PFC deadlock needs every queue of the cycle to be full. Without a CBD no
 deadlock is possible: a buffer that waits for no other drains, and then those that wait for it. (S. Hu et al., Deadlocks
 in Datacenter Networks, HotNets 2016, abstract: the condition is a necessary one, and not sufficient.)
+
+Bounces: packets that a switch received from a higher tier and sends back up (a valley), and the turns they take.
+
+The switches above forward a bounced packet to its destination by paths that avoid the switch that could not deliver
+it. Such a path may contain turns that no other traffic takes, as from one spine of a pod through a super-spine to the
+next. Packets for hosts of the bouncing switch itself go to another switch that has them too, as in a pair of ToRs; that
+switch is not known here, so it may be any.
+
+Turns from incoming to outgoing channels, as sets and not one by one.
+
+A switch of 64 ports has four thousand turns, and a fabric a thousand such switches. Where all of some channels turn
+to all of some others, one node between them stands for all: as many edges as channels, not as their product. Where
+each of many turns to all but a few of many, ranges of channels have nodes of their own, as in a segment tree.
 """
 
 from __future__ import annotations
 
 from array import array
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING
 
-from lossless.analysis.routing.bounces import detours, first_turns, least_cycle_length
-from lossless.analysis.routing.channels import parts
-from lossless.analysis.routing.flows import flows, lost_up_down
-from lossless.analysis.routing.policies import ending, shortest_path, up_down
-from lossless.analysis.routing.symmetry import folded
-from lossless.analysis.routing.turns import TurnSet, WaitGraph, turns
+from lossless.analysis.routing.flows import flows, flows_of, lost_up_down
+from lossless.analysis.routing.policies import avoiding, ending, shortest_path, up_down
+from lossless.analysis.routing.symmetry import folded, parts
 from lossless.analysis.routing.valleys import valley
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.graphs.cycles import cycle, strong_components
-from lossless.ground.graphs.graph import NODE, from_edges
+from lossless.ground.graphs.graph import NODE, Graph, from_edges
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from lossless.analysis.routing.bounces import Detour
-    from lossless.analysis.routing.channels import Wires
     from lossless.analysis.routing.flows import Flows
     from lossless.analysis.routing.policies import PolicyMoves
+    from lossless.analysis.routing.symmetry import Wires
     from lossless.model.fabric.routing import RoutingPolicy
+
 
 MEMBERS = 3
 """The number of blocks of a family that show every cycle that more of them can have.
@@ -287,3 +299,266 @@ def _tops(wires: Wires, switch: int) -> bool:
     """Return whether a switch is outside and of a higher tier than those it has links to."""
     below = wires.links[switch]
     return switch in wires.outside and all(0 < wires.tiers[other] < wires.tiers[switch] for other in below)
+
+
+_FEW = 16
+"""Sets below this many edges per channel are written out; ranges would cost as much."""
+
+
+class TurnSet(NamedTuple):
+    """All of ``ins`` turn to all of ``outs``; both are channels, or other nodes of a graph."""
+
+    ins: Sequence[int]
+    outs: Sequence[int]
+
+
+def turns(traffic: Flows) -> Iterator[list[TurnSet]]:
+    """Yield the turns of each state, from the channel by which packets come to the channels by which they may leave."""
+    moves = traffic.moves
+    ins, outs = _by_state(moves.heads, traffic), _by_state(moves.tails, traffic)
+    opposites = moves.opposites() if traffic.extra_hops else ()
+    for state, coming in ins.items():
+        leaving = outs.get(state)
+        if leaving:
+            sets = _sets(coming, leaving)
+            yield list(_onward(sets, opposites) if opposites else sets)
+
+
+def _by_state(at: Sequence[int], traffic: Flows) -> dict[int, dict[int, list[int]]]:
+    """Return the channels of moves with traffic, by state and by the destinations of the traffic."""
+    by_state: dict[int, dict[int, list[int]]] = {}
+    for move, carried in enumerate(traffic.carried):
+        if carried:
+            by_state.setdefault(at[move], {}).setdefault(carried, []).append(traffic.moves.over[move])
+    return by_state
+
+
+def _onward(sets: Iterable[TurnSet], opposites: Sequence[int]) -> Iterator[TurnSet]:
+    """Yield turns without those that lead straight back."""
+    for ins, outs in sets:
+        coming = frozenset(ins)
+        back = [out for out in outs if opposites[out] in coming]
+        onward = outs if not back else [out for out in outs if opposites[out] not in coming]
+        if onward:
+            yield TurnSet(ins, onward)
+        if len(ins) > 1:
+            yield from (TurnSet([came for came in ins if came != opposites[out]], [out]) for out in back)
+
+
+def _sets(coming: dict[int, list[int]], leaving: dict[int, list[int]]) -> Iterator[TurnSet]:
+    """Yield one set for all outgoing channels that have the same incoming channels."""
+    joined: dict[tuple[int, ...], list[int]] = {}
+    order = list(coming)
+    for carried, outs in leaving.items():
+        groups = tuple([place for place, mask in enumerate(order) if mask & carried])
+        if groups:
+            joined.setdefault(groups, []).extend(outs)
+    for groups, outs in joined.items():
+        ins = (channel for place in groups for channel in coming[order[place]])
+        # Two moves may go over one channel, from different states.
+        yield TurnSet(list(dict.fromkeys(ins)), list(dict.fromkeys(outs)))
+
+
+class WaitGraph:
+    """The graph of waits under construction: first the channels, then nodes that stand for sets."""
+
+    def __init__(self, channels: int) -> None:
+        self.channels = channels
+        self._nodes = channels
+        self._tails, self._heads = array(NODE), array(NODE)
+
+    def add(self, sets: Sequence[TurnSet]) -> None:
+        """Add the turns of one switch, written out or by ranges, whichever has fewer edges."""
+        channels = {channel for turn_set in sets for channel in turn_set.ins}
+        if sum(len(turn_set.ins) for turn_set in sets) <= _FEW * len(channels):
+            for turn_set in sets:
+                self._join(turn_set.ins, turn_set.outs)
+            return
+        ranges = _Ranges(sorted(channels), self)
+        for turn_set in sets:
+            self._join(ranges.of(turn_set.ins), turn_set.outs)
+
+    def node(self) -> int:
+        """Return a new node."""
+        self._nodes += 1
+        return self._nodes - 1
+
+    def edge(self, tail: int, head: int) -> None:
+        """Add the wait of one node for another."""
+        self._tails.append(tail)
+        self._heads.append(head)
+
+    def graph(self) -> Graph:
+        """Return the graph."""
+        return from_edges(self._nodes, self._tails, self._heads)
+
+    def _join(self, tails: Iterable[int], heads: Iterable[int]) -> None:
+        middle = self.node()
+        # Tails and heads are two columns of edges: whichever side is longer now is made up with the middle.
+        self._tails.extend(tails)
+        self._heads.extend([middle] * (len(self._tails) - len(self._heads)))
+        self._heads.extend(heads)
+        self._tails.extend([middle] * (len(self._heads) - len(self._tails)))
+
+
+class _Ranges:
+    """A tree over channels: the node of each requested range, with edges from all channels in it."""
+
+    def __init__(self, channels: Sequence[int], waits: WaitGraph) -> None:
+        self._channels, self._waits = channels, waits
+        self._place = {channel: place for place, channel in enumerate(channels)}
+        self._made: dict[tuple[int, int], int] = {}
+
+    def of(self, channels: Sequence[int]) -> list[int]:
+        """Return nodes that stand for these channels, and no others."""
+        places = sorted(self._place[channel] for channel in channels)
+        nodes, start = list[int](), 0
+        for index in range(1, len(places) + 1):
+            if index == len(places) or places[index] != places[index - 1] + 1:
+                nodes += self._cover(0, len(self._channels), places[start], places[index - 1] + 1)
+                start = index
+        return nodes
+
+    def _cover(self, low: int, high: int, start: int, end: int) -> list[int]:
+        """Return the nodes of repeated halves of ``low`` to ``high`` that make up ``start`` to ``end``."""
+        if start >= high or end <= low:
+            return []
+        if start <= low and high <= end:
+            return [self._node(low, high)]
+        middle = (low + high) // 2
+        return self._cover(low, middle, start, end) + self._cover(middle, high, start, end)
+
+    def _node(self, low: int, high: int) -> int:
+        if high - low == 1:
+            return self._channels[low]
+        if (low, high) not in self._made:
+            node = self._made[low, high] = self._waits.node()
+            middle = (low + high) // 2
+            self._waits.edge(self._node(low, middle), node)
+            self._waits.edge(self._node(middle, high), node)
+        return self._made[low, high]
+
+
+class Detour(NamedTuple):
+    """Turns of bounced packets: their priority before and after the turn, 0 the first and 1 the second."""
+
+    turns: Sequence[TurnSet]
+    before: int
+    after: int
+
+
+class _Bounce(NamedTuple):
+    """One switch that bounces: its channels from and to the higher tier, and the priorities before and after."""
+
+    switch: int
+    ins: Sequence[int]
+    outs: Sequence[int]
+    before: int
+    after: int
+
+
+def least_cycle_length(wires: Wires, moves: PolicyMoves) -> int:
+    """Return the least number of channels in a cycle: three, or four where all links join neighboring tiers.
+
+    In a cycle of two, a packet would turn straight back.
+    """
+    return 4 if all((wires.tiers[near] ^ wires.tiers[far]) & 1 for near, far in moves.channels) else 3
+
+
+def first_turns(
+    wires: Wires, moves: PolicyMoves, traffic: Flows, bouncing: Mapping[int, bool]
+) -> list[Detour]:
+    """Return the turns of packets on their first bounce, at the switches that bounce: a quick first answer."""
+    arrived = _add([0] * len(moves.channels), traffic) if bouncing else []
+    bounces = (bounce for bounce in _places(wires, moves, bouncing) if not bounce.before)
+    return [
+        Detour([TurnSet(ins, bounce.outs)], 0, bounce.after)
+        for bounce in bounces
+        if (ins := [channel for channel in bounce.ins if arrived[channel]])
+    ]
+
+
+def detours(wires: Wires, moves: PolicyMoves, traffic: Flows, bouncing: Mapping[int, bool]) -> list[Detour]:
+    """Return the turns that bounces add; ``bouncing`` has for each switch whether it does so in a second priority."""
+    nothing = [0] * len(moves.channels)
+    arrived = [_add(list(nothing), traffic), nothing]
+    by_bounce: dict[_Bounce, tuple[int, Sequence[int], list[Detour]]] = {}
+    bounces, news = list(_places(wires, moves, bouncing)), True
+    while news:  # packets that one switch has bounced may be bounced by the next
+        news = False
+        for bounce in bounces:
+            destinations_by = arrived[bounce.before]
+            ins = [channel for channel in bounce.ins if destinations_by[channel]]
+            wanted = _all(destinations_by, ins)
+            if ins and (bounce not in by_bounce or by_bounce[bounce][:2] != (wanted, ins)):
+                by_bounce[bounce], news = (
+                    (wanted, ins, _detour(wires, moves, traffic, bounce, ins, arrived)),
+                    True,
+                )
+    return [detour for _, _, both in by_bounce.values() for detour in both]
+
+
+def _detour(
+    wires: Wires,
+    moves: PolicyMoves,
+    traffic: Flows,
+    bounce: _Bounce,
+    ins: Sequence[int],
+    arrived: Sequence[list[int]],
+) -> list[Detour]:
+    """Forward the packets that arrive by ``ins``, and record where they arrive."""
+    gone = _beyond(wires, moves, traffic, bounce, _all(arrived[bounce.before], ins))
+    _add(arrived[bounce.after], gone)
+    return [
+        Detour([TurnSet(ins, bounce.outs)], bounce.before, bounce.after),
+        Detour(list(_turned(gone, bounce)), bounce.after, bounce.after),
+    ]
+
+
+def _all(arrived: Sequence[int], channels: Iterable[int]) -> int:
+    """Return the destinations of all packets that arrive by some channels."""
+    return reduce(or_, (arrived[channel] for channel in channels), 0)
+
+
+def _places(wires: Wires, moves: PolicyMoves, bouncing: Mapping[int, bool]) -> Iterator[_Bounce]:
+    """Yield the bounces of each switch. Packets in a second priority keep it."""
+    ins, outs = dict[int, list[int]](), dict[int, list[int]]()
+    for channel, (near, far) in enumerate(moves.channels):
+        if far in bouncing and wires.tiers[near] > wires.tiers[far]:
+            ins.setdefault(far, []).append(channel)
+        if near in bouncing and wires.tiers[far] > wires.tiers[near]:
+            outs.setdefault(near, []).append(channel)
+    for switch in sorted(ins):
+        yield _Bounce(switch, tuple(ins[switch]), tuple(outs[switch]), 0, int(bouncing[switch]))
+        if not bouncing[switch] and any(bouncing.values()):
+            yield _Bounce(switch, tuple(ins[switch]), tuple(outs[switch]), 1, 1)
+
+
+def _beyond(wires: Wires, moves: PolicyMoves, traffic: Flows, bounce: _Bounce, wanted: int) -> Flows:
+    """Return the moves by which bounced packets travel to some destinations."""
+    own = sum(1 << number for number, end in enumerate(traffic.destinations) if end == bounce.switch)
+    goals = (-1 if wanted & own else wanted) & ~own
+    goes_by = avoiding(moves, bounce.switch)
+    tops = (moves.channels[channel][1] for channel in bounce.outs)
+    above = {top: goals for top in tops if top not in wires.outside}
+    return flows_of(goes_by, wires.attached, above, traffic.extra_hops)
+
+
+def _turned(gone: Flows, bounce: _Bounce) -> Iterator[TurnSet]:
+    """Yield the turns of bounced packets, beginning with those at the switches above."""
+    moves = gone.moves
+    outs: dict[int, list[int]] = {moves.channels[channel][1]: [] for channel in bounce.outs}
+    for tail, over, carried in zip(moves.tails, moves.over, gone.carried, strict=True):
+        if carried and tail in outs:
+            outs[tail].append(over)
+    for channel in bounce.outs:
+        yield TurnSet([channel], outs[moves.channels[channel][1]])
+    for sets in turns(gone):
+        yield from sets
+
+
+def _add(arrived: list[int], added: Flows) -> list[int]:
+    """Add the destinations of carried packets to those of each channel."""
+    for over, carried in zip(added.moves.over, added.carried, strict=True):
+        arrived[over] |= carried
+    return arrived

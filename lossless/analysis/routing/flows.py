@@ -7,16 +7,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.routing.distances import numbered_destinations, shortest_paths
-from lossless.analysis.routing.longer_paths import carried_with_extra_hops
+from lossless.analysis.routing.longer_paths import (
+    carried_with_extra_hops,
+    numbered_destinations,
+    shortest_paths,
+)
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from lossless.analysis.routing.channels import Wires
-    from lossless.analysis.routing.distances import ShortestPaths
+    from lossless.analysis.routing.longer_paths import ShortestPaths
     from lossless.analysis.routing.policies import PolicyMoves
+    from lossless.analysis.routing.symmetry import Wires
 
 
 class Flows(NamedTuple):

@@ -15,7 +15,7 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from lossless.analysis.routing.channels import Wires
+    from lossless.analysis.routing.symmetry import Wires
 
 
 class PolicyMoves(NamedTuple):

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from lossless.analysis.routing.channels import Wires
     from lossless.analysis.routing.flows import Flows
+    from lossless.analysis.routing.symmetry import Wires
 
 
 def valley(wires: Wires, traffic: Flows) -> tuple[str, ...] | None:

@@ -11,9 +11,8 @@ import pytest
 from lossless.analysis.opensm.check import check_with_opensm, seat_of, write_files
 from lossless.analysis.opensm.decide import routes_in
 from lossless.analysis.opensm.run import ibsim_fabric, sweep, sweep_of
-from lossless.analysis.routing.infiniband.channels import subnet_graph
 from lossless.analysis.routing.infiniband.credit_loops import roots_of, routes_verdict, subnet_verdict
-from lossless.analysis.routing.infiniband.engines import detected_roots, dor, minhop, updn
+from lossless.analysis.routing.infiniband.engines import detected_roots, dor, minhop, subnet_graph, updn
 from tests.subnets import dragonfly, fat_tree, fat_tree_of_pods, torus
 from tests.torus_file import NAME, torus_lines
 
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lossless.analysis.opensm.run import Tools
-    from lossless.analysis.routing.infiniband.channels import SubnetGraph
-    from lossless.analysis.routing.infiniband.routes import SubnetRoutes
+    from lossless.analysis.routing.infiniband.engines import SubnetGraph, SubnetRoutes
     from lossless.model.fabric.infiniband.subnet import Subnet
 
 

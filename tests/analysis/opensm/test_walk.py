@@ -10,9 +10,16 @@ import numpy as np
 from hypothesis import given, settings, strategies as st
 
 from lossless.analysis.opensm.decide import DROPPED, SLS, every_level, loop_of, one_lane, walk
-from lossless.analysis.routing.infiniband.channels import SubnetGraph, subnet_graph
-from lossless.analysis.routing.infiniband.engines import dor, minhop
-from lossless.analysis.routing.infiniband.routes import HERE, NO_PATH, SubnetRoutes, credit_loop
+from lossless.analysis.routing.infiniband.engines import (
+    HERE,
+    NO_PATH,
+    SubnetGraph,
+    SubnetRoutes,
+    credit_loop,
+    dor,
+    minhop,
+    subnet_graph,
+)
 from tests.subnets import dragonfly, fat_tree, torus
 
 if TYPE_CHECKING:

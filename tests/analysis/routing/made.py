@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from lossless.analysis.routing.channels import Wires
 from lossless.analysis.routing.policies import PolicyMoves
+from lossless.analysis.routing.symmetry import Wires
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -14,7 +14,7 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from lossless.analysis.routing.channels import Wires
+    from lossless.analysis.routing.symmetry import Wires
 
     Channel = tuple[int, int]
     Buffer = tuple[int, int, int]  # from, to, and 0 for the first priority of a class, 1 for the second

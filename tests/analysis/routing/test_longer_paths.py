@@ -11,13 +11,13 @@ from lossless.analysis.routing.dependencies import (
     cycle_through_outside,
     moves_of,
     routing_verdict,
+    turns,
 )
 from lossless.analysis.routing.flows import flows
-from lossless.analysis.routing.turns import turns
 from tests.analysis.routing.made import leaf_spine, three_tier, torus, wires
 
 if TYPE_CHECKING:
-    from lossless.analysis.routing.channels import Wires
+    from lossless.analysis.routing.symmetry import Wires
 
 
 def longer(extra_hops: int, *bounces: str, policy: str = "shortest-path") -> RoutingQuestion:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lossless.analysis.routing.channels import without
 from lossless.analysis.routing.dependencies import (
     RoutingQuestion,
     cycle_through_outside,
@@ -17,13 +16,12 @@ from lossless.analysis.routing.dependencies import (
     routing_verdict,
     told_apart,
 )
-from lossless.analysis.routing.failures import FailureBudget, after_failures
-from lossless.analysis.routing.path_diversity import critical_elements
-from lossless.analysis.routing.symmetry import folded
+from lossless.analysis.routing.failures import FailureBudget, after_failures, critical_elements
+from lossless.analysis.routing.symmetry import folded, without
 from tests.analysis.routing.made import dimension_order, leaf_spine, ring, three_tier, torus, wires
 
 if TYPE_CHECKING:
-    from lossless.analysis.routing.channels import Wires
+    from lossless.analysis.routing.symmetry import Wires
     from lossless.model.fabric.routing import RoutingPolicy
 
 UP_DOWN, SHORTEST = RoutingQuestion("up-down"), RoutingQuestion("shortest-path")

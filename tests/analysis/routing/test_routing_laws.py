@@ -10,23 +10,30 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from lossless.analysis.routing.channels import without
 from lossless.analysis.routing.dependencies import (
     RoutingQuestion,
     RoutingVerdict,
+    TurnSet,
+    WaitGraph,
     all_rise,
     cycle_through_outside,
     moves_of,
     moves_verdict,
     routing_verdict,
+    turns,
 )
-from lossless.analysis.routing.distances import shortest_paths
-from lossless.analysis.routing.failures import Failure, FailureBudget, _drawn, after_failure, after_failures
+from lossless.analysis.routing.failures import (
+    Failure,
+    FailureBudget,
+    _drawn,
+    after_failure,
+    after_failures,
+    critical_elements,
+)
 from lossless.analysis.routing.flows import flows, lost_up_down
-from lossless.analysis.routing.path_diversity import critical_elements
+from lossless.analysis.routing.longer_paths import shortest_paths
 from lossless.analysis.routing.policies import ending, shortest_path, up_down
-from lossless.analysis.routing.symmetry import Orbits, families
-from lossless.analysis.routing.turns import TurnSet, WaitGraph, turns
+from lossless.analysis.routing.symmetry import Orbits, families, without
 from lossless.ground.graphs.cycles import cycle
 from tests.analysis.routing import naive
 from tests.analysis.routing.made import joined, odd_pods, pods, three_tier, tiered, worn_clos
@@ -34,9 +41,9 @@ from tests.analysis.routing.made import joined, odd_pods, pods, three_tier, tier
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.analysis.routing.channels import Wires
     from lossless.analysis.routing.dependencies import CycleHop
     from lossless.analysis.routing.failures import VerdictAfterFailures
+    from lossless.analysis.routing.symmetry import Wires
     from lossless.model.fabric.routing import RoutingPolicy
     from tests.analysis.routing.naive import Buffer
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.routing.channels import Wires, wires_of, without
+from lossless.analysis.routing.symmetry import Wires, wires_of, without
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.known import UNKNOWN
 from lossless.model.fabric.model import (

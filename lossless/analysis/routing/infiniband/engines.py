@@ -6,20 +6,121 @@ ports to the neighbor behind the lowest of the nearest ports. Tests compare the 
 
 Source: linux-rdma/opensm, opensm/osm_ucast_mgr.c @917070c (order of addresses, hops), opensm/osm_switch.c @8ae061c
 (osm_switch_recommend_path: the choice of a port), opensm/osm_ucast_updn.c @9b50961 (ranks and directions).
+
+A subnet in numbers for routing: switches, the channels between them, and the attachment of HCAs.
+
+A channel is one direction of one link between two switches. Links of HCAs are left out: an HCA forwards nothing,
+so no cycle of waits includes its link.
+
+Routes of a subnet, and the channel dependency graph along them.
+
+A packet that occupies buffer space of one channel waits for credits of the next. Where such waits close a cycle, all
+packets in it can wait permanently: a credit loop (W. Dally and C. Seitz, IEEE Trans. Computers C-36(5), 1987). A cycle
+must run over channels of one virtual lane each, so routes that cross from lane to lane may have none.
+
+Paths between HCAs count. Those to and from the management ports of switches carry few small packets, and are left out.
+
+torus-2QoS on a torus without faults: one dimension after another, and two VLs that cut every ring at its dateline.
+
+A path has one bit of its service level for each dimension; it is set where the path crosses from the last coordinate to
+the first, or back. In that dimension the bit chooses the VL (torus-2QoS(8), UNICAST ROUTING). Where both directions
+around a ring are equally short, opensm chooses one of them; here the upward one stands for both: they mirror each
+other, and share no channel.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from lossless.analysis.routing.infiniband.routes import HERE, NO_PATH, SubnetRoutes
+from lossless.ground.basics.known import Unknown
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.graphs.cycles import cycle
+from lossless.ground.graphs.graph import from_edges
+from lossless.model.fabric.infiniband.guids import with_derived_guids
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
-    from lossless.analysis.routing.infiniband.channels import SubnetGraph
+    from lossless.model.fabric.infiniband.subnet import Subnet, SubnetLink, SubnetSwitch
+
+
+class SubnetChannel(NamedTuple):
+    """One direction of a link: out of ``port`` of switch ``near`` into ``far_port`` of switch ``far``, by number."""
+
+    near: int
+    port: int
+    far: int
+    far_port: int
+
+
+class HcaAttachment(NamedTuple):
+    """The attachment of an HCA: the number of a switch, and the port of it."""
+
+    switch: int
+    port: int
+
+
+class SubnetGraph(NamedTuple):
+    """Switches and HCAs by number, in the order of the subnet.
+
+    ``out`` has the channels that leave each switch, by port. ``attached`` has the attachment of each HCA. ``guids`` are
+    those of the switches, declared or derived.
+    """
+
+    switches: tuple[SubnetSwitch, ...]
+    hcas: tuple[str, ...]
+    guids: tuple[int, ...]
+    channels: tuple[SubnetChannel, ...]
+    out: tuple[tuple[int, ...], ...]
+    attached: tuple[HcaAttachment, ...]
+
+    def hcas_by_switch(self) -> tuple[tuple[int, ...], ...]:
+        """Return the HCAs of each switch, by port."""
+        by_switch: list[list[int]] = [[] for _ in self.switches]
+        for hca in sorted(range(len(self.hcas)), key=self.attached.__getitem__):
+            by_switch[self.attached[hca].switch].append(hca)
+        return tuple(map(tuple, by_switch))
+
+    def channel_at(self) -> dict[tuple[int, int], int]:
+        """Return the channels by switch and port."""
+        return {(channel.near, channel.port): number for number, channel in enumerate(self.channels)}
+
+
+def subnet_graph(subnet: Subnet) -> SubnetGraph | str:
+    """Return a subnet in numbers; for a subnet without the needed facts, the reason as text."""
+    named = with_derived_guids(subnet)
+    switches, hcas, links = named.switches, named.hcas, named.links
+    if isinstance(switches, Unknown) or isinstance(hcas, Unknown) or isinstance(links, Unknown):
+        return "the configuration of a subnet manager does not say how the fabric is cabled"
+    if any(link.a_port is None or link.b_port is None for link in links):
+        return "a switch has no port left for a link, so the fabric cannot be cabled"
+    numbers = {switch.name: number for number, switch in enumerate(switches)}
+    places = {link.b: HcaAttachment(numbers[link.a], link.a_port or 0) for link in links if link.to_hca}
+    if len(places) < len(hcas):
+        return "an HCA is not connected to any switch"
+    channels = sorted(
+        channel for link in links if not link.to_hca for channel in _both_directions(link, numbers)
+    )
+    out: dict[int, list[int]] = defaultdict(list)
+    for number, channel in enumerate(channels):
+        out[channel.near].append(number)
+    return SubnetGraph(
+        switches=switches,
+        hcas=tuple(hca.name for hca in hcas),
+        guids=tuple(switch.guid or 0 for switch in switches),
+        channels=tuple(channels),
+        out=tuple(tuple(out[number]) for number in range(len(switches))),
+        attached=tuple(places[hca.name] for hca in hcas),
+    )
+
+
+def _both_directions(link: SubnetLink, numbers: dict[str, int]) -> tuple[SubnetChannel, SubnetChannel]:
+    a, a_port, b, b_port = numbers[link.a], link.a_port or 0, numbers[link.b], link.b_port or 0
+    return SubnetChannel(a, a_port, b, b_port), SubnetChannel(b, b_port, a, a_port)
+
 
 FAR = 255
 """More hops than any path has: opensm's OSM_NO_PATH."""
@@ -185,3 +286,247 @@ def _choice(graph: SubnetGraph, switch: int, hops: Sequence[int], *, one_neighbo
         first = graph.channels[nearest[0]].far
         nearest = [number for number in nearest if graph.channels[number].far == first]
     return nearest
+
+
+HERE = -1
+"""Entry of a table: the HCA is attached to this switch."""
+NO_PATH = -2
+"""Entry of a table: the switch has no route to it."""
+
+
+class SubnetRoutes(NamedTuple):
+    """Forwarding tables: ``tables[switch][hca]`` is the number of the channel, or one of the entries above.
+
+    With LMC an HCA has several addresses; ``owners`` then has the HCA of each column of the tables. ``lids`` are those
+    of the columns in tables that were read; none in tables that were computed.
+    """
+
+    tables: tuple[Sequence[int], ...]
+    owners: Sequence[int]
+    lids: Sequence[int] = ()
+
+
+class Lanes(NamedTuple):
+    """The virtual lanes of packets.
+
+    ``level`` is the service level of a path, by the sending HCA and the column of the tables. ``lane`` is the lane that
+    a switch assigns: by switch, the port it came in by, the port it leaves by, and service level. The first HCA of a
+    switch stands for all of them.
+    """
+
+    level: Callable[[int, int], int]
+    lane: Callable[[int, int, int, int], int]
+
+
+class ChannelHop(NamedTuple):
+    """A channel and the virtual lane on it; 0 where lanes do not matter."""
+
+    channel: int
+    lane: int
+
+
+def unreachable(graph: SubnetGraph, routes: SubnetRoutes) -> tuple[int, int] | None:
+    """Return a switch with HCAs and an HCA without a path from it, None where all paths exist."""
+    for switch, hcas in enumerate(graph.hcas_by_switch()):
+        for column, channel in enumerate(routes.tables[switch] if hcas else ()):
+            if channel == NO_PATH:
+                return switch, routes.owners[column]
+    return None
+
+
+def credit_loop(
+    graph: SubnetGraph, routes: SubnetRoutes, lanes: Lanes | None = None
+) -> tuple[ChannelHop, ...]:
+    """Return a shortest credit loop, empty without one.
+
+    Without ``lanes``, a single virtual lane is assumed. Routes without a cycle then have none with more lanes either.
+    """
+    if lanes is None:
+        count = 1
+        edges = _edges(graph, routes)
+    else:
+        count = 16
+        edges = _edges_by_lane(graph, routes, lanes)
+    size = len(graph.channels) * count
+    nodes = cycle(from_edges(size, [edge // size for edge in edges], [edge % size for edge in edges]))
+    return tuple(ChannelHop(*divmod(node, count)) for node in nodes)
+
+
+def _edges(graph: SubnetGraph, routes: SubnetRoutes) -> list[int]:
+    """Return waits as numbers, ``channel * channels + next``, each once."""
+    size, edges = len(graph.channels), set()
+    ends = [channel.far for channel in graph.channels]
+    senders = [switch for switch, hcas in enumerate(graph.hcas_by_switch()) if hcas]
+    for column in range(len(routes.owners)):
+        following = [table[column] for table in routes.tables]
+        walked = set[int]()
+        for sender in senders:
+            switch, before = sender, None
+            while (channel := following[switch]) >= 0:
+                if before is not None:
+                    edges.add(before * size + channel)
+                if switch in walked:
+                    break
+                walked.add(switch)
+                before, switch = channel, ends[channel]
+    return sorted(edges)
+
+
+def _edges_by_lane(graph: SubnetGraph, routes: SubnetRoutes, lanes: Lanes) -> list[int]:
+    edges: set[int] = set()
+    senders = [(switch, hcas[0]) for switch, hcas in enumerate(graph.hcas_by_switch()) if hcas]
+    for column in _unlike(graph, routes):
+        next_channels = [table[column] for table in routes.tables]
+        walked: set[tuple[int, int]] = set()
+        for switch, hca in senders:
+            if next_channels[switch] >= 0:
+                start = (switch, graph.attached[hca].port, lanes.level(hca, column))
+                edges.update(_waits(graph, next_channels, lanes, start, walked))
+    return sorted(edges)
+
+
+def _waits(
+    graph: SubnetGraph,
+    next_channels: Sequence[int],
+    lanes: Lanes,
+    start: tuple[int, int, int],
+    walked: set[tuple[int, int]],
+) -> Iterator[int]:
+    """Yield the waits along one path, up to the first channel that another path of its level has visited."""
+    (switch, port, level), size, before = start, len(graph.channels) * 16, None
+    while next_channels[switch] >= 0:
+        channel = graph.channels[next_channels[switch]]
+        node = next_channels[switch] * 16 + lanes.lane(switch, port, channel.port, level)
+        if before is not None:
+            yield before * size + node
+        if (node, level) in walked:
+            return
+        walked.add((node, level))
+        before, switch, port = node, channel.far, channel.far_port
+
+
+def _unlike(graph: SubnetGraph, routes: SubnetRoutes) -> list[int]:
+    """Return one column of those that lead to one switch by the same paths."""
+    columns: dict[tuple[int, bytes], int] = {}
+    for column, owner in enumerate(routes.owners):
+        next_channels = array("i", [table[column] for table in routes.tables]).tobytes()
+        columns.setdefault((graph.attached[owner].switch, next_channels), column)
+    return list(columns.values())
+
+
+def hop_texts(graph: SubnetGraph, hops: Sequence[ChannelHop]) -> tuple[str, ...]:
+    """Return hops as text: the switch, the port that a packet leaves by, and the next switch."""
+    texts = []
+    lanes = any(hop.lane for hop in hops)
+    for hop in hops:
+        channel = graph.channels[hop.channel]
+        near, far = graph.switches[channel.near].name, graph.switches[channel.far].name
+        texts.append(f"{near} port {channel.port} -> {far}" + (f" on VL {hop.lane}" if lanes else ""))
+    return tuple(texts)
+
+
+NEEDED_VLS = 2
+"""Data VLs below which opensm refuses: ``ERR 4E48: Too few data VLs to support torus routing without credit loops``,
+seen from opensm 3.3.23 with max_op_vls 1 on a torus of 5 x 5."""
+
+
+def torus_routes(
+    graph: SubnetGraph, subnet: Subnet, *, halfway: bool = True
+) -> tuple[SubnetRoutes, Lanes] | str:
+    """Return routes and lanes of a whole torus; for a fabric that is not one, the reason as text.
+
+    Without ``halfway``, paths that are equally short in both directions around a ring are omitted, which opensm divides
+    between the two.
+    """
+    if isinstance(subnet.shape, Unknown) or subnet.shape.kind != "torus":
+        return "torus-2QoS routes a torus, and the intent declares none"
+    places = [switch.coordinates for switch in graph.switches]
+    sides = subnet.shape.sides
+    numbers = {place: number for number, place in enumerate(places)}
+    steps = _steps(graph, places)
+    if len(numbers) < len(places) or any(len(place) != len(sides) for place in places):
+        return "the switches have no places in a torus"
+    tables = [array("i", [NO_PATH]) * len(graph.hcas) for _ in places]
+    for hca, attached in enumerate(graph.attached):
+        for switch, table in enumerate(tables):
+            table[hca] = _next(places[switch], places[attached.switch], sides, steps[switch], halfway=halfway)
+    routes = SubnetRoutes(tuple(tables), range(len(graph.hcas)))
+    return routes, Lanes(torus_levels(graph, routes, places), _lane(graph, places))
+
+
+def _steps(graph: SubnetGraph, places: Sequence[tuple[int, ...]]) -> list[dict[tuple[int, ...], int]]:
+    """Return, for each switch, the channel to each neighboring place."""
+    return [{places[graph.channels[number].far]: number for number in reversed(out)} for out in graph.out]
+
+
+def _next(
+    here: tuple[int, ...],
+    there: tuple[int, ...],
+    sides: tuple[int, ...],
+    steps: dict[tuple[int, ...], int],
+    *,
+    halfway: bool,
+) -> int:
+    """Return the channel of the next step: in the first dimension that differs, the shorter direction around."""
+    for axis, side in enumerate(sides):
+        ahead = (there[axis] - here[axis]) % side
+        if ahead * 2 == side > 2 and not halfway:
+            return NO_PATH
+        if ahead:
+            step = 1 if ahead * 2 <= side else -1
+            place = (*here[:axis], (here[axis] + step) % side, *here[axis + 1 :])
+            return steps.get(place, NO_PATH)
+    return HERE
+
+
+def torus_levels(
+    graph: SubnetGraph, routes: SubnetRoutes, places: Sequence[tuple[int, ...]]
+) -> Callable[[int, int], int]:
+    """Return the service level of a path, by sending HCA and column: a bit for each dateline it crosses.
+
+    The dateline of a dimension lies between its first and its last coordinate.
+    """
+    sides = [max(axis) + 1 for axis in zip(*places, strict=True)]
+    crossing = [
+        sum(
+            1 << axis
+            for axis, side in enumerate(sides)
+            if side > 2 and {places[channel.near][axis], places[channel.far][axis]} == {0, side - 1}
+        )
+        for channel in graph.channels
+    ]
+
+    # The rest of a path is that of the switch it comes to: known once for each switch of a column.
+    @lru_cache(maxsize=1)
+    def known_of(_column: int) -> dict[int, int]:
+        return {}
+
+    def level(hca: int, column: int) -> int:
+        known, switch = known_of(column), graph.attached[hca].switch
+        path: list[tuple[int, int]] = []
+        while switch not in known:
+            number = routes.tables[switch][column]
+            if number < 0 or len(path) > len(routes.tables):
+                known[switch] = 0
+            else:
+                path.append((switch, crossing[number]))
+                switch = graph.channels[number].far
+        crossed = known[switch]
+        for switch, dateline in reversed(path):
+            crossed |= dateline
+            known[switch] = crossed
+        return crossed
+
+    return level
+
+
+def _lane(graph: SubnetGraph, places: Sequence[tuple[int, ...]]) -> Callable[[int, int, int, int], int]:
+    axes = {
+        (channel.near, channel.port): next(
+            axis
+            for axis, (a, b) in enumerate(zip(places[channel.near], places[channel.far], strict=True))
+            if a != b
+        )
+        for channel in graph.channels
+    }
+    return lambda switch, entering, leaving, level: level >> axes[switch, leaving] & 1  # noqa: ARG005

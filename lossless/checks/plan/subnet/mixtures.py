@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.routing.infiniband.credit_loops import OWN_LEVELS
-from lossless.analysis.routing.infiniband.mixed_routes import mixed_verdict
+from lossless.analysis.routing.infiniband.credit_loops import OWN_LEVELS, mixed_verdict
 from lossless.checks.rules.infiniband.partitions import FULL_MEMBER, base_of, key_tables
 from lossless.checks.rules.infiniband.subnet_queries import (
     folding,

@@ -61,9 +61,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.routing.infiniband.channels import subnet_graph
-from lossless.analysis.routing.infiniband.routes import Lanes, credit_loop, hop_texts
-from lossless.analysis.routing.infiniband.torus import torus_routes
+from lossless.analysis.routing.infiniband.engines import (
+    Lanes,
+    credit_loop,
+    hop_texts,
+    subnet_graph,
+    torus_routes,
+)
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import is_on, number, shape
 from lossless.checks.rules.locations import beside

@@ -6,9 +6,9 @@ from math import inf
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from lossless.analysis.routing.channels import Wires, wires_of, without
 from lossless.analysis.routing.dependencies import RoutingQuestion, cycle_through_outside
 from lossless.analysis.routing.failures import FailureBudget, FailureOutcome, after_failures
+from lossless.analysis.routing.symmetry import Wires, wires_of, without
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.wording import joined, spell

@@ -11,8 +11,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from lossless.analysis.routing.channels import UNKNOWN_TIER, Wires
 from lossless.analysis.routing.dependencies import RoutingQuestion
+from lossless.analysis.routing.symmetry import UNKNOWN_TIER, Wires
 from lossless.formats.sonic.to_model.device_types import TIER_OF_TYPE
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.wording import listed
@@ -21,7 +21,7 @@ from lossless.model.fabric.tier import Tier, known_tier
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Set
 
-    from lossless.analysis.routing.channels import Pair
+    from lossless.analysis.routing.symmetry import Pair
     from lossless.model.fabric.deployed_devices import DeployedDevices, DeviceSummary
 
 _NAMED = 5

@@ -10,15 +10,24 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from lossless.analysis.routing.infiniband import routes as routing
-from lossless.analysis.routing.infiniband.channels import SubnetGraph, subnet_graph
+from lossless.analysis.routing.infiniband import engines as routing
 from lossless.analysis.routing.infiniband.credit_loops import (
     CreditLoopVerdict,
     routes_verdict,
     subnet_verdict,
 )
-from lossless.analysis.routing.infiniband.engines import dor, minhop, updn
-from lossless.analysis.routing.infiniband.routes import NO_PATH, Lanes, SubnetRoutes, credit_loop, unreachable
+from lossless.analysis.routing.infiniband.engines import (
+    NO_PATH,
+    Lanes,
+    SubnetGraph,
+    SubnetRoutes,
+    credit_loop,
+    dor,
+    minhop,
+    subnet_graph,
+    unreachable,
+    updn,
+)
 from lossless.ground.basics.known import UNKNOWN
 from lossless.model.fabric.infiniband.subnet import ManagerSetting, Subnet
 from tests.subnets import HERE, dragonfly, fat_tree, fat_tree_of_pods, torus

@@ -7,18 +7,21 @@ from collections import Counter
 import pytest
 from hypothesis import given, strategies as st
 
-from lossless.analysis.routing.infiniband.channels import SubnetGraph, subnet_graph
 from lossless.analysis.routing.infiniband.engines import (
     FAR,
+    HERE,
+    NO_PATH,
+    SubnetGraph,
+    SubnetRoutes,
     detected_roots,
     dor,
     hops_to,
     minhop,
     ranks_below,
+    subnet_graph,
     updn,
     upward,
 )
-from lossless.analysis.routing.infiniband.routes import HERE, NO_PATH, SubnetRoutes
 from lossless.model.fabric.infiniband.subnet import Subnet
 from tests.subnets import Cabling, dragonfly, fat_tree, fat_tree_of_pods, torus
 

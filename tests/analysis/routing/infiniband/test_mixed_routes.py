@@ -7,11 +7,16 @@ from itertools import product
 import pytest
 from hypothesis import given, strategies as st
 
-from lossless.analysis.routing.infiniband.channels import SubnetGraph, subnet_graph
-from lossless.analysis.routing.infiniband.credit_loops import roots_of
-from lossless.analysis.routing.infiniband.engines import dor, minhop, updn
-from lossless.analysis.routing.infiniband.mixed_routes import mixed_verdict
-from lossless.analysis.routing.infiniband.routes import SubnetRoutes, credit_loop
+from lossless.analysis.routing.infiniband.credit_loops import mixed_verdict, roots_of
+from lossless.analysis.routing.infiniband.engines import (
+    SubnetGraph,
+    SubnetRoutes,
+    credit_loop,
+    dor,
+    minhop,
+    subnet_graph,
+    updn,
+)
 from lossless.model.fabric.infiniband.subnet import Subnet
 from tests.subnets import fat_tree, fat_tree_of_pods, torus
 

@@ -7,9 +7,13 @@ from itertools import pairwise, product
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from lossless.analysis.routing.infiniband.channels import SubnetGraph, subnet_graph
-from lossless.analysis.routing.infiniband.routes import Lanes, SubnetRoutes
-from lossless.analysis.routing.infiniband.torus import torus_routes
+from lossless.analysis.routing.infiniband.engines import (
+    Lanes,
+    SubnetGraph,
+    SubnetRoutes,
+    subnet_graph,
+    torus_routes,
+)
 from lossless.model.fabric.infiniband.subnet import Subnet
 from tests.subnets import fat_tree, torus
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lossless.analysis.routing.channels import wires_of
+from lossless.analysis.routing.symmetry import wires_of
 from lossless.api import lint_documents
 from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.fabric import resolve
