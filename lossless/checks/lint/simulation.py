@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.simulation.question.request import SimulationRequest
-from lossless.analysis.simulation.study.survey import survey
+from lossless.analysis.simulation.study.answer import survey
 from lossless.checks.lint.run import run, together
 from lossless.checks.rules.registry import rules_for
 from lossless.checks.rules.subjects import SimulationRun

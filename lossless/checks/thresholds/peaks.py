@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from lossless.analysis.simulation.study.port_peaks import PeakComparison, most
+from lossless.analysis.simulation.study.measure import PeakComparison, most
 from lossless.checks.rules.counting import not_polled
 from lossless.ground.basics.grouping import grouped
 from lossless.model.fabric.state.watermarks import highest_peaks
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from lossless.analysis.buffers.verdict import PortVerdict
-    from lossless.analysis.simulation.study.port_peaks import PeakOf, PortPeaks
+    from lossless.analysis.simulation.study.measure import PeakOf, PortPeaks
     from lossless.checks.rules.running_subjects import RunningDevice
     from lossless.model.fabric.model import Switch
     from lossless.model.fabric.state.device_state import PlacedReading

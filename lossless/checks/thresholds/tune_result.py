@@ -10,7 +10,7 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from lossless.analysis.simulation.study.settings import TrialSetting
+    from lossless.analysis.simulation.study.grid import TrialSetting
     from lossless.analysis.simulation.tune.tune import Tuned
     from lossless.formats.intent.class_changes import Place
     from lossless.formats.intent.thresholds import StatedThresholds

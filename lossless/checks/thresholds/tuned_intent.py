@@ -8,12 +8,12 @@ from lossless.analysis.buffers.dynamic_model import with_computed_buffers
 from lossless.analysis.simulation.question.connectx import with_parameters
 from lossless.analysis.simulation.question.instance import DEAD_FROM_NS, instantiate
 from lossless.analysis.simulation.study.answer import checked_scenario
-from lossless.analysis.simulation.study.settings import TrialSetting
+from lossless.analysis.simulation.study.grid import TrialSetting
 from lossless.analysis.simulation.study.step_time import step_time_ns
 from lossless.analysis.simulation.study.verdict import describe
 from lossless.analysis.simulation.tune.headroom import raised_headroom
+from lossless.analysis.simulation.tune.kpis import case_of
 from lossless.analysis.simulation.tune.space import thresholds_now
-from lossless.analysis.simulation.tune.trials import case_of
 from lossless.analysis.simulation.tune.tune import TuneProblem
 from lossless.checks.thresholds.tune_result import TuneResult
 from lossless.formats.inputs.intents import intent_fabric, require_own_switches

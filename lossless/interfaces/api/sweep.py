@@ -51,7 +51,7 @@ def sweep(
         LosslessError: dask.distributed is missing.
     """
     from lossless.analysis.simulation.study.cluster import cluster_executor
-    from lossless.analysis.simulation.study.sweeps import sweep_fabrics
+    from lossless.analysis.simulation.study.lossy_sweep import sweep_fabrics
 
     workers: AbstractContextManager[Executor | None]
     workers = nullcontext(executor) if cluster is None else cluster_executor(cluster, waiting)

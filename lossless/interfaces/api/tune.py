@@ -54,7 +54,7 @@ def tune(
     if (reason := why_not()) is not None:
         raise ScenarioError(reason)
     from lossless.analysis.simulation.study.cluster import cluster_executor
-    from lossless.analysis.simulation.tune.optimizer import require_optuna
+    from lossless.analysis.simulation.tune.space import require_optuna
     from lossless.analysis.simulation.tune.tune import tune as search
 
     asked = ask or TuneAsk()

@@ -15,7 +15,7 @@ from lossless.output.report.text_style import PLAIN, TextStyle
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from lossless.analysis.simulation.study.fan_in import PortFanIn
+    from lossless.analysis.simulation.study.measure import PortFanIn
     from lossless.analysis.simulation.study.verdict import RunVerdict
     from lossless.analysis.workloads.estimate import Estimate, EstimatePart
     from lossless.analysis.workloads.verdict import WorkloadVerdict

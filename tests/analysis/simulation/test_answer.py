@@ -13,8 +13,7 @@ from lossless.analysis.simulation.question.instance import instantiate
 from lossless.analysis.simulation.question.request import Limits, Question, SimulationRequest
 from lossless.analysis.simulation.study.answer import answer
 from lossless.analysis.simulation.study.measure import measure
-from lossless.analysis.simulation.study.peer_reaction import peer_reaction_limit
-from lossless.analysis.simulation.study.study import study
+from lossless.analysis.simulation.study.study import peer_reaction_limit, study
 from tests.analysis.simulation.fabrics import (
     PFC_ONLY,
     Patch,

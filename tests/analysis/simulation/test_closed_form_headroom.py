@@ -27,7 +27,7 @@ from lossless.analysis.simulation.question.nodes import propagation_ns, reaction
 from tests.analysis.simulation.made_networks import run, star
 
 if TYPE_CHECKING:
-    from lossless.analysis.simulation.engine.outcome import RunOutcome
+    from lossless.analysis.simulation.engine.run import RunOutcome
 
 OVERHEAD, GAP, PFC = 62, 20, 64
 RATES = [rate for rate in PAUSE_QUANTA if rate >= 10**10]

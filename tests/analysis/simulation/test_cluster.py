@@ -21,8 +21,7 @@ from lossless.analysis.simulation.engine.run import prepare
 from lossless.analysis.simulation.study import cluster
 from lossless.analysis.simulation.study.cluster import ClusterExecutor, cluster_executor, local_workers
 from lossless.analysis.simulation.study.grid import Grid
-from lossless.analysis.simulation.study.sweep import Sweep
-from lossless.analysis.simulation.study.workers import WorkerPool
+from lossless.analysis.simulation.study.sweep import Sweep, WorkerPool
 from lossless.ground.basics.errors import ProgramError, QuantityError
 from tests.analysis.simulation.test_sweep import THREE, scene, swept
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 from hypothesis import given, strategies as st
 
-from lossless.analysis.simulation.question.cycles import is_two_tier, may_close_cycle
-from lossless.analysis.simulation.question.nodes import PortLink, SimTopology
+from lossless.analysis.simulation.question.nodes import PortLink, SimTopology, is_two_tier, may_close_cycle
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

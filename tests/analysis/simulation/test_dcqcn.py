@@ -8,7 +8,7 @@ import numba
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from lossless.analysis.simulation.engine.kernel.dcqcn import count_bytes, react
+from lossless.analysis.simulation.engine.kernel.nscc import count_bytes, react
 from lossless.analysis.simulation.engine.network import SimCable, SimDcqcn, SimFlow, SimNetwork
 from lossless.analysis.simulation.engine.run import Simulation
 from tests.analysis.simulation.slow_dcqcn import SlowReactionPoint

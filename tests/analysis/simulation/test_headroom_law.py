@@ -40,7 +40,7 @@ from tests.analysis.simulation.made_networks import ENDLESS_BYTES, run, star
 
 if TYPE_CHECKING:
     from lossless.analysis.simulation.engine.network import SimNetwork
-    from lossless.analysis.simulation.engine.outcome import RunOutcome
+    from lossless.analysis.simulation.engine.run import RunOutcome
 
 OVERHEAD, ACK, PFC = Physics().overhead_bytes, Physics().ack_frame_bytes, Physics().pfc_frame_bytes
 RATES = [rate for rate in PAUSE_QUANTA if rate >= 25 * 10**9]

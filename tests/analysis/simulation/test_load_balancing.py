@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lossless.analysis.simulation.engine.network import SimSpread
-from lossless.analysis.simulation.question.assumptions import assumed_of_routes
 from lossless.analysis.simulation.question.load_balancing import (
     RANDOM_VALUES,
     as_declared,
@@ -17,6 +16,7 @@ from lossless.analysis.simulation.question.load_balancing import (
     taken_for_granted,
 )
 from lossless.analysis.simulation.question.request import Limits, Question, SimulationRequest
+from lossless.analysis.simulation.question.scenario import assumed_of_routes
 from lossless.api import simulate
 from lossless.ground.basics.errors import ScenarioError
 from lossless.ground.basics.findings import Origin

@@ -14,8 +14,7 @@ from lossless.analysis.simulation.question.lossy import lossy_assumptions
 from lossless.analysis.simulation.question.scenario import Scenario, scenario
 from lossless.analysis.simulation.study.loss import EDGE_SLOWDOWN
 from lossless.analysis.simulation.study.step_time import step_time_ns
-from lossless.analysis.simulation.study.study import Times, follow
-from lossless.analysis.simulation.study.without_loss import without_loss
+from lossless.analysis.simulation.study.study import Times, follow, without_loss
 from lossless.api import Limits, Question, SimulationRequest, simulate
 from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.fabric import resolve
@@ -31,8 +30,7 @@ if TYPE_CHECKING:
 
     from lossless.analysis.simulation.engine.network import SimNetwork
     from lossless.analysis.simulation.question.instance import ScenarioInstance
-    from lossless.analysis.simulation.study.loss_verdict import LossVerdict
-    from lossless.analysis.simulation.study.verdict import RunVerdict
+    from lossless.analysis.simulation.study.verdict import LossVerdict, RunVerdict
     from lossless.api import SimulationResult
 
 POOL_BYTES = 400 * FRAME_BYTES

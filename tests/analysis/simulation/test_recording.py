@@ -22,19 +22,17 @@ from lossless.analysis.simulation.engine.network import (
 )
 from lossless.analysis.simulation.engine.run import Simulation
 from lossless.analysis.simulation.question.instance import ScenarioInstance, instantiate
-from lossless.analysis.simulation.study.probes import (
+from lossless.analysis.simulation.study.recording import (
     MOST_FLOWS,
     MOST_GROUPS,
     MOST_LINKS,
-    NodeNames,
-    focus,
-    probes,
-)
-from lossless.analysis.simulation.study.recording import (
     SAMPLES,
     Limit,
+    NodeNames,
     Recording,
     Series,
+    focus,
+    probes,
     record,
     record_run,
 )

@@ -11,10 +11,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from lossless.analysis.simulation.engine.wiring import wire
-from lossless.analysis.simulation.question.instance import instantiate
-from lossless.analysis.simulation.question.nodes import SimTopology, sim_topology
-from lossless.analysis.simulation.question.routes import EcmpRoutes
-from lossless.analysis.simulation.question.workloads import transfers_of
+from lossless.analysis.simulation.question.instance import instantiate, transfers_of
+from lossless.analysis.simulation.question.nodes import EcmpRoutes, SimTopology, sim_topology
 from lossless.ground.basics.errors import ScenarioError
 from lossless.model.fabric.view import View
 from lossless.model.fabric.workloads import PATTERNS
@@ -24,7 +22,7 @@ from tests.strategies import fabric_of, intents
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from lossless.analysis.simulation.question.workloads import Transfer
+    from lossless.analysis.simulation.question.instance import Transfer
     from lossless.model.fabric.workloads import Pattern
 
 

@@ -29,9 +29,8 @@ from lossless.analysis.simulation.question.nodes import PortLink
 from lossless.analysis.simulation.question.request import Limits, Question
 from lossless.analysis.simulation.question.scenario import Scenario, scenario
 from lossless.analysis.simulation.study import grid as grids
-from lossless.analysis.simulation.study.grid import Grid, ThresholdSetting, parse_grid
+from lossless.analysis.simulation.study.grid import Grid, ThresholdSetting, TrialSetting, parse_grid
 from lossless.analysis.simulation.study.measure import measure
-from lossless.analysis.simulation.study.settings import TrialSetting
 from lossless.analysis.simulation.study.study import Study
 from lossless.analysis.simulation.study.sweep import Sweep, SweepRow, sweep
 from lossless.analysis.simulation.study.trial import Bench

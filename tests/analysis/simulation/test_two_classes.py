@@ -8,7 +8,7 @@ from lossless.analysis.simulation.engine.run import prepare
 from lossless.analysis.simulation.question.instance import instantiate
 from lossless.analysis.simulation.question.request import Limits, Question
 from lossless.analysis.simulation.question.scenario import Scenario, scenario
-from lossless.analysis.simulation.study.settings import TrialSetting
+from lossless.analysis.simulation.study.grid import TrialSetting
 from lossless.analysis.simulation.study.study import study
 from lossless.analysis.simulation.study.trial import Bench
 from lossless.analysis.simulation.study.verdict import RunVerdict, run_verdict

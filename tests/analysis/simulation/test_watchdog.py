@@ -22,8 +22,7 @@ from lossless.analysis.simulation.engine.network import (
     SimWatchdog,
     SlowHost,
 )
-from lossless.analysis.simulation.engine.outcome import RunOutcome
-from lossless.analysis.simulation.engine.run import Simulation
+from lossless.analysis.simulation.engine.run import RunOutcome, Simulation
 from lossless.model.fabric.qos import WatchdogAction
 from tests.analysis.simulation.connected import connected
 from tests.analysis.simulation.watching import steps

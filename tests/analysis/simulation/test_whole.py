@@ -27,8 +27,7 @@ from lossless.analysis.simulation.engine.network import (
     SimSwitch,
     SimWred,
 )
-from lossless.analysis.simulation.engine.outcome import Peak, RunOutcome
-from lossless.analysis.simulation.engine.run import Simulation
+from lossless.analysis.simulation.engine.run import Peak, RunOutcome, Simulation
 from tests.analysis.simulation.connected import connected
 from tests.paths import ROOT
 

@@ -17,7 +17,7 @@ from lossless.analysis.buffers.simulation_facts import (
     SimulationFacts,
 )
 from lossless.analysis.simulation.question.request import Limits, SimulationRequest
-from lossless.analysis.simulation.study import survey
+from lossless.analysis.simulation.study import answer as survey
 from lossless.analysis.simulation.study.answer import answer
 from lossless.checks.lint import simulation as traffic
 from lossless.checks.lint.fix import fixed_documents

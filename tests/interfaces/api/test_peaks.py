@@ -16,7 +16,7 @@ from tests.checks.verify.running import INTENT, leaf_config
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lossless.analysis.simulation.study.port_peaks import PeakComparison
+    from lossless.analysis.simulation.study.measure import PeakComparison
 
 SHARED = "SAI_INGRESS_PRIORITY_GROUP_STAT_SHARED_WATERMARK_BYTES"
 XOFF = "SAI_INGRESS_PRIORITY_GROUP_STAT_XOFF_ROOM_WATERMARK_BYTES"

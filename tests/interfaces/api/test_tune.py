@@ -10,7 +10,7 @@ import pytest
 
 from lossless import api
 from lossless.analysis.simulation.engine.run import prepare
-from lossless.analysis.simulation.study.settings import PortKind, TrialSetting
+from lossless.analysis.simulation.study.grid import PortKind, TrialSetting
 from lossless.ground.basics.errors import LosslessError, ScenarioError
 from lossless.interfaces.api.tune import TuneAsk, tuned_intent
 from tests.interfaces.cli.inputs import INTENT
@@ -129,8 +129,8 @@ def _unchanged(before: str, after: str) -> bool:
 
 
 def _thresholds(workloads: tuple[tuple[str, object], ...]) -> dict[PortKind, tuple[int | None, ...]]:
+    from lossless.analysis.simulation.tune.kpis import case_of
     from lossless.analysis.simulation.tune.space import thresholds_now
-    from lossless.analysis.simulation.tune.trials import case_of
 
     cases = [case_of(name, scenario, (1,)) for name, scenario in workloads]  # type: ignore[arg-type]
     return {kind: _curve(each.thresholds) for kind, each in thresholds_now(cases).items()}

@@ -229,7 +229,7 @@ def test_what_cannot_be_read_is_not_swept(cli: Cli) -> None:
 LOUD = """
 import sys
 from lossless.interfaces.cli import main, sweep
-from lossless.analysis.simulation.study.workers import WorkerPool
+from lossless.analysis.simulation.study.sweep import WorkerPool
 
 class Loud(sweep._SettingsBar):
     def __call__(self, done, of):

@@ -7,8 +7,8 @@ from typing import Any
 from inline_snapshot import snapshot
 
 from lossless.analysis.simulation.study.grid import ThresholdSetting
-from lossless.analysis.simulation.study.loss_verdict import LossVerdict
 from lossless.analysis.simulation.study.sweep import Sweep, SweepRow
+from lossless.analysis.simulation.study.verdict import LossVerdict
 from lossless.output.report.simulation.data import sweep_data
 from lossless.output.report.simulation.sweep_text import sweep_csv, sweep_text
 

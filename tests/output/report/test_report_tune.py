@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from inline_snapshot import snapshot
 
-from lossless.analysis.simulation.study.grid import ThresholdSetting
-from lossless.analysis.simulation.study.settings import PortKind, TrialSetting
-from lossless.analysis.simulation.tune.choice import Choice, Rejected
+from lossless.analysis.simulation.study.grid import PortKind, ThresholdSetting, TrialSetting
 from lossless.analysis.simulation.tune.kpis import Kpis, Spread, WorkloadKpis
-from lossless.analysis.simulation.tune.robust import Nearby
-from lossless.analysis.simulation.tune.search import TriedSetting
-from lossless.analysis.simulation.tune.space import Axis, PortThresholds
-from lossless.analysis.simulation.tune.tune import Standing, Tuned
+from lossless.analysis.simulation.tune.space import Axis, PortThresholds, TriedSetting
+from lossless.analysis.simulation.tune.tune import Choice, Nearby, Rejected, Standing, Tuned
 from lossless.checks.thresholds.tune_result import TuneResult
 from lossless.formats.intent.thresholds import StatedThresholds
 from lossless.output.report.simulation.tune_data import tune_data

@@ -2,24 +2,97 @@
 
 A fabric read from devices names no hosts: there every port with PFC that leads to no other switch of the fabric gets a
 NIC of its own speed.
+
+Whether the paths through a fabric have a cyclic buffer dependency.
+
+A frame that waits for link (v, w) holds memory that was filled over link (u, v), so the one link waits for the other.
+Where those waits have no cycle, no traffic can close one (Dally and Seitz, Deadlock-free message routing in
+multiprocessor interconnection networks, IEEE Transactions on Computers, 1987).
+
+Shortest paths through a fabric, one of equal ones at random, as switches choose by hash (ECMP).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from graphlib import CycleError, TopologicalSorter
+from itertools import combinations, pairwise
+from typing import TYPE_CHECKING, Any
 
 from lossless.analysis.buffers.headroom.formulas import PAUSE_QUANTA, pause_response_bytes
+from lossless.ground.basics.errors import ScenarioError
 from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import LIGHT_IN_FIBRE_M_PER_S
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    import random
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.model import Port, Switch
     from lossless.model.fabric.view import View
+
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    Near = dict[int, set[int]]
+    """Switches by number, and those they have a link to."""
+
+
+def may_close_cycle(topology: SimTopology, nics: Sequence[int]) -> bool:
+    """Return whether shortest paths between the switches of some NICs have a cyclic buffer dependency."""
+    near, leaves = _near(topology), {topology.leaf(nic) for nic in nics}
+    waits: dict[tuple[int, int], set[tuple[int, int]]] = {}
+    for last in leaves:
+        _add_waits(waits, near, leaves, last)
+    return has_cycle(waits)
+
+
+def has_cycle(waits: Mapping[Any, Iterable[Any]]) -> bool:
+    """Return whether the dependencies between links contain a cycle."""
+    try:
+        TopologicalSorter(waits).prepare()
+    except CycleError:
+        return True
+    return False
+
+
+def is_two_tier(topology: SimTopology) -> bool:
+    """Return whether all paths go up once and down once, which closes no cycle: quicker than following each path."""
+    near, leaves = _near(topology), {topology.leaf(nic) for nic in topology.nics}
+    if any((node in leaves) == (other in leaves) for node, others in near.items() for other in others):
+        return False
+    return all(not near[node].isdisjoint(near[other]) for node, other in combinations(leaves, 2))
+
+
+def _near(topology: SimTopology) -> Near:
+    near: Near = {node: set() for node in topology.switch_of}
+    for wire in topology.wires:
+        if wire.a in near and wire.b in near:
+            near[wire.a].add(wire.b)
+            near[wire.b].add(wire.a)
+    return near
+
+
+def _add_waits(
+    waits: dict[tuple[int, int], set[tuple[int, int]]], near: Near, leaves: set[int], last: int
+) -> None:
+    """Add the buffer dependencies of all shortest paths from some switches to one of them."""
+    far = distances(last, near.__getitem__)
+    reached = [leaf for leaf in leaves if leaf in far]
+    seen = set(reached)
+    for node in reached:
+        for nearer in near[node]:
+            if far[nearer] != far[node] - 1:
+                continue
+            onward = {(nearer, peer) for peer in near[nearer] if far[peer] == far[nearer] - 1}
+            waits.setdefault((node, nearer), set()).update(onward)
+            if nearer not in seen:
+                seen.add(nearer)
+                reached.append(nearer)
+
 
 _QUANTUM_BITS = 512
 
@@ -190,3 +263,92 @@ def reaction_ns(rate_bps: int) -> float:
     known = pause_response_bytes(rate_bps)
     bits = known * 8 if known is not None else PAUSE_QUANTA[max(PAUSE_QUANTA)] * _QUANTUM_BITS
     return bits / rate_bps * 1e9
+
+
+class EcmpRoutes:
+    """Paths between NIC ports of a network; how far each switch is from a target is computed once for its switch."""
+
+    def __init__(self, topology: SimTopology) -> None:
+        self._topology = topology
+        self._far: dict[int, dict[int, int]] = {}
+        self._pairs: dict[tuple[int, int], set[frozenset[int]]] = {}
+        self._nearer: dict[tuple[int, int], list[int]] = {}
+
+    def path(self, source: int, target: int, rng: random.Random) -> tuple[int, ...]:
+        """Return the nodes from a NIC port to another; each parallel link has its share of the choices.
+
+        Raises:
+            ScenarioError: no link leads from one to the other.
+        """
+        first, last = self._topology.leaf(source), self._topology.leaf(target)
+        far = self._distances(last)
+        if first not in far:
+            names = self._topology.names
+            raise ScenarioError(f"no path leads from {names[source]} to {names[target]}")
+        nodes = [source, first]
+        while nodes[-1] != last:
+            nodes.append(rng.choice(self._nearer_to(last, nodes[-1])))
+        return (*nodes, target)
+
+    def _nearer_to(self, last: int, node: int) -> list[int]:
+        """Return the peers of a switch that are nearer to another, one entry for each link."""
+        if (last, node) not in self._nearer:
+            far = self._distances(last)
+            nearer = [peer for peer in self._peers(node) if far.get(peer) == far[node] - 1]
+            self._nearer[last, node] = nearer
+        return self._nearer[last, node]
+
+    def reaches(self, nic: int, target: int) -> bool:
+        """Return whether a path leads from one NIC port to another."""
+        return self._topology.leaf(nic) in self._distances(self._topology.leaf(target))
+
+    def pairs(self, paths: Iterable[Sequence[int]], *, equal: bool) -> set[frozenset[int]]:
+        """Return the nodes that follow each other on some path, or on any ``equal`` one, that is as short."""
+        if not equal:
+            return {frozenset(pair) for path in paths for pair in pairwise(path)}
+        paths = list(paths)
+        ends = {frozenset(pair) for path in paths for pair in (path[:2], path[-2:])}
+        return ends.union(*(self._between(path[1], path[-2]) for path in paths))
+
+    def _between(self, first: int, last: int) -> set[frozenset[int]]:
+        """Return the pairs of switches on all shortest paths between two."""
+        if (first, last) not in self._pairs:
+            far, pairs, reached = self._distances(last), set(), [first]
+            for node in reached:
+                for peer in dict.fromkeys(self._peers(node)):
+                    if far.get(peer) == far[node] - 1:
+                        pairs.add(frozenset((node, peer)))
+                        reached += [peer] if peer not in reached else []
+            self._pairs[first, last] = pairs
+        return self._pairs[first, last]
+
+    def wires(self, pairs: set[frozenset[int]]) -> list[int]:
+        """Return the links that lie between the nodes of each pair, parallel ones included."""
+        wires = self._topology.wires
+        near = {wire for pair in pairs for wire in self._topology.wires_of[min(pair, key=self._degree)]}
+        return sorted(wire for wire in near if frozenset((wires[wire].a, wires[wire].b)) in pairs)
+
+    def _degree(self, node: int) -> int:
+        return len(self._topology.wires_of[node])
+
+    def _peers(self, node: int) -> list[int]:
+        """Return the switches at the other ends of a switch's links, one entry for each link."""
+        wires = (self._topology.wires[at] for at in self._topology.wires_of[node])
+        ends = (wire.b if wire.a == node else wire.a for wire in wires)
+        return [end for end in ends if end in self._topology.switch_of]
+
+    def _distances(self, last: int) -> dict[int, int]:
+        if last not in self._far:
+            self._far[last] = distances(last, self._peers)
+        return self._far[last]
+
+
+def distances(last: int, peers: Callable[[int], Iterable[int]]) -> dict[int, int]:
+    """Return how many links each switch that reaches a switch is from it."""
+    far, reached = {last: 0}, [last]
+    for node in reached:
+        for peer in peers(node):
+            if peer not in far:
+                far[peer] = far[node] + 1
+                reached.append(peer)
+    return far

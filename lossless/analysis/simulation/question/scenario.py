@@ -1,4 +1,7 @@
-"""A scenario: a question with the facts of the fabric that its answer needs; :mod:`stage` makes networks of it."""
+"""A scenario: a question with the facts of the fabric that its answer needs; :mod:`stage` makes networks of it.
+
+The assumptions of a simulation, in words: facts that the fabric does not declare, and limits of the model.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,15 @@ from collections import Counter
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
+from lossless.analysis.buffers.ecn_marking import buffer_parts
 from lossless.analysis.simulation.engine.network import Physics
-from lossless.analysis.simulation.question.assumptions import assumed_of_routes, assumptions
 from lossless.analysis.simulation.question.classes import classes_of
 from lossless.analysis.simulation.question.connectx import BYTE_RESET_UNIT, dcqcn_defaults, dcqcn_of
-from lossless.analysis.simulation.question.load_balancing import as_declared, takes_any_order
+from lossless.analysis.simulation.question.load_balancing import (
+    as_declared,
+    taken_for_granted,
+    takes_any_order,
+)
 from lossless.analysis.simulation.question.lossy import (
     UecSenders,
     carrier_class,
@@ -18,10 +25,9 @@ from lossless.analysis.simulation.question.lossy import (
     uec_senders,
     with_trimming,
 )
-from lossless.analysis.simulation.question.nodes import SimTopology, sim_topology
+from lossless.analysis.simulation.question.nodes import EcmpRoutes, SimTopology, sim_topology
 from lossless.analysis.simulation.question.ports import SimClass, sim_port, sim_switch
 from lossless.analysis.simulation.question.request import Question
-from lossless.analysis.simulation.question.routes import EcmpRoutes
 from lossless.ground.basics.errors import NotHereError, ScenarioError
 from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.nearest import suggestion
@@ -30,12 +36,58 @@ from lossless.model.fabric.hosts import RDMA_HEADERS_BYTES, RDMA_MTUS, Transport
 from lossless.model.fabric.workloads import MOST_PEERS, MOST_SENDERS, PATTERNS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from lossless.analysis.simulation.engine.network import SimDcqcn, SimPort, SimSwitch, SimWatchdog
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.model import Port, Switch as FabricSwitch
+    from lossless.model.fabric.routing import Routing
     from lossless.model.fabric.view import View
+
+
+def assumptions(
+    built: SimTopology,
+    question: Question,
+    nics: tuple[int, ...],
+    switches: dict[int, SimSwitch],
+    *,
+    pauses: bool,
+) -> Iterator[str]:
+    """Yield the assumptions about a fabric, one sentence each; ``pauses``: its class is lossless."""
+    if built.left_out:
+        many = f"{built.left_out} links are" if built.left_out > 1 else "1 link is"
+        yield f"{many} left out: a switch has no port there, or no QoS, speed or cable length on it"
+    if (planes := len(built.by_plane(nics))) > 1:
+        yield f"{planes} planes that no link joins: each NIC port sends within its own"
+    if pauses:
+        yield "every peer takes as long to obey PFC as IEEE 802.3 allows at its rate"
+    if len(nics) < len(built.nics):
+        where = "" if question.moves else ", spread over all switches"
+        yield f"{len(nics)} of {len(built.nics)} NIC ports take part{where}"
+    yield from taken_for_granted(question)
+    if any(switch.cell_bytes == 1 for switch in switches.values()):
+        yield "a frame takes no more memory than its bytes: the cell size of a chip is unknown"
+    if any(buffer_parts(switch) > 1 for switch in built.switch_of.values()):
+        yield "a chip divides its buffer: ports that traffic comes in by share as few parts as they can, the worst case"
+    if not all(switch.runs_sonic for switch in built.switch_of.values()):
+        yield "a switch of another system than SONiC has the headroom and pools that SONiC gives the same product"
+    watched = any(switch.watchdog is not None for switch in switches.values())
+    if watched and any(map(_is_of_another_vendor, built.switch_of.values())):
+        yield "a watchdog of a chip that is neither NVIDIA's nor known to be Broadcom's is checked as Broadcom's"
+    if question.slow_nic_bps:
+        yield "the slow NIC pauses its switch at 512 KiB in its receive buffer, and resumes it at 256 KiB"
+
+
+def assumed_of_routes(routing: Routing | None) -> Iterator[str]:
+    """Yield a sentence about the paths that the model leaves out, if there are any."""
+    if routing is not None and routing.extra_hops:
+        yield f"packets take shortest paths: the model has none of the paths with up to {routing.extra_hops} extra hops"
+
+
+def _is_of_another_vendor(switch: FabricSwitch) -> bool:
+    """Return whether a chip's vendor is unknown or other than the two whose watchdogs the model has."""
+    return switch.profile is None or switch.profile.asic.formula == "barefoot"
+
 
 _LINK_HEADERS = 18
 """Ethernet 14 and FCS 4 bytes, which a switch's MTU may count."""

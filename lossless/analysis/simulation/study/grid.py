@@ -1,4 +1,7 @@
-"""The thresholds that a sweep varies: their values, the notation of those, and all settings that they make."""
+"""The thresholds that a sweep varies: their values, the notation of those, and all settings that they make.
+
+The settings of one trial: thresholds of all ports, others of ports of some kinds, and DCQCN of all senders.
+"""
 
 from __future__ import annotations
 
@@ -201,3 +204,21 @@ def _spaced(text: str, low: int, high: int, many: str) -> tuple[int, ...]:
         )
     steps = count - 1
     return tuple(low + (2 * at * (high - low) + steps) // (2 * steps) for at in range(count))
+
+
+class PortKind(NamedTuple):
+    """Ports of switches that have the same thresholds: the role of their switch, and their speed in b/s."""
+
+    role: str
+    rate_bps: float
+
+
+class TrialSetting(NamedTuple):
+    """Thresholds of the requested class on every port, then on ports of some kinds.
+
+    ``dcqcn`` are parameters of every sender that runs DCQCN, by ConnectX's names in lower case and in its units.
+    """
+
+    everywhere: ThresholdSetting = ThresholdSetting()
+    by_kind: tuple[tuple[PortKind, ThresholdSetting], ...] = ()
+    dcqcn: tuple[tuple[str, int], ...] = ()

@@ -1,26 +1,170 @@
-"""The results of one run of a fabric, by the names of its devices: the input of a verdict."""
+"""The results of one run of a fabric, by the names of its devices: the input of a verdict.
+
+Fan-in during a run: how many ports feed each kind of port, its peak queue depth, and whether it was paused.
+
+Peak bytes at each kind of port in a run, to compare with the watermarks of switches.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from lossless.analysis.buffers.headroom.formulas import QUANTUM_BYTES
 from lossless.analysis.buffers.verdict import LONGEST_PAUSE_QUANTA
 from lossless.analysis.simulation.engine.memory_units import memory_units
-from lossless.analysis.simulation.engine.outcome import RunOutcome, longest_pauses, outcome
-from lossless.analysis.simulation.study.fan_in import PortFanIn, port_fan_ins
+from lossless.analysis.simulation.engine.run import RunOutcome, longest_pauses, outcome
 from lossless.analysis.simulation.study.loss import LossResult, loss_of
-from lossless.analysis.simulation.study.port_peaks import PortPeaks, port_peaks
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from lossless.analysis.simulation.engine.run import Simulation
     from lossless.analysis.simulation.engine.state import ArrayIndex, SimState
     from lossless.analysis.simulation.question.instance import ScenarioInstance
+    from lossless.model.fabric.state.readings import CountedSince
+
+
+class PortFanIn(NamedTuple):
+    """All ports of one kind that the traffic leaves by: from ``sender`` to ``receiver``, by role.
+
+    ``fan_in`` is the most ports that feed one queue, 0 for ports of hosts. ``peak_queue_depth_bytes`` is the peak queue
+    depth in a switch, ``paused`` the number of ports that were paused at some time.
+    """
+
+    sender: str
+    receiver: str
+    ports: int
+    fan_in: int
+    peak_queue_depth_bytes: int
+    paused: int
+
+
+def port_fan_ins(state: SimState, index: ArrayIndex, instance: ScenarioInstance) -> tuple[PortFanIn, ...]:
+    """Return the fan-in of each kind of port in one run."""
+    feeding = _feeding(route for routes in index.wiring.all_routes for route in routes)
+    by_kind: dict[tuple[str, str], PortFanIn] = {}
+    for link in feeding:
+        sender, receiver = index.wiring.ends[link]
+        kind = instance.roles[sender], instance.roles[receiver]
+        queue = state.queues[link * index.classes]
+        own = PortFanIn(*kind, 1, len(feeding[link]), int(queue["max_bytes"]), int(queue["pauses"] > 0))
+        by_kind[kind] = _with(by_kind[kind], own) if kind in by_kind else own
+    return tuple(by_kind.values())
+
+
+def worst(runs: Iterable[tuple[PortFanIn, ...]]) -> tuple[PortFanIn, ...]:
+    """Return the most of each measure over several runs."""
+    by_kind: dict[tuple[str, str], PortFanIn] = {}
+    for fan_in in (fan_in for kinds in runs for fan_in in kinds):
+        kind = fan_in.sender, fan_in.receiver
+        most = by_kind.get(kind, fan_in)
+        by_kind[kind] = PortFanIn(
+            *kind,
+            ports=max(most.ports, fan_in.ports),
+            fan_in=max(most.fan_in, fan_in.fan_in),
+            peak_queue_depth_bytes=max(most.peak_queue_depth_bytes, fan_in.peak_queue_depth_bytes),
+            paused=max(most.paused, fan_in.paused),
+        )
+    return tuple(by_kind.values())
+
+
+def _feeding(routes: Iterable[tuple[int, ...]]) -> dict[int, set[int]]:
+    """Return for each link those whose traffic continues over it, in the order of the longest path."""
+    longest_first = sorted(routes, key=len, reverse=True)
+    # Each step once, as routes have many in common; one begins with a step from -1, which is no link.
+    steps = dict.fromkeys(chain.from_iterable(pairwise((-1, *route)) for route in longest_first))
+    feeding: dict[int, set[int]] = {}
+    for link, onward in steps:
+        feeding.setdefault(onward, set()).update({link} - {-1})
+    return feeding
+
+
+def _with(fan_in: PortFanIn, other: PortFanIn) -> PortFanIn:
+    return fan_in._replace(
+        ports=fan_in.ports + other.ports,
+        fan_in=max(fan_in.fan_in, other.fan_in),
+        peak_queue_depth_bytes=max(fan_in.peak_queue_depth_bytes, other.peak_queue_depth_bytes),
+        paused=fan_in.paused + other.paused,
+    )
+
+
+PeakOf = Literal["shared_bytes", "headroom_bytes", "queue_bytes"]
+"""A peak: of a priority group in shared buffer, of one in headroom, of an egress queue."""
+
+
+class PortPeaks(NamedTuple):
+    """The peaks of the class at all ports of one kind: by the roles of the switch and of its peer, and the rate.
+
+    ``shared_bytes`` is the most that an ingress group held in shared and reserved buffer, ``headroom_bytes`` the most
+    that it charged to headroom, ``queue_bytes`` the peak depth of an egress queue.
+    """
+
+    switch: str
+    peer: str
+    speed_bps: int
+    shared_bytes: int = 0
+    headroom_bytes: int = 0
+    queue_bytes: int = 0
+
+
+class PeakComparison(NamedTuple):
+    """One peak at all ports of a kind: of switches of a role, towards peers of a role, at a speed.
+
+    ``measured_bytes`` is the highest watermark of a lossless group or queue ``at`` one of ``ports`` that were captured,
+    ``since`` its window; None where none was captured. ``simulated_bytes`` is the most of all runs, None where none had
+    traffic there. ``closed_form_bytes`` is the headroom that is ``needed``, or the ``XOFF`` of a group that
+    has the pool alone; None where no closed form bounds the peak.
+    """
+
+    switch: str
+    peer: str
+    speed_bps: int | None
+    peak: PeakOf
+    measured_bytes: int | None = None
+    at: str | None = None
+    since: CountedSince | None = None
+    ports: int = 0
+    simulated_bytes: int | None = None
+    closed_form_bytes: int | None = None
+    closed_form: str | None = None
+
+
+def port_peaks(state: SimState, index: ArrayIndex, instance: ScenarioInstance) -> tuple[PortPeaks, ...]:
+    """Return the peak bytes of one run at each kind of switch port."""
+    return most([tuple(_peaks(state, index, instance))])
+
+
+def most(runs: Iterable[tuple[PortPeaks, ...]]) -> tuple[PortPeaks, ...]:
+    """Return the most of each peak over several runs."""
+    by_kind = grouped((peaks[:3], peaks) for kinds in runs for peaks in kinds)
+    return tuple(
+        PortPeaks(
+            *kind,
+            max(peaks.shared_bytes for peaks in same),
+            max(peaks.headroom_bytes for peaks in same),
+            max(peaks.queue_bytes for peaks in same),
+        )
+        for kind, same in by_kind.items()
+    )
+
+
+def _peaks(state: SimState, index: ArrayIndex, instance: ScenarioInstance) -> Iterator[PortPeaks]:
+    """Yield the peaks of each end of a link that is in a switch."""
+    for link, (sender, receiver) in enumerate(index.wiring.ends):
+        speed_bps = instance.wires[index.wiring.cable_of[link]].rate_bps
+        near, far = instance.roles[sender], instance.roles[receiver]
+        if sender in instance.network.switches:
+            queue = state.queues[link * index.classes]
+            yield PortPeaks(near, far, speed_bps, queue_bytes=int(queue["max_bytes"]))
+        if receiver in instance.network.switches:
+            group = state.groups[link * index.classes]
+            held = int(group["max_shared"]), int(group["max_headroom"])
+            yield PortPeaks(far, near, speed_bps, *held)
 
 
 class NamedLinkEnd(NamedTuple):

@@ -9,7 +9,7 @@ from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from lossless.analysis.buffers.verdict import BufferVerdict, FabricVerdict, PfcLoad
-    from lossless.analysis.simulation.study.port_peaks import PeakComparison
+    from lossless.analysis.simulation.study.measure import PeakComparison
     from lossless.analysis.simulation.study.recording import Recording
     from lossless.analysis.simulation.study.verdict import RunVerdict
     from lossless.ground.basics.errors import Problem

@@ -1,4 +1,19 @@
-"""A scenario over its seeds: the length of each run, on all cores, and the combined results."""
+"""A scenario over its seeds: the length of each run, on all cores, and the combined results.
+
+The results of the storage class that runs beside the requested class, and their part of the verdict.
+
+The reaction time that peers need for PFC if a vendor's headroom is less than the slowest peer needs.
+
+IEEE 802.3 allows a peer up to 905 pause quanta at 400G. Some headroom rows of vendors are too small for such a peer:
+they assume that their own NICs and switches are quicker, and no public source has their reaction time. A drop that
+depends on this is not a certain fault: the result is the longest reaction time without drops.
+
+The same network without loss: a reference for the time of transfers of a lossy class.
+
+Senders, paths, marks and links stay. Queues and pools have no limit, no timer runs out, and receivers of packets that
+come by several paths take them in any order. Transfers that are slow then have other causes: DCQCN that recovers, or
+links that several flows share.
+"""
 
 from __future__ import annotations
 
@@ -8,21 +23,143 @@ from itertools import pairwise
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
+from lossless.analysis.buffers.headroom.port import given_headroom
+from lossless.analysis.buffers.simulation_facts import SimulationCause
+from lossless.analysis.simulation.engine.network import UNBOUNDED, SimGroup, SimPort
 from lossless.analysis.simulation.engine.run import Simulation
 from lossless.analysis.simulation.question.instance import DEAD_FROM_NS, ScenarioInstance, instantiate
+from lossless.analysis.simulation.question.nodes import reaction_ns
+from lossless.analysis.simulation.question.ports import need_of
 from lossless.analysis.simulation.study.loss import UNSAFE_SLOWDOWN, is_late, loss_of
 from lossless.analysis.simulation.study.measure import SeedResult, cycle, measure, standing_since
 from lossless.analysis.simulation.study.step_time import step_time_ns
-from lossless.analysis.simulation.study.without_loss import without_loss
 from lossless.ground.basics.errors import ScenarioError, TooLargeError
 from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
-    from lossless.analysis.simulation.engine.network import SimNetwork
+    from lossless.analysis.simulation.engine.network import SimCable, SimFlow, SimNetwork, SimQueue, SimSwitch
     from lossless.analysis.simulation.question.request import Limits
     from lossless.analysis.simulation.question.scenario import Scenario
+    from lossless.analysis.simulation.study.measure import GroupUse, NamedLinkEnd
+    from lossless.model.fabric.view import View
+
+
+class BesideVerdict(NamedTuple):
+    """The results of the storage class beside the requested one: seeds with drops and with PFC, the longest pause."""
+
+    name: str
+    lossless: bool
+    dropping_seeds: int
+    pfc_seeds: int
+    longest_pause_us: float
+
+
+def beside_verdict(results: Study) -> BesideVerdict | None:
+    """Return the results of the storage class over all seeds, None without storage."""
+    seen = [seed.beside for seed in results.seeds if seed.beside is not None]
+    if not seen:
+        return None
+    own = results.scenario.classes[1]
+    return BesideVerdict(
+        name=own.name,
+        lossless=own.lossless,
+        dropping_seeds=sum(each.drops > 0 for each in seen),
+        pfc_seeds=sum(each.pauses > 0 for each in seen),
+        longest_pause_us=max(each.longest_pause_ns for each in seen) / 1000,
+    )
+
+
+def dropped_beside(results: Study) -> Iterable[SimulationCause]:
+    """Yield the cause where storage rides a lossless class that loses frames."""
+    classes = results.scenario.classes
+    dropping = [seed for seed in results.seeds if seed.beside is not None and seed.beside.drops]
+    if dropping and classes[1].lossless:
+        seeds = f"{len(dropping)} of {len(results.seeds)} seeds"
+        text = f"lossless frames of class {classes[1].name} are dropped in {seeds}"
+        yield SimulationCause("drop", "unsafe", text, len(dropping))
+
+
+def edges_beside(results: Study, frame_bytes: int) -> Iterable[SimulationCause]:
+    """Yield the cause where storage rides a lossless class that has next to no headroom left."""
+    left = [seed.beside.margin_bytes for seed in results.seeds if seed.beside is not None]
+    near = [each for each in left if each is not None and each < frame_bytes]
+    dropped = any(seed.beside is not None and seed.beside.drops for seed in results.seeds)
+    if near and not dropped and results.scenario.classes[1].lossless:
+        text = f"{format_bytes(max(0, min(near)))} of headroom of class {results.scenario.classes[1].name} were left"
+        yield SimulationCause("headroom", "on the edge", text, len(near))
+
+
+_HALVINGS = 4
+"""Steps of a bisection: the result is exact to a sixteenth of the time that IEEE 802.3 allows."""
+
+
+class PeerReactionLimit(NamedTuple):
+    """Frames are dropped where a peer takes ``allowed_ns`` to obey, and none where it takes ``safe_ns``."""
+
+    place: NamedLinkEnd
+    allowed_ns: float
+    safe_ns: float
+
+
+def peer_reaction_limit(view: View, results: Study, limits: Limits) -> PeerReactionLimit | None:
+    """Return the longest reaction time of peers without drops; None if there is none, or the headroom is too small.
+
+    It applies to a study in which frames were dropped.
+    """
+    worst = _worst(results)
+    pools = [
+        seed.headroom_pool_margin_bytes
+        for seed in results.seeds
+        if seed.headroom_pool_margin_bytes is not None
+    ]
+    short = any(left < results.scenario.frame_bytes for left in pools)
+    if worst is None or short or any(seed.refused for seed in results.seeds):
+        return None
+    rate_bps = _row_rate_bps(view, worst.place)
+    if rate_bps is None or _drops(results, 0.0, limits):
+        return None
+    safe, unsafe = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        middle = (safe + unsafe) / 2
+        safe, unsafe = (safe, middle) if _drops(results, middle, limits) else (middle, unsafe)
+    return PeerReactionLimit(worst.place, reaction_ns(rate_bps), safe * reaction_ns(rate_bps))
+
+
+def _worst(results: Study) -> GroupUse | None:
+    dropping = [seed.worst for seed in results.seeds if seed.drops and seed.worst is not None]
+    return max(dropping, key=lambda use: use.drops, default=None)
+
+
+def _drops(results: Study, part: float, limits: Limits) -> bool:
+    again = study(results.scenario._replace(reaction=part), limits)
+    return any(seed.drops + seed.refused for seed in again.seeds)
+
+
+def _row_rate_bps(view: View, place: NamedLinkEnd) -> int | None:
+    """Return the rate of a port with at least its vendor's headroom, None if it has less."""
+    port = view.port(place.switch, place.port) if place.port is not None else None
+    if port is None or port.qos is None or port.speed_bps is None:
+        return None
+    need = need_of(view.switch_by_name[place.switch], port)
+    if need is None or need.method == "floor":
+        return None
+    return port.speed_bps if _given(place, view) >= need.headroom_bytes else None
+
+
+def _given(place: NamedLinkEnd, view: View) -> int:
+    port = view.port(place.switch, place.port or "")
+    groups = port.qos.groups if port is not None and port.qos is not None else ()
+    switch = view.switch_by_name[place.switch]
+    held = (
+        given_headroom(switch, group.buffer)
+        for group in groups
+        if group is not None and group.buffer is not None
+    )
+    return max(held, default=0)
+
 
 QUIET_TIMERS = 10
 """A run ends when no maximum has grown for so many rate-increase timers: PFC comes in waves of recovery."""
@@ -248,3 +385,47 @@ def watch_ns(scenario: Scenario) -> float:
     """Return the time in which every watchdog can trigger twice, 0 if none runs."""
     times = (2 * (watchdog.detection_ms + watchdog.poll_ms) * 1e6 for watchdog in scenario.watchdogs)
     return max(times, default=0.0)
+
+
+_ROOMY = SimGroup(alpha=None, headroom_bytes=None, static_bytes=UNBOUNDED)
+
+
+def without_loss(network: SimNetwork) -> SimNetwork:
+    """Return a network in which no packet of it is dropped, trimmed or sent again."""
+    roomy: dict[int, SimPort] = {}
+    return network._replace(
+        cables=tuple(_cable(cable, roomy) for cable in network.cables),
+        switches={node: _switch(switch) for node, switch in network.switches.items()},
+        flows=tuple(map(_flow, network.flows)),
+    )
+
+
+def _cable(cable: SimCable, roomy: dict[int, SimPort]) -> SimCable:
+    return cable._replace(a_end=_end(cable.a_end, roomy), b_end=_end(cable.b_end, roomy))
+
+
+def _end(end: SimPort | None, roomy: dict[int, SimPort]) -> SimPort | None:
+    """Return an end without limits; those that are one object stay one, and are laid out once."""
+    if end is None:
+        return None
+    if id(end) not in roomy:
+        roomy[id(end)] = SimPort(tuple(map(_queue, end.queues)), (_ROOMY,) * len(end.groups))
+    return roomy[id(end)]
+
+
+def _queue(queue: SimQueue) -> SimQueue:
+    """Return a queue without a limit, with its marking curve; a curve that drops is removed."""
+    wred = queue.wred if queue.wred is not None and queue.wred.marks else None
+    return queue._replace(wred=wred, limit_bytes=UNBOUNDED, trim=None, alpha=0.0, pool_bytes=0)
+
+
+def _switch(switch: SimSwitch) -> SimSwitch:
+    return switch._replace(
+        buffer_bytes=UNBOUNDED, pool_bytes=UNBOUNDED, headroom_pool_bytes=None, other_pools=()
+    )
+
+
+def _flow(flow: SimFlow) -> SimFlow:
+    if flow.window is not None:
+        flow = flow._replace(window=flow.window._replace(timeout_us=None))
+    return flow if flow.spread is None else flow._replace(ahead_frames=0)

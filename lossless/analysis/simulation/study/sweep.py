@@ -2,36 +2,48 @@
 
 Settings are tried in batches, by threads of our own, by any executor of :mod:`concurrent.futures` or by a cluster. The
 result of a setting is a row of numbers, and no array is kept for it.
+
+All settings of a sweep tried in batches: the number of events needed, and the results in order.
+
+Workers for many batches, the order of their results, and the signal to stop.
+
+A pure function of a task and a batch is mapped over batches by threads of this process, by any executor of
+:mod:`concurrent.futures`, or by a cluster (:mod:`lossless.analysis.simulation.study.cluster`).
 """
 
 from __future__ import annotations
 
+import os
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import pairwise
+from queue import SimpleQueue
 from statistics import median
-from typing import TYPE_CHECKING
+from threading import Event
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from lossless.analysis.buffers.verdict import BUFFER_VERDICTS, BufferVerdict
 from lossless.analysis.simulation.question.instance import DEAD_FROM_NS, instantiate
+from lossless.analysis.simulation.study.cluster import ClusterExecutor, is_unwanted
 from lossless.analysis.simulation.study.grid import LOSSY_ALONE, Grid, ThresholdSetting, checked, settings
 from lossless.analysis.simulation.study.study import is_random, require_events, seeds_of, watch_ns
-from lossless.analysis.simulation.study.trial import SweepTask, Trial, trials
-from lossless.analysis.simulation.study.trial_limits import TrialLimits
-from lossless.analysis.simulation.study.tried import Followed, tried_rows
+from lossless.analysis.simulation.study.trial import SweepTask, Trial, TrialLimits, trials
 from lossless.analysis.simulation.study.verdict import describe
-from lossless.analysis.simulation.study.workers import WorkerPool
 from lossless.ground.basics.errors import ScenarioError
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from concurrent.futures import Executor
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from concurrent.futures import Executor, Future
+    from types import TracebackType
 
     from lossless.analysis.simulation.engine.network import SimPort
     from lossless.analysis.simulation.question.request import Limits
     from lossless.analysis.simulation.question.scenario import Scenario
-    from lossless.analysis.simulation.study.loss_verdict import LossVerdict
+    from lossless.analysis.simulation.study.verdict import LossVerdict
+
 
 ORDER = (
     "safe before on the edge before unsafe, then fewest frames dropped, fewest pauses, shortest longest pause,"
@@ -257,3 +269,135 @@ def _badness(row: SweepRow) -> tuple[float, ...]:
     """Return the sort key of a row, the best first: :data:`ORDER`."""
     rank = -BUFFER_VERDICTS.index(row.verdict)
     return rank, row.drops, row.pauses, row.longest_pause_us, -row.goodput_bps
+
+
+BATCH_EVENTS = 4_000_000
+"""Events that a worker is sent at once: a tenth of a second or so, so that progress is seen."""
+
+
+class Counted(Protocol):
+    """The results of one setting with one seed, with their number of events."""
+
+    @property
+    def events(self) -> int:
+        """The number of events that the trial took."""
+
+
+_Task = TypeVar("_Task")
+_Trial = TypeVar("_Trial", bound=Counted)
+_Row = TypeVar("_Row")
+
+
+class Followed(NamedTuple):
+    """The limits of trials, and the callback that gets how many settings are done of how many."""
+
+    limits: Limits
+    progress: Callable[[int, int], None] | None = None
+
+
+def tried_rows(
+    tried: Sequence[ThresholdSetting],
+    pool: WorkerPool[_Task, ThresholdSetting, tuple[_Trial, ...]],
+    followed: Followed,
+    row: Callable[[ThresholdSetting, Sequence[_Trial]], _Row],
+) -> tuple[_Row, list[_Row], int]:
+    """Return the row of the configured setting, one for each setting in their order, and the events of all of them.
+
+    Raises:
+        ScenarioError: it would take more events than the limits allow.
+    """
+    (probes,) = pool.map([(ThresholdSetting(), tried[0], tried[-1])])
+    most = max(sum(trial.events for trial in seeds) for seeds in probes)
+    _require_events(len(tried), most, followed.limits)
+    batches = pool.batches(tried, max(1, BATCH_EVENTS // max(1, most)))
+    rows: list[_Row] = []
+    events = 0
+    for batch, results in zip(batches, pool.map(batches), strict=True):
+        rows += map(row, batch, results)
+        events += sum(trial.events for seeds in results for trial in seeds)
+        if followed.progress is not None:
+            followed.progress(len(rows), len(tried))
+    return row(ThresholdSetting(), probes[0]), rows, events
+
+
+def _require_events(many: int, most: int, limits: Limits) -> None:
+    if many * most > limits.events:
+        raise ScenarioError(
+            f"{many:,} settings would take about {many * most / 1e9:.1f} billion events ({most:,} each was measured),"
+            f" more than the {limits.events / 1e9:g} billion allowed; name fewer values, make --horizon, --size, --nics"
+            " or --seeds smaller, or allow more with --max-events"
+        )
+
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+
+BATCHES_PER_WORKER = 8
+"""Batches are no larger than this many to a worker allow, so that all end at about the same time."""
+
+
+class WorkerPool(Generic[_Task, _Item, _Result]):
+    """Maps ``work`` over batches: it gets the task, a batch, and, in threads, a function that returns whether to stop.
+
+    ``workers`` is how many batches can run at once.
+
+    The workers are threads of this process, which can be stopped, an executor of the caller's, or a cluster.
+
+    Results are waited for in a queue, not by :func:`concurrent.futures.wait`: that takes a lock of every future in
+    turn, and an interrupt that comes meanwhile leaves those locked that threads must set.
+    """
+
+    def __init__(
+        self, work: Callable[..., list[_Result]], task: _Task, executor: Executor | None, threads: int | None
+    ) -> None:
+        self._work = work
+        self._owned = executor is None
+        self._task: Any = task
+        self._stopping: tuple[Callable[[], bool], ...] = ()
+        self._stop = Event()
+        self.workers, self._least = threads or os.cpu_count() or 1, 1
+        self._executor = ThreadPoolExecutor(self.workers) if executor is None else executor
+        if isinstance(self._executor, ThreadPoolExecutor):
+            self._stopping = (self._stop.is_set,)
+        elif isinstance(self._executor, ClusterExecutor):
+            self.workers, self._least = self._executor.workers, self._executor.least
+            self._task, self._stopping = self._executor.shared(task), (is_unwanted,)
+        self._pending: dict[Future[list[_Result]], int] = {}
+        self._done: SimpleQueue[Future[list[_Result]]] = SimpleQueue()
+
+    def __enter__(self) -> WorkerPool[_Task, _Item, _Result]:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop.set()
+        for future in self._pending:
+            future.cancel()
+        if self._owned:
+            self._executor.shutdown(cancel_futures=True)
+
+    def batches(self, items: Sequence[_Item], most: int) -> list[Sequence[_Item]]:
+        """Return items in batches of the same size, about ``most`` or less, but no less than a cluster is sent."""
+        size = max(self._least, min(most, -(-len(items) // (BATCHES_PER_WORKER * self.workers))))
+        many = max(1, len(items) // size)
+        ends = [len(items) * number // many for number in range(many + 1)]
+        return [items[start:end] for start, end in pairwise(ends)]
+
+    def map(self, batches: Iterable[Sequence[_Item]]) -> Iterator[list[_Result]]:
+        """Submit batches, and yield the result of each in their order, as soon as all earlier ones are there."""
+        for number, batch in enumerate(batches):
+            self._submit(batch, number)
+        early: dict[int, list[_Result]] = {}
+        due = 0
+        while self._pending:
+            future = self._done.get()
+            early[self._pending.pop(future)] = future.result()
+            while due in early:
+                yield early.pop(due)
+                due += 1
+
+    def _submit(self, batch: Sequence[_Item], number: int) -> None:
+        future = self._executor.submit(self._work, self._task, batch, *self._stopping)
+        self._pending[future] = number
+        future.add_done_callback(self._done.put)

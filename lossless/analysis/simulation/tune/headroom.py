@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lossless.analysis.buffers.headroom.port import given_headroom
 from lossless.analysis.simulation.question.ports import need_of, profile_of
 from lossless.analysis.simulation.study.advice import unbounded
-from lossless.analysis.simulation.study.settings import PortKind
+from lossless.analysis.simulation.study.grid import PortKind
 from lossless.analysis.simulation.study.study import study
 from lossless.analysis.simulation.tune.space import KIB
 from lossless.ground.basics.findings import MissingInput

@@ -1,49 +1,237 @@
-"""Thresholds chosen by the packet-level model: the search, the choice, and a comparison with presets."""
+"""Thresholds chosen by the packet-level model: the search, the choice, and a comparison with presets.
+
+The choice of a setting: of the best, the one that small changes harm least and that raises no objection.
+
+DCQCN parameters that can be searched: those that set how fast senders slow down and recover.
+
+Robustness of the optimum: the results of a setting with slightly different thresholds, or another buffer.
+"""
 
 from __future__ import annotations
 
 import uuid
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.ecn_marking import LARGEST_THRESHOLD, alpha, group_threshold_bytes
+from lossless.analysis.buffers.ecn_marking import DYNAMIC_TH, LARGEST_THRESHOLD, alpha, group_threshold_bytes
 from lossless.analysis.simulation.question.nodes import reaction_ns
 from lossless.analysis.simulation.question.request import TuneProgress
-from lossless.analysis.simulation.study.grid import ThresholdSetting
-from lossless.analysis.simulation.study.settings import TrialSetting
+from lossless.analysis.simulation.study.grid import ThresholdSetting, TrialSetting
 from lossless.analysis.simulation.study.study import require_events, seeds_of
-from lossless.analysis.simulation.study.workers import WorkerPool
-from lossless.analysis.simulation.tune.choice import MOST_CANDIDATES, Choice, choose
-from lossless.analysis.simulation.tune.dcqcn_axes import dcqcn_axes
-from lossless.analysis.simulation.tune.kpis import Kpis, front, kpis
-from lossless.analysis.simulation.tune.optimizer import search_optuna
-from lossless.analysis.simulation.tune.robust import BUFFERS, MOST_CHANGES, with_buffer
-from lossless.analysis.simulation.tune.search import (
-    ThresholdSearch,
-    TriedSetting,
-    first_grid,
-    search_by_kind,
-    search_grid,
+from lossless.analysis.simulation.study.sweep import WorkerPool
+from lossless.analysis.simulation.tune.kpis import (
+    Attempt,
+    Case,
+    Kpis,
+    Tried,
+    TuneTask,
+    case_of,
+    front,
+    kpis,
+    try_all,
 )
 from lossless.analysis.simulation.tune.space import (
     KIB,
     Axis,
     SearchSpace,
+    ThresholdSearch,
+    TriedSetting,
+    first_grid,
+    search_by_kind,
+    search_grid,
+    search_optuna,
     setting_now,
     threshold_axes,
     thresholds_now,
 )
-from lossless.analysis.simulation.tune.trials import Attempt, Case, Tried, TuneTask, case_of, try_all
 from lossless.ground.basics.errors import ScenarioError
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from concurrent.futures import Executor
 
     from lossless.analysis.simulation.question.request import Limits
     from lossless.analysis.simulation.question.scenario import Scenario
-    from lossless.analysis.simulation.study.settings import PortKind
+    from lossless.analysis.simulation.study.grid import PortKind
     from lossless.analysis.simulation.tune.space import PortThresholds
+    from lossless.model.hardware.nic import NicProfile
+
+
+SEARCHED = (
+    "rpg_ai_rate",
+    "rpg_hai_rate",
+    "rpg_time_reset",
+    "rate_reduce_monitor_period",
+    "min_time_between_cnps",
+    "dce_tcp_g",
+)
+"""Parameters by ConnectX's names, lower case. Their meaning: Zhu et al., SIGCOMM 2015, section 3."""
+_DOWN, _UP = 16, 64
+"""Factors of the search range below and above the present value of a parameter, chosen for this tool."""
+_G_LEAST = 896
+"""Least DCE_TCP_G that is searched, in 1/1024: a CNP then weighs an eighth in alpha."""
+
+
+def dcqcn_axes(scenario: Scenario) -> tuple[Axis, ...]:
+    """Return the axes of DCQCN parameters around those of the first sender with DCQCN, with one value each."""
+    for nic in scenario.nics:
+        host = scenario.topology.host_of[nic]
+        if host is not None and host.nic is not None and scenario.dcqcn_of.get(nic) is not None:
+            return tuple(_axes(host.nic, dict(host.dcqcn.values)))
+    return ()
+
+
+def _axes(nic: NicProfile, values: dict[str, int]) -> Iterator[Axis]:
+    for name in SEARCHED:
+        parameter = nic.dcqcn[name.upper()]
+        low = 0 if parameter.minimum is None else parameter.minimum
+        high = values[name] * _UP if parameter.maximum is None else parameter.maximum
+        if name == "dce_tcp_g":
+            yield Axis(name, (values[name],), min(max(low, _G_LEAST), values[name]), high)
+        else:
+            own = max(1, values[name])
+            least, most = max(low, own // _DOWN, 1), min(high, own * _UP)
+            yield Axis(name, (own,), least, most, geometric=True)
+
+
+BUFFERS = {"buffer -10 %": 0.9, "buffer +10 %": 1.1}
+"""Parts of the buffer for which a setting is tried besides."""
+
+MOST_CHANGES = 8 + len(BUFFERS) + 1
+"""Small changes of a setting: of thresholds, of the buffer, and other seeds."""
+
+
+class Nearby(NamedTuple):
+    """The results of a setting after a small change, such as ``Kmin -10 %``."""
+
+    change: str
+    kpis: Kpis
+
+
+def with_buffer(scenario: Scenario, part: float) -> Scenario:
+    """Return a scenario whose switches have a part of their buffer and of the pools in it; headroom stays."""
+    switches = {
+        key: switch._replace(
+            pool_bytes=round(switch.pool_bytes * part),
+            other_pools=tuple(round(size * part) for size in switch.other_pools),
+        )
+        for key, switch in scenario.switches.items()
+    }
+    return scenario._replace(switches=switches)
+
+
+def nearby(setting: TrialSetting) -> Iterator[tuple[str, TrialSetting]]:
+    """Yield small changes of the thresholds at all ports, each with its name; rounding is less than these."""
+    changes: tuple[tuple[str, Callable[[ThresholdSetting], ThresholdSetting]], ...] = (
+        ("dynamic_th -1", lambda own: _alpha(own, -1)),
+        ("dynamic_th +1", lambda own: _alpha(own, 1)),
+        ("Kmin -10 %", lambda own: own._replace(kmin_bytes=_part(own.kmin_bytes, 0.9))),
+        ("Kmin +10 %", lambda own: _in_order(own._replace(kmin_bytes=_part(own.kmin_bytes, 1.1)))),
+        ("Kmax -10 %", lambda own: _in_order(own._replace(kmax_bytes=_part(own.kmax_bytes, 0.9)))),
+        ("Kmax +10 %", lambda own: own._replace(kmax_bytes=_part(own.kmax_bytes, 1.1))),
+        ("Pmax a step lower", lambda own: own._replace(pmax_percent=_percent(own.pmax_percent, 0.9))),
+        ("Pmax a step higher", lambda own: own._replace(pmax_percent=_percent(own.pmax_percent, 1.1))),
+    )
+    for name, change in changes:
+        changed = setting._replace(by_kind=tuple((kind, change(own)) for kind, own in setting.by_kind))
+        if changed != setting:
+            yield name, changed
+
+
+def _alpha(own: ThresholdSetting, step: int) -> ThresholdSetting:
+    if own.dynamic_th is None:
+        return own
+    return own._replace(dynamic_th=min(max(own.dynamic_th + step, DYNAMIC_TH[0]), DYNAMIC_TH[-1]))
+
+
+def _part(size_bytes: int | None, part: float) -> int | None:
+    return None if size_bytes is None else max(1, round(size_bytes * part / KIB)) * KIB
+
+
+def _percent(percent: int | None, part: float) -> int | None:
+    """Return a part of a probability; a step is 10 % of it, and at least one percent."""
+    if percent is None:
+        return None
+    step = max(1, round(percent * abs(part - 1)))
+    return min(100, max(1, percent + (step if part > 1 else -step)))
+
+
+def _in_order(own: ThresholdSetting) -> ThresholdSetting:
+    """Return the thresholds with Kmin no higher than Kmax."""
+    if own.kmin_bytes is None or own.kmax_bytes is None:
+        return own
+    return own._replace(kmin_bytes=min(own.kmin_bytes, own.kmax_bytes))
+
+
+MOST_CANDIDATES = 12
+"""Settings of the front that are looked at more closely, the best first."""
+
+
+class Rejected(NamedTuple):
+    """A setting that was not taken, and the reason."""
+
+    setting: TrialSetting
+    reason: str
+
+
+class Choice(NamedTuple):
+    """The chosen setting, and its results after small changes.
+
+    ``place`` is its place in the front, from 1; those before it lose more by some small change, or are ``rejected``.
+    """
+
+    row: TriedSetting
+    near: tuple[Nearby, ...]
+    place: int
+    rejected: tuple[Rejected, ...]
+
+    @property
+    def worst(self) -> Nearby:
+        """The small change that harms it most."""
+        return max(self.near, key=lambda each: each.kpis.rank)
+
+    @property
+    def harm(self) -> tuple[int, ...]:
+        """The rank that it has after that change."""
+        return max(self.row.kpis.rank, self.worst.kpis.rank)
+
+
+def choose(
+    best: Sequence[TriedSetting],
+    run: Callable[[Sequence[Attempt]], Iterable[Tried]],
+    cases: Sequence[Case],
+    others: Mapping[str, int],
+    acceptable: Callable[[TrialSetting], str | None],
+) -> Choice | None:
+    """Return which setting of a front to choose, the best first; ``others`` are variants that count as small changes.
+
+    None where the front is empty, or none of those looked at is acceptable.
+    """
+    choices = [
+        Choice(row, tuple(_near(row.setting, run, cases, others)), place, ())
+        for place, row in enumerate(best[:MOST_CANDIDATES], 1)
+    ]
+    rejected: list[Rejected] = []
+    for choice in sorted(choices, key=lambda choice: choice.harm):
+        reason = acceptable(choice.row.setting)
+        if reason is None:
+            return choice._replace(rejected=tuple(rejected))
+        rejected.append(Rejected(choice.row.setting, reason))
+    return None
+
+
+def _near(
+    setting: TrialSetting,
+    run: Callable[[Sequence[Attempt]], Iterable[Tried]],
+    cases: Sequence[Case],
+    others: Mapping[str, int],
+) -> Iterator[Nearby]:
+    changes = [(name, Attempt(changed)) for name, changed in nearby(setting)]
+    changes += [(name, Attempt(setting, variant)) for name, variant in others.items()]
+    tried = run([attempt for _, attempt in changes])
+    for (name, _), shown in zip(changes, tried, strict=True):
+        yield Nearby(name, kpis(cases, shown))
+
 
 _BATCH_EVENTS = 4_000_000
 """Events that a worker is sent at once, as in a sweep."""

@@ -11,7 +11,7 @@ from lossless.output.report.columns import table, wrapped
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.analysis.simulation.study.port_peaks import PeakComparison
+    from lossless.analysis.simulation.study.measure import PeakComparison
     from lossless.output.report.text_style import TextStyle
 
 _HEADS = ("measured (B)", "simulated (B)", "closed form (B)", "at", "since")

@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from lossless.analysis.buffers.verdict import PfcLoad
-    from lossless.analysis.simulation.study.beside import BesideVerdict
-    from lossless.analysis.simulation.study.loss_verdict import LossVerdict
-    from lossless.analysis.simulation.study.verdict import Occurrence, Range, RunVerdict
+    from lossless.analysis.simulation.study.study import BesideVerdict
+    from lossless.analysis.simulation.study.verdict import LossVerdict, Occurrence, Range, RunVerdict
 
 
 def run_text(run: RunVerdict, style: TextStyle = PLAIN) -> str:
@@ -199,9 +198,8 @@ def _rate(rate_bps: float) -> str:
 
 def _verdict_of(run: Mapping[str, Any]) -> RunVerdict:
     """Return the verdict that plain data is made of; the text of a workload still has no other."""
-    from lossless.analysis.simulation.study.beside import BesideVerdict
-    from lossless.analysis.simulation.study.loss_verdict import LossVerdict
-    from lossless.analysis.simulation.study.verdict import Occurrence, Range, RunVerdict
+    from lossless.analysis.simulation.study.study import BesideVerdict
+    from lossless.analysis.simulation.study.verdict import LossVerdict, Occurrence, Range, RunVerdict
 
     events = {name: Occurrence(**run[name]) for name in ("drops", "pfc", "marks", "watchdog")}
     figures = ("egress_bytes", "group_bytes", "headroom_bytes")

@@ -14,8 +14,8 @@ from lossless.output.report.text_style import PLAIN, TextStyle
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from lossless.analysis.simulation.study.loss_verdict import LossVerdict
     from lossless.analysis.simulation.study.sweep import Sweep, SweepRow
+    from lossless.analysis.simulation.study.verdict import LossVerdict
 
 _THRESHOLDS: dict[str, tuple[str, Callable[[int], str]]] = {
     name: (LABELS[name], write)

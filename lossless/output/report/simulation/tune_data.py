@@ -8,12 +8,10 @@ from lossless.analysis.simulation.study.grid import LOSSY_ALONE
 from lossless.analysis.simulation.tune.kpis import ORDER
 
 if TYPE_CHECKING:
-    from lossless.analysis.simulation.study.grid import ThresholdSetting
-    from lossless.analysis.simulation.study.settings import PortKind, TrialSetting
-    from lossless.analysis.simulation.tune.choice import Choice
+    from lossless.analysis.simulation.study.grid import PortKind, ThresholdSetting, TrialSetting
     from lossless.analysis.simulation.tune.kpis import Kpis, WorkloadKpis
-    from lossless.analysis.simulation.tune.search import TriedSetting
-    from lossless.analysis.simulation.tune.tune import PortMargin, Standing, Tuned
+    from lossless.analysis.simulation.tune.space import TriedSetting
+    from lossless.analysis.simulation.tune.tune import Choice, PortMargin, Standing, Tuned
     from lossless.checks.thresholds.tune_result import TuneResult
 
     Data = dict[str, Any]

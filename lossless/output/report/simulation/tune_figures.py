@@ -16,9 +16,8 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from lossless.analysis.simulation.tune.choice import Choice
     from lossless.analysis.simulation.tune.kpis import Kpis
-    from lossless.analysis.simulation.tune.tune import Tuned
+    from lossless.analysis.simulation.tune.tune import Choice, Tuned
 
 _FRONT_IN, _WIDTH_IN, _ROW_IN = 4.6, 10.0, 0.25
 _MEASURES = (

@@ -15,11 +15,9 @@ from lossless.output.report.text_style import PLAIN, TextStyle
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.analysis.simulation.study.grid import ThresholdSetting
-    from lossless.analysis.simulation.study.settings import PortKind
-    from lossless.analysis.simulation.tune.choice import Choice
+    from lossless.analysis.simulation.study.grid import PortKind, ThresholdSetting
     from lossless.analysis.simulation.tune.kpis import Kpis, WorkloadKpis
-    from lossless.analysis.simulation.tune.tune import Standing, Tuned
+    from lossless.analysis.simulation.tune.tune import Choice, Standing, Tuned
     from lossless.checks.thresholds.tune_result import TuneResult
 
 _AXES = {"dynamic_th": "dynamic_th", "kmin": "Kmin", "kmax": "Kmax", "pmax": "Pmax"}

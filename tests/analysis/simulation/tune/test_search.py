@@ -7,19 +7,21 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, strategies as st
 
-from lossless.analysis.simulation.study.grid import ThresholdSetting
-from lossless.analysis.simulation.study.settings import PortKind, TrialSetting
-from lossless.analysis.simulation.tune import search as under_test
+from lossless.analysis.simulation.study.grid import PortKind, ThresholdSetting, TrialSetting
+from lossless.analysis.simulation.tune import space as under_test
 from lossless.analysis.simulation.tune.kpis import Kpis
-from lossless.analysis.simulation.tune.optimizer import search_optuna
-from lossless.analysis.simulation.tune.search import ThresholdSearch, first_grid, search_by_kind, search_grid
 from lossless.analysis.simulation.tune.space import (
     KIB,
     Axis,
     PortThresholds,
     SearchSpace,
+    ThresholdSearch,
+    first_grid,
     in_order,
     marks_before_pfc,
+    search_by_kind,
+    search_grid,
+    search_optuna,
     spaced,
     threshold_axes,
 )
@@ -27,7 +29,7 @@ from lossless.analysis.simulation.tune.space import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from lossless.analysis.simulation.tune.trials import Attempt, Case, Tried
+    from lossless.analysis.simulation.tune.kpis import Attempt, Case, Tried
 
 LEAF, SPINE = PortKind("leaf", 400e9), PortKind("spine", 800e9)
 POOL_BYTES = 64 << 20

@@ -10,12 +10,10 @@ from lossless.analysis.simulation.engine.run import prepare
 from lossless.analysis.simulation.question.connectx import with_parameters
 from lossless.analysis.simulation.question.instance import instantiate
 from lossless.analysis.simulation.question.request import Question
-from lossless.analysis.simulation.study.grid import ThresholdSetting
-from lossless.analysis.simulation.study.settings import PortKind, TrialSetting
+from lossless.analysis.simulation.study.grid import PortKind, ThresholdSetting, TrialSetting
 from lossless.analysis.simulation.study.trial import Bench
-from lossless.analysis.simulation.tune.kpis import kpis
+from lossless.analysis.simulation.tune.kpis import Attempt, TuneTask, case_of, kpis, try_all
 from lossless.analysis.simulation.tune.space import thresholds_now
-from lossless.analysis.simulation.tune.trials import Attempt, TuneTask, case_of, try_all
 from tests.analysis.simulation.test_sweep import group_with, queue_with, scene
 
 if TYPE_CHECKING:

@@ -9,8 +9,13 @@ import numpy as np
 from lossless.analysis.simulation.engine.compiled import kernel, outlined
 from lossless.analysis.simulation.engine.kernel.agenda import plan_turn, planned_turn
 from lossless.analysis.simulation.engine.kernel.deliver import deliver
-from lossless.analysis.simulation.engine.kernel.lists import dequeue, enqueue, give_back
-from lossless.analysis.simulation.engine.kernel.memory import release, wants_resume
+from lossless.analysis.simulation.engine.kernel.memory import (
+    dequeue,
+    enqueue,
+    give_back,
+    release,
+    wants_resume,
+)
 from lossless.analysis.simulation.engine.kernel.pfc import blocked, resume
 from lossless.analysis.simulation.engine.kernel.random import random
 from lossless.analysis.simulation.engine.kernel.wire import put_on_wire, start_sending

@@ -9,8 +9,7 @@ import numpy as np
 from lossless.analysis.simulation.engine.compiled import kernel, outlined
 from lossless.analysis.simulation.engine.kernel.agenda import miss
 from lossless.analysis.simulation.engine.kernel.egress import congested, join, let_go
-from lossless.analysis.simulation.engine.kernel.lists import give_back
-from lossless.analysis.simulation.engine.kernel.memory import admit, release, wants_pause
+from lossless.analysis.simulation.engine.kernel.memory import admit, give_back, release, wants_pause
 from lossless.analysis.simulation.engine.kernel.news import TRIMMED
 from lossless.analysis.simulation.engine.kernel.paths import onward_link
 from lossless.analysis.simulation.engine.kernel.pfc import pause

@@ -12,7 +12,7 @@ import numpy as np
 
 from lossless.analysis.simulation.engine.compiled import kernel, outlined
 from lossless.analysis.simulation.engine.kernel.agenda import plan_obedience, plan_turn
-from lossless.analysis.simulation.engine.kernel.lists import give_back, take
+from lossless.analysis.simulation.engine.kernel.memory import give_back, take
 from lossless.analysis.simulation.engine.records import NEVER
 
 if TYPE_CHECKING:

@@ -1,4 +1,18 @@
-"""The clock of the simulation: take the next event from the agenda, run it."""
+"""The clock of the simulation: take the next event from the agenda, run it.
+
+The entry point for rare events, apart so that a run without them need not wait for its compilation.
+
+Rare events are: receive buffers that have drained, NICs that begin or end to pause their switch, watchdogs, the
+recorder.
+
+The PFC watchdog: a queue that a peer keeps paused for whole poll windows is stopped, and later restored.
+
+Each vendor goes by the counters it has. Mellanox: the queue holds frames, has sent none in the window, and was paused
+for nearly all of it (orchagent/pfc_detect_mellanox.lua as in yuazhe/sonic-swss @f62eed2). Broadcom: it was paused at
+both polls, PFC came in the window, and no pause ended in it; one window never makes a storm, however short the
+detection time (sonic-swss orchagent/pfc_detect_broadcom.lua @0cb8610). Windows in which that is so are charged against
+the detection time; any other starts it again. Restoration: sonic-swss orchagent/pfc_restore.lua @6f1cfd0.
+"""
 
 from __future__ import annotations
 
@@ -7,27 +21,85 @@ from typing import Any
 import numpy as np
 
 from lossless.analysis.simulation.engine.compiled import entry, kernel, outlined
-from lossless.analysis.simulation.engine.kernel.agenda import plan_also
+from lossless.analysis.simulation.engine.kernel.agenda import plan, plan_also, plan_turn
 from lossless.analysis.simulation.engine.kernel.credit import pull
 from lossless.analysis.simulation.engine.kernel.deliver import deliver
 from lossless.analysis.simulation.engine.kernel.egress import forward
-from lossless.analysis.simulation.engine.kernel.ingress import arrive
-from lossless.analysis.simulation.engine.kernel.lists import give_back
+from lossless.analysis.simulation.engine.kernel.ingress import arrive, flush
+from lossless.analysis.simulation.engine.kernel.memory import give_back, wants_resume
 from lossless.analysis.simulation.engine.kernel.nic import (
     catch_up,
     foresee,
     receive,
+    recover,
     send_foreseen,
     take_turn,
 )
-from lossless.analysis.simulation.engine.kernel.pfc import obey
+from lossless.analysis.simulation.engine.kernel.pfc import account, obey, paused_ps, resume
+from lossless.analysis.simulation.engine.kernel.recorder import sample
 from lossless.analysis.simulation.engine.kernel.wire import take_off_wire
 from lossless.analysis.simulation.engine.kernel.world import World
 from lossless.analysis.simulation.engine.records import NEVER
 
+
+@entry
+def attend(
+    clock: Any, agenda: Any, frames: Any, links: Any, queues: Any, groups: Any, units: Any, flows: Any, points: Any,
+    params: Any, cnps: Any, paths: Any, receivers: Any, holds: Any, probes: Any, samples: Any, routes: Any,
+    fans: Any, flowlets: Any, packets: Any, sent: Any, asked: Any, senders: Any, news: Any, windows: Any,
+    pullers: Any, classes: int, bits: int,
+) -> None:  # fmt: skip
+    """Run the next event, which is a rare one."""
+    w = World(
+        clock[0], agenda, frames, links, queues, groups, units, flows, points, params, cnps, paths, receivers, holds,
+        probes, samples, routes, fans, flowlets, packets, sent, asked, senders, news, windows, pullers,
+        classes, bits,
+    )  # fmt: skip
+    w.clock.now = agenda[1] >> bits
+    w.clock.events += 1
+    seldom(w, agenda[1] & ((1 << bits) - 1))
+
+
+@kernel
+def seldom(w: World, slot: int) -> None:
+    """Run the event of a slot after those of the links: a receiver, a hold, a watchdog or the recorder."""
+    which = slot - 3 * len(w.links) - len(w.pullers)
+    if which < len(w.receivers):
+        recover(w, which)
+        return
+    which -= len(w.receivers)
+    if which < len(w.holds):
+        plan(w, slot, toggle(w, w.holds[which]))
+        plan_turn(w, w.holds[which].link, w.clock.now)
+        return
+    which -= len(w.holds)
+    if which < len(w.units):
+        poll(w, which)
+        plan(w, slot, w.clock.now + w.units[which].poll_ps)
+        return
+    sample(w)
+    plan(w, slot, w.clock.now + w.clock.sample_ps if w.clock.samples < len(w.samples) else NEVER)
+
+
+@kernel
+def toggle(w: World, hold: Any) -> int:
+    """Begin or end a hold; return when it is next due."""
+    link = w.links[hold.link]
+    was = link.paused | link.held
+    hold.on = 0 if hold.on else 1
+    link.held = link.held | hold.classes if hold.on else link.held & ~hold.classes
+    account(w, hold.link, was)
+    if hold.period_ps == 0:
+        return hold.ends_at if hold.on else NEVER
+    due = w.clock.now + (hold.duty_ps if hold.on else hold.period_ps - hold.duty_ps)
+    if hold.on:
+        return min(due, hold.ends_at)
+    return due if due < hold.ends_at else NEVER
+
+
 DONE, HORIZON, PAUSED, GROW, RARE = 0, 1, 2, 3, 4
 """Reasons for which a run returns: no event is left, the horizon, its share of events, it needs more frames, or the
-next event is rare (:mod:`lossless.analysis.simulation.engine.kernel.rare`)."""
+next event is rare (:mod:`lossless.analysis.simulation.engine.kernel.run`)."""
 SPARE_FRAMES = 64
 """A step takes fewer frames than this, and one more for each queue: a watchdog that lets all peers go."""
 
@@ -134,3 +206,100 @@ def reach_host(w: World, at: int, number: int) -> int:
     give_back(w, number)
     turn = w.agenda[np.uint64((1 << w.bits) + 2 * len(w.links) + answers)] >> w.bits
     return answers if turn == w.clock.now and (nic.foreseen or nic.busy_until <= w.clock.now) else -1
+
+
+MELLANOX, BROADCOM = 0, 1
+DROP, FORWARD, ALERT = 0, 1, 2
+"""As ``engine.state`` numbers the vendors and actions of a ``SimWatchdog``."""
+NEARLY_ALL = 0.99
+"""Part of a window that Mellanox calls paused throughout."""
+
+
+@outlined
+def poll(w: World, which: int) -> None:
+    """Check every watched queue of a switch, and let its ports send."""
+    unit = w.units[which]
+    for at in range(unit.first_link, unit.first_link + unit.links):
+        for priority in range(w.classes):
+            if unit.watched >> priority & 1:
+                look(w, which, at, priority)
+        plan_turn(w, at, w.clock.now)
+
+
+@kernel
+def look(w: World, which: int, at: int, priority: int) -> None:
+    """Check one queue by the window that ends now."""
+    unit, queue, now = w.units[which], w.queues[at * w.classes + priority], w.clock.now
+    if queue.stormed or w.links[at].ignored >> priority & 1:
+        _restore(w, unit, queue, at, priority)
+    elif not looks_stormed(unit, queue, now):
+        queue.watch_left_ps = unit.detection_ps
+    elif queue.watch_left_ps > charge(unit):
+        queue.watch_left_ps -= charge(unit)
+    else:
+        _act(w, which, at, priority)
+    queue.watch_sent = queue.sent_frames
+    queue.watch_paused_ps = paused_ps(queue, now)
+    queue.watch_resumes = queue.resumes
+    queue.watch_was_paused = queue.paused_since >= 0
+
+
+@kernel
+def charge(unit: Any) -> int:
+    """Return the time that one polling interval counts against the detection time."""
+    return min(unit.poll_ps, unit.detection_ps - 1) if unit.predicate == BROADCOM else unit.poll_ps
+
+
+@kernel
+def looks_stormed(unit: Any, queue: Any, now: int) -> bool:
+    """Return whether the window that ends now looks like a storm."""
+    in_window = paused_ps(queue, now) - queue.watch_paused_ps
+    if unit.predicate == BROADCOM:
+        through = queue.watch_was_paused and queue.paused_since >= 0
+        return through and queue.resumes == queue.watch_resumes and in_window > 0
+    idle = queue.sent_frames == queue.watch_sent and queue.bytes > 0
+    return idle and in_window >= NEARLY_ALL * unit.poll_ps
+
+
+@kernel
+def _act(w: World, which: int, at: int, priority: int) -> None:
+    """Apply the watchdog's action to a queue: drop its frames, forward them in spite of the pause, or only count it."""
+    unit, queue = w.units[which], w.queues[at * w.classes + priority]
+    queue.storms += 1
+    w.clock.storms += 1
+    if queue.storm_at < 0:
+        queue.storm_at = w.clock.now
+    if w.clock.first_storm_at < 0:
+        w.clock.first_storm_at = w.clock.now
+    queue.watch_left_ps = unit.detection_ps if unit.action == ALERT else unit.restoration_ps
+    if unit.action == DROP:
+        queue.stormed = queue.rare = 1
+        flush(w, at, priority)
+        _let_go(w, which, priority)
+    elif unit.action == FORWARD:
+        w.links[at].ignored |= 1 << priority
+
+
+@kernel
+def _restore(w: World, unit: Any, queue: Any, at: int, priority: int) -> None:
+    """Let a stopped queue work again once no pause has come for the restoration time."""
+    if paused_ps(queue, w.clock.now) > queue.watch_paused_ps or unit.restoration_ps == 0:
+        queue.watch_left_ps = unit.restoration_ps
+        return
+    queue.watch_left_ps -= unit.poll_ps
+    if queue.watch_left_ps <= 0:
+        queue.stormed = 0
+        w.links[at].ignored &= ~(1 << priority)
+        queue.watch_left_ps = unit.detection_ps
+
+
+@kernel
+def _let_go(w: World, which: int, priority: int) -> None:
+    """Resume the peers of groups that have been emptied."""
+    unit = w.units[which]
+    for onward in range(unit.first_link, unit.first_link + unit.links):
+        into = w.links[onward].reverse
+        group = w.groups[into * w.classes + priority]
+        if wants_resume(w.units[group.unit], group):
+            group.paused = 0
+            resume(w, into, priority)
