@@ -12,8 +12,8 @@ from lossless.analysis.topology.picture import Picture, PictureEdge, PictureItem
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from lossless.analysis.storm.channels import ChannelGraph
-    from lossless.analysis.storm.distance import RelativeNames
+    from lossless.analysis.storm.paths import RelativeNames
+    from lossless.analysis.storm.tiers import ChannelGraph
     from lossless.model.fabric.tier import LinkTier
 
 _ROLES = ("host", "leaf", "spine", "super-spine")

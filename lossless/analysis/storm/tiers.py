@@ -2,6 +2,12 @@
 
 Traffic from below goes to the link with its destination below it, else up; traffic from a higher tier goes down. The
 result is that of ``storm.paths``, but for all destinations at once, and so for fabrics of any size.
+
+A fabric as directed channels between hosts and switches: traffic follows them, pauses propagate against them.
+
+Rates of all channels where hosts send at line rate, and each link limits its own traffic.
+
+Shares of the traffic that comes in at a switch by the channels that leave it.
 """
 
 from __future__ import annotations
@@ -10,13 +16,224 @@ from functools import cached_property
 from math import fsum
 from typing import TYPE_CHECKING
 
-from lossless.analysis.storm.shares import EgressShares, sharing
+from lossless.ground.basics.errors import ScenarioError
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.tier import Tier, known_tier
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+
+    from lossless.model.fabric.model import Fabric
+
+
+class StormChannel(NamedTuple):
+    """One direction of a link, from a port of one node to a port of another; ``cable`` is the link's number."""
+
+    source: str
+    source_port: str
+    target: str
+    target_port: str
+    speed_bps: int
+    cable: int
+
+
+class ChannelGraph(NamedTuple):
+    """The channels of a fabric, those into and out of every node, and the rank of each node.
+
+    Hosts have rank 0, switches the number of their tier, in a fabric without tiers all that of a leaf. The two
+    directions of a link are adjacent.
+    """
+
+    channels: tuple[StormChannel, ...]
+    into: dict[str, list[int]]
+    out_of: dict[str, list[int]]
+    rank: dict[str, int]
+    tiered: bool
+
+    def is_up(self, channel: int) -> bool:
+        """Whether a channel leads to a higher tier."""
+        ends = self.channels[channel]
+        return self.rank[ends.source] < self.rank[ends.target]
+
+    def is_down(self, channel: int) -> bool:
+        """Whether a channel leads to a lower tier."""
+        ends = self.channels[channel]
+        return self.rank[ends.source] > self.rank[ends.target]
+
+    def to_host(self, channel: int) -> bool:
+        """Whether a channel leads to a host."""
+        return not self.rank[self.channels[channel].target]
+
+    def from_host(self, channel: int) -> bool:
+        """Whether a channel comes from a host."""
+        return not self.rank[self.channels[channel].source]
+
+    @property
+    def switches(self) -> list[str]:
+        """All switches, the lowest first."""
+        return sorted((node for node, rank in self.rank.items() if rank), key=self.rank.__getitem__)
+
+
+def channel_graph(fabric: Fabric) -> ChannelGraph:
+    """Return a fabric as channels, without elements that are out of service.
+
+    Raises:
+        ScenarioError: a switch that has several ASICs.
+    """
+    several = next((switch.device for switch in fabric.switches if switch.asic), None)
+    if several is not None:
+        raise ScenarioError(
+            f"{several} has several ASICs, each with a buffer of its own, and its profile does not say how they are "
+            "connected: which of them fills, and when, is unknown"
+        )
+    tiers = {switch.name: known_tier(switch.tier) for switch in fabric.switches}
+    tiered = None not in tiers.values()
+    rank = {name: int(tier if tier and tiered else Tier.LEAF) for name, tier in tiers.items()}
+    rank.update({host.name: 0 for host in fabric.hosts})
+    failed = fabric.failures
+    channels: list[StormChannel] = []
+    for number, (a, a_port, b, b_port, speed_bps, _) in enumerate(fabric.links):
+        if failed is None or failed.works(a, b):
+            channels.append(StormChannel(a, a_port, b, b_port, speed_bps, number))
+            channels.append(StormChannel(b, b_port, a, a_port, speed_bps, number))
+    into: dict[str, list[int]] = {node: [] for node in rank}
+    out_of: dict[str, list[int]] = {node: [] for node in rank}
+    for at, channel in enumerate(channels):
+        out_of[channel.source].append(at)
+        into[channel.target].append(at)
+    return ChannelGraph(tuple(channels), into, out_of, rank, tiered)
+
+
+_SAME = 1e-6
+"""Largest change of a channel's rate, as a share of its speed, that is ignored: too little to change any result."""
+
+
+def rates(net: ChannelGraph, shares: Mapping[int, EgressShares], senders: Iterable[int]) -> list[float]:
+    """Return the b/s on each channel where ``senders`` (channels from hosts) send at line rate.
+
+    ``shares`` has for each channel into a switch the shares of its traffic by egress.
+    """
+    rate = [0.0] * len(net.channels)
+    for at in senders:
+        rate[at] = float(net.channels[at].speed_bps)
+    order = net.switches
+    unsettled = set(order)
+    # One pass up and one down settles a fabric in tiers; elsewhere each pass brings the rates nearer to their limit.
+    for switches in _passes(order):
+        for switch in switches:
+            if switch in unsettled:
+                unsettled.remove(switch)
+                unsettled.update(_pass_on(net, shares, rate, switch))
+        if not unsettled:
+            return rate
+    return rate
+
+
+def _passes(order: list[str]) -> Iterable[list[str]]:
+    yield order
+    while True:
+        yield order[::-1]
+
+
+def _pass_on(
+    net: ChannelGraph, shares: Mapping[int, EgressShares], rate: list[float], switch: str
+) -> set[str]:
+    """Update the rates that leave a switch from those that come in; return the switches that this affects."""
+    leaving = _leaving([(shares.get(at, NOTHING), rate[at]) for at in net.into[switch] if rate[at]])
+    changed = set()
+    for out in net.out_of[switch]:
+        channel = net.channels[out]
+        capped_bps = min(leaving.get(out, 0.0), float(channel.speed_bps))
+        if abs(capped_bps - rate[out]) > _SAME * channel.speed_bps and net.rank[channel.target]:
+            changed.add(channel.target)
+        rate[out] = capped_bps
+    return changed
+
+
+def _leaving(arriving: Sequence[tuple[EgressShares, float]]) -> dict[int, float]:
+    """Return the b/s that leave by each channel; its work grows with the channels and the exclusions of each."""
+    per_weight: dict[int, list[float]] = {}
+    kept_back: dict[tuple[int, int], list[float]] = {}
+    for shares, bps in arriving:
+        each = bps / shares.total
+        per_weight.setdefault(id(shares.weights), []).append(each)
+        for out in shares.excluded:
+            kept_back.setdefault((id(shares.weights), out), []).append(each)
+    leaving: dict[int, float] = {}
+    for number, weights in {id(shares.weights): shares.weights for shares, _ in arriving}.items():
+        # Sums are rounded once, so that nothing is left where all that comes is kept back.
+        every = fsum(per_weight[number])
+        for out, weight in weights.items():
+            back = kept_back.get((number, out))
+            bps = weight * (every - fsum(back) if back else every)
+            leaving[out] = leaving.get(out, 0.0) + bps
+    return leaving
+
+
+class EgressShares(NamedTuple):
+    """The shares of the traffic of one channel: each egress by its weight, except those ``excluded``.
+
+    ``weights`` has the egresses of a switch with a weight above 0, and is one object for all channels into the switch
+    with the same shares, so that a fabric takes memory by its channels and not by pairs of them. ``total`` is the sum
+    of the weights that are not excluded.
+    """
+
+    weights: Mapping[int, float]
+    total: float
+    excluded: frozenset[int] = frozenset()
+
+    def of(self, out: int) -> float:
+        """Return the share that leaves by a channel."""
+        return 0.0 if out in self.excluded else self.weights.get(out, 0.0) / self.total
+
+    def any_of(self, outs: Collection[int]) -> bool:
+        """Return whether a share leaves by one of some channels."""
+        return any(out in self.weights and out not in self.excluded for out in outs)
+
+    def parts(self) -> dict[int, float]:
+        """Return every share by its channel; they sum to 1."""
+        return {out: self.of(out) for out in self.weights if out not in self.excluded}
+
+
+NOTHING = EgressShares({}, 1.0)
+"""The shares of no traffic."""
+
+
+def sharing(
+    weights: Mapping[int, float], excluded: frozenset[int] = frozenset(), every: float | None = None
+) -> EgressShares:
+    """Return the shares by weights, all of which are above 0; :data:`NOTHING` where none is left.
+
+    ``every`` is the sum of the weights (``fsum``) where that is known.
+    """
+    left = fsum(weights[out] for out in excluded if out in weights)
+    total = (fsum(weights.values()) if every is None else every) - left
+    return EgressShares(weights, total, excluded) if total > 0 else NOTHING
+
+
+class WeightSum:
+    """The weight of some egresses in each of the shares of a switch; its work grows with the exclusions of each.
+
+    Sums are rounded once (``fsum``), so that the difference is 0 where all of them are excluded.
+    """
+
+    def __init__(self, outs: Set[int]) -> None:
+        self._outs = outs
+        self._sums: dict[int, float] = {}
+
+    def part(self, shares: EgressShares) -> float:
+        """Return the share that leaves by any of the egresses."""
+        weights = shares.weights
+        if id(weights) not in self._sums:
+            self._sums[id(weights)] = fsum(weights.get(out, 0.0) for out in self._outs)
+        if shares.excluded.isdisjoint(self._outs):
+            return self._sums[id(weights)] / shares.total
+        left = fsum(weights.get(out, 0.0) for out in shares.excluded if out in self._outs)
+        return (self._sums[id(weights)] - left) / shares.total
+
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-    from lossless.analysis.storm.channels import ChannelGraph
 
     Leaves = frozenset[str]
 

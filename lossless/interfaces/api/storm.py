@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lossless.analysis.storm.blast_radius import BlastRadius
-    from lossless.analysis.storm.distance import ShapeGroups
+    from lossless.analysis.storm.paths import ShapeGroups
     from lossless.model.fabric.workloads import StormTraffic
 
 __all__ = ["STORM_TRAFFIC", "storm"]
@@ -47,7 +47,7 @@ _WITHOUT_PODS = ("dragonfly", "dragonfly_plus")
 
 def _groups(path: str | PathLike[str]) -> ShapeGroups | None:
     """Return the groups of an intent's shape, None where switches have no groups, or pods that the links show."""
-    from lossless.analysis.storm.distance import ShapeGroups
+    from lossless.analysis.storm.paths import ShapeGroups
     from lossless.analysis.topology.positions import groups_of
     from lossless.formats.inputs.fabrics import intent_at
     from lossless.formats.intent.load import load_intent

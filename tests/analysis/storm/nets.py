@@ -7,9 +7,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from lossless.analysis.buffers.dynamic_model import with_computed_buffers
-from lossless.analysis.storm.channels import channel_graph
-from lossless.analysis.storm.distance import RelativeNames
-from lossless.analysis.storm.tiers import LeafReachability
+from lossless.analysis.storm.paths import RelativeNames
+from lossless.analysis.storm.tiers import LeafReachability, channel_graph
 from lossless.model.fabric.view import View
 from tests.analysis.simulation.fabrics import PFC_ONLY, declared, put
 

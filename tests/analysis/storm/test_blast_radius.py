@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lossless.analysis.storm.blast_radius import StormSource, blast_radius
-from lossless.analysis.storm.channels import channel_graph
-from lossless.analysis.storm.rates import rates
-from lossless.analysis.storm.tiers import LeafReachability, TierShares
+from lossless.analysis.storm.tiers import LeafReachability, TierShares, channel_graph, rates
 from lossless.ground.basics.errors import ScenarioError
 from lossless.model.fabric.view import View
 from lossless.model.fabric.workloads import StormTraffic

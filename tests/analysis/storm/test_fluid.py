@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lossless.analysis.buffers.ecn_marking import Trigger
-from lossless.analysis.storm.fluid import IngressGroup, stop_times
-from lossless.analysis.storm.shares import EgressShares
+from lossless.analysis.storm.blast_radius import IngressGroup, stop_times
+from lossless.analysis.storm.tiers import EgressShares
 
 POOL = 64_000_000
 OUT = 100

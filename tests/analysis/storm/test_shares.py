@@ -5,10 +5,16 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from lossless.analysis.storm.channels import channel_graph
-from lossless.analysis.storm.rates import rates
-from lossless.analysis.storm.shares import NOTHING, EgressShares, WeightSum, sharing
-from lossless.analysis.storm.tiers import LeafReachability, TierShares
+from lossless.analysis.storm.tiers import (
+    NOTHING,
+    EgressShares,
+    LeafReachability,
+    TierShares,
+    WeightSum,
+    channel_graph,
+    rates,
+    sharing,
+)
 from tests.analysis.storm.nets import of
 
 WEIGHTS = st.dictionaries(st.integers(0, 20), st.floats(1e-3, 1e3), min_size=1)

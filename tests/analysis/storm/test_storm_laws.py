@@ -8,12 +8,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lossless.analysis.buffers.ecn_marking import Trigger
-from lossless.analysis.storm.blast_radius import StormSource, blast_radius
-from lossless.analysis.storm.channels import channel_graph
-from lossless.analysis.storm.fluid import IngressGroup, stop_times
+from lossless.analysis.storm.blast_radius import IngressGroup, StormSource, blast_radius, stop_times
 from lossless.analysis.storm.paths import EcmpPaths
-from lossless.analysis.storm.shares import EgressShares
-from lossless.analysis.storm.tiers import LeafReachability, TierShares
+from lossless.analysis.storm.tiers import EgressShares, LeafReachability, TierShares, channel_graph
 from lossless.model.fabric.routing import RoutingPolicy
 from lossless.model.fabric.view import View
 from tests.analysis.storm.nets import SHAPES, of
