@@ -1,18 +1,88 @@
-"""Shapes to nodes and bundles of links, before ports are assigned."""
+"""Shapes to nodes and bundles of links, before ports are assigned.
+
+Adjacency in shapes, by number: the arithmetic alone, for all transports.
+
+Dragonfly and dragonfly+: groups of switches, and links from every group to every other.
+
+In a group of a dragonfly every switch has links to every other; a group of a dragonfly+ is a leaf-spine, whose spines
+have the links between groups. Sources, read in their abstracts: J. Kim et al., "Technology-Driven, Highly-Scalable
+Dragonfly Topology", 2008 (a group acts as one router of many ports); "Dragonfly+: Low Cost Topology for Scaling
+Datacenters", HiPINEB 2017 (the routers of a group are joined like a Clos; all groups to all others). The number of
+links between two groups is the intent's, their assignment to switches ours.
+
+Rail-optimized: adapter n of every host of a scalable unit is at the leaf of rail n, and spines join all leaves.
+
+Traffic between equal adapters of a unit meets one switch; that between rails or units meets a spine. With several
+planes an adapter has a port in each: a rail has a leaf in each plane, and no link joins two planes.
+Sources: juniper.net, JVD of an AI data center with NVIDIA GPUs, Rail Optimized Fabric (rail N joins GPU N of all
+servers of a stripe at leaf N; a stripe is our unit); Qian et al., Alibaba HPN: A Data Center Network for Large Language
+Model Training, SIGCOMM 2024 (each NIC has its two ports at two ToRs, one of each plane; a segment is our unit).
+
+Torus: switches on a grid that is closed in every direction, with hosts at each.
+"""
 
 from __future__ import annotations
 
+from itertools import combinations, product
 from typing import TYPE_CHECKING, Protocol
 
-from lossless.analysis.topology.adjacency import above, grid, grid_name, part
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.tier import LINK_TIERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from lossless.model.fabric.tier import LinkTier, Role
+
+
+Place = tuple[int, ...]
+
+
+def part(number: int, size: int) -> range:
+    """Return the numbers that belong to a pod, group or leaf, counted through all of them: each has ``size``."""
+    return range(number * size, (number + 1) * size)
+
+
+def above(spine: int, per_pod: int, tops: int, planes: int) -> range:
+    """Return the ``tops`` that a spine connects to: those of its plane, of which each pod has as many spines."""
+    return part(spine % per_pod // (per_pod // planes), tops // planes)
+
+
+def grid(sides: Sequence[int]) -> tuple[Place, ...]:
+    """Return all places of a grid, the last number changing fastest."""
+    return tuple(product(*map(range, sides)))
+
+
+def grid_name(place: Place) -> str:
+    """Return the name of the switch at a place of a torus: ``sw-0-0``."""
+    return "-".join(map(str, ("sw", *place)))
+
+
+def torus_pairs(sides: Sequence[int]) -> Iterator[tuple[Place, Place, int]]:
+    """Yield neighbors: each place, the next along an axis, and the number of the axis.
+
+    A side of two has one pair, no ring of two.
+    """
+    for place in grid(sides):
+        for axis, side in enumerate(sides):
+            if side > 2 or (side == 2 and place[axis] == 0):
+                yield place, (*place[:axis], (place[axis] + 1) % side, *place[axis + 1 :]), axis
+
+
+def global_pairs(groups: int, per_group: int, links: int) -> Iterator[tuple[int, int]]:
+    """Yield the switches, counted through all groups, at the two ends of each link between groups.
+
+    Each group gives its links to its switches in turn, so that their numbers of links differ by one at most; the links
+    to an added group come after all others.
+    """
+    turns = [0] * groups
+    for pair in combinations(range(groups), 2):
+        for _ in range(links):
+            first, second = (group * per_group + turns[group] % per_group for group in pair)
+            yield first, second
+            for group in pair:
+                turns[group] += 1
 
 
 class PlanNode(NamedTuple):
@@ -274,3 +344,134 @@ def _within(room: WiringPlan, sizes: Mapping[str, tuple[int, ...]]) -> WiringPla
         for name in ends:
             kept.setdefault(name, []).append((bundle.links, bundle.speed_bps))
     return WiringPlan(nodes, tuple(bundles))
+
+
+class DragonflyShape(NamedTuple):
+    """A dragonfly by its numbers; ``switches`` are those of one group, ``global_links`` those of two groups."""
+
+    groups: int
+    switches: int
+    hosts_per_switch: int
+    host_links: LinkKind
+    local_links: LinkKind
+    global_links: LinkKind
+    origin: Origin
+
+    def grids(self) -> Mapping[Role, NodeGrid]:
+        """Return switches and hosts, counted through all groups."""
+        switches = (self.groups, self.switches)
+        return {
+            "switch": NodeGrid("switches", switches),
+            "host": NodeGrid("hosts_per_switch", (*switches, self.hosts_per_switch)),
+        }
+
+    def bundles(self) -> Iterator[LinkBundle]:
+        """Yield the links of hosts, those between every two switches of a group, and those between groups."""
+        for switch in range(self.groups * self.switches):
+            for host in part(switch, self.hosts_per_switch):
+                yield self.host_links.between(f"switch{switch + 1}", f"host{host + 1}")
+        for group in range(self.groups):
+            for first, second in combinations(part(group, self.switches), 2):
+                yield self.local_links.between(f"switch{first + 1}", f"switch{second + 1}")
+        yield from _global("switch", self.switches, self)
+
+
+class DragonflyPlusShape(NamedTuple):
+    """A dragonfly+ by its numbers; ``leaves`` and ``spines`` are those of one group."""
+
+    groups: int
+    leaves: int
+    spines: int
+    hosts_per_leaf: int
+    host_links: LinkKind
+    uplinks: LinkKind
+    global_links: LinkKind
+    origin: Origin
+
+    def grids(self) -> Mapping[Role, NodeGrid]:
+        """Return the nodes of each role, counted through all groups."""
+        leaves = (self.groups, self.leaves)
+        return {
+            "leaf": NodeGrid("leaves", leaves),
+            "spine": NodeGrid("spines", (self.groups, self.spines)),
+            "host": NodeGrid("hosts_per_leaf", (*leaves, self.hosts_per_leaf)),
+        }
+
+    def bundles(self) -> Iterator[LinkBundle]:
+        """Yield the links of each group, then those between groups."""
+        for group in range(self.groups):
+            yield from leaf_links(self, part(group, self.leaves), part(group, self.spines))
+        yield from _global("spine", self.spines, self)
+
+
+def _global(name: str, per_group: int, shape: DragonflyShape | DragonflyPlusShape) -> Iterator[LinkBundle]:
+    """Yield the links between groups: parallel ones between the same two switches are one bundle."""
+    kind = shape.global_links
+    count, speed_bps = kind.links
+    together: dict[tuple[int, int], int] = {}
+    for pair in global_pairs(shape.groups, per_group, count):
+        together[pair] = together.get(pair, 0) + 1
+    for (first, second), links in together.items():
+        own = kind._replace(links=(links, speed_bps))
+        yield own.between(f"{name}{first + 1}", f"{name}{second + 1}")
+
+
+class RailShape(NamedTuple):
+    """A rail-optimized fabric by its numbers; a unit has one leaf for each rail of each plane.
+
+    ``host_links`` are all links of a host: the ports of an adapter, one in each plane, follow each other. ``spines``
+    are shared out among the planes.
+    """
+
+    units: int
+    rails: int
+    spines: int
+    hosts_per_unit: int
+    host_links: LinkKind
+    uplinks: LinkKind
+    origin: Origin
+    planes: int = 1
+
+    def grids(self) -> Mapping[Role, NodeGrid]:
+        """Return the nodes of each role; leaves are counted through planes first, then through rails, then units."""
+        return {
+            "leaf": NodeGrid("rails", (self.units, self.rails, self.planes)),
+            "spine": NodeGrid("spines", (self.planes, self.spines // self.planes)),
+            "host": NodeGrid("hosts_per_unit", (self.units, self.hosts_per_unit)),
+        }
+
+    def bundles(self) -> Iterator[LinkBundle]:
+        """Yield the links leaf by leaf: to the hosts of its unit, then to the spines of its plane."""
+        leaves = self.rails * self.planes
+        for leaf in range(self.units * leaves):
+            yield from self.host_links.adapters(leaf, part(leaf // leaves, self.hosts_per_unit), leaves)
+            for spine in part(leaf % self.planes, self.spines // self.planes):
+                yield self.uplinks.between(f"leaf{leaf + 1}", f"spine{spine + 1}")
+
+
+class TorusShape(NamedTuple):
+    """A torus by its sides, two or three of them."""
+
+    sides: tuple[int, ...]
+    links: LinkKind
+    hosts_per_switch: int
+    host_links: LinkKind
+    origin: Origin
+
+    def grids(self) -> Mapping[Role, NodeGrid]:
+        """Return switches by coordinates, ``sw-0-0``, and hosts through all switches."""
+        return {
+            "switch": NodeGrid("sides", self.sides, by_coordinates=True),
+            "host": NodeGrid("hosts_per_switch", (*self.sides, self.hosts_per_switch)),
+        }
+
+    def bundles(self) -> Iterator[LinkBundle]:
+        """Yield the links between switches, then those of hosts.
+
+        Links between switches have the first ports, whose number depends on the sides alone; hosts, whose number may
+        grow, come last.
+        """
+        for first, second, _ in torus_pairs(self.sides):
+            yield self.links.between(grid_name(first), grid_name(second))
+        for number, place in enumerate(grid((*self.sides, self.hosts_per_switch)), 1):
+            yield self.host_links.between(grid_name(place[:-1]), f"host{number}")

@@ -9,7 +9,7 @@ from collections import Counter
 from itertools import count
 from typing import TYPE_CHECKING
 
-from lossless.analysis.topology.capacity import fabric_capacity
+from lossless.analysis.topology.bisection import fabric_capacity
 from lossless.analysis.topology.shapes import LinkBundle, PlanNode, WiringPlan
 from lossless.analysis.topology.summary import (
     FabricSummary,

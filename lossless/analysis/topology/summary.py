@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.topology.capacity import fabric_capacity
+from lossless.analysis.topology.bisection import fabric_capacity
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.tier import LINK_TIERS, LinkTier
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from lossless.analysis.topology.capacity import FabricCapacity
+    from lossless.analysis.topology.bisection import FabricCapacity
     from lossless.analysis.topology.shapes import WiringPlan
     from lossless.model.fabric.model import Fabric, Switch
 

@@ -48,7 +48,7 @@ _WITHOUT_PODS = ("dragonfly", "dragonfly_plus")
 def _groups(path: str | PathLike[str]) -> ShapeGroups | None:
     """Return the groups of an intent's shape, None where switches have no groups, or pods that the links show."""
     from lossless.analysis.storm.paths import ShapeGroups
-    from lossless.analysis.topology.positions import groups_of
+    from lossless.analysis.topology.folding import groups_of
     from lossless.formats.inputs.fabrics import intent_at
     from lossless.formats.intent.load import load_intent
     from lossless.formats.intent.resolve.wiring import plan

@@ -13,8 +13,7 @@ from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 if TYPE_CHECKING:
     from os import PathLike
 
-    from lossless.analysis.topology.pinning import Pins
-    from lossless.analysis.topology.recabling import DeclaredCabling, RecablingPlan
+    from lossless.analysis.topology.recabling import DeclaredCabling, Pins, RecablingPlan
     from lossless.formats.intent.load import LoadedIntent
 
 
@@ -51,8 +50,7 @@ def pins(path: str | PathLike[str], against: str | PathLike[str], options: Optio
     Raises:
         InputError: as :func:`moves`; or the intent lists its devices and links, which have the names and ports there.
     """
-    from lossless.analysis.topology.pinning import Pins, pins_for
-    from lossless.analysis.topology.recabling import recabling_plan
+    from lossless.analysis.topology.recabling import Pins, pins_for, recabling_plan
 
     loaded = _loaded(path)
     topology = loaded.intent.topology

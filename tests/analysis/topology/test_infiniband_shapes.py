@@ -8,7 +8,7 @@ from math import prod
 
 from hypothesis import given, strategies as st
 
-from lossless.analysis.topology.infiniband import (
+from lossless.analysis.topology.cabling_comparison import (
     SubnetDragonflyPlusShape,
     SubnetFatTreeShape,
     SubnetLayout,

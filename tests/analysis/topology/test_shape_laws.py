@@ -11,16 +11,17 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from lossless.analysis.topology.dragonfly import DragonflyPlusShape, DragonflyShape
-from lossless.analysis.topology.rails import RailShape
 from lossless.analysis.topology.shapes import (
+    DragonflyPlusShape,
+    DragonflyShape,
     LeafSpineShape,
     LinkKind,
+    RailShape,
     ThreeTierShape,
+    TorusShape,
     WiringPlan,
     wiring_plan,
 )
-from lossless.analysis.topology.torus import TorusShape
 from lossless.ground.basics.findings import Origin
 from lossless.model.fabric.tier import LinkTier
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lossless.analysis.topology.capacity import fabric_capacity
+from lossless.analysis.topology.bisection import fabric_capacity
 from lossless.analysis.topology.folding import folded
 from lossless.analysis.topology.subnet import (
     COMPUTE,

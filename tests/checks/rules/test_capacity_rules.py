@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from lossless.analysis.topology.capacity import fabric_capacity
+from lossless.analysis.topology.bisection import fabric_capacity
 from lossless.analysis.topology.failures import left_without_links, left_without_switches
 from lossless.api import load_fabrics
 from lossless.ground.basics.findings import Origin

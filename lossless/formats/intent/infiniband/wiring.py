@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from lossless.analysis.topology.infiniband import SwitchRole
+from lossless.analysis.topology.cabling_comparison import SwitchRole
 from lossless.formats.intent.base import Count, Model, listed, refused, shown
 from lossless.formats.intent.infiniband.base import RatedLinks
 from lossless.formats.intent.policy import Ratio

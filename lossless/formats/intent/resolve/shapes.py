@@ -6,18 +6,19 @@ from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING
 
-from lossless.analysis.topology.dragonfly import DragonflyPlusShape, DragonflyShape
-from lossless.analysis.topology.pinning import ANY
-from lossless.analysis.topology.rails import RailShape
+from lossless.analysis.topology.recabling import ANY
 from lossless.analysis.topology.shapes import (
+    DragonflyPlusShape,
+    DragonflyShape,
     LeafSpineShape,
     LinkBundle,
     LinkKind,
+    RailShape,
     ThreeTierShape,
+    TorusShape,
     WiringPlan,
     wiring_plan,
 )
-from lossless.analysis.topology.torus import TorusShape
 from lossless.formats.intent.shapes import (
     DragonflyIntent,
     DragonflyPlusIntent,

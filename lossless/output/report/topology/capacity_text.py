@@ -12,7 +12,7 @@ from lossless.output.report.text_style import PLAIN, TextStyle
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.analysis.topology.capacity import (
+    from lossless.analysis.topology.bisection import (
         FabricCapacity,
         GpuBandwidth,
         HalvesCapacity,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lossless.analysis.topology.capacity import fabric_capacity
+from lossless.analysis.topology.bisection import fabric_capacity
 from tests.strategies import fabric_of
 
 EXPLICIT: dict[str, Any] = {

@@ -9,8 +9,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from lossless.analysis.topology.pinning import Pins, pins_for
-from lossless.analysis.topology.recabling import DeclaredCabling, RecablingPlan, recabling_plan
+from lossless.analysis.topology.recabling import (
+    DeclaredCabling,
+    Pins,
+    RecablingPlan,
+    pins_for,
+    recabling_plan,
+)
 from lossless.formats.intent.resolve.fabric import resolve_wired
 from tests.formats.intent.resolve.test_resolve_shapes import SHAPES as OF_ROOMS
 from tests.strategies import loaded_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from lossless.analysis.topology.infiniband import TIERS
+from lossless.analysis.topology.cabling_comparison import TIERS
 from lossless.formats.intent.resolve.infiniband.guids import guids_of
 from lossless.formats.intent.resolve.infiniband.names import HostNames
 from lossless.formats.intent.resolve.infiniband.options import levels_of, options_of
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
 
-    from lossless.analysis.topology.infiniband import HostSpot, SubnetLayout, SwitchSpot
+    from lossless.analysis.topology.cabling_comparison import HostSpot, SubnetLayout, SwitchSpot
     from lossless.formats.intent.infiniband.load import LoadedSubnet
     from lossless.formats.intent.resolve.infiniband.ports import SubnetPorts
     from lossless.ground.basics.findings import Origin

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pydantic_core import PydanticCustomError
 
-from lossless.analysis.topology.infiniband import (
+from lossless.analysis.topology.cabling_comparison import (
     HostSpot,
     SubnetDragonflyPlusShape,
     SubnetFatTreeShape,
