@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from lossless.analysis.workloads.group_egress import domain_edges
+from lossless.analysis.workloads.collectives import domain_edges
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

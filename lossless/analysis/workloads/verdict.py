@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lossless.analysis.buffers.verdict import PfcLoad
     from lossless.analysis.simulation.question.request import SimulationRequest
     from lossless.analysis.simulation.study.verdict import RunVerdict
-    from lossless.analysis.workloads.estimate import Estimate
+    from lossless.analysis.workloads.placement import Estimate
     from lossless.ground.basics.findings import MissingInput
     from lossless.model.fabric.view import View
 

@@ -60,7 +60,7 @@ def _placed(question: Question, workload: DeclaredWorkload) -> Question:
 
 
 def _collective(view: View, workload: DeclaredWorkload) -> Iterator[NamedQuestion]:
-    from lossless.analysis.workloads.estimate import estimate
+    from lossless.analysis.workloads.placement import estimate
     from lossless.analysis.workloads.verdict import workload_questions
 
     asked = Workload(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lossless.analysis.simulation.question.request import SimulationRequest
-    from lossless.analysis.workloads.estimate import Estimate
+    from lossless.analysis.workloads.placement import Estimate
     from lossless.analysis.workloads.verdict import WorkloadVerdict
 
 __all__ = ["ALGORITHMS", "COLLECTIVE", "COLLECTIVES", "Workload", "evaluate_workload", "workload"]
@@ -29,7 +29,7 @@ def workload(path: str | PathLike[str], asked: Workload, options: Options = DEFA
         QuantityError: an algorithm that the collective does not have.
     """
     from lossless.analysis.topology.subnet import COMPUTE, subnet_fabric
-    from lossless.analysis.workloads.estimate import estimate
+    from lossless.analysis.workloads.placement import estimate
     from lossless.interfaces.api.fabrics import intent_fabric_at
 
     document = intent_at(path)
@@ -50,7 +50,7 @@ def evaluate_workload(
         ScenarioError: as :func:`workload`.
         QuantityError: an algorithm that the collective does not have.
     """
-    from lossless.analysis.workloads.estimate import estimate
+    from lossless.analysis.workloads.placement import estimate
     from lossless.analysis.workloads.verdict import workload_verdict
     from lossless.interfaces.api.fabrics import intent_fabric_at
     from lossless.model.fabric.view import View

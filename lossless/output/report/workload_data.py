@@ -11,7 +11,7 @@ from lossless.analysis.buffers.verdict import load_data
 from lossless.output.report.plain import plain
 
 if TYPE_CHECKING:
-    from lossless.analysis.workloads.estimate import Estimate
+    from lossless.analysis.workloads.placement import Estimate
     from lossless.analysis.workloads.verdict import WorkloadVerdict
 
 

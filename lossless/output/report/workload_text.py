@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from lossless.analysis.simulation.study.measure import PortFanIn
     from lossless.analysis.simulation.study.verdict import RunVerdict
-    from lossless.analysis.workloads.estimate import Estimate, EstimatePart
+    from lossless.analysis.workloads.placement import Estimate, EstimatePart
     from lossless.analysis.workloads.verdict import WorkloadVerdict
     from lossless.ground.basics.findings import MissingInput
 

@@ -8,8 +8,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, strategies as st
 
-from lossless.analysis.workloads.collectives import Demand, demand, two_trees
-from lossless.analysis.workloads.group_egress import egress_bytes
+from lossless.analysis.workloads.collectives import Demand, demand, egress_bytes, two_trees
 from lossless.analysis.workloads.port_traffic import port_traffic, scaled
 from lossless.ground.basics.errors import QuantityError
 from lossless.model.fabric.workloads import ALGORITHMS, Algorithm, Collective

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lossless.analysis.workloads.estimate import Estimate, estimate
-from lossless.analysis.workloads.placement import nic_ports, placement
+from lossless.analysis.workloads.placement import Estimate, estimate, nic_ports, placement
 from lossless.analysis.workloads.workload import Workload
 from lossless.ground.basics.errors import ScenarioError
 from tests.checks.rules.linted import intent_view

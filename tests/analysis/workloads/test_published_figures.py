@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from lossless.analysis.topology.bisection import FabricCapacity, fabric_capacity
-from lossless.analysis.workloads.estimate import Estimate, estimate
+from lossless.analysis.workloads.placement import Estimate, estimate
 from lossless.analysis.workloads.workload import Workload
 from lossless.api import lint, lint_documents, load_fabrics, topology
 from lossless.ground.documents import load_text
