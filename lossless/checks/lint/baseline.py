@@ -2,18 +2,34 @@
 
 It hides only recorded findings: another value, a higher severity or one more port or device is a new
 finding. One entry a line, sorted, so that two branches that fix different findings can be merged.
+
+The coverage of a run: a finding that the run did not look for cannot be reported as gone.
+
+Patterns for files and objects, as in .gitignore: a pattern that matches a name covers everything below it too.
+
+``*`` and ``?`` stay within one part, ``**`` goes over any number of them, ``[0-3]`` is one character of a set.
+
+A pattern is matched in one pass over the name, all alternatives at once, each a bit of a number (bit-parallel
+simulation of the automaton, as in Baeza-Yates and Gonnet, "A new approach to text searching", CACM 35(10), 1992): no
+pattern makes the time more than proportional to the name.
+
+Suppressions: the findings and period that each covers, and whether a run can detect that it is unused.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 from collections import Counter
+from collections.abc import Callable
+from functools import cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from lossless.checks.rules.registry import RULES
-from lossless.checks.rules.subjects import StaleBaselineEntry
+from lossless.checks.rules.registry import RULES, codes_for
+from lossless.checks.rules.selectors import codes_of
+from lossless.checks.rules.subjects import ExpiredSuppression, StaleBaselineEntry, UnusedSuppression
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.findings import SEVERITIES, Origin
 from lossless.ground.basics.grouping import grouped
@@ -21,11 +37,13 @@ from lossless.ground.basics.natural_order import natural_key
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from lossless.checks.lint.coverage import RunCoverage
-    from lossless.ground.basics.findings import Finding, Severity
+    from lossless.checks.lint.configuration.reader import Configuration, SuppressionEntry
+    from lossless.checks.rules.registry import Codes
+    from lossless.ground.basics.findings import Finding, Path, Severity
     from lossless.ground.documents.document import Document
+
 
 VERSION = 2
 _TEXTS = ("file", "object", "code")
@@ -269,3 +287,274 @@ class BaselineAccount:
         for key in sorted(stale, key=self.baseline.places.__getitem__):
             place = ("findings", self.baseline.places[key])
             yield StaleBaselineEntry(Origin(self.baseline.file, place), key.file, key.object, key.code)
+
+
+class RunCoverage(NamedTuple):
+    """The files, folders and rules that a run has checked.
+
+    ``files`` are those checked without an error in them, ``folders`` those checked whole, both absolute; ``chosen``
+    returns the rules that ran on a file, ``simulated`` whether traffic was run.
+    """
+
+    files: frozenset[str]
+    folders: tuple[str, ...]
+    chosen: Callable[[str], Codes | None]
+    simulated: bool
+
+    def is_whole(self, folder: str) -> bool:
+        """Return whether every file below a folder was checked, all together."""
+        return any(folder == whole or folder.startswith(os.path.join(whole, "")) for whole in self.folders)
+
+    def ran_all(self, codes: Codes, file: str) -> bool:
+        """Return whether all of some rules have run, by the choice that holds for a file."""
+        chosen = self.chosen(file)
+        return (chosen is None or codes <= chosen) and (self.simulated or codes.isdisjoint(codes_for("runs")))
+
+    def checked(self, code: str, file: str, folder: str) -> bool:
+        """Return whether a rule has checked a file; one that compares files needs all of ``folder`` for that."""
+        compares = code in codes_for("devices") or code in codes_for("device", needs="intent")
+        return (
+            os.path.abspath(file) in self.files
+            and self.ran_all(frozenset({code}), file)
+            and (not compares or self.is_whole(folder))
+        )
+
+
+_TOKEN = re.compile(r"\*\*|\*|\?|\[!?[^\[\]]+\]|.", re.DOTALL)
+
+
+def fits_file(pattern: str, file: str, *, whole: bool = False) -> bool:
+    """Return whether a pattern matches a file, or a folder that it is in; ``whole``: the file itself alone.
+
+    The file is relative to the folder of the pattern. A pattern without a slash matches that name at any depth.
+    """
+    named = pattern.removeprefix("./").rstrip("/")
+    anchored = named.lstrip("/") if "/" in named else f"**/{named}"
+    return _glob(anchored, "/").fits(file, whole=whole)
+
+
+def fits_object(pattern: str, path: Path, form: str) -> bool:
+    """Return whether a pattern matches the object at a path, or one that contains it.
+
+    ``form`` is the notation of objects: ``config_db``, ``intent`` or ``commands``.
+    """
+    separator = "." if form == "intent" else "|"
+    return _glob(pattern, separator).fits(separator.join(map(str, path)))
+
+
+@cache
+def _glob(pattern: str, separator: str) -> _Glob:
+    return _Glob(pattern, separator)
+
+
+class _Glob:
+    """A pattern as an automaton: bit *n* is set when *n* tokens have matched."""
+
+    def __init__(self, pattern: str, separator: str) -> None:
+        self._separator = separator
+        self._tokens = _tokens(pattern)
+        self._end = 1 << len(self._tokens)
+        self._within = self._bits("*")
+        self._across = self._bits("**")
+        # Any number of parts, also none: a/**/b is a/b too.
+        self._skipped = self._across & (self._bits(separator) >> 1)
+        self._next: dict[str, int] = {}
+
+    def fits(self, name: str, *, whole: bool = False) -> bool:
+        """Return whether the pattern matches a name, or, unless ``whole``, a part that it begins with."""
+        reached = self._entered(1)
+        for char in name:
+            if not whole and reached & self._end and char == self._separator:
+                return True
+            staying = self._across if char == self._separator else self._across | self._within
+            kept = reached & staying
+            reached = self._entered((reached & self._taking(char)) << 1) | kept | kept << 1
+            if not reached:
+                return False
+        return bool(reached & self._end)
+
+    def _entered(self, reached: int) -> int:
+        """Return the states reached if stars at the current states match the empty string."""
+        stars = self._across | self._within
+        while True:
+            further = reached | (reached & stars) << 1 | (reached & self._skipped) << 2
+            if further == reached:
+                return reached
+            reached = further
+
+    def _taking(self, char: str) -> int:
+        """Return the tokens that match one character."""
+        if char not in self._next:
+            self._next[char] = sum(
+                1 << number for number, token in enumerate(self._tokens) if self._takes(token, char)
+            )
+        return self._next[char]
+
+    def _takes(self, token: str, char: str) -> bool:
+        if token == "?":
+            return char != self._separator
+        members = _set(token)
+        return token == char if members is None else members.fullmatch(char) is not None
+
+    def _bits(self, wanted: str) -> int:
+        return sum(1 << number for number, token in enumerate(self._tokens) if token == wanted)
+
+
+def _tokens(pattern: str) -> list[str]:
+    """Return the tokens of a pattern; an invalid set, such as ``[z-a]``, stands for its characters."""
+    tokens: list[str] = []
+    for token in _TOKEN.findall(pattern):
+        if token.startswith("*") and tokens and tokens[-1].startswith("*"):
+            tokens[-1] = max(token, tokens[-1])
+        elif len(token) > 1 and token.startswith("[") and _set(token) is None:
+            tokens += token
+        else:
+            tokens.append(token)
+    return tokens
+
+
+@cache
+def _set(token: str) -> re.Pattern[str] | None:
+    """Return the regular expression for a set of characters, None for an invalid set."""
+    if len(token) < 2 or not token.startswith("["):
+        return None
+    try:
+        return re.compile(token.replace("\\", "\\\\").replace("[!", "[^"), re.DOTALL)
+    except re.error:
+        return None
+
+
+class Suppression(NamedTuple):
+    """Findings of some rules that are accepted; ``until`` is the last day, empty without one.
+
+    One of a configuration applies below ``folder``, an absolute path, to findings that it ``covers``, a function of the
+    place of a finding and the form of its object. One in a file covers a ``line`` of it, and everything below a key on
+    that line.
+    """
+
+    origin: Origin
+    rules: tuple[str, ...]
+    reason: str
+    until: str
+    covers: Callable[[Origin, str], bool] | None = None
+    folder: str = ""
+    line: int = 0
+
+
+def of_configuration(configuration: Configuration, governed: Callable[[str], bool]) -> list[Suppression]:
+    """Return the suppressions of a configuration; ``governed`` decides whether it applies to a file."""
+    return [
+        Suppression(
+            entry.origin,
+            entry.rules,
+            entry.reason,
+            entry.until,
+            _covering(entry, configuration.folder, governed),
+            configuration.folder,
+        )
+        for entry in configuration.entries
+    ]
+
+
+def _covering(
+    entry: SuppressionEntry, folder: str, governed: Callable[[str], bool]
+) -> Callable[[Origin, str], bool]:
+    holds_in: dict[str, bool] = {}
+
+    def holds(file: str) -> bool:
+        name = os.path.relpath(os.path.abspath(file), folder).replace(os.sep, "/")
+        return governed(file) and (not entry.files or any(fits_file(glob, name) for glob in entry.files))
+
+    def covers(origin: Origin, form: str) -> bool:
+        if origin.file not in holds_in:
+            holds_in[origin.file] = holds(origin.file)
+        return holds_in[origin.file] and (
+            not entry.objects or any(fits_object(glob, origin.path, form) for glob in entry.objects)
+        )
+
+    return covers
+
+
+class SuppressionLedger:
+    """The findings that suppressions have accepted so far."""
+
+    def __init__(
+        self, suppressions: Sequence[Suppression], today: str, documents: Mapping[str, Document]
+    ) -> None:
+        self._suppressions = suppressions
+        self._documents = documents
+        self._lines: dict[tuple[str, Path], set[int]] = {}
+        self._expired = [bool(each.until and today and each.until < today) for each in suppressions]
+        self._codes: list[set[str]] = [set() for _ in suppressions]
+        self._missed = [0] * len(suppressions)
+        self._configured: dict[str, list[int]] = {}
+        self._on_line: dict[tuple[str, str, int], list[int]] = {}
+        for number, suppression in enumerate(suppressions):
+            for code in frozenset().union(*map(codes_of, suppression.rules)):
+                if suppression.covers is not None:
+                    self._configured.setdefault(code, []).append(number)
+                else:
+                    place = (code, suppression.origin.file, suppression.line)
+                    self._on_line.setdefault(place, []).append(number)
+        self._commented = frozenset(file for _, file, _ in self._on_line)
+
+    def accepts(self, finding: Finding) -> bool:
+        """Return whether a finding is accepted; each suppression that covers it is in use then."""
+        accepted = False
+        for number in self._covering(finding.code, finding.origin, finding.object_form):
+            self._missed[number] += self._expired[number]
+            accepted = accepted or not self._expired[number]
+        return accepted
+
+    def saw(self, code: str, origin: Origin, form: str) -> None:
+        """Count a finding that another one has taken the place of: a suppression of it is in use."""
+        for _ in self._covering(code, origin, form):
+            pass
+
+    def _covering(self, code: str, origin: Origin, form: str) -> Iterable[int]:
+        for number in self._configured.get(code, ()):
+            covers = self._suppressions[number].covers
+            if covers is not None and covers(origin, form):
+                self._codes[number].add(code)
+                yield number
+        for line in self._lines_of(origin) if origin.file in self._commented else ():
+            for number in self._on_line.get((code, origin.file, line), ()):
+                self._codes[number].add(code)
+                yield number
+
+    def _lines_of(self, origin: Origin) -> set[int]:
+        """Return the lines of an object: that of its own key, and those of the keys above it."""
+        file, path, *_ = origin
+        if (file, path) not in self._lines:
+            prefixes = [path[:length] for length in range(1, len(path) + 1)] or [path]
+            spans = self._documents[file].locate_many(prefixes, "key").values()
+            self._lines[file, path] = {span.line for span in spans}
+        return self._lines[file, path]
+
+    def expired(self) -> tuple[ExpiredSuppression, ...]:
+        """Return the suppressions whose last day is over."""
+        return tuple(
+            ExpiredSuppression(each.origin, each.rules, each.reason, each.until, self._missed[number])
+            for number, each in enumerate(self._suppressions)
+            if self._expired[number]
+        )
+
+    def unused(self, coverage: RunCoverage, errors: Sequence[Problem]) -> tuple[UnusedSuppression, ...]:
+        """Return the suppressions with a rule that accepted no finding; only if the run has checked for it."""
+        broken = {error.file for error in errors}
+        unused = []
+        for number, (origin, rules, reason, *_) in enumerate(self._suppressions):
+            in_broken = not self._suppressions[number].folder and origin.file in broken
+            if self._expired[number] or in_broken:
+                continue
+            idle = tuple(rule for rule in rules if self._is_unused(number, codes_of(rule), coverage))
+            if idle:
+                unused.append(UnusedSuppression(origin, idle, reason, len(idle) == len(rules)))
+        return tuple(unused)
+
+    def _is_unused(self, number: int, codes: Codes, coverage: RunCoverage) -> bool:
+        suppression = self._suppressions[number]
+        if codes & self._codes[number]:
+            return False
+        is_covered = not suppression.folder or coverage.is_whole(suppression.folder)
+        return is_covered and coverage.ran_all(codes, suppression.origin.file)

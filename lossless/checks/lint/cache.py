@@ -1,32 +1,70 @@
-"""Check the files of a run again, limited to files that have changed or whose inputs have."""
+"""Check the files of a run again, limited to files that have changed or whose inputs have.
+
+Fix findings by editing their files, and check again until nothing is left to fix.
+
+An edit leaves every other byte alone (``documents.edits``). One finding's edits are made together or not at
+all; if two findings need to change the same place, the first one does, and the other is checked again.
+
+Margins in traffic simulations of fabrics before a change and after it, part by part.
+
+A configuration after a patch for SONiC's updater, the updater's answer, and which findings are of its operations.
+
+Findings that a change adds, removes and leaves.
+"""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections import Counter
+from typing import TYPE_CHECKING, Any
 
+from lossless.analysis.simulation.question.request import SimulationRequest
+from lossless.analysis.simulation.study.answer import checked_scenario, parts, run_study, why_not
+from lossless.checks.lint.baseline import elements_of, measured, part_of
 from lossless.checks.lint.files import FEWEST_FOR_WORKERS
+from lossless.checks.lint.report import MarginChange, PatchedDevice, PatchRefusal, RemainingFinding
 from lossless.checks.lint.results import completed, joined
 from lossless.checks.lint.workers import check_file, check_in_processes
 from lossless.formats.inputs.collect import is_json, load_configuration, merged, read
 from lossless.formats.inputs.devices import DeviceReader
 from lossless.formats.inputs.intents import declarations_of
+from lossless.formats.inputs.patches import patched
+from lossless.formats.inputs.subnet_manager import edited_document, is_managers
+from lossless.formats.sonic.capabilities.updater import in_database, kept_by_orchagent, release_of
+from lossless.formats.sonic.capabilities.updater_moves import move_phases
+from lossless.formats.sonic.capabilities.updater_rules import UpdaterDevice
+from lossless.formats.sonic.capabilities.updater_verdict import patch_verdict
+from lossless.formats.sonic.changes.json_patch import PatchDoesNotApply, applied
+from lossless.formats.sonic.changes.patch import operations
+from lossless.formats.sonic.changes.traffic import harms
+from lossless.ground.basics.errors import InputError, LosslessError
+from lossless.ground.basics.findings import SEVERITIES, MissingInput, Origin, RelatedPlace
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.processes import usable
 from lossless.ground.basics.records import NamedTuple
+from lossless.ground.documents import load_text
+from lossless.ground.documents.changes import ValueChange
+from lossless.ground.documents.edits import edited
 from lossless.ground.documents.excerpts import Excerpts
+from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from lossless.analysis.simulation.study.verdict import RunVerdict
     from lossless.checks.lint.devices import DeviceResult
     from lossless.checks.lint.report import Report
     from lossless.checks.lint.settings import Settings
     from lossless.checks.rules.registry import Codes
     from lossless.formats.inputs.collect import Candidate, Inputs
     from lossless.formats.inputs.intents import Declarations
+    from lossless.formats.inputs.patches import PatchFile, PatchShare
+    from lossless.formats.sonic.capabilities.updater_verdict import PatchVerdict, UpdateRefusal
     from lossless.ground.basics.errors import Problem
+    from lossless.ground.basics.findings import Finding
     from lossless.ground.documents.document import Document
+    from lossless.model.fabric.model import Fabric
+
 
 Mark = tuple[int, int, int] | str | None
 """A value that changes with a file: its time, size and number, or a name of its content; None for a missing file."""
@@ -163,3 +201,326 @@ def _checked_in_processes(
         other = (candidate,) if candidate in others else ()
         of_file, unread = tuple(results.get(file, ())), tuple(problems.get(file, ()))
         yield candidate, of_file, work.excerpts.get(file), unread, other
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from lossless.ground.basics.findings import Finding
+    from lossless.ground.documents.document import Document
+
+    Check = Callable[[Sequence[Document]], Sequence[Finding]]
+
+MOST_ROUNDS = 10
+"""A fix may uncover another finding; none of our fixes needs more than two rounds."""
+
+
+class FixedDocuments(NamedTuple):
+    """The documents as they are afterward, and the findings that were fixed, in the order of their rounds.
+
+    ``refused`` are findings whose fix would cause another finding, with the first one's code: those are left alone.
+    """
+
+    documents: tuple[Document, ...]
+    findings: tuple[Finding, ...]
+    refused: tuple[tuple[Finding, str], ...] = ()
+
+
+def fixed_documents(documents: Sequence[Document], check: Check, *, unsafe: bool) -> FixedDocuments:
+    """Return documents with their findings fixed; ``unsafe`` includes fixes that change device behavior."""
+    by_file = {document.file: document for document in documents}
+    fixed: list[Finding] = []
+    refused: list[tuple[Finding, str]] = []
+    tried: set[tuple[object, ...]] = set()
+    findings = check(documents)
+    for _ in range(MOST_ROUNDS):
+        fixable = [finding for finding in findings if _may(finding, unsafe) and _key(finding) not in tried]
+        if not fixable:
+            break
+        tried.update(map(_key, fixable))
+        by_file, now_fixed, now_refused, findings = _round(by_file, fixable, findings, check)
+        fixed += now_fixed
+        refused += now_refused
+    return FixedDocuments(tuple(by_file.values()), tuple(fixed), tuple(refused))
+
+
+def _round(
+    by_file: dict[str, Document], fixable: list[Finding], before: Sequence[Finding], check: Check
+) -> tuple[dict[str, Document], list[Finding], list[tuple[Finding, str]], Sequence[Finding]]:
+    """Fix some findings together; where that causes another finding, one by one, without those that do."""
+    edited, fixed = edited_documents(by_file, fixable)
+    after = check(tuple(edited.values())) if fixed else before
+    if not _caused(before, after):
+        return edited, fixed, [], after
+    fixed, refused = [], []
+    for finding in fixable:
+        edited, made = edited_documents(by_file, [finding])
+        after = check(tuple(edited.values())) if made else before
+        caused = _caused(before, after)
+        if caused:
+            refused.append((finding, caused[0]))
+        else:
+            by_file, before = edited, after
+            fixed += made
+    return by_file, fixed, refused, before
+
+
+def _caused(before: Sequence[Finding], after: Sequence[Finding]) -> list[str]:
+    """Return the codes of findings that are there now and were not before, except those of severity info."""
+    earlier = {(finding.code, finding.origin) for finding in before}
+    return [f.code for f in after if f.severity != "info" and (f.code, f.origin) not in earlier]
+
+
+def _may(finding: Finding, unsafe: bool) -> bool:
+    return finding.fixable == "safe" or (unsafe and finding.fixable == "unsafe")
+
+
+def _key(finding: Finding) -> tuple[object, ...]:
+    """Return the identity of a finding before and after a fix: if it occurs again, the fix has failed."""
+    return finding.code, finding.origin, finding.message
+
+
+def edited_documents(
+    by_file: dict[str, Document], findings: Iterable[Finding]
+) -> tuple[dict[str, Document], list[Finding]]:
+    """Return the documents with the edits of findings that do not get in each other's way, and these findings."""
+    documents = dict(by_file)
+    touched: dict[str, list[ValueChange]] = {}
+    made = []
+    for finding in findings:
+        own = _changes(finding)
+        if not own.keys() <= documents.keys() or _in_the_way(own, touched):
+            continue
+        texts = {file: _after(documents[file], mine) for file, mine in own.items()}
+        whole = {file: text for file, text in texts.items() if text is not None}
+        if len(whole) == len(own):
+            made.append(finding)
+            for file, document in whole.items():
+                documents[file] = document
+                touched.setdefault(file, []).extend(own[file])
+    return documents, made
+
+
+def _after(document: Document, changes: Sequence[ValueChange]) -> Document | None:
+    """Return a document with some changes, None if its format cannot express exactly these."""
+    if is_managers(document.file):
+        return edited_document(document, changes)
+    text = edited(document, changes)
+    return None if text is None else load_text(text, document.file)
+
+
+def _in_the_way(own: dict[str, list[ValueChange]], touched: dict[str, list[ValueChange]]) -> bool:
+    """Return whether a change is at, above or below a place that another one has changed, and is not the same."""
+    return any(
+        _overlap(change, other)
+        for file, changes in own.items()
+        for change in changes
+        for other in touched.get(file, ())
+    )
+
+
+def _changes(finding: Finding) -> dict[str, list[ValueChange]]:
+    return grouped(
+        (edit.origin.file, ValueChange(edit.origin.path, edit.action, edit.value)) for edit in finding.fix
+    )
+
+
+def _overlap(change: ValueChange, other: ValueChange) -> bool:
+    """Return whether two different changes overlap: one is at, or below, the place of the other."""
+    short, long = sorted((change.path, other.path), key=len)
+    return change != other and long[: len(short)] == short
+
+
+def margins_between(then: Sequence[Fabric], now: Sequence[Fabric]) -> tuple[MarginChange, ...]:
+    """Return the simulation verdicts before and after a change, part by part."""
+    before, after = dict(_runs(then)), dict(_runs(now))
+    parts_of_both = dict.fromkeys((*after, *before))
+    return tuple(
+        MarginChange(part, before.get(key), after.get(key)) for key in parts_of_both for part in [key[0]]
+    )
+
+
+def _runs(fabrics: Sequence[Fabric]) -> Iterator[tuple[tuple[str, int], RunVerdict]]:
+    """Yield the simulation verdicts on fabrics, by the name of the part and the number of its run."""
+    if why_not() is not None:
+        return
+    number = Counter[str]()
+    for fabric in fabrics:
+        for part in parts(View(fabric)):
+            verdict = _verdict(part) if part.lossless_sets else None
+            if verdict is not None:
+                name = _name(part)
+                number[name] += 1
+                yield (name, number[name]), verdict
+
+
+def _verdict(part: View) -> RunVerdict | None:
+    """Return the simulation verdict on one part, None if it cannot be run: lint reports that as not checked."""
+    from lossless.analysis.simulation.study.verdict import run_verdict
+
+    try:
+        scenario = checked_scenario(part, SimulationRequest().question)
+        if isinstance(scenario, MissingInput):
+            return None
+        results, reaction_limit = run_study(part, scenario, SimulationRequest())
+    except LosslessError:
+        return None
+    return run_verdict(results, (), reaction_limit)
+
+
+def _name(part: View) -> str:
+    fabric = part.fabric
+    if fabric.declared:
+        return fabric.sources[0]
+    names = [switch.name for switch in fabric.switches]
+    return ", ".join(names) if len(names) <= 4 else f"{', '.join(names[:3])} and {len(names) - 3} more"
+
+
+class PatchedConfiguration(NamedTuple):
+    """A configuration before and after a patch, and the updater's verdict."""
+
+    share: PatchShare
+    after: Document
+    release: str | None
+    verdict: PatchVerdict
+
+
+def patched_configuration(patch: PatchFile, share: PatchShare) -> PatchedConfiguration:
+    """Return a configuration after its operations.
+
+    Raises:
+        InputError: one of them does not apply.
+    """
+    running = in_database(share.document.data)
+    steps = [each.operation for each in share.operations]
+    try:
+        target = applied(running, steps)
+    except PatchDoesNotApply as error:
+        index = share.operations[error.index].number
+        message = f"does not apply to {share.document.shown}: {error.op} {error.path}: {error}"
+        raise InputError([patch.problem(index, message)]) from error
+    release = release_of(running)
+    device = None if release is None else UpdaterDevice(_hwsku(running), release)
+    verdict = patch_verdict(running, steps, device)
+    return PatchedConfiguration(share, patched(share.document, target), release, verdict)
+
+
+def _hwsku(running: Mapping[str, Any]) -> str:
+    row = running.get("DEVICE_METADATA", {}).get("localhost", {})
+    return str(row.get("hwsku", "")) if isinstance(row, dict) else ""
+
+
+def updater_answer(patch: PatchFile, done: PatchedConfiguration) -> PatchedDevice:
+    """Return the updater's predicted response to a patch of one device or ASIC."""
+    running, verdict = in_database(done.share.document.data), done.verdict
+    target = verdict.target or {}
+    return PatchedDevice(
+        _device(done.share.document),
+        len(done.share.operations),
+        done.release,
+        verdict.stage,
+        tuple(_refused(patch, done.share, refusal) for refusal in verdict.refusals),
+        move_phases(running, target) if verdict.accepted else (),
+        verdict.ports_down,
+        verdict.emptied,
+        tuple(_refused(patch, done.share, each) for each in kept_by_orchagent(operations(running, target))),
+        harms(running, target),
+    )
+
+
+def _device(document: Document) -> str:
+    """Return the name of a device or ASIC."""
+    row = document.data.get("DEVICE_METADATA", {}).get("localhost", {})
+    named = str(row.get("hostname", "")) if isinstance(row, dict) else ""
+    return (document.part.device if document.part else None) or named or document.shown
+
+
+def _refused(patch: PatchFile, share: PatchShare, refusal: UpdateRefusal) -> PatchRefusal:
+    """Return a refusal with the operation that it is about, as far as one is."""
+    index = next(_touching(share, refusal.path), None)
+    line = None if index is None else patch.document.locate((index,)).line
+    return PatchRefusal(refusal.op, refusal.path, refusal.why, patch.document.file, line)
+
+
+def _touching(share: PatchShare, path: Sequence[object]) -> Iterator[int]:
+    """Yield the operations that change something at a path of tables, those that name most of it first."""
+    names = tuple(map(str, path))
+    near = [
+        (len(own), each.number)
+        for each in share.operations
+        if (own := each.path) == names[: len(own)] or (len(names) > 1 and names == own[: len(names)])
+    ]
+    yield from (index for _, index in sorted(near, key=lambda pair: (-pair[0], pair[1])))
+
+
+def placed(finding: Finding, patch: PatchFile, done: Sequence[PatchedConfiguration]) -> Finding:
+    """Return a finding with the operation of the patch that set its object, if there is one."""
+    for each in done:
+        whole, of = each.share.document.whole, each.share.document.part
+        root = of.layout.root if of is not None else ()
+        path = finding.origin.path
+        if finding.origin.file != whole.file or path[: len(root)] != root:
+            continue
+        index = next(_touching(each.share, path[len(root) :]), None)
+        if index is not None:
+            origin = Origin(patch.document.file, (index,))
+            place = RelatedPlace(origin, "this operation of the patch changes it")
+            return finding._replace(related=(*finding.related, place))
+    return finding
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from lossless.ground.basics.findings import Finding
+
+    Key = tuple[object, ...]
+
+
+def compared(
+    now: Iterable[Finding], then: Iterable[Finding]
+) -> tuple[list[Finding], tuple[RemainingFinding, ...], list[Finding]]:
+    """Return added, remaining and removed findings; pairs by object come before pairs by message."""
+    left: list[RemainingFinding] = []
+    worse: list[Finding] = []
+    added, gone = list(now), list(then)
+    for key in (_by_object, _by_message):
+        added, gone, pairs = _paired(added, gone, key)
+        for finding, was in pairs:
+            new, known = _parts(finding, was)
+            worse += filter(None, [new])
+            left += [RemainingFinding(known, was.places)] if known else []
+    return [*added, *worse], tuple(left), gone
+
+
+def _paired(
+    now: Sequence[Finding], then: Sequence[Finding], key: Callable[[Finding], Key]
+) -> tuple[list[Finding], list[Finding], list[tuple[Finding, Finding]]]:
+    waiting: dict[Key, list[Finding]] = {}
+    for finding in then:
+        waiting.setdefault(key(finding), []).append(finding)
+    added, pairs = [], []
+    for finding in now:
+        if waiting.get(key(finding)):
+            pairs.append((finding, waiting[key(finding)].pop(0)))
+        else:
+            added.append(finding)
+    return added, [finding for findings in waiting.values() for finding in findings], pairs
+
+
+def _by_object(finding: Finding) -> Key:
+    return (finding.code, finding.origin.file, finding.origin.path)
+
+
+def _by_message(finding: Finding) -> Key:
+    """Return a key that stays the same if an entry is inserted before another one of a list."""
+    return (finding.code, finding.origin.file, finding.message)
+
+
+def _parts(now: Finding, then: Finding) -> tuple[Finding | None, Finding | None]:
+    """Return the new and the earlier part of a finding: by severity, value and places."""
+    is_graver = SEVERITIES.index(now.severity) < SEVERITIES.index(then.severity)
+    if is_graver or measured(now) != measured(then):
+        return now, None
+    elements, before = elements_of(now), elements_of(then)
+    return part_of(now, elements - before), part_of(now, elements & before)

@@ -8,11 +8,15 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from lossless.checks.lint.baseline import BaselineAccount, read_baseline
+from lossless.checks.lint.baseline import (
+    BaselineAccount,
+    RunCoverage,
+    SuppressionLedger,
+    of_configuration,
+    read_baseline,
+)
 from lossless.checks.lint.configuration.lookup import shown_path
-from lossless.checks.lint.coverage import RunCoverage
 from lossless.checks.lint.run import in_order, run
-from lossless.checks.lint.suppressions import SuppressionLedger, of_configuration
 from lossless.checks.rules.selectors import most_precise
 from lossless.checks.rules.subjects import SuppressionReview
 from lossless.formats.inputs.collect import is_json
@@ -23,11 +27,10 @@ from lossless.ground.documents.document import Document
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from lossless.checks.lint.baseline import BaselineKey
+    from lossless.checks.lint.baseline import BaselineKey, Suppression
     from lossless.checks.lint.configuration.lookup import ConfigurationLookup
     from lossless.checks.lint.configuration.reader import Configuration
     from lossless.checks.lint.report import Report
-    from lossless.checks.lint.suppressions import Suppression
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, ObjectForm, Origin
 

@@ -1,27 +1,53 @@
-"""Join the reports of rules on intents, subnets, devices and hosts."""
+"""Join the reports of rules on intents, subnets, devices and hosts.
+
+Rules of fabrics whose switches run several systems: each rule sees the switches to which it applies.
+"""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from lossless.checks.lint.devices import compare
-from lossless.checks.lint.formats import run_by_format
 from lossless.checks.lint.report import Report
 from lossless.checks.lint.run import run, together
 from lossless.formats.inputs.subnet_manager import manager_files
+from lossless.model.fabric.parts import of_switches
+from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from lossless.checks.lint.devices import DeviceResult
     from lossless.checks.lint.settings import Settings
-    from lossless.checks.rules.registry import Codes
+    from lossless.checks.rules.registry import Codes, LoadedRule
     from lossless.formats.inputs.collect import Inputs
     from lossless.formats.inputs.intents import Declarations
     from lossless.ground.documents.excerpts import DocumentView
     from lossless.model.fabric.deployed_devices import DeviceSummary
     from lossless.model.fabric.infiniband.subnet import Subnet
     from lossless.model.fabric.model import Fabric, Switch
+
+
+def run_by_format(view: View, rules: Sequence[LoadedRule]) -> Iterator[Report]:
+    """Yield the reports of rules on the fabric of an intent."""
+    formats = {switch.format for switch in view.fabric.switches if not switch.runs_sonic}
+    if not formats:
+        yield run(view, rules, "intent")
+        return
+    from lossless.formats.inputs.switches import rules_without_meaning
+
+    silent = {name: rules_without_meaning(name) for name in formats}
+    groups: dict[frozenset[str], list[LoadedRule]] = {}
+    for rule in rules:
+        groups.setdefault(frozenset(name for name in formats if rule.code in silent[name]), []).append(rule)
+    for left_out, group in groups.items():
+        part = of_switches(view.fabric, partial(_runs_none_of, left_out))
+        yield run(view if part is view.fabric else View(part), group, "intent")
+
+
+def _runs_none_of(formats: frozenset[str], switch: Switch) -> bool:
+    return switch.format not in formats
 
 
 def completed(settings: Settings, intents: Declarations, deployed: Sequence[str], hosts: int) -> Settings:
@@ -72,7 +98,7 @@ def joined(
     switches = [document for document in inputs.documents if document.dialect]
     of_other_systems: tuple[DeviceSummary, ...] = ()
     if switches:
-        from lossless.checks.lint.switches import check_switches
+        from lossless.checks.lint.hosts import check_switches
 
         checked = check_switches(switches, settings)
         reports.append(checked.report)

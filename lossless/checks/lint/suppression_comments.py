@@ -12,8 +12,8 @@ from bisect import bisect_right
 from operator import itemgetter
 from typing import TYPE_CHECKING, Protocol
 
-from lossless.checks.lint.configuration.values import iso_date
-from lossless.checks.lint.suppressions import Suppression
+from lossless.checks.lint.baseline import Suppression
+from lossless.checks.lint.configuration.reader import iso_date
 from lossless.checks.rules.selectors import codes_of, unknown
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.findings import Origin

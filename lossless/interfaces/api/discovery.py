@@ -63,8 +63,7 @@ def exclusions_of(options: Options, lookup: ConfigurationLookup | None = None) -
     asked = options.exclude is not None or options.extend_exclude
     if not (options.configured or options.configuration or asked):
         return None
-    from lossless.checks.lint.configuration.exclusions import AskedExclusions, Exclusions
-    from lossless.checks.lint.configuration.lookup import ConfigurationLookup
+    from lossless.checks.lint.configuration.lookup import AskedExclusions, ConfigurationLookup, Exclusions
 
     governing = lookup or ConfigurationLookup(searching=options.configured, only=options.configuration)
     return Exclusions(

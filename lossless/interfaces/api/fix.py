@@ -55,7 +55,7 @@ def fix(
     Raises:
         LosslessError: a file has changed meanwhile, or cannot be written.
     """
-    from lossless.checks.lint.fix import fixed_documents
+    from lossless.checks.lint.cache import fixed_documents
     from lossless.formats.inputs.collect import Inputs, merged, read
     from lossless.ground.documents.rewrite import rewrite
     from lossless.interfaces.api.discovery import found_at
@@ -91,7 +91,7 @@ def fix_documents(
     unsafe: bool = False,
 ) -> tuple[Document, ...]:
     """Return documents with the fixes of those of their findings that are ``chosen``; nothing is written."""
-    from lossless.checks.lint.fix import fixed_documents
+    from lossless.checks.lint.cache import fixed_documents
 
     def check(edited: Sequence[Document]) -> list[Finding]:
         known = findings if edited is documents else lint_documents(edited, options).findings

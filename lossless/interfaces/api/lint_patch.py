@@ -5,7 +5,7 @@ from __future__ import annotations
 from os import fspath
 from typing import TYPE_CHECKING
 
-from lossless.checks.lint.patch import patched_configuration, placed, updater_answer
+from lossless.checks.lint.cache import patched_configuration, placed, updater_answer
 from lossless.checks.lint.report import Report
 from lossless.formats.inputs.collect import devices_in, gather, is_device, merged
 from lossless.formats.inputs.patches import read_patch, shares_of

@@ -5,9 +5,8 @@ from __future__ import annotations
 from os import fspath
 from typing import TYPE_CHECKING
 
-from lossless.checks.lint.cache import ON_DISK, FileSource, LintCache
+from lossless.checks.lint.cache import ON_DISK, FileSource, LintCache, compared
 from lossless.checks.lint.report import Change, Report
-from lossless.checks.lint.since import compared
 from lossless.formats.inputs.collect import Candidate, is_json, merged
 from lossless.formats.inputs.earlier import EarlierFiles
 from lossless.formats.inputs.revision import blob_of, blobs_at, revision_of
@@ -68,7 +67,7 @@ def lint_since(
     )
     margins: tuple[MarginChange, ...] = ()
     if options.simulate:
-        from lossless.checks.lint.margins import margins_between
+        from lossless.checks.lint.cache import margins_between
 
         then, today = (
             load_fabrics(documents, options).fabrics

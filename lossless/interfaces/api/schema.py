@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def configuration_schema() -> dict[str, Any]:
     """Return the JSON Schema of ``lossless.toml``, which is that of ``[tool.lossless]`` in a ``pyproject.toml`` too."""
-    from lossless.checks.lint.configuration.keys import json_schema
+    from lossless.checks.lint.configuration.reader import json_schema
 
     return json_schema()
 

@@ -14,13 +14,13 @@ from lossless.checks.lint.baseline import (
     BaselineAccount,
     BaselineEntry,
     BaselineKey,
+    RunCoverage,
     baseline_text,
     elements_of,
     entries_of,
     key_of,
     read_baseline,
 )
-from lossless.checks.lint.coverage import RunCoverage
 from lossless.ground.basics.findings import SEVERITIES, Finding, Origin, Severity
 
 SOUND: dict[str, Any] = {

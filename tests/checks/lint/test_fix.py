@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lossless.api import Options, fix, lint_documents
-from lossless.checks.lint.fix import FixedDocuments, fixed_documents
+from lossless.checks.lint.cache import FixedDocuments, fixed_documents
 from lossless.checks.rules.documentation import rule_of
 from lossless.checks.rules.registry import RULES
 from lossless.ground.basics.errors import LosslessError

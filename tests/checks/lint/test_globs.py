@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lossless.checks.lint.globs import fits_file, fits_object
+from lossless.checks.lint.baseline import fits_file, fits_object
 
 FITTING = [
     ("legacy", "legacy/a.json"),

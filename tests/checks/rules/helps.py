@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from lossless.api import Options, lint_documents
-from lossless.checks.lint.fix import edited_documents
+from lossless.checks.lint.cache import edited_documents
 from tests.checks.rules.recorded import bad_examples, scenarios
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import pytest
 from inline_snapshot import external_file
 
 from lossless.api import Options, lint, lint_since, render
-from lossless.checks.lint.since import compared
+from lossless.checks.lint.cache import compared
 from lossless.checks.lint.workers import DeviceFile, check_file
 from lossless.formats.inputs.collect import Candidate, Inputs
 from lossless.formats.inputs.revision import blobs_at, revision_of

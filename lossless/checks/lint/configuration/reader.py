@@ -1,6 +1,12 @@
 """Read a configuration: its valid settings, and each mistake with its location.
 
 Valid settings apply even if other settings in the file are invalid.
+
+The keys of a configuration, in ``lossless.toml`` or ``[tool.lossless]``: one table for reader and JSON Schema.
+
+The kinds of values are defined in :mod:`lossless.checks.lint.configuration.reader`.
+
+Kinds of values in a configuration: what is accepted, the message for anything else, and each as JSON Schema.
 """
 
 from __future__ import annotations
@@ -9,12 +15,12 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
-from lossless.checks.lint.configuration.keys import FABRIC, PORTS, SEVERITY, SUPPRESS, TOP
-from lossless.checks.lint.configuration.values import iso_date, texts
-from lossless.checks.rules.selectors import RuleChoice, codes_of, unknown
+from lossless.checks.rules.registry import RULES
+from lossless.checks.rules.selectors import EVERY, RuleChoice, codes_of, families, unknown
 from lossless.ground.basics.errors import InputError, Problem
-from lossless.ground.basics.findings import Origin
-from lossless.ground.basics.nearest import key_suggestion
+from lossless.ground.basics.findings import SEVERITIES, Origin
+from lossless.ground.basics.limits import GLOB_CHARACTERS
+from lossless.ground.basics.nearest import key_suggestion, nearest
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.text import read_text
 from lossless.ground.documents.toml_document import load_toml
@@ -23,9 +29,9 @@ from lossless.model.fabric.qos import DSCPS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from lossless.checks.lint.configuration.keys import ConfigurationKey
     from lossless.ground.basics.findings import Path, Severity
     from lossless.ground.documents.document import Document
+
 
 _TABLE: Path = ("tool", "lossless")
 """Where a ``pyproject.toml`` has the configuration."""
@@ -225,3 +231,260 @@ class _ConfigurationReader:
     def _note(self, path: Path, mark: Any, message: str) -> None:
         span = self._document.locate((*self._base, *path), mark)
         self._problems.append(Problem(self._document.file, span.line, span.column, message))
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from lossless.ground.basics.findings import Path
+
+    Faults = Iterator[tuple[Path, str]]
+    """What is wrong with a value, each with the path to it below the value."""
+
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+class ValueKind(NamedTuple):
+    """A kind of value. ``faults`` yields the errors of a value, ``schema`` is its JSON Schema for editors."""
+
+    faults: Callable[[Any], Faults]
+    schema: Callable[[], dict[str, Any]]
+
+
+def iso_date(value: object) -> str | None:
+    """Return a date as 2026-12-31, from a date of TOML or a text; None where it is none."""
+    from datetime import date, datetime
+
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return value.isoformat()
+    if not (isinstance(value, str) and _DATE.fullmatch(value)):
+        return None
+    try:
+        return date.fromisoformat(value).isoformat()
+    except ValueError:
+        return None
+
+
+def texts(value: object) -> tuple[str, ...]:
+    """Return a text, or a list of them, as a tuple."""
+    items = value if isinstance(value, list) else [value]
+    return tuple(item for item in items if isinstance(item, str))
+
+
+def one_of(words: Sequence[str]) -> ValueKind:
+    """Return the kind of a value that is one of a few words."""
+
+    def faults(value: object) -> Faults:
+        if value not in words:
+            yield (), f"{shown(value)} is none of {', '.join(words)}{_near(value, words)}"
+
+    return ValueKind(faults, lambda: {"enum": list(words)})
+
+
+def shown(value: object) -> str:
+    """Return a value as people write it in TOML, the beginning of a long one."""
+    text = repr(value).lower() if isinstance(value, bool) else repr(value)
+    return text if len(text) <= 40 else f"{text[:37]}..."
+
+
+def _near(value: object, words: Sequence[str]) -> str:
+    near = nearest(value, words) if isinstance(value, str) else None
+    return f"; did you mean {near}?" if near else ""
+
+
+def _text(value: object) -> Faults:
+    if not isinstance(value, str) or not value.strip():
+        yield (), f"{shown(value)} is no text; expected one that says something, in quotes"
+
+
+def _pattern(value: object) -> Faults:
+    yield from _text(value)
+    if isinstance(value, str) and len(value) > GLOB_CHARACTERS:
+        yield (), f"a pattern of {len(value):,} characters; the most is {GLOB_CHARACTERS:,}"
+
+
+def _patterns(value: object) -> Faults:
+    if not isinstance(value, list):
+        yield from _pattern(value)
+        return
+    if not value:
+        yield (), "an empty list stands for nothing; leave the key out"
+    for number, item in enumerate(value):
+        for path, message in _pattern(item):
+            yield (number, *path), message
+
+
+def _selectors(value: object) -> Faults:
+    if not isinstance(value, list) or not value:
+        yield (), f'{shown(value)} is no list of rules; expected one such as ["WD001", "ECN"]'
+        return
+    for number, item in enumerate(value):
+        if not isinstance(item, str):
+            yield (number,), f"{shown(item)} is no rule; expected a code, a name or a family, in quotes"
+        elif not codes_of(item):
+            yield (number,), unknown(item)
+
+
+def _date(value: object) -> Faults:
+    if iso_date(value) is None:
+        yield (), f"{shown(value)} is no date; expected one such as 2026-12-31"
+
+
+def _dscps(value: object) -> Faults:
+    if not isinstance(value, list) or not value:
+        yield (), f"{shown(value)} is no list of DSCPs; expected one such as [26]"
+        return
+    for number, item in enumerate(value):
+        if isinstance(item, bool) or not isinstance(item, int) or item not in DSCPS:
+            yield (number,), f"{shown(item)} is not a DSCP; expected a number from 0 to 63"
+
+
+def _boolean(value: object) -> Faults:
+    if not isinstance(value, bool):
+        yield (), f"{shown(value)} is neither true nor false"
+
+
+def _selector_schema() -> dict[str, Any]:
+
+    words = [*RULES, *(row.name for row in RULES.values()), *families(), EVERY]
+    prefix = f"^({'|'.join(families())})[0-9]*$"
+    item = {"anyOf": [{"enum": words}, {"type": "string", "pattern": prefix}]}
+    return {"type": "array", "items": item, "minItems": 1}
+
+
+def _patterns_schema() -> dict[str, Any]:
+    text = _text_schema() | {"maxLength": GLOB_CHARACTERS}
+    return {"anyOf": [text, {"type": "array", "items": text, "minItems": 1}]}
+
+
+def _text_schema() -> dict[str, Any]:
+    return {"type": "string", "pattern": r"\S"}
+
+
+def _dscps_schema() -> dict[str, Any]:
+    item = {"type": "integer", "minimum": DSCPS[0], "maximum": DSCPS[-1]}
+    return {"type": "array", "items": item, "minItems": 1}
+
+
+BOOLEAN = ValueKind(_boolean, lambda: {"type": "boolean"})
+TEXT = ValueKind(_text, _text_schema)
+PATTERNS = ValueKind(_patterns, _patterns_schema)
+SELECTORS = ValueKind(_selectors, _selector_schema)
+NAMED_DSCPS = ValueKind(_dscps, _dscps_schema)
+DATE = ValueKind(_date, lambda: {"type": "string", "format": "date", "pattern": f"^{_DATE.pattern}$"})
+
+
+class ConfigurationKey(NamedTuple):
+    """One key: the kind of its value, and its purpose."""
+
+    kind: ValueKind
+    description: str
+    required: bool = False
+
+
+FAIL_ON = (*SEVERITIES, "never")
+
+TOP: dict[str, ConfigurationKey] = {
+    "select": ConfigurationKey(
+        SELECTORS, "The rules to run: codes (WD001), names (watchdog-missing), families (WD) or ALL."
+    ),
+    "ignore": ConfigurationKey(
+        SELECTORS, "Rules not to run; where both lists name a rule, the more precise word counts."
+    ),
+    "fail-on": ConfigurationKey(
+        one_of(FAIL_ON), "Least severity of a finding that makes the exit code 1; error if not said."
+    ),
+    "baseline": ConfigurationKey(
+        TEXT, "File of findings that are known already, as `lossless baseline` writes it; from this folder."
+    ),
+    "rdma-dscp": ConfigurationKey(
+        NAMED_DSCPS,
+        "The DSCPs that must be lossless on devices without an intent, as [26]; --rdma-dscp takes its place.",
+    ),
+    "exclude": ConfigurationKey(
+        PATTERNS,
+        "Files or folders that are not searched for files to check, from this folder, as in .gitignore: `fixtures`, "
+        "`lab/*.json`. A path on the command line is checked nevertheless.",
+    ),
+    "force-exclude": ConfigurationKey(
+        BOOLEAN, "Whether `exclude` holds for paths on the command line too; false if not said."
+    ),
+}
+"""Keys with a value of their own; ``severity``, ``suppress``, ``fabric`` and ``ports`` have keys inside."""
+
+SEVERITY = ConfigurationKey(one_of(SEVERITIES), "The severity of a rule or family, in place of its own.")
+
+SUPPRESS: dict[str, ConfigurationKey] = {
+    "rules": ConfigurationKey(SELECTORS, "The rules whose findings are kept back.", required=True),
+    "reason": ConfigurationKey(
+        TEXT, "Why these findings are accepted, for whoever reads this later.", required=True
+    ),
+    "path": ConfigurationKey(
+        PATTERNS,
+        "Files or folders, from this folder, as in .gitignore: `legacy`, `configs/lab-*/*.json`. All if not said.",
+    ),
+    "object": ConfigurationKey(
+        PATTERNS, "Objects, with everything below them: `PORT|Ethernet*`, `classes.rdma`. All if not said."
+    ),
+    "until": ConfigurationKey(DATE, "The last day on which it holds, as 2026-12-31; no end if not said."),
+}
+
+
+FABRIC: dict[str, ConfigurationKey] = {
+    "paths": ConfigurationKey(
+        PATTERNS,
+        "Files or folders of the switches of one fabric, from this folder, as in .gitignore.",
+        required=True,
+    ),
+}
+
+
+PORTS: dict[str, ConfigurationKey] = {
+    "names": ConfigurationKey(
+        PATTERNS, "Ports, with or without their switch: `Ethernet48`, `leaf*:Ethernet1*`. All if not said."
+    ),
+    "paths": ConfigurationKey(
+        PATTERNS, "Files or folders of switches, from this folder, as in .gitignore. All if not said."
+    ),
+    "rdma": ConfigurationKey(
+        BOOLEAN,
+        "Whether these ports carry RDMA: rules of lossless classes leave those out that do not, and count them. Where "
+        "several tables name a port, the last one counts.",
+        required=True,
+    ),
+}
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON Schema of ``lossless.toml``."""
+    suppression = _object(SUPPRESS, "Findings that are accepted, where and why.")
+    severity: dict[str, Any] = {
+        "type": "object",
+        "description": "Severities by rule: codes, names or families; the most precise word counts.",
+        "additionalProperties": {**SEVERITY.kind.schema(), "description": SEVERITY.description},
+    }
+    whole = _object(TOP, "Configuration of lossless for the files in and below its folder.")
+    fabric = _object(FABRIC, "Switches of one fabric: those of one role are compared within it alone.")
+    ports = _object(PORTS, "Ports that carry RDMA, or do not.")
+    whole["properties"] |= {
+        "severity": severity,
+        "suppress": {"type": "array", "items": suppression},
+        "fabric": {"type": "array", "items": fabric},
+        "ports": {"type": "array", "items": ports},
+    }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "lossless.toml",
+        **whole,
+    }
+
+
+def _object(keys: dict[str, ConfigurationKey], description: str) -> dict[str, Any]:
+    schema: dict[str, Any] = {
+        "type": "object",
+        "description": description,
+        "properties": {name: {**k.kind.schema(), "description": k.description} for name, k in keys.items()},
+        "additionalProperties": False,
+    }
+    required = [name for name, key in keys.items() if key.required]
+    return schema | ({"required": required} if required else {})
