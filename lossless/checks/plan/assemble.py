@@ -1,4 +1,9 @@
-"""Assemble the steps of a safe order into a plan: groups of devices, the rows they change, time and ports needed."""
+"""Assemble the steps of a safe order into a plan: groups of devices, the rows they change, time and ports needed.
+
+The rollback: the changes made so far, in reverse order.
+
+Findings of the packet-level model in the states between steps: one switch of each kind, with its rows there.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +12,27 @@ import json
 from math import ceil, log10
 from typing import TYPE_CHECKING
 
-from lossless.checks.plan.backward import backward
-from lossless.checks.plan.batches import buffer_model
-from lossless.checks.plan.handwork import by_hand, interrupts, reached_by
-from lossless.checks.plan.model import PlacedStep, Step, operations_of
-from lossless.checks.plan.plan import HostGroup, Plan, PlannedBatch, PlannedSwitches, PlanStep, slug
+from lossless.checks.lint.report import Report
+from lossless.checks.lint.simulation import with_runs
+from lossless.checks.plan.batches import HostStage, PlacedStep, State, Step, buffer_model, operations_of
+from lossless.checks.plan.plan import (
+    HostGroup,
+    Plan,
+    PlannedBatch,
+    PlannedSwitches,
+    PlanStep,
+    by_hand,
+    interrupts,
+    reached_by,
+    slug,
+)
 from lossless.checks.plan.search import Search
-from lossless.checks.plan.states import State
+from lossless.checks.plan.systems import units_of, units_of_system
 from lossless.formats.sonic.capabilities.updater_verdict import patch_verdict
 from lossless.formats.sonic.changes.patch import Operation, operations as operations_between
+from lossless.formats.sonic.effective.applied import applied_fabric
 from lossless.formats.sonic.from_model.tables import SHARED
+from lossless.formats.sonic.read.tables import Tables
 from lossless.ground.basics.errors import LosslessError
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.wording import listed
@@ -24,20 +40,25 @@ from lossless.ground.basics.wording import listed
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from lossless.checks.plan.evaluation import Evaluator
-    from lossless.checks.plan.model import (
+    from lossless.checks.plan.batches import (
         Batch,
         Blocked,
         Config,
+        Done,
         FabricChange,
         HostChange,
+        HostKind,
         KindChange,
         Order,
         PlannedKind,
         Position,
+        States,
     )
+    from lossless.checks.plan.evaluation import Evaluator
     from lossless.checks.plan.plan import Rows
     from lossless.checks.plan.systems import PlannedSession
+    from lossless.model.hardware.load import FindHardware
+
 
 _LARGEST_WRITTEN = 10**15
 _APART = (
@@ -106,7 +127,6 @@ def _require_safe_runs(search: Search, order: Order, evaluator: Evaluator) -> No
     Raises:
         NoPlan: runs show something there that they show neither before nor after the change.
     """
-    from lossless.checks.plan.runs import unsafe_runs
 
     shown = tuple(unsafe_runs(search, order.steps, evaluator.find_hardware))
     if shown:
@@ -379,3 +399,91 @@ def _hash(steps: Sequence[PlanStep]) -> str:
     ]
     hosts = [[step.title, group.name, group.hosts] for step in steps for group in step.hosts]
     return hashlib.sha256(json.dumps([told, hosts], sort_keys=True).encode()).hexdigest()[:12]
+
+
+def backward(states: States, position: Position, in_use: frozenset[int]) -> FabricChange:
+    """Return the change from a position back to the start; ``in_use`` are the DSCPs that jobs send there."""
+    change = states.change
+    return change._replace(
+        kinds=tuple(
+            _kind(states, number, done, recabled=position.recabled)
+            for number, done in enumerate(position.done)
+        ),
+        hosts=tuple(_hosts(kind, stage) for kind, stage in zip(change.hosts, position.stages, strict=True)),
+        sent=in_use,
+        wanted=change.sent,
+    )
+
+
+def _kind(states: States, number: int, done: Done, *, recabled: bool) -> PlannedKind:
+    kind = states.change.kinds[number]
+    now_m = kind.new_cables_m if recabled else kind.cables_m
+    if kind.system is not None:
+        own = _of_system(states, number, done)
+        return own._replace(cables_m=now_m, new_cables_m=kind.cables_m)
+    running = states.config(number, State(done))
+    return kind._replace(
+        running=running,
+        target=kind.running,
+        units=units_of(running, kind.running, states.change.sent | states.change.wanted),
+        cables_m=now_m,
+        new_cables_m=kind.cables_m,
+    )
+
+
+def _of_system(states: States, number: int, done: Done) -> PlannedKind:
+    kind = states.change.kinds[number]
+    assert kind.system is not None
+    running = states.config(number, State(done))
+    return kind._replace(
+        running=running,
+        target=kind.running,
+        units=units_of_system(running, kind.running, states.change.sent | states.change.wanted),
+        system=kind.system._replace(running=states.switch(number, done), target=kind.system.running),
+    )
+
+
+def _hosts(kind: HostKind, stage: int) -> HostKind:
+    """Return hosts that go back through the stages they went through."""
+    passed = kind.stages[: stage + 1][::-1]
+    is_back = not any(each.sends for each in passed[1:])
+    stages = [HostStage("as they are", passed[0].qos, sends=not passed[0].sends or len(passed) == 1)]
+    stages += [
+        HostStage(_title(kind, each), each.qos, sends=not each.sends or is_back) for each in passed[1:]
+    ]
+    return kind._replace(stages=tuple(stages))
+
+
+def _title(kind: HostKind, stage: HostStage) -> str:
+    """Return the title of a rollback of hosts: the state before the next stage."""
+    number = kind.stages.index(stage)
+    return f"back to before: {kind.stages[number + 1].title}"
+
+
+Shown = dict[tuple[str, str], str]
+"""Messages of simulations, by rule and switch."""
+
+
+def unsafe_runs(search: Search, steps: Sequence[PlacedStep], find_hardware: FindHardware) -> Iterator[str]:
+    """Yield simulation findings in states between steps that occur neither at the start nor at the target."""
+    ends = (search.start(), search.goal())
+    allowed = {key for position in ends for key in _shown(search, position, find_hardware)}
+    for number, placed in enumerate(steps[:-1], 1):
+        for key, message in _shown(search, placed.after, find_hardware).items():
+            if key not in allowed:
+                yield f"after step {number}: {key[1]}: {message}"
+
+
+def _shown(search: Search, position: Position, find_hardware: FindHardware) -> Shown:
+    dscps = tuple(sorted(search.use_at(position).dscps))
+    if not dscps:
+        return {}
+    tables = [
+        Tables(
+            f"{kind.devices[0]}/config_db.json", search.states.config(number, State(done)), shown=kind.title
+        )
+        for number, (kind, done) in enumerate(zip(search.change.kinds, position.done, strict=True))
+    ]
+    fabric = applied_fabric(tables, find_hardware, [dscps] * len(tables))
+    findings = with_runs(Report(), [fabric]).findings
+    return {(each.code, each.origin.file.partition("/")[0]): each.message for each in findings}

@@ -1,28 +1,36 @@
-"""How units are brought onto a switch: a patch that the updater permits, rows written beside it, or a reload."""
+"""How units are brought onto a switch: a patch that the updater permits, rows written beside it, or a reload.
+
+The change to plan and its steps: kinds of switches and hosts, and the links between them.
+
+The configurations that switches can have on the way, each read and evaluated once.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Literal
 
-from lossless.checks.plan.model import Batch, operations_of
-from lossless.checks.plan.states import State
-from lossless.checks.plan.units import named_rows
+from lossless.checks.plan.evaluation import Danger
+from lossless.checks.plan.systems import changed, hwsku_of, named_rows, switch_between
 from lossless.formats.sonic.capabilities.updater import kept_by_orchagent
 from lossless.formats.sonic.capabilities.updater_sorting import emptied_rows, ports_down
 from lossless.formats.sonic.capabilities.updater_verdict import field_refusals
 from lossless.formats.sonic.changes.patch import REFERRED
 from lossless.formats.sonic.to_model.dynamic import PARAMETER_TABLE, PATTERN_TABLE
+from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.wording import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from lossless.checks.plan.model import How
-    from lossless.checks.plan.states import Done, States
-    from lossless.checks.plan.units import Unit
+    from lossless.checks.plan.evaluation import DeviceVerdict, Evaluator, PlacedEnd
+    from lossless.checks.plan.systems import SystemSwitch, Unit
+    from lossless.formats.sonic.capabilities.updater_rules import UpdaterDevice
     from lossless.formats.sonic.capabilities.updater_verdict import UpdateRefusal
     from lossless.formats.sonic.changes.patch import Operation
+    from lossless.model.fabric.hosts import HostQos
+    from lossless.model.fabric.model import Switch
+
 
 _WRITTEN: Mapping[str, frozenset[str] | None] = {
     "PFC_WD": None,
@@ -193,3 +201,334 @@ def _up_ports(config: object) -> tuple[str, ...]:
     return tuple(
         name for name, row in ports.items() if isinstance(row, dict) and row.get("admin_status") == "up"
     )
+
+
+Config = dict[str, dict[str, Any]]
+
+How = Literal["patch", "write", "reload", "by hand", "session"]
+"""Method of a batch: a patch for the config updater, rows written beside it, a reload, manual work, or a session of a
+system other than SONiC.
+"""
+StepKind = Literal["change", "jobs", "cables", "stop", "start"]
+"""Kind of a step: configurations change, jobs restart, cables change, all jobs stop or start again."""
+
+
+class SecondTor(NamedTuple):
+    """A second switch of hosts: how they are moved to it, and the speed of its ports to hosts and of those up."""
+
+    moved_by: str
+    down_bps: int
+    up_bps: int
+
+
+class PlannedKind(NamedTuple):
+    """Switches with the same running and target configuration, apart from names: the first of them stands for all.
+
+    ``cables_m`` and ``new_cables_m`` are the real lengths of the cables at its ports, where known, before and after.
+    ``host_ports`` are those that lead to hosts. ``second_tor`` is set if its hosts are attached to a second switch
+    too. ``unpatchable`` lists reasons why the updater refuses the configuration before or after as a whole, and so
+    every patch. ``port_names`` has, for a replaced switch, the names of the ports of links on the switch of each HWSKU.
+    ``system`` is set if they run another system than SONiC: ``running`` and ``target`` are then rows of behavior.
+    """
+
+    title: str
+    devices: tuple[str, ...]
+    running: Config
+    target: Config
+    units: tuple[Unit, ...]
+    updater: UpdaterDevice
+    cables_m: Mapping[str, int] = {}
+    new_cables_m: Mapping[str, int] = {}
+    host_ports: frozenset[str] = frozenset()
+    second_tor: SecondTor | None = None
+    unpatchable: tuple[UpdateRefusal, ...] = ()
+    port_names: Mapping[str, Mapping[str, str]] = {}
+    system: SystemSwitch | None = None
+
+
+class HostKind(NamedTuple):
+    """Hosts with the same settings before and after: their settings, stage by stage.
+
+    ``stages`` begins with the current settings (None: unknown) and ends with those of the target; ``sends`` is the
+    stage from which on they send the DSCPs of the target.
+    """
+
+    title: str
+    hosts: tuple[str, ...]
+    stages: tuple[HostStage, ...]
+
+
+class HostStage(NamedTuple):
+    """The settings of hosts at one stage. ``sends``: from here on they send the DSCPs of the target."""
+
+    title: str
+    qos: HostQos | None
+    sends: bool
+
+
+class PlannedLink(NamedTuple):
+    """A link between two kinds of switches, by index, with the port of each."""
+
+    a: int
+    a_port: str
+    b: int
+    b_port: str
+
+
+class PlannedHostLink(NamedTuple):
+    """A link from a kind of hosts to a port of a kind of switches, both by index."""
+
+    host: int
+    switch: int
+    port: str
+
+
+class FabricChange(NamedTuple):
+    """A fabric in service and its target.
+
+    ``sent`` and ``wanted`` are the DSCPs of lossless classes that jobs send now, and will.
+    """
+
+    kinds: tuple[PlannedKind, ...]
+    hosts: tuple[HostKind, ...]
+    links: tuple[PlannedLink, ...]
+    host_links: tuple[PlannedHostLink, ...]
+    sent: frozenset[int]
+    wanted: frozenset[int]
+
+
+class Batch(NamedTuple):
+    """Units that are brought onto a switch at once. ``ports_down`` are ports that are up and go down on the way.
+
+    ``before`` and ``after`` are the units done; ``why`` is the reason why it is no patch.
+    """
+
+    how: How
+    titles: tuple[str, ...]
+    before: frozenset[int]
+    after: frozenset[int]
+    ports_down: tuple[str, ...]
+    moves: int
+    why: str = ""
+
+
+class KindChange(NamedTuple):
+    """The batches of one kind of switches in a step, in order. ``drained``: each switch carries no jobs meanwhile."""
+
+    kind: int
+    batches: tuple[Batch, ...]
+    drained: bool = False
+
+
+class HostChange(NamedTuple):
+    """The stages that the hosts of one kind reach in a step, one after another."""
+
+    kind: int
+    stages: tuple[int, ...]
+
+
+class Step(NamedTuple):
+    """One step. Its switches and hosts may be done in any order, any number of them at once."""
+
+    kind: StepKind
+    switches: tuple[KindChange, ...] = ()
+    hosts: tuple[HostChange, ...] = ()
+    in_use: frozenset[int] = frozenset()
+
+
+class Position(NamedTuple):
+    """How far a change is: the units that each kind of switch has done, the stage of each kind of hosts."""
+
+    done: tuple[frozenset[int], ...]
+    stages: tuple[int, ...]
+    restarted: bool
+    recabled: bool
+    stopped: bool = False
+
+
+class PlacedStep(NamedTuple):
+    """A step, and the position after it."""
+
+    step: Step
+    after: Position
+
+
+class Blocked(NamedTuple):
+    """The reason why no safe order was found: the dangers of the next change, and the state in which they occur."""
+
+    unit: str
+    where: str
+    dangers: tuple[str, ...]
+
+
+class Order(NamedTuple):
+    """The steps of a safe order; ``evaluated`` states were evaluated, and stand for ``represented``."""
+
+    steps: tuple[PlacedStep, ...]
+    blocked: tuple[Blocked, ...]
+    evaluated: int
+    represented: int
+
+
+def operations_of(kind: PlannedKind, units: frozenset[int]) -> tuple[Operation, ...]:
+    """Return the operations of some units of a kind, in the order of a patch."""
+    return tuple(operation for number in sorted(units) for operation in kind.units[number].operations)
+
+
+Done = frozenset[int]
+_MOST_UNITS = 6
+"""Units of one batch: each can be done before or after each other, which makes 64 states."""
+
+
+class State(NamedTuple):
+    """A configuration of a switch on the way: the units that are done, and one that is done in part."""
+
+    done: Done
+    part: int | None = None
+
+
+class Use(NamedTuple):
+    """The use that a state must be safe for: the DSCPs that jobs send, and whether cables are old, new, or either."""
+
+    dscps: frozenset[int]
+    old_cables: bool
+    new_cables: bool
+
+
+class States:
+    """The configurations of a change, by kind of switch and state."""
+
+    def __init__(self, change: FabricChange, evaluator: Evaluator) -> None:
+        self.change = change
+        self.evaluator = evaluator
+        self._configs: dict[tuple[int, State], Config] = {}
+        self._verdicts: dict[tuple[int, State, Use], DeviceVerdict] = {}
+        self._switches: dict[tuple[int, Done], Switch] = {}
+        self._refused: dict[tuple[int, Done], tuple[str, ...]] = {}
+
+    def config(self, kind: int, state: State) -> Config:
+        """Return the configuration of a kind of switch in a state."""
+        key = (kind, state)
+        if key not in self._configs:
+            own = self.change.kinds[kind]
+            done = operations_of(own, state.done)
+            part = own.units[state.part].half if state.part is not None else ()
+            self._configs[key] = changed(own.running, (*done, *part))
+        return self._configs[key]
+
+    def switch(self, kind: int, done: Done) -> Switch:
+        """Return a switch of a kind that takes sessions, some of its units done."""
+        own = self.change.kinds[kind]
+        assert own.system is not None
+        if (kind, done) not in self._switches:
+            is_last = len(done) == len(own.units)
+            made = own.system.target if is_last else switch_between(own.system, operations_of(own, done))
+            self._switches[kind, done] = made
+        return self._switches[kind, done]
+
+    def refused(self, kind: int, done: Done) -> tuple[str, ...]:
+        """Return why the system of a kind has no configuration for a state."""
+        system = self.change.kinds[kind].system
+        assert system is not None
+        if (kind, done) not in self._refused:
+            self._refused[kind, done] = system.refused(self.switch(kind, done))
+        return self._refused[kind, done]
+
+    def verdict(self, kind: int, state: State, use: Use) -> DeviceVerdict:
+        """Return the verdict on a switch of a kind in a state."""
+        key = (kind, state, use)
+        if key not in self._verdicts:
+            own = self.change.kinds[kind]
+            cables_m = _cables_m(own.cables_m, own.new_cables_m, use)
+            if own.system is not None:
+                there = (self.switch(kind, state.done), own.system.silent)
+                self._verdicts[key] = self.evaluator.system(own.devices[0], *there, use.dscps, cables_m)
+            else:
+                config = self.config(kind, state)
+                self._verdicts[key] = self.evaluator.device(own.devices[0], config, use.dscps, cables_m)
+        return self._verdicts[key]
+
+    def of_batch(self, kind: int, before: Done, batch: Sequence[int]) -> Iterator[State]:
+        """Yield every state during a batch, for any order of the updater, and the state after it.
+
+        Rows without references come before the rows that refer to them: SONiC's models do not let the updater do
+        otherwise. The behavior of a switch during a session is unknown: a session has no states on its way.
+        """
+        units = self.change.kinds[kind].units
+        if self.change.kinds[kind].system is not None:
+            yield State(before | {*batch})
+            return
+        new_rows = {number for number in batch if units[number].comes_first}
+        others = [number for number in batch if number not in new_rows]
+        for size in range(0 if new_rows else 1, len(others) + 1):
+            for some in combinations(others, size):
+                yield State(before | new_rows | {*some})
+        for number in batch:
+            if units[number].half:
+                yield State(before | (new_rows - {number}), number)
+                yield State(before | {*batch} - {number}, number)
+
+    def is_full(self, kind: int, batch: Sequence[int]) -> bool:
+        """Return whether a batch has as many units as are looked at in every order."""
+        units = self.change.kinds[kind].units
+        return sum(1 for number in batch if not units[number].comes_first) >= _MOST_UNITS
+
+    def between(self, ends: Mapping[int, Sequence[State]], use: Use) -> Iterator[Danger]:
+        """Yield the dangers between switches of which each can be in any of some states, by kind."""
+        for link in self.change.links:
+            far_ends = self._ends(link.b, link.b_port, ends[link.b], use)
+            for near in self._ends(link.a, link.a_port, ends[link.a], use):
+                for far in far_ends:
+                    yield from self.evaluator.link(near, far, use.dscps)
+
+    def at_hosts(
+        self, ends: Mapping[int, Sequence[State]], stages: Mapping[int, Sequence[int]], use: Use
+    ) -> Iterator[Danger]:
+        """Yield the dangers between hosts, each at any of some stages, and their switches."""
+        yield from self._out_of_order(ends, stages)
+        for link in self.change.host_links:
+            for at in self._ends(link.switch, link.port, ends[link.switch], use):
+                for stage in stages[link.host]:
+                    qos = self.change.hosts[link.host].stages[stage].qos
+                    if qos is not None:
+                        yield from self.evaluator.host(qos, at, use.dscps)
+
+    def _out_of_order(
+        self, ends: Mapping[int, Sequence[State]], stages: Mapping[int, Sequence[int]]
+    ) -> Iterator[Danger]:
+        """Yield hosts whose NICs are not set to take packets out of order while a switch routes adaptively."""
+        names = [
+            self.change.kinds[kind].devices[0] for kind, states in ends.items() if self._adapts(kind, states)
+        ]
+        if not names:
+            return
+        for host, reached in stages.items():
+            own = self.change.hosts[host]
+            if any(qos.out_of_order is not True for stage in reached if (qos := own.stages[stage].qos)):
+                said = f"{names[0]} routes adaptively, and NICs of {own.title} are not set to take packets out of order"
+                yield Danger("TOP015", own.title, said)
+
+    def _adapts(self, kind: int, states: Sequence[State]) -> bool:
+        if self.change.kinds[kind].system is None:
+            return False
+        return any(port.adaptive for state in states for port in self.switch(kind, state.done).ports)
+
+    def _ends(self, kind: int, port: str, states: Sequence[State], use: Use) -> list[PlacedEnd]:
+        """Return the link ends of a port in some states, each behavior once."""
+        named = ((state, self._port(kind, port, state)) for state in states)
+        ends = (self.verdict(kind, state, use).ends.get(name) for state, name in named if name is not None)
+        return list({end.behavior: end for end in ends if end is not None}.values())
+
+    def _port(self, kind: int, port: str, state: State) -> str | None:
+        """Return the name of a link's port on the switch of a state; None: it has no such link."""
+        names = self.change.kinds[kind].port_names
+        return names.get(hwsku_of(self.config(kind, state)), {}).get(port) if names else port
+
+
+def _cables_m(old: Mapping[str, int], new: Mapping[str, int], use: Use) -> Mapping[str, int]:
+    """Return the longest cable that each port may have."""
+    if not use.new_cables:
+        return old
+    if not use.old_cables:
+        return new
+    return {port: max(old.get(port, 0), new.get(port, 0)) for port in {*old, *new}}

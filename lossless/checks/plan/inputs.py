@@ -1,25 +1,35 @@
-"""Inputs of a plan: the running and the rendered configuration of every switch, and the DSCPs that hosts send."""
+"""Inputs of a plan: the running and the rendered configuration of every switch, and the DSCPs that hosts send.
+
+Stages of host settings during a change: hosts accept the new DSCPs first, and drop the old ones last.
+"""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
 
-from lossless.checks.plan.host_stages import host_stages, host_stages_elsewhere, sent_by
+from lossless.checks.plan.batches import (
+    FabricChange,
+    HostKind,
+    HostStage,
+    PlannedHostLink,
+    PlannedKind,
+    PlannedLink,
+)
 from lossless.checks.plan.kinds_of_switches import (
     InService,
     SwitchPair,
     complete_rows,
+    fingerprint_of,
     kind_of_switches,
+    kind_of_system,
     mixed_releases,
     named_rows_of,
     plain_document,
+    port_classes,
     titled,
 )
-from lossless.checks.plan.kinds_of_systems import fingerprint_of, kind_of_system, port_classes
-from lossless.checks.plan.model import FabricChange, HostKind, PlannedHostLink, PlannedKind, PlannedLink
-from lossless.checks.plan.systems import units_of_system
-from lossless.checks.plan.units import units_of
+from lossless.checks.plan.systems import units_of, units_of_system
 from lossless.checks.rules.pfc.priorities import paused_priority
 from lossless.formats.inputs.switches import fabric_of_switches
 from lossless.formats.sonic.effective.applied import applied_fabric
@@ -27,18 +37,21 @@ from lossless.formats.sonic.from_model.tables import OWNED, SHARED
 from lossless.formats.sonic.read.tables import Tables
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.known import UNKNOWN, Unknown
 from lossless.ground.basics.wording import listed
 from lossless.model.fabric.qos import DSCPS
-from lossless.model.fabric.view import View
+from lossless.model.fabric.view import View, bare
 from lossless.model.hardware.load import hardware_finder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from lossless.checks.plan.units import Unit
+    from lossless.checks.plan.systems import Unit
     from lossless.ground.documents.document import Document
+    from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.model import ClassSet, Fabric
     from lossless.model.hardware.load import Folder
+
 
 _OWN_NAMES = frozenset(
     {"hostname", "mac", "bgp_asn", "cluster", "deployment_id", "cloudtype", "region", "rack_id"}
@@ -198,14 +211,14 @@ def _lossless(
     for view in views:
         by_class |= _by_dscp(view.fabric.switches[0].classes)
     # Classes are known by traffic classes that are priorities; where the maps say otherwise, ports do.
-    return dict(paused for view in views for paused in _paused(view)) | by_class
+    return dict(paused for view in views for paused in _paused_dscps(view)) | by_class
 
 
 def _by_dscp(classes: ClassSet) -> dict[int, int | None]:
     return {dscp: cls.priority for cls in classes.lossless for dscp in cls.dscps}
 
 
-def _paused(view: View) -> Iterator[tuple[int, int]]:
+def _paused_dscps(view: View) -> Iterator[tuple[int, int]]:
     """Yield the DSCPs that ports of a switch pause, with their priorities."""
     for ports in view.lossless_sets:
         for dscp in DSCPS:
@@ -291,3 +304,99 @@ def _host_links(
             if key not in seen:
                 seen.add(key)
                 yield PlannedHostLink(host, switch, link.a_port)
+
+
+_ECN_BITS = 2
+"""Bits of a ToS byte below the DSCP (RFC 3168, section 5)."""
+
+
+def sent_by(hosts: Mapping[str, HostQos]) -> frozenset[int]:
+    """Return the DSCPs that hosts put on RDMA packets, by their ToS byte and that of NCCL; none where none is known."""
+    unique = {id(qos): qos for qos in hosts.values()}.values()
+    tos = (value for qos in unique for value in (qos.traffic_class, qos.nccl_tc))
+    return frozenset(value >> _ECN_BITS for value in tos if isinstance(value, int) and value)
+
+
+def host_stages(
+    old: HostQos | None, new: HostQos, sent: Mapping[int, int | None], wanted: frozenset[int]
+) -> tuple[HostStage, ...]:
+    """Return the settings of hosts, stage by stage; a single stage if nothing changes.
+
+    ``sent`` maps the DSCPs that are sent now to their priorities, as far as switches configure them. Between the first
+    stage and the last, hosts accept the DSCPs of both sides, first while they send the old ones, then while they send
+    the new.
+    """
+    now = frozenset(sent)
+    if now == wanted:
+        stay = HostStage("as they are", old, sends=True)
+        return (
+            (stay,)
+            if old is None or _same(old, new)
+            else (stay, HostStage("set as the target says", new, sends=True))
+        )
+    before = old or _as_switches_have_it(new, sent)
+    stages = [
+        HostStage("as they are", old, sends=False),
+        HostStage(
+            f"take in DSCP {_spelled(wanted - now)} too", _accepting(before, new, now, wanted), sends=False
+        ),
+        HostStage(_sending(now, wanted), _accepting(new, before, wanted, now), sends=True),
+        HostStage(f"take in DSCP {_spelled(now - wanted)} no longer", new, sends=True),
+    ]
+    return tuple(
+        stage
+        for stage, last in zip(stages, (None, *stages), strict=False)
+        if last is None or stage.sends != last.sends or not _same(stage.qos, last.qos)
+    )
+
+
+def _as_switches_have_it(new: HostQos, sent: Mapping[int, int | None]) -> HostQos:
+    """Return the assumed settings of unknown hosts, as their switches need them; packet marking is not changed."""
+    known = {dscp: priority for dscp, priority in sent.items() if priority is not None}
+    old = new._replace(traffic_class=None, nccl_tc=None, cma_tos=None)
+    if isinstance(new.dscp_to_priority, Unknown):
+        return old
+    both = {dscp: 0 if priority in known.values() else priority for dscp, priority in new.dscp_to_priority}
+    return old._replace(
+        dscp_to_priority=tuple(sorted({**both, **known}.items())),
+        pfc_priorities=tuple(sorted({*known.values()})),
+    )
+
+
+def host_stages_elsewhere(sent: frozenset[int], wanted: frozenset[int]) -> tuple[HostStage, ...]:
+    """Return the stages of senders without an intent: people change their DSCPs when a step of the plan requests it."""
+    return HostStage("as they are", None, sends=False), HostStage(_sending(sent, wanted), None, sends=True)
+
+
+def _same(one: HostQos | None, other: HostQos | None) -> bool:
+    """Return whether two host settings are equal; unknown settings (None) never are."""
+    return one is not None and other is not None and bool(bare(one) == bare(other))
+
+
+def _sending(sent: frozenset[int], wanted: frozenset[int]) -> str:
+    new, old = wanted - sent, sent - wanted
+    said = [f"send DSCP {_spelled(new)}" if new else "", f"no longer DSCP {_spelled(old)}" if old else ""]
+    return ", ".join(filter(None, said))
+
+
+def _accepting(base: HostQos, other: HostQos, own: frozenset[int], others: frozenset[int]) -> HostQos:
+    """Return hosts as they are, taking in DSCPs of the other side too."""
+    if isinstance(base.dscp_to_priority, Unknown) or isinstance(other.dscp_to_priority, Unknown):
+        return base._replace(dscp_to_priority=UNKNOWN)
+    theirs = {dscp: priority for dscp, priority in other.dscp_to_priority if dscp in others - own}
+    merged = {**dict(base.dscp_to_priority), **theirs}
+    return base._replace(
+        dscp_to_priority=tuple(sorted(merged.items())),
+        pfc_priorities=_priorities_of_both(base, other, theirs.values()),
+    )
+
+
+def _priorities_of_both(base: HostQos, other: HostQos, taken_in: Iterable[int]) -> tuple[int, ...] | Unknown:
+    """Return the priorities with PFC of hosts that take in priorities of the other side too."""
+    if isinstance(base.pfc_priorities, Unknown) or isinstance(other.pfc_priorities, Unknown):
+        return UNKNOWN
+    return tuple(sorted({*base.pfc_priorities, *(p for p in taken_in if p in other.pfc_priorities)}))
+
+
+def _spelled(dscps: Iterable[int]) -> str:
+    return ", ".join(map(str, sorted(dscps))) or "none"

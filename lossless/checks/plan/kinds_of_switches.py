@@ -1,18 +1,36 @@
-"""Kinds of switches of a change: their running and target configurations, and the manual work on them."""
+"""Kinds of switches of a change: their running and target configurations, and the manual work on them.
+
+Switches of systems other than SONiC in a change: their running configuration and their target.
+
+The sessions by which switches of systems other than SONiC get another configuration.
+"""
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from lossless.checks.drift.drift import drift_of
-from lossless.checks.plan.model import PlannedKind, SecondTor
-from lossless.checks.plan.units import hwsku_of, is_later
+from lossless.checks.plan.batches import PlannedKind, SecondTor
+from lossless.checks.plan.systems import (
+    PlannedSession,
+    SystemSwitch,
+    as_declared,
+    hwsku_of,
+    is_later,
+    settings_of,
+)
+from lossless.formats.device_files.environment import render_template
+from lossless.formats.device_files.other_systems import other_files
 from lossless.formats.device_files.switches import contents
 from lossless.formats.inputs.devices import hostname_of
+from lossless.formats.inputs.switches import read_switch
 from lossless.formats.sonic.capabilities.updater import release_of, releases
 from lossless.formats.sonic.capabilities.updater_rules import UpdaterDevice
 from lossless.formats.sonic.capabilities.updater_verdict import model_refusals
 from lossless.formats.sonic.from_model.tables import tables
+from lossless.formats.switches.meaning import differences, meaning
+from lossless.formats.switches.registry import TITLES, dialect
 from lossless.ground.basics.errors import Problem, RenderError
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.records import NamedTuple
@@ -250,3 +268,174 @@ def titled(kinds: Sequence[PlannedKind], groups: Sequence[Sequence[SwitchPair]])
     for number, (kind, role) in enumerate(zip(kinds, roles, strict=True)):
         nth = roles[: number + 1].count(role)
         yield kind._replace(title=f"{role} {nth}" if roles.count(role) > 1 else role)
+
+
+def fingerprint_of(document: Document) -> str:
+    """Return as text the part of a switch's configuration that affects the plan."""
+    return told_of(document, read_switch(document).read.switch)
+
+
+def kind_of_system(
+    group: Sequence[SwitchPair], number: int, running: InService, problems: list[Problem]
+) -> PlannedKind | None:
+    """Return switches that take sessions; None where problems keep them from being planned for."""
+    first = group[0]
+    old = next((s for s in running.fabric.switches if s.name == first.name), None) if running.fabric else None
+    before = _running(first, old)
+    if isinstance(before, str):
+        problems.append(Problem(running.source if old else first.running.file, None, None, before))
+        return None
+    document = None if old is not None else first.running
+    target = first.target if document is None else _kept(first.target, before)
+    system = system_of(_placed(target), _placed(before), document)
+    refused = system.refused(system.target)
+    problems.extend(Problem(running.source, None, None, line) for line in refused)
+    return PlannedKind(
+        title=str(number),
+        devices=tuple(pair.name for pair in group),
+        running=settings_of(system.running),
+        target=settings_of(system.target),
+        units=(),
+        updater=UpdaterDevice("", first.target.format),
+        cables_m=_cables_m(old) if old is not None else {},
+        new_cables_m=_cables_m(first.target) if old is not None else {},
+        host_ports=frozenset(port.name for port in first.target.ports if port.leads_to == "host"),
+        system=system,
+    )
+
+
+def _running(pair: SwitchPair, old: Switch | None) -> Switch | str:
+    """Return the running switch with the ports of the target, or the reason why it cannot be planned."""
+    runs = old.format if old is not None else pair.running.dialect
+    if runs != pair.target.format:
+        return (
+            f"{pair.name} runs {runs or 'sonic'}, and {pair.target.format} in the target; a plan does not replace one "
+            "system by another"
+        )
+    if old is not None:
+        if {port.name for port in old.ports} != {port.name for port in pair.target.ports}:
+            return f"{pair.name} has other ports in the target; a plan keeps the ports of a switch of {runs}"
+        return _as_it_runs(pair.target, old)
+    read = read_switch(pair.running).read.switch
+    read = _with_all_ports(read, pair.target)
+    ports = {port.name for port in read.ports}
+    lacking = [port.name for port in pair.target.ports if port.placed and port.qos and port.name not in ports]
+    if lacking:
+        return (
+            f"{pair.name}: the file says nothing of {lacking[0]}; name the whole configuration of the switch"
+        )
+    return _as_it_runs(pair.target, read)
+
+
+def _as_it_runs(target: Switch, running: Switch) -> Switch:
+    """Return the running switch, spelled as its target where both behave the same.
+
+    Adaptive routing on more ports than the target requests is no difference to `lossless diff`, but is kept here.
+    """
+    asked = {port.name for port in target.ports if port.adaptive}
+    beside = (
+        {"adaptive"} if any(port.adaptive and port.name not in asked for port in running.ports) else set()
+    )
+    return as_declared(running, target, differing(target, running) | beside)._replace(classes=running.classes)
+
+
+def _kept(target: Switch, running: Switch) -> Switch:
+    """Return a target that keeps the adaptive routing of the running file."""
+    adapting = {port.name for port in running.ports if port.adaptive}
+    ports = (port._replace(adaptive=port.adaptive or port.name in adapting) for port in target.ports)
+    return target._replace(ports=tuple(ports))
+
+
+def _with_all_ports(read: Switch, target: Switch) -> Switch:
+    """Return a switch with every port of its target, where one port in its file stands for ports without a line."""
+    ports = {port.name: port for port in read.ports}
+    others = next((port for name, port in ports.items() if name.endswith("*")), None)
+    if others is None:
+        return read
+    more = tuple(others._replace(name=port.name) for port in target.ports if port.name not in ports)
+    return read._replace(ports=(*read.ports, *more))
+
+
+def _placed(switch: Switch) -> Switch:
+    """Return a switch with the ports alone that are in use."""
+    return switch._replace(ports=tuple(port for port in switch.ports if port.placed))
+
+
+def port_classes(kind: PlannedKind) -> dict[str, object]:
+    """Return a key for each port; ports with equal keys behave the same before and after."""
+    assert kind.system is not None
+    old, new = (
+        {port.name: id(port.qos) for port in side.ports} for side in (kind.system.running, kind.system.target)
+    )
+    return {name: (old.get(name), new.get(name)) for name in {*old, *new}}
+
+
+def system_of(target: Switch, running: Switch, document: Document | None) -> SystemSwitch:
+    """Return a switch with the session commands of its system; ``document`` is its running configuration, if read."""
+    writer = _SessionWriter(target, running, document)
+    system = dialect(target.format)
+    silent = frozenset(system.not_applicable)
+    return SystemSwitch(
+        TITLES[target.format],
+        running,
+        target,
+        silent,
+        system.carrying.drained,
+        writer.refused,
+        writer.session,
+    )
+
+
+def differing(target: Switch, running: Switch) -> frozenset[str]:
+    """Return the parts whose behavior differs between a switch that was read and its target, by its system's rules."""
+    return frozenset(
+        difference.part for difference in differences(target, running, dialect(target.format).losses)
+    )
+
+
+def told_of(document: Document, running: Switch) -> str:
+    """Return as text the part of a configuration that a session depends on: the switch's behavior, and its names."""
+    system = dialect(document.dialect)
+    names = system.session(document, system.document("", document.file))
+    said = meaning(running, system.losses)
+    return json.dumps([[sorted(map(repr, own.items())) for own in said], names])
+
+
+class _SessionWriter:
+    """Writes the configurations that a switch has on the way, and the commands between two of them."""
+
+    def __init__(self, target: Switch, running: Switch, document: Document | None) -> None:
+        self._system = dialect(target.format)
+        self._file = self._system.files(target)[0].name
+        self._running, self._document = running, document
+
+    def refused(self, switch: Switch) -> tuple[str, ...]:
+        """Return the reasons why the system has no configuration for a switch; the running switch always has one."""
+        if switch is self._running:
+            return ()
+        try:
+            other_files(switch)
+        except RenderError as error:
+            return tuple(error.lines)
+        return ()
+
+    def session(self, before: Switch, after: Switch) -> PlannedSession:
+        """Return the session between two states."""
+        texts = self._read(before), self._read(after)
+        carrying = self._system.carrying
+        runs = {
+            "begin": carrying.begin,
+            "commands": (f"the commands of {carrying.file}",),
+            "commit": carrying.commit,
+            "check": carrying.check,
+            "confirm": carrying.confirm,
+            "back": carrying.back,
+        }
+        undo = self._system.session(texts[1], texts[0])
+        return PlannedSession(carrying.file, self._system.session(*texts), undo, runs, carrying.why)
+
+    def _read(self, switch: Switch) -> Document:
+        if switch is self._running and self._document is not None:
+            return self._document
+        file = self._system.files(switch)[0]
+        return self._system.document(render_template(file.template, file.content), file.name)

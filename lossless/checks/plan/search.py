@@ -12,8 +12,7 @@ from __future__ import annotations
 from itertools import islice, pairwise, permutations
 from typing import TYPE_CHECKING
 
-from lossless.checks.plan.batches import batch_of, fits_updater
-from lossless.checks.plan.model import (
+from lossless.checks.plan.batches import (
     Batch,
     Blocked,
     HostChange,
@@ -21,17 +20,20 @@ from lossless.checks.plan.model import (
     Order,
     PlacedStep,
     Position,
+    State,
+    States,
     Step,
+    Use,
+    batch_of,
+    fits_updater,
 )
-from lossless.checks.plan.states import State, States, Use
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from lossless.checks.plan.batches import Done, FabricChange
     from lossless.checks.plan.evaluation import Danger, Evaluator
-    from lossless.checks.plan.model import FabricChange
-    from lossless.checks.plan.states import Done
 
 _MOST_STEPS = 40
 _MOST_ORDERS = 6

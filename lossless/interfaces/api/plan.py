@@ -38,7 +38,7 @@ def plan(
     """
     from lossless.checks.plan.evaluation import Evaluator
     from lossless.checks.plan.inputs import change_of
-    from lossless.checks.plan.subnet.inputs import subnet_intents
+    from lossless.checks.plan.subnet.both import subnet_intents
     from lossless.formats.inputs.fabrics import intent_at
     from lossless.interfaces.api.plan_subnets import plan_of_subnet
     from lossless.model.hardware.load import hardware_finder

@@ -22,7 +22,7 @@ def plan_of_subnet(before: Document, after: Document, limits: PlanLimits, option
         NoPlan: jobs of the target would find another P_Key than theirs.
     """
     from lossless.checks.plan.subnet.assemble import subnet_plan
-    from lossless.checks.plan.subnet.inputs import subnet_change
+    from lossless.checks.plan.subnet.both import subnet_change
 
     if options.rdma_dscps or limits != PlanLimits():
         says = "an InfiniBand subnet has no DSCPs, and no port goes down in its plan: leave these options out"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from lossless.checks.plan.model import FabricChange
+    from lossless.checks.plan.batches import FabricChange
     from lossless.checks.plan.plan import Plan
 
     Edit = Callable[[str, dict[str, Any]], None]

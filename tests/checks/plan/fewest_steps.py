@@ -12,13 +12,13 @@ from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
-from lossless.checks.plan.units import changed
+from lossless.checks.plan.systems import changed
 from tests.checks.plan.service import dangling, faults_at_host, faults_at_port, faults_between, served
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from lossless.checks.plan.model import FabricChange
+    from lossless.checks.plan.batches import FabricChange
     from tests.checks.plan.brute_force import Bench
     from tests.checks.plan.service import Config, Fault, Served
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 from hypothesis import assume, given, settings
 
-from lossless.checks.plan.backward import backward
+from lossless.checks.plan.assemble import backward
 from lossless.checks.plan.evaluation import Evaluator
 from lossless.checks.plan.inputs import change_of, running_of_intent
 from lossless.checks.plan.search import Search
@@ -27,7 +27,7 @@ from tests.checks.plan.test_plans_are_safe import DYNAMIC, NAMED
 pytestmark = pytest.mark.tools("laws")
 
 if TYPE_CHECKING:
-    from lossless.checks.plan.model import FabricChange
+    from lossless.checks.plan.batches import FabricChange
     from tests.checks.plan.brute_force import Bench
 
 EXAMPLES = int(os.environ.get("LOSSLESS_PLANS", "4"))

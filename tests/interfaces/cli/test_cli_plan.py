@@ -237,7 +237,7 @@ def test_a_folder_without_a_plan_is_refused(cli: Cli, running: Path) -> None:
 
 def test_runs_between_steps_are_looked_at(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     from lossless.checks.lint.report import Report
-    from lossless.checks.plan import runs
+    from lossless.checks.plan import assemble
     from lossless.ground.basics.findings import Finding, Origin
 
     def unsafe(_checked: Report, fabrics: list[Fabric]) -> Report:
@@ -250,7 +250,7 @@ def test_runs_between_steps_are_looked_at(cli: Cli, monkeypatch: pytest.MonkeyPa
         )  # fmt: skip
         return Report((finding,) if both else ())
 
-    monkeypatch.setattr(runs, "with_runs", unsafe)
+    monkeypatch.setattr(assemble, "with_runs", unsafe)
     assert cli("plan", "old.yaml", "new.yaml").code == 0
     outcome = cli("plan", "old.yaml", "new.yaml", "--simulate")
     assert outcome.code == 2

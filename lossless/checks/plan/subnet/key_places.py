@@ -15,7 +15,7 @@ from lossless.model.fabric.infiniband.qos_options import number
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.checks.plan.subnet.model import SubnetChange
+    from lossless.checks.plan.subnet.mixtures import SubnetChange
     from lossless.model.fabric.infiniband.subnet import Subnet
 
 

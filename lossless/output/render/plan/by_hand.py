@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from lossless.checks.plan.model import StepKind
+    from lossless.checks.plan.batches import StepKind
     from lossless.checks.plan.plan import PlanStep
 
 DRAINED = "drained"
