@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lossless.analysis.simulation.study.result import SimulationResult as SimulationResult
     from lossless.checks.lint.report import Change as Change, Report as Report
-    from lossless.checks.thresholds.tune_result import TuneResult as TuneResult
+    from lossless.checks.thresholds.tuned_intent import TuneResult as TuneResult
     from lossless.formats.intent.thresholds import StatedThresholds as StatedThresholds
     from lossless.interfaces.api.baseline import BaselineResult as BaselineResult, baseline as baseline
     from lossless.interfaces.api.cabling import (
@@ -133,7 +133,7 @@ _MODULES = {
     "sweep": "Grid Sweep parse_grid state_thresholds sweep write_thresholds",
     "topology": "Topology moves pins topology",
     "trace": "trace",
-    "..checks.thresholds.tune_result": "TuneResult",
+    "..checks.thresholds.tuned_intent": "TuneResult",
     "tune": "TuneAsk TuneProgress tune write_tuned",
     "verify": "verify",
     "watch": "Watch",

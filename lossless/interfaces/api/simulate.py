@@ -83,7 +83,7 @@ def _with_peaks(
     """Return results with the watermarks that switches measured; unchanged if there are no captures."""
     if not captures:
         return tuple(results)
-    from lossless.checks.thresholds.peaks import compared_peaks
+    from lossless.checks.thresholds.tuned_intent import compared_peaks
     from lossless.interfaces.api.running import captured_state, intended_by
 
     captured = captured_state(captures, (), "compare")

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from os import PathLike
 
-    from lossless.checks.thresholds.tune_result import TuneResult
-    from lossless.checks.thresholds.tuned_intent import TunedIntent
+    from lossless.checks.thresholds.tuned_intent import TunedIntent, TuneResult
     from lossless.formats.intent.thresholds import StatedThresholds
 
 __all__ = ["EVALUATIONS", "TUNE_SEEDS", "TuneAsk", "TuneProgress", "tune", "write_tuned"]

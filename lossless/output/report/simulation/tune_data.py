@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.tune.kpis import Kpis, WorkloadKpis
     from lossless.analysis.simulation.tune.space import TriedSetting
     from lossless.analysis.simulation.tune.tune import Choice, PortMargin, Standing, Tuned
-    from lossless.checks.thresholds.tune_result import TuneResult
+    from lossless.checks.thresholds.tuned_intent import TuneResult
 
     Data = dict[str, Any]
 

@@ -8,7 +8,7 @@ from lossless.output.report.simulation.tune_text import tune_text
 from lossless.output.report.text_style import TextStyle
 
 if TYPE_CHECKING:
-    from lossless.checks.thresholds.tune_result import TuneResult
+    from lossless.checks.thresholds.tuned_intent import TuneResult
 
 _WORDS = """\
 PFC Pause Duration, PFC Pause Count, ECN Marking Ratio and JCT Ratio are those of

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.study.grid import PortKind, ThresholdSetting
     from lossless.analysis.simulation.tune.kpis import Kpis, WorkloadKpis
     from lossless.analysis.simulation.tune.tune import Choice, Standing, Tuned
-    from lossless.checks.thresholds.tune_result import TuneResult
+    from lossless.checks.thresholds.tuned_intent import TuneResult
 
 _AXES = {"dynamic_th": "dynamic_th", "kmin": "Kmin", "kmax": "Kmax", "pmax": "Pmax"}
 _STEPS = {
