@@ -19,7 +19,7 @@ from lossless.checks.rules.device_summary import summary_of
 from lossless.checks.rules.registry import rules_for
 from lossless.checks.rules.subjects import Device
 from lossless.checks.trace.findings import TracePacket, concerns_traffic, findings_on, reference_to
-from lossless.checks.trace.losses import losses_of
+from lossless.checks.trace.model import losses_of
 from lossless.checks.trace.route import TraceStep
 from lossless.checks.trace.stages import arrival_of, departure_of, hop_of, transit_of
 from lossless.formats.sonic.effective.applied import applied_fabric

@@ -4,11 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.trace.ends import TraceEnds, check_names, check_switch
 from lossless.checks.trace.findings import TracePacket, findings_on, findings_on_host, reference_to
-from lossless.checks.trace.losses import losses_at
-from lossless.checks.trace.model import Trace, TraceDifference, TraceHost, TracePathChoice, TracePfc
-from lossless.checks.trace.route import TraceRoute, TraceStep, find_route
+from lossless.checks.trace.model import (
+    Trace,
+    TraceDifference,
+    TraceHost,
+    TracePathChoice,
+    TracePfc,
+    losses_at,
+)
+from lossless.checks.trace.route import (
+    TraceEnds,
+    TraceRoute,
+    TraceStep,
+    check_names,
+    check_switch,
+    find_route,
+)
 from lossless.checks.trace.stages import SwitchTransit, hop_of, transit_of
 from lossless.ground.basics.errors import LosslessError
 from lossless.ground.basics.known import certain
@@ -19,8 +31,8 @@ from lossless.model.fabric.view import View, bare
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from lossless.checks.trace.ends import TraceEnd
     from lossless.checks.trace.model import TraceHop
+    from lossless.checks.trace.route import TraceEnd
     from lossless.checks.trace.running import RunningTrace
     from lossless.ground.basics.findings import Finding
     from lossless.model.fabric.model import Fabric

@@ -2,6 +2,8 @@
 
 TraceStages state facts, no verdicts. A finding is in :class:`TraceFinding` at the stage it concerns. The chain
 breaks at each finding of level error, and for a packet of a lossless class at each hop that is not lossless.
+
+Stages of a hop that can drop a packet of a lossless class: facts of the hop itself, independent of rules.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from lossless.analysis.buffers.headroom.formulas import Method
     from lossless.ground.basics.findings import Origin, UncheckedRule
     from lossless.model.fabric.state.readings import CountedSince
+
 
 StageName = Literal[
     "ports",
@@ -333,3 +336,26 @@ def _marks(trace: Trace) -> Iterator[tuple[str, TraceFinding]]:
         yield from ((hop.switch, mark) for mark in hop.marks)
     if trace.receiver:
         yield from ((trace.receiver.host, mark) for mark in trace.receiver.marks)
+
+
+def losses_at(hop: TraceHop) -> tuple[TraceLoss, ...]:
+    """Return why a packet of a lossless class does not pass a hop, or can be dropped there."""
+    down = (
+        TraceLoss("ports", f"{port.port} is down") for port in (hop.ingress, hop.egress) if port.up is False
+    )
+    return (*down, *losses_of(hop.stages))
+
+
+def losses_of(stages: TraceStages) -> tuple[TraceLoss, ...]:
+    """Return why a packet of a lossless class can be dropped at a hop; an unknown setting is no reason."""
+    return tuple(_losses(stages))
+
+
+def _losses(stages: TraceStages) -> Iterator[TraceLoss]:
+    group, pfc = stages.priority_group, stages.pfc
+    if group.lossless is False:
+        yield TraceLoss("priority_group", f"PG {group.lookup.target} is lossy")
+    if pfc.ingress.on is False:
+        yield TraceLoss("pfc", f"{pfc.ingress.port} sends no pauses of priority {pfc.ingress.priority}")
+    if pfc.egress.on is False:
+        yield TraceLoss("pfc", f"{pfc.egress.port} obeys no pauses of priority {pfc.egress.priority}")

@@ -4,16 +4,23 @@ Nothing is checked a second time: findings are those of the rules about running 
 a number (``leaf1:Ethernet4:3``, ``leaf1:Ethernet0:PG3``), and concerns the packet if it passes that queue or group.
 Pauses of another priority on a port that it passes concern a lossless packet as well: one end pauses a priority that
 the other does not treat as lossless.
+
+The counters of a packet's class at a hop or a host, as captures show them: facts, no verdicts.
+
+A counter without a capture is unknown, with the reason, and never 0.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from lossless.checks.trace.counters import RunningCounters
+from lossless.checks.rules.counting import Count, counted, each, not_polled
 from lossless.checks.trace.findings import concerns_traffic
-from lossless.checks.trace.model import TraceFinding
+from lossless.checks.trace.model import TraceCounter, TraceFinding
+from lossless.ground.basics.findings import MissingInput
+from lossless.ground.basics.known import Unknown
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.state.watermarks import highest_peaks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -23,6 +30,7 @@ if TYPE_CHECKING:
     from lossless.checks.trace.model import StageName, TraceHop, TraceHost, TracePfcPort
     from lossless.ground.basics.findings import Finding
     from lossless.model.fabric.view import View
+
 
 _STAGES: dict[str, StageName] = {
     "APP001": "classification",
@@ -122,3 +130,151 @@ def _met(hop: TraceHop, stage: StageName) -> tuple[tuple[str, str], ...]:
     if stage in ("ports", "classification"):
         return (ingress, ""), (egress, "")
     return ((egress, str(stages.queue.lookup.target)),)
+
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.running_subjects import RunningDevice
+    from lossless.checks.trace.model import StageName, TraceHop
+    from lossless.model.fabric.state.device_state import PlacedReading
+    from lossless.model.fabric.state.readings import CountedSince
+
+    PortNumbers = tuple[str, int]
+
+
+class _Counted(NamedTuple):
+    """One counter that is shown at each hop: its stage, its direction, its kind of element, its name and unit."""
+
+    stage: StageName
+    way: Literal["ingress", "egress"]
+    kind: Literal["pg", "queue", "priority"]
+    name: str
+    unit: str = "packets"
+
+
+_AT_HOPS = (
+    _Counted("priority_group", "ingress", "pg", "shared_watermark_bytes", "bytes"),
+    _Counted("priority_group", "ingress", "pg", "xoff_room_watermark_bytes", "bytes"),
+    _Counted("priority_group", "ingress", "pg", "dropped_packets"),
+    _Counted("pfc", "ingress", "priority", "pfc_tx"),
+    _Counted("pfc", "ingress", "priority", "pfc_rx"),
+    _Counted("pfc", "egress", "priority", "pfc_rx"),
+    _Counted("pfc", "egress", "priority", "pfc_tx"),
+    _Counted("watchdog", "egress", "queue", "pfcwd_status", ""),
+    _Counted("watchdog", "egress", "queue", "pfcwd_detected", "storms"),
+    _Counted("watchdog", "egress", "queue", "pfcwd_restored", "storms"),
+    _Counted("queue", "egress", "queue", "packets"),
+    _Counted("queue", "egress", "queue", "dropped_packets"),
+    _Counted("ecn", "egress", "queue", "ecn_marked_packets"),
+    _Counted("egress_buffer", "egress", "queue", "shared_watermark_bytes", "bytes"),
+)
+_OF_PRIORITY = ("pfc_rx", "pfc_tx")
+_OF_RDMA = (
+    "out_of_sequence",
+    "np_ecn_marked_roce_packets",
+    "np_cnp_sent",
+    "rp_cnp_handled",
+    "rp_cnp_ignored",
+)
+"""Counters of RDMA devices, by the names of the kernel (hw_counters); those of CNPs as mlx5 has them."""
+_NOT_CAPTURED = "not captured"
+
+
+class RunningCounters:
+    """The counters of one device, or why none is known."""
+
+    def __init__(self, name: str, device: RunningDevice | None) -> None:
+        self._name = name
+        self._device = device
+        self._indexes: dict[tuple[str, str], dict[PortNumbers, PlacedReading]] = {}
+
+    def at(self, hop: TraceHop) -> tuple[TraceCounter, ...]:
+        """Return the counters that are shown at a hop, each of them."""
+        return tuple(self._of(row, hop) for row in _AT_HOPS)
+
+    def of_host(self, priority: int | None) -> tuple[TraceCounter, ...]:
+        """Return the counters of a host's NICs: pauses of a priority, out of sequence, and CNPs."""
+        asked = [(name, "priority", priority) for name in _OF_PRIORITY]
+        asked += [(name, "", None) for name in _OF_RDMA]
+        return tuple(counter for one in asked for counter in self._of_nics(*one))
+
+    def _of(self, row: _Counted, hop: TraceHop) -> TraceCounter:
+        port = getattr(hop, row.way).port
+        blank = TraceCounter(row.stage, row.name, port, row.kind, _number(row, hop), unit=row.unit)
+        if self._device is None:
+            return blank._replace(unknown=f"no captures of {self._name}")
+        if blank.number is None:
+            return blank._replace(unknown=f"which {row.kind} the packet meets is unknown")
+        placed = self._index(row.name, row.kind).get((port, blank.number))
+        if placed is None:
+            return blank._replace(unknown=_NOT_CAPTURED)
+        return _told(self._device, placed, blank)
+
+    def _index(self, name: str, kind: str) -> dict[PortNumbers, PlacedReading]:
+        assert self._device is not None
+        if (name, kind) not in self._indexes:
+            state = self._device.state
+            readings = (
+                (placed.part("port") or "", placed.part(kind) or "", placed)
+                for placed in each(state, name, "port", kind)
+            )
+            index = {(port, int(number)): placed for port, number, placed in readings if number.isdecimal()}
+            if name.endswith("watermark_bytes"):
+                index |= highest_peaks(state, name, kind)
+            self._indexes[name, kind] = index
+        return self._indexes[name, kind]
+
+    def _of_nics(self, name: str, kind: str, number: int | None) -> Iterator[TraceCounter]:
+        blank = TraceCounter("host", name, "", kind, number, unit="packets")
+        if self._device is None:
+            yield blank._replace(unknown=f"no captures of {self._name}")
+        elif kind and number is None:
+            yield blank._replace(unknown="the priority of the packet is unknown")
+        else:
+            placed = [*self._named(name, kind, number)]
+            yield from (_told(self._device, one, blank._replace(port=_nic(one))) for one in placed)
+            if not placed:
+                yield blank._replace(unknown=_NOT_CAPTURED)
+
+    def _named(self, name: str, kind: str, number: int | None) -> Iterator[PlacedReading]:
+        assert self._device is not None
+        for placed in self._device.state.named(name, *([kind] if kind else [])):
+            if not kind or placed.part(kind) == str(number):
+                yield placed
+
+
+def _number(row: _Counted, hop: TraceHop) -> int | None:
+    stages = hop.stages
+    if row.kind == "priority":
+        return stages.pfc.ingress.priority if row.way == "ingress" else stages.pfc.egress.priority
+    return (stages.priority_group if row.kind == "pg" else stages.queue).lookup.target
+
+
+def _told(device: RunningDevice, placed: PlacedReading, blank: TraceCounter) -> TraceCounter:
+    """Return the value of a reading: a peak or a status as it is, a counter with its increase."""
+    reading = placed.reading
+    told = blank._replace(origin=placed.origin, unit=reading.unit or blank.unit)
+    at_switch = blank.stage != "host"
+    kinds = ("port", blank.kind) if at_switch else tuple(kind for kind, _ in reading.identity)
+    if reading.name.endswith("watermark_bytes") or reading.since == "now":
+        standing = not_polled(device.state, reading.name, blank.kind)
+        if standing is not None:
+            return told._replace(unknown=standing.reason)
+        if reading.value is None or isinstance(reading.value, Unknown):
+            return told._replace(
+                unknown=f"the captures do not say the value of {reading.heading or reading.name}"
+            )
+        return told._replace(value=reading.value, since=reading.since)
+    count = counted(device, placed, *kinds)
+    if isinstance(count, MissingInput):
+        return told._replace(unknown=count.reason)
+    return told._replace(value=count.amount, since=_since(count))
+
+
+def _since(count: Count) -> CountedSince | Literal["earlier capture"]:
+    return "earlier capture" if count.between else count.placed.reading.since
+
+
+def _nic(placed: PlacedReading) -> str:
+    return placed.part("device") or placed.part("port") or ""
