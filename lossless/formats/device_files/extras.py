@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.formats.device_files.deployment import (
     LISTED_DELETES,
+    PlannedFile,
+    UpdatePlan,
     patch_deployment,
     rollback_deployment,
 )
-from lossless.formats.device_files.planned_files import PlannedFile, UpdatePlan
 from lossless.formats.sonic.capabilities.updater import release_of, update
 from lossless.formats.sonic.changes.patch import REFERRED, operations, patch_text
 from lossless.ground.basics.wording import listed
@@ -18,7 +19,7 @@ from lossless.ground.basics.wording import listed
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from lossless.formats.device_files.planned_files import Extra
+    from lossless.formats.device_files.deployment import Extra
     from lossless.formats.sonic.capabilities.updater import Update
     from lossless.formats.sonic.capabilities.updater_verdict import UpdateRefusal
     from lossless.ground.documents.document import Document

@@ -1,12 +1,15 @@
-"""The files of a switch that runs another system than SONiC: laid out by templates, read back, and compared."""
+"""The files of a switch that runs another system than SONiC: laid out by templates, read back, and compared.
+
+Trimming settings that the files of a fabric leave out, and fixed behavior of chips.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.formats.device_files.deployment import Deployment, PlannedFile
 from lossless.formats.device_files.environment import render_template
-from lossless.formats.device_files.planned_files import Deployment, PlannedFile
-from lossless.formats.device_files.trimming_notes import trimming_notes
+from lossless.formats.sonic.capabilities.releases import releases
 from lossless.formats.switches.contract import SONIC_LOSSES
 from lossless.formats.switches.meaning import differences
 from lossless.formats.switches.registry import SONIC, TITLES, dialect
@@ -20,9 +23,11 @@ from lossless.model.fabric.tier import known_tier
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
+    from lossless.formats.sonic.capabilities.releases import FixedTrim
     from lossless.formats.switches.contract import ConfigurationFile, Dialect
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.model import Fabric, Switch
+    from lossless.model.fabric.routing import Trimming
 
 
 def other_files(switch: Switch) -> tuple[PlannedFile, ...]:
@@ -148,3 +153,58 @@ def losses_of(switch: Switch) -> dict[str, str]:
     losses = SONIC_LOSSES if switch.runs_sonic else dialect(switch.format).losses
     # What is not routed adaptively is told with what the switch does instead.
     return {key: why for key, why in losses.items() if key != "adaptive" and is_set(BY_KEY[key], switch)}
+
+
+def trimming_notes(fabric: Fabric) -> Iterator[str]:
+    """Yield the notes on trimming beside the files; empty if the fabric does not trim packets."""
+    if fabric.trimming is not None:
+        yield from _without(fabric, fabric.trimming)
+        yield from _untested(fabric)
+        yield from _fixed(fabric, fabric.trimming)
+
+
+def _without(fabric: Fabric, trimming: Trimming) -> Iterator[str]:
+    names = [switch.name for switch in fabric.switches if not switch.runs_sonic]
+    if names:
+        classes = ", ".join(trimming.classes)
+        yield f"{joined(names, 4)}: no file sets trimming of {classes}, which is rendered for SONiC alone: queues drop"
+
+
+def _untested(fabric: Fabric) -> Iterator[str]:
+    facts = releases().trimming
+    by_release = grouped(
+        (switch.release, switch.name) for switch in fabric.switches if switch.release in facts.untested
+    )
+    for release, names in by_release.items():
+        yield (
+            f"{joined(names, 4)}: SONiC {release} has the tables of trimming, and its own tests skip trimming there "
+            f"({facts.untested_source}): try it on one switch first"
+        )
+
+
+def _fixed(fabric: Fabric, trimming: Trimming) -> Iterator[str]:
+    """Yield the fixed behavior of a chip that differs from the declared one."""
+    by_chip = {fixed.asic: fixed for fixed in releases().trimming.fixed}
+    whys = (
+        (why, switch.name)
+        for switch in fabric.switches
+        if switch.runs_sonic and switch.profile and (fixed := by_chip.get(switch.profile.asic.name))
+        for why in _instead(switch, fixed, trimming)
+    )
+    for why, names in grouped(whys).items():
+        yield f"{joined(names, 4)}: {why}"
+
+
+def _instead(switch: Switch, fixed: FixedTrim, trimming: Trimming) -> Iterator[str]:
+    if trimming.size_bytes != fixed.size_bytes:
+        yield (
+            f"{fixed.asic} trims packets to {fixed.size_bytes} B and no other size ({fixed.source}); trimming.size is "
+            f"{trimming.size_bytes} B"
+        )
+    queue, declared = fixed.queues.get(str(switch.hwsku_name), fixed.queue), switch.qos.trimming
+    if declared is not None and declared.queue != queue:
+        yield (
+            f"{fixed.asic} sends trimmed packets by queue {queue}, which no queue_index changes ({fixed.source}): set "
+            f"sai_pkt_trim_queue_index in config.bcm of {switch.hwsku_name} to {declared.queue}, the queue of class "
+            f"{trimming.into}"
+        )

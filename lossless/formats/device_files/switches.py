@@ -6,9 +6,14 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from lossless.formats.device_files.base_merge import onto_base
-from lossless.formats.device_files.deployment import COMPLETE, QOS_ALONE, QOS_WITH_DELETES, asic_deployment
+from lossless.formats.device_files.deployment import (
+    COMPLETE,
+    QOS_ALONE,
+    QOS_WITH_DELETES,
+    PlannedFile,
+    asic_deployment,
+)
 from lossless.formats.device_files.environment import render_template
-from lossless.formats.device_files.planned_files import PlannedFile
 from lossless.formats.sonic.capabilities.releases import release_problems
 from lossless.formats.sonic.from_model.chassis import chassis_rows
 from lossless.formats.sonic.from_model.tables import tables
@@ -18,7 +23,7 @@ from lossless.ground.basics.natural_order import natural_key
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from lossless.formats.device_files.planned_files import Extra, UpdatePlan
+    from lossless.formats.device_files.deployment import Extra, UpdatePlan
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.model import Switch
 

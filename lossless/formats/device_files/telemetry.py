@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.formats.device_files.deployment import TELEMETRY, Deployment, PlannedFile
 from lossless.formats.device_files.hosts import below
-from lossless.formats.device_files.planned_files import TELEMETRY, Deployment, PlannedFile
 from lossless.ground.basics.wording import joined
 from lossless.model.fabric.parts import of_switches
 

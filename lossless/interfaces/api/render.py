@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from os import PathLike
     from pathlib import Path
 
-    from lossless.formats.device_files.planned_files import PlannedFile, UpdatePlan
+    from lossless.formats.device_files.deployment import PlannedFile, UpdatePlan
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.infiniband.subnet import Subnet
     from lossless.model.fabric.model import Fabric
@@ -67,10 +67,9 @@ def render(
     """
     from pathlib import Path
 
-    from lossless.formats.device_files.hosts import host_notes
-    from lossless.formats.device_files.jobs import job_notes
+    from lossless.formats.device_files.deployment import EXTRAS, TELEMETRY
+    from lossless.formats.device_files.hosts import host_notes, job_notes
     from lossless.formats.device_files.other_systems import system_notes
-    from lossless.formats.device_files.planned_files import EXTRAS, TELEMETRY
     from lossless.formats.device_files.telemetry import telemetry_notes
     from lossless.ground.basics.errors import RenderError
     from lossless.ground.basics.processes import processors, usable
@@ -131,7 +130,7 @@ def _subnet_files(
     """
     import os
 
-    from lossless.formats.device_files.infiniband.files import subnet_files, subnet_notes
+    from lossless.formats.device_files.infiniband import subnet_files, subnet_notes
     from lossless.formats.device_files.telemetry import NO_RECEIVERS, subnet_telemetry_files
     from lossless.formats.inputs.collect import located
 

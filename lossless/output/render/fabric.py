@@ -10,8 +10,7 @@ import gc
 from functools import partial
 from typing import TYPE_CHECKING
 
-from lossless.formats.device_files.hosts import host_files
-from lossless.formats.device_files.jobs import job_files
+from lossless.formats.device_files.hosts import host_files, job_files
 from lossless.formats.device_files.switches import switch_files
 from lossless.formats.device_files.telemetry import telemetry_files
 from lossless.ground.basics.errors import InputError, Problem, RenderError
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from lossless.formats.device_files.planned_files import Extra, PlannedFile, UpdatePlan
+    from lossless.formats.device_files.deployment import Extra, PlannedFile, UpdatePlan
     from lossless.model.fabric.model import Fabric, Switch
     from lossless.output.render.manifest import ManifestEntry
 

@@ -15,7 +15,7 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from lossless.formats.device_files.planned_files import Deployment, UpdatePlan
+    from lossless.formats.device_files.deployment import Deployment, UpdatePlan
 
 NAME = "manifest.json"
 VERSION = 2

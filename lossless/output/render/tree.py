@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Self
 
-    from lossless.formats.device_files.planned_files import PlannedFile, UpdatePlan
+    from lossless.formats.device_files.deployment import PlannedFile, UpdatePlan
 
 MANIFEST = NAME
 

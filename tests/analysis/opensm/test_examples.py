@@ -11,7 +11,7 @@ from lossless.analysis.opensm import check
 from lossless.analysis.opensm.check import for_upstream, seat_of, write_files
 from lossless.analysis.opensm.run import find_program, ibsim_fabric, live
 from lossless.api import check_with_opensm
-from lossless.formats.device_files.infiniband.files import files_of
+from lossless.formats.device_files.infiniband import files_of
 from tests.analysis.opensm.test_traps import intent_with, subnet_of, torus
 from tests.paths import ROOT
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lossless.analysis.opensm.run import ibsim_fabric, live, read_configuration, sweep
-from lossless.formats.device_files.infiniband.files import files_of
+from lossless.formats.device_files.infiniband import files_of
 from lossless.formats.infiniband.read.options import read_options
 from lossless.formats.infiniband.read.partitions import read_partitions
 from lossless.formats.infiniband.read.qos_policy import read_policy

@@ -16,7 +16,7 @@ from lossless.analysis.opensm.check import check_with_opensm, seat_of, write_fil
 from lossless.analysis.opensm.decide import asked_path_levels, decide, routes_in, torus_path_levels
 from lossless.analysis.opensm.programmed import questions_to
 from lossless.analysis.opensm.run import ibsim_fabric, live, sweep_of
-from lossless.formats.device_files.infiniband.files import files_of
+from lossless.formats.device_files.infiniband import files_of
 from lossless.ground.basics.errors import SubnetManagerError
 from lossless.model.fabric.infiniband.guids import with_derived_guids
 from tests.analysis.opensm.test_routes import files_for, graph_of

@@ -13,7 +13,7 @@ import pytest
 from lossless.analysis.opensm import run
 from lossless.analysis.opensm.check import check_with_opensm
 from lossless.api import lint_documents
-from lossless.formats.device_files.infiniband.files import files_of
+from lossless.formats.device_files.infiniband import files_of
 from lossless.formats.intent.infiniband.load import load_subnet
 from lossless.formats.intent.resolve.infiniband.subnet import resolve_subnet
 from lossless.ground.documents import load_text

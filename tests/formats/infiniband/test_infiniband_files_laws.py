@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from lossless.formats.device_files.infiniband.files import subnet_files
+from lossless.formats.device_files.infiniband import subnet_files
 from lossless.formats.infiniband.to_model.subnet import (
     DeployedSubnet,
     SubnetFile,

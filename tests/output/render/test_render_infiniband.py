@@ -9,7 +9,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from lossless import api
-from lossless.formats.device_files.infiniband.deployment import deployment_of
+from lossless.formats.device_files.infiniband import deployment_of
 from lossless.ground.basics.errors import InputError
 from tests.paths import EXAMPLES
 from tests.subnets import fat_tree

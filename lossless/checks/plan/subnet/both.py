@@ -27,7 +27,7 @@ from lossless.checks.rules.infiniband.subnet_queries import (
     vl_of,
 )
 from lossless.checks.rules.registry import rules_for
-from lossless.formats.device_files.infiniband.files import subnet_files
+from lossless.formats.device_files.infiniband import subnet_files
 from lossless.formats.inputs.collect import located
 from lossless.formats.inputs.fabrics import documents_at
 from lossless.formats.inputs.intents import at_transport, declares_subnet

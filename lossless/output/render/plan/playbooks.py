@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from lossless.checks.plan.plan import FileGroup, HostGroup, Plan, PlannedSwitches, PlanStep
-    from lossless.formats.device_files.planned_files import PlannedFile
+    from lossless.formats.device_files.deployment import PlannedFile
     from lossless.output.render.plan.names import GroupNames
 
 SWITCH_FOLDER = "/etc/sonic/lossless-plan"

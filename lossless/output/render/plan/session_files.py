@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.device_files.planned_files import PlannedFile
+from lossless.formats.device_files.deployment import PlannedFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
