@@ -14,7 +14,7 @@ from lossless.ground.basics.errors import RenderError
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
 
-    from lossless.formats.hosts.from_model.host_file import HostFile
+    from lossless.formats.hosts.from_model.scripts import HostFile
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.model import Fabric
 
@@ -88,7 +88,7 @@ def job_files(fabric: Fabric) -> Iterator[PlannedFile]:
     Raises:
         RenderError: a NIC cannot be set as the fabric needs.
     """
-    from lossless.formats.hosts.from_model.jobs import job_files as files_of
+    from lossless.formats.hosts.from_model.kubernetes import job_files as files_of
 
     yield from of_each_host(fabric, files_of)
     yield from _of_cluster(fabric)

@@ -95,7 +95,7 @@ def _sections(text: str, file: str, source: str) -> Iterator[StateCapture]:
     commands = package.COMMANDS
     if not any(_form(section, forms) for section in printed_sections(text[:_SEARCHED], file, commands)):
         return
-    from lossless.formats.hosts.state.joined_outputs import JOINED, of_interfaces, outputs_of
+    from lossless.formats.hosts.state.other_outputs import JOINED, of_interfaces, outputs_of
 
     def outputs() -> Iterator[PrintedSection]:
         for section in printed_sections(text, file, commands):

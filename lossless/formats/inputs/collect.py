@@ -17,7 +17,7 @@ from lossless.ground.documents import load
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from lossless.formats.hosts.read.facts_file import Facts
+    from lossless.formats.hosts.read.facts import Facts
     from lossless.ground.basics.findings import Path
     from lossless.ground.documents.document import Document
 
@@ -190,7 +190,7 @@ def _read_text(candidate: Candidate, text_of: Callable[[str], str] | None) -> In
     managers = documents_in(file, text, near=text_of is None)
     if managers:
         return Inputs(managers)
-    from lossless.formats.hosts.read.facts_file import is_facts, read_facts
+    from lossless.formats.hosts.read.facts import is_facts, read_facts
 
     text = text.removeprefix(BYTE_ORDER_MARK)
     if not expected and _is_rendered(text, file):
@@ -221,7 +221,7 @@ def _has_host_facts(document: Document) -> bool:
     data = document.data
     if READ_TABLES & data.keys() or "lossless" in data or _is_list(document):
         return False
-    from lossless.formats.hosts.read.recognition import speaks_of_hosts
+    from lossless.formats.hosts.read.documents import speaks_of_hosts
 
     return speaks_of_hosts(data)
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.hosts.to_model.host import Hosts, read_hosts
+from lossless.formats.hosts.to_model import Hosts, read_hosts
 from lossless.ground.basics.errors import Problem, ProfileError
 from lossless.model.hardware.load import nic_profiles
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.formats.hosts.read.facts_file import Facts
+    from lossless.formats.hosts.read.facts import Facts
     from lossless.model.hardware.load import Folder
 
 

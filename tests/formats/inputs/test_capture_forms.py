@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lossless.formats.hosts.state.joined_outputs import JOINED
+from lossless.formats.hosts.state.other_outputs import JOINED
 from lossless.formats.inputs.capture_forms import PACKAGES, declared_by
 from lossless.model.fabric.state.capture_forms import CaptureForm
 

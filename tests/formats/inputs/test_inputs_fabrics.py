@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lossless.formats.hosts.read.facts_file import read_facts
+from lossless.formats.hosts.read.facts import read_facts
 from lossless.formats.inputs.collect import Inputs, device_in, merged
 from lossless.formats.inputs.devices import DeviceReader
 from lossless.formats.inputs.fabrics import documents_at, fabrics_of, intent_at

@@ -12,6 +12,14 @@ pkg/configuration/configvalidation.go @01eed1d):
 
 ``roceOptimized`` has no field for the MTU, the map from DSCPs to priorities, the stall prevention and the modes of
 queue pairs: the host's own script keeps those.
+
+The environment of jobs as files: NCCL's own configuration, and variables for containers.
+
+Both are lines of ``NAME=value`` without quotes or ``export``, the only syntax that their readers support:
+
+* NCCL reads ``/etc/nccl.conf``. A line that begins with ``#`` is a comment, blanks belong to names and values, and a
+  variable that a job has set itself wins (NVIDIA/nccl src/misc/param.cc @081eafa).
+* Containers do not see that file; ``docker run --env-file`` and systemd's ``EnvironmentFile=`` read the other one.
 """
 
 from __future__ import annotations
@@ -19,16 +27,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lossless.formats.hosts.from_model.host_file import HostFile
+from lossless.formats.hosts.from_model.scripts import HostFile
 from lossless.ground.basics.errors import RenderError
+from lossless.ground.basics.known import UNKNOWN, Unknown
 from lossless.model.fabric.priorities import priority_bits, priority_flags
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from lossless.model.fabric.hosts import HostQos
+    from lossless.model.fabric.hosts import HostQos, Transport, Variable
     from lossless.model.fabric.kubernetes import KubernetesPolicy
     from lossless.model.fabric.model import Fabric
+
 
 _VENDOR = "15b3"
 _TEMPLATE = "hosts/kubernetes/nic-configuration.yaml.j2"
@@ -47,7 +57,7 @@ def kubernetes_files(fabric: Fabric) -> tuple[HostFile, ...]:
         HostFile(
             f"nic-configuration-{kinds[0].nic_name}.yaml",
             _TEMPLATE,
-            _context(fabric.name, nic_type, kinds, policy),
+            _policy_context(fabric.name, nic_type, kinds, policy),
             executable=False,
         )
         for nic_type, kinds in sorted(_by_type(fabric).items())
@@ -77,7 +87,7 @@ def _type_of(qos: HostQos) -> str | None:
     return device if vendor == _VENDOR else None
 
 
-def _context(
+def _policy_context(
     fabric: str, nic_type: str, kinds: list[HostQos], policy: KubernetesPolicy
 ) -> Mapping[str, object]:
     first = kinds[0]
@@ -152,3 +162,43 @@ def _known(qos: HostQos, value: object) -> int:
     if not isinstance(value, int):
         raise RenderError(f"{qos.nic_name}: nothing says which DSCP and priority CNPs have")
     return value
+
+
+NCCL_CONF = "nccl.conf"
+JOBS_ENV = "jobs.env"
+_NCCL = "NCCL_"
+
+
+def job_files(qos: HostQos) -> tuple[HostFile, ...]:
+    """Return the files that configure the jobs on a host for its fabric."""
+    return environment_files(qos.jobs.variables, about=_about(qos))
+
+
+def environment_files(variables: Iterable[Variable], about: tuple[str, ...] = ()) -> tuple[HostFile, ...]:
+    """Return variables as NCCL's configuration and as a file for containers, both with the comment lines ``about``."""
+    every = tuple(variables)
+    nccl = tuple(variable for variable in every if variable.name.startswith(_NCCL))
+    return (
+        HostFile(NCCL_CONF, f"hosts/jobs/{NCCL_CONF}.j2", _job_context(nccl, about), executable=False),
+        HostFile(JOBS_ENV, f"hosts/jobs/{JOBS_ENV}.j2", _job_context(every, about), executable=False),
+    )
+
+
+def _job_context(variables: tuple[Variable, ...], about: tuple[str, ...]) -> Mapping[str, object]:
+    return {"about": about, "variables": [(variable.name, variable.value) for variable in variables]}
+
+
+def _about(qos: HostQos) -> tuple[str, ...]:
+    transport = qos.transport
+    if transport is None or transport is UNKNOWN or isinstance(transport, Unknown):
+        return ()
+    return (_patience(transport),)
+
+
+def _patience(transport: Transport) -> str:
+    """Return how long NCCL's queue pairs retry, the time that rule WD008 compares with the switches' watchdog."""
+    patience_ns = transport.patience_ns
+    if patience_ns is None:
+        return "A queue pair never gives up: NCCL_IB_TIMEOUT is 0."
+    sum_ = f"4.096 us x 2^{transport.timeout} x ({transport.retry_count} + 1) = {patience_ns / 10**9:.1f} s"
+    return f"A queue pair gives up after {sum_}."

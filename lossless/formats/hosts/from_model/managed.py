@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.hosts.from_model.host_file import HostFile
-from lossless.formats.hosts.from_model.jobs import environment_files
+from lossless.formats.hosts.from_model.kubernetes import environment_files
+from lossless.formats.hosts.from_model.scripts import HostFile
 
 if TYPE_CHECKING:
     from lossless.model.fabric.managed import ManagedFabric

@@ -4,6 +4,8 @@ A resource of the operator has the intended settings of hosts. With ``roceOptimi
 settings of its own, which ``rawNvConfig`` overrides: ROCE_CC_PRIO_MASK 255, CNP_DSCP 4, CNP_802P_PRIO 6; by default it
 trusts DSCP, pauses priority 3 and leaves the ToS byte 0 (Mellanox/nic-configuration-operator README.md and
 pkg/configuration/configvalidation.go @8bfbeb3).
+
+Recognizes JSON and YAML documents about hosts, with as little code as a search through a repository needs.
 """
 
 from __future__ import annotations
@@ -13,9 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.formats.hosts.from_model.nvidia import MASK, PARAMETERS
 from lossless.formats.hosts.read.dcb import said_by
-from lossless.formats.hosts.read.facts import HostFact
-from lossless.formats.hosts.read.facts_file import Facts, folder_host, interface_named
-from lossless.formats.hosts.read.recognition import is_resource
+from lossless.formats.hosts.read.facts import Facts, HostFact, folder_host, interface_named
 from lossless.formats.hosts.read.tools import parameter_key
 from lossless.ground.basics.errors import Problem
 from lossless.ground.documents import load_text
@@ -23,9 +23,10 @@ from lossless.ground.documents.document import Document, ValuePlace
 from lossless.model.fabric.priorities import priorities_of_flags
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from lossless.ground.basics.findings import Path
+
 
 _BY_DEFAULT = {"trust": "dscp", "pfc": "0,0,0,1,0,0,0,0", "tos": 0}
 _BY_ITSELF = {"dcqcn.priority_mask": 255, "dcqcn.cnp_dscp": 4, "dcqcn.cnp_priority": 6}
@@ -156,3 +157,23 @@ def _dig(data: Any, path: Path) -> Any:
 def _problem(document: Document, path: Path, message: str) -> Problem:
     span = document.locate(path)
     return Problem(document.file, span.line, span.column, message)
+
+
+_GROUP = "configuration.net.nvidia.com/"
+_KINDS = ("NicConfigurationTemplate", "NicDevice")
+_DCB = ({"dscp_prio"}, {"prio_pfc"}, {"tc_tsa", "prio_tc"}, {"prio_buffer", "buffer_size"}, {"lld_managed"})
+_BARE_DCBX = frozenset({"host", "ieee", "cee", "static"})
+
+
+def speaks_of_hosts(data: Mapping[Any, Any]) -> bool:
+    """Return whether a document is an operator's resource, or an object of ``dcb -j``."""
+    if any(keys <= data.keys() for keys in _DCB):
+        return True
+    if data and data.keys() <= _BARE_DCBX and all(value is True for value in data.values()):
+        return True
+    return is_resource(data)
+
+
+def is_resource(data: Mapping[Any, Any]) -> bool:
+    """Return whether a document is a resource of NVIDIA's nic-configuration-operator that sets up NICs."""
+    return str(data.get("apiVersion", "")).startswith(_GROUP) and data.get("kind") in _KINDS

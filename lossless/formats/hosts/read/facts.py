@@ -1,13 +1,29 @@
-"""Types of fact files: sections of text, and the facts that each section has about one part of a host."""
+"""Types of fact files: sections of text, and the facts that each section has about one part of a host.
+
+Reads a text of facts: a snapshot of the collector, or the output of one tool, recognized by its content.
+
+A snapshot begins with ``# lossless host facts 1`` and names its host in ``# host NAME``. Each of its sections begins
+with ``==> COMMAND``, followed by the output of that command. A terminal's transcript is read the same way, by its
+prompts. Any other file is one section: its name may contain the interface, ``mlnx_qos.eth2.txt``; its folder is the
+host.
+"""
 
 from __future__ import annotations
 
+import pathlib
+import re
 from collections.abc import Iterator
-from typing import Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
+from lossless.formats.hosts.forms import FACTS
+from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.findings import Path
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.documents.document import ValuePlace
+from lossless.ground.documents.document import Document, ValuePlace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class SectionLine(NamedTuple):
@@ -74,3 +90,185 @@ class SectionFlaw(NamedTuple):
 
 
 Reading = Iterator[HostFact | SectionFlaw]
+
+
+FIRST_LINE = "# lossless host facts"
+"""The beginning of a snapshot of the collector."""
+VERSION = "1"
+END = "==> end"
+"""The last line of a complete snapshot."""
+NOT_READ = "not read"
+"""The section that lists the commands that the collector could not run."""
+
+_FORMS = {form.name.split()[0]: form for form in FACTS}
+"""The forms by the first word of a section's title."""
+_ASSIGNED = re.compile(r"(?:export\s+)?[A-Za-z_][A-Za-z0-9_]*\s*=")
+_VARIABLE = re.compile(r"(?:export\s+)?(?:(?:NCCL|UCX|MORI)_[A-Z0-9_]+|NVME_TRANSPORT_TOS)\s*=")
+_PAUSED = re.compile(r"^Pause parameters for (\S+):", re.MULTILINE)
+_TITLE = re.compile(r"(?:==>|\S*\$|\S+#)\s+(\S.*?)\s*$")
+_HOST = re.compile(r"# host (\S+)\s*$")
+_BY_OPTION = ("-i", "-d", "dev", "--dev")
+_LOOKED_INTO = 65536
+
+
+class Facts(NamedTuple):
+    """One file of facts: its document, its host, its facts, and the problems of the parts that cannot be read."""
+
+    document: Document
+    host: str
+    said: tuple[HostFact, ...]
+    problems: tuple[Problem, ...]
+
+    def line_of(self, fact: HostFact) -> int:
+        """Return the line of a fact, 0 where its document is not text."""
+        return 0 if fact.place is None else self.document.text.count("\n", 0, fact.place.start) + 1
+
+    @property
+    def is_of_one_object(self) -> bool:
+        """Whether all commands in a transcript name the same interface, or device."""
+        lines = (line.split() for line in self.document.text.splitlines())
+        scopes = {(words[at], _scope(words[at:])) for words in lines for at in _commands(words)}
+        return bool(scopes) and len({command for command, _ in scopes}) == len(scopes)
+
+
+class PlaceLocator:
+    """Finds places by a table of paths; a path that is not in it has the beginning of the file."""
+
+    __slots__ = ("_places",)
+
+    def __init__(self, places: dict[Path, ValuePlace]) -> None:
+        self._places = places
+
+    def places(self, paths: Iterable[Path]) -> dict[Path, ValuePlace]:
+        """Return, for each path, its place."""
+        return {path: self._places.get(path, ValuePlace(0, 0, 0, 0)) for path in paths}
+
+
+def is_facts(text: str) -> bool:
+    """Return whether a text has facts of a host."""
+    return bool(_kind(text[:_LOOKED_INTO]))
+
+
+def _kind(text: str) -> str:
+    """Return the section title of a text without one, empty where it has none of the supported forms."""
+    if text.startswith(FIRST_LINE):
+        return FIRST_LINE
+    for line in text.splitlines()[:1]:
+        if _title(line):
+            return FIRST_LINE
+    form = next((form for form in FACTS if form.tells and form.is_of(text)), None)
+    return form.name if form else "env" if _is_environment(text) else ""
+
+
+def _is_environment(text: str) -> bool:
+    """Return whether a text only sets variables, at least one of them a supported one."""
+    lines = [line.strip() for line in text.splitlines()]
+    statements = [line for line in lines if line and not line.startswith("#")]
+    return any(map(_VARIABLE.match, statements)) and all(map(_ASSIGNED.match, statements))
+
+
+def read_facts(text: str, file: str) -> Facts:
+    """Return the facts in a text; parts that cannot be read become problems."""
+    lines = _lines(text)
+    sections = tuple(_sections(lines, text, file))
+    reading = [item for section in sections for item in _reading(section)]
+    facts = tuple(item for item in reading if isinstance(item, HostFact))
+    places = {fact.path: fact.place for fact in facts if fact.place is not None}
+    document = Document(file, text, _data(facts), PlaceLocator(places))
+    flaws = [item for item in reading if isinstance(item, SectionFlaw)] + list(_truncated(lines))
+    problems = tuple(_problem(document, flaw) for flaw in flaws)
+    return Facts(document, _host(lines, file), facts, problems)
+
+
+def folder_host(file: str) -> str:
+    """Return the host of a file: the name of its folder."""
+    return pathlib.Path(file).absolute().parent.name
+
+
+def _host(lines: tuple[SectionLine, ...], file: str) -> str:
+    named = next((match[1] for line in lines[:8] if (match := _HOST.match(line.text))), "")
+    return named or folder_host(file)
+
+
+def _truncated(lines: tuple[SectionLine, ...]) -> Iterator[SectionFlaw]:
+    """Yield a flaw for a snapshot without an end: it was cut short, or is still being written."""
+    if not lines[0].text.startswith(FIRST_LINE):
+        return
+    version = lines[0].text.removeprefix(FIRST_LINE).strip()
+    if version != VERSION:
+        yield SectionFlaw(
+            f"a snapshot of version {version or 'none'}; this program reads {VERSION}", lines[0].place
+        )
+    last = next((line for line in reversed(lines) if line.text.strip()), lines[0])
+    if last.text.strip() != END:
+        yield SectionFlaw(f"the snapshot ends before its last line, {END!r}: it was cut short", last.place)
+
+
+def _lines(text: str) -> tuple[SectionLine, ...]:
+    section_lines, start = [], 0
+    for line in text.splitlines(keepends=True):
+        section_lines.append(SectionLine(start, line.rstrip("\r\n")))
+        start += len(line)
+    return tuple(section_lines)
+
+
+def _title(line: str) -> str:
+    match = _TITLE.match(line)
+    words = match[1].split() if match else []
+    known = words and (words[0] in _FORMS or (match and match[1] in (NOT_READ, END.removeprefix("==> "))))
+    return match[1] if match and known else ""
+
+
+def _sections(lines: tuple[SectionLine, ...], text: str, file: str) -> Iterator[Section]:
+    kind = _kind(text[:_LOOKED_INTO])
+    if kind != FIRST_LINE:
+        paused = _PAUSED.search(text)
+        scope = paused[1] if paused else "" if kind == "env" else interface_named(file)
+        yield Section(kind, scope, lines)
+        return
+    starts = [(number, title) for number, line in enumerate(lines) if (title := _title(line.text))]
+    for (number, title), (end, _) in pairwise([*starts, (len(lines), "")]):
+        yield Section(title, _scope(title.split()), lines[number + 1 : end])
+
+
+def _commands(words: list[str]) -> list[int]:
+    """Return the positions of command names in a line that begins or ends with a prompt."""
+    return [
+        at for at, word in enumerate(words[:-1]) if at and word in _FORMS and words[at + 1].startswith("-")
+    ]
+
+
+def _scope(words: list[str]) -> str:
+    """Return the interface, RDMA device or PCI address that a command names, empty where it names none."""
+    for option, name in pairwise(words):
+        if option in _BY_OPTION:
+            return name
+    if words[0] == "ethtool":
+        return next((word for word in words[1:] if not word.startswith("-")), "")
+    return ""
+
+
+def interface_named(file: str) -> str:
+    """Return the interface in a file's name, between its first and last dot, empty where it has none."""
+    _, _, rest = pathlib.Path(file).name.partition(".")
+    name = rest.rpartition(".")[0]
+    return "" if name in _FORMS else name
+
+
+def _reading(section: Section) -> Iterator[HostFact | SectionFlaw]:
+    form = _FORMS.get(section.title.split()[0])
+    if form is not None:
+        yield from form.read(section)
+
+
+def _data(facts: Iterable[HostFact]) -> dict[str, dict[str, object]]:
+    data: dict[str, dict[str, object]] = {}
+    for fact in facts:
+        data.setdefault(str(fact.path[0]), {})[str(fact.path[-1])] = fact.value
+    return data
+
+
+def _problem(document: Document, flaw: SectionFlaw) -> Problem:
+    line = document.text.count("\n", 0, flaw.place.start) + 1
+    column = flaw.place.start - (document.text.rfind("\n", 0, flaw.place.start) + 1) + 1
+    return Problem(document.file, line, column, flaw.message)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from lossless.formats.hosts.state.ethtool_names import counter_name
+from lossless.formats.hosts.state.ethtool import counter_name
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.known import UNKNOWN, Unknown
 from lossless.ground.documents.json.document import load_json

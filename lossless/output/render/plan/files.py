@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from lossless.formats.device_files.deployment import PlannedFile
 from lossless.formats.device_files.environment import render_template
 from lossless.formats.device_files.hosts import below, planned
-from lossless.formats.hosts.from_model.jobs import job_files
+from lossless.formats.hosts.from_model.kubernetes import job_files
 from lossless.formats.hosts.from_model.scripts import host_files
 from lossless.output.render.plan.batches import CALL_S, KILL_AFTER_S, PAUSE_S, batch_files, batch_line
 from lossless.output.render.plan.by_hand import drained_message

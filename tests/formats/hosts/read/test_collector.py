@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from lossless.checks.rules.hosts.host_drift import differences
-from lossless.formats.hosts.read.facts_file import read_facts
+from lossless.formats.hosts.read.facts import read_facts
 from lossless.ground.basics.known import UNKNOWN, certain
 from lossless.interfaces.api.collector import collector
 from lossless.model.fabric.hosts import HostQos

@@ -15,10 +15,10 @@ from lossless.model.fabric.view import bare
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from lossless.formats.hosts.read.facts import HostFact
-    from lossless.formats.hosts.read.facts_file import Facts
+    from lossless.formats.hosts.read.facts import Facts, HostFact
     from lossless.model.fabric.hosts import Dcqcn, HostQos
     from lossless.model.hardware.nic import NicProfile
+
 
 _WIRING = ("pci", "rdma_device")
 _PLAIN = {
