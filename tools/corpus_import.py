@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lossless.api import lint_documents
 from lossless.formats.device_files.switches import switch_file
-from lossless.formats.importing.devices import devices_of
 from lossless.formats.importing.differences import (
     KINDS,
     UNEXPLAINED,
@@ -26,6 +25,7 @@ from lossless.formats.importing.differences import (
     figures,
     total,
 )
+from lossless.formats.importing.model import devices_of
 from lossless.formats.inputs.collect import collect
 from lossless.formats.inputs.intents import intent_fabric
 from lossless.formats.sonic.changes.meaning import Cell, compare

@@ -1,25 +1,47 @@
-"""Derives the buffer policy of an intent from the buffers of devices, tier by tier."""
+"""Derives the buffer policy of an intent from the buffers of devices, tier by tier.
+
+Thresholds and headroom of lossless groups that differ from the HWSKU's: those of most ports, by tier and speed.
+
+Values that a switch would compute, or take from a row of its HWSKU, are not declared: they are the defaults of an
+intent.
+
+Distributes per-port values of a class over the ranks of an intent: all switches, tiers, devices, by speed.
+
+The value of most ports of a tier is declared for the tier, and a deviating device has an exception under its name.
+
+Derives pools and shared headroom of an intent from devices, where its computed values would differ.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from lossless.formats.importing.majority import most
+from lossless.formats.importing.classes import dissent_notes, most
 from lossless.formats.importing.model import DraftBuffers
-from lossless.formats.importing.pools import stated_ratios
 from lossless.formats.sonic.read.tables import whole_number
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_rate
-from lossless.model.hardware.buffer_names import INGRESS_LOSSY_POOL
+from lossless.model.fabric.cabling import CableEnd
+from lossless.model.hardware.buffer_names import INGRESS_LOSSLESS_POOL, INGRESS_LOSSY_POOL
 from lossless.model.hardware.capacity import backs_headroom, widest_split
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
-    from lossless.formats.importing.model import ImportDevice
+    from lossless.formats.importing.model import (
+        ClassValues,
+        Draft,
+        DraftClass,
+        ImportDevice,
+        PoolValues,
+        Stated,
+    )
+    from lossless.formats.sonic.changes.meaning import Cell
     from lossless.model.fabric.model import Port
+    from lossless.model.fabric.qos import BufferProfile
     from lossless.model.fabric.tier import Tier
-    from lossless.model.hardware.model import Cage
+    from lossless.model.hardware.model import Cage, HeadroomRow
+
 
 _NEVER = -8
 """The exponent of the smallest alpha: a profile with it and nothing reserved takes no buffer."""
@@ -185,3 +207,270 @@ def _lanes(texts: Iterable[str]) -> set[int]:
     return (
         {int(text) for text in bare} if all(text.isascii() and text.isdecimal() for text in bare) else set()
     )
+
+
+_DEFAULT_DYNAMIC_TH = 0
+"""The intent's default threshold in the dynamic buffer model.
+
+Source: sonic-buildimage files/build_templates/buffers_config.j2 @02aaf5c.
+"""
+
+
+def with_class_buffers(
+    devices: Sequence[ImportDevice], classes: Sequence[DraftClass]
+) -> tuple[DraftClass, ...]:
+    """Return classes with the buffers that most of their groups have, except for values that are defaults."""
+    return tuple(_with_buffers(devices, classes, cls) if cls.lossless else cls for cls in classes)
+
+
+def _with_buffers(
+    devices: Sequence[ImportDevice], classes: Sequence[DraftClass], cls: DraftClass
+) -> DraftClass:
+    # In the traditional model all lossless classes have one profile, so they have one vote.
+    alone = all(device.switch.qos.buffer_model == "dynamic" for device in devices)
+    priorities = [other.priority for other in classes if other.lossless and (other is cls or not alone)]
+    ports: dict[PortsOfSpeed, list[ClassValues]] = {}
+    for device in devices:
+        for port in device.used.values():
+            for values in _values_of(device, port, priorities):
+                ports.setdefault(cell_of(device, port), []).append(values)
+    buffers, notes = layered(ports, _has_keys, "thresholds and headroom")
+    return cls._replace(buffers=buffers, notes=(*cls.notes, *notes))
+
+
+def _has_keys(values: ClassValues, lower: ClassValues) -> bool:
+    return dict(values).keys() >= dict(lower).keys()
+
+
+def _values_of(device: ImportDevice, port: Port, priorities: Sequence[int]) -> Iterator[ClassValues]:
+    """Yield, for each lossless group of a port, the values that are not defaults of an intent."""
+    qos = port.qos
+    for priority in priorities if qos is not None and port.speed_bps else ():
+        group = (
+            qos.groups[qos.group_of(priority)] if qos is not None and priority in qos.pfc.priorities else None
+        )
+        if group is None:
+            continue
+        profile = group.named
+        if device.switch.qos.buffer_model == "dynamic":
+            yield _of_computed(device, profile)
+        elif profile is not None and (row := _row(device, port)) is not None:
+            yield _beyond(device, profile, row)
+
+
+def _row(device: ImportDevice, port: Port) -> HeadroomRow | None:
+    return device.hwsku.row(port.speed_bps, port.cable.configured_m or 0)
+
+
+def _of_computed(device: ImportDevice, profile: BufferProfile | None) -> ClassValues:
+    dynamic = device.switch.qos.dynamic
+    default = _DEFAULT_DYNAMIC_TH if dynamic is None else dynamic.default_dynamic_th
+    if profile is None:
+        return () if default in (None, _DEFAULT_DYNAMIC_TH) else (("dynamic_th", default),)
+    headroom = {
+        "xoff": profile.headroom_bytes,
+        "xon": profile.xon_bytes,
+        "xon_offset": profile.xon_offset_bytes,
+    }
+    whole = {key: value for key, value in headroom.items() if value is not None}
+    return (*_threshold(device, profile), *(whole.items() if {"xoff", "xon"} <= whole.keys() else ()))
+
+
+def _beyond(device: ImportDevice, profile: BufferProfile, row: HeadroomRow) -> ClassValues:
+    """Return the values of a profile that differ from the row of its speed and length."""
+    usual = {"xoff": row.headroom_bytes, "xon": row.xon_bytes, "xon_offset": row.xon_offset_bytes}
+    given = {"xoff": profile.headroom_bytes, "xon": profile.xon_bytes, "xon_offset": profile.xon_offset_bytes}
+    other = ((key, value) for key, value in given.items() if value is not None and value != usual[key])
+    threshold = (
+        () if row.threshold in (profile.dynamic_th, profile.static_th_bytes) else _threshold(device, profile)
+    )
+    return (*threshold, *other)
+
+
+def _threshold(device: ImportDevice, profile: BufferProfile) -> ClassValues:
+    """Return a threshold of the pool's kind, none for one of the other kind, whose effect depends on the switch."""
+    pools = {pool.name: pool for pool in device.switch.qos.pools}
+    mode = pools[INGRESS_LOSSLESS_POOL].mode if INGRESS_LOSSLESS_POOL in pools else ""
+    if mode == "dynamic" and profile.dynamic_th is not None and -8 <= profile.dynamic_th <= 7:
+        return (("dynamic_th", profile.dynamic_th),)
+    if mode == "static" and profile.static_th_bytes is not None:
+        return (("static_th", profile.static_th_bytes),)
+    return ()
+
+
+_V = TypeVar("_V")
+
+
+class PortsOfSpeed(NamedTuple):
+    """The ports of one speed on a device."""
+
+    tier: Tier
+    device: str
+    speed_bps: int
+
+
+def cell_of(device: ImportDevice, port: Port) -> PortsOfSpeed:
+    """Return the device and speed of a port."""
+    return PortsOfSpeed(device.tier, device.name, port.speed_bps or 0)
+
+
+def voters(devices: Iterable[ImportDevice], lesser: Container[CableEnd]) -> list[tuple[PortsOfSpeed, Port]]:
+    """Return the ports that vote, with their device and speed: all ports of a known speed.
+
+    Those in ``lesser`` vote only where no other port of their tier has their speed.
+    """
+    ports = [
+        (cell_of(device, port), port, CableEnd(device.name, port.name) in lesser)
+        for device in devices
+        for port in device.used.values()
+        if port.speed_bps is not None
+    ]
+    heard = {(cell.tier, cell.speed_bps) for cell, _, is_lesser in ports if not is_lesser}
+    return [
+        (cell, port)
+        for cell, port, is_lesser in ports
+        if not is_lesser or (cell.tier, cell.speed_bps) not in heard
+    ]
+
+
+def layered(
+    ports: Mapping[PortsOfSpeed, Sequence[_V]], hides: Callable[[_V, _V], bool], what: str
+) -> tuple[Stated[_V], tuple[str, ...]]:
+    """Return declarations that give the ports their values, and notes on devices whose own ports differ.
+
+    An empty value declares nothing. ``hides`` returns whether one value overrides all of another of a lower rank.
+    """
+    votes = {cell: most(values) for cell, values in sorted(ports.items())}
+    notes = dict.fromkeys(note for _, vote in votes.values() for note in dissent_notes(vote, what))
+    own = {cell: value for cell, (value, _) in votes.items() if value is not None}
+    stated = _Layers(ports, own, hides).stated()
+    by_name = [scope for scope in stated if isinstance(scope, str)]
+    if by_name:
+        notes[f"{what}: of {by_name[0]}{_more(by_name)} under its own name, unlike most of its role"] = None
+    return stated, tuple(notes)
+
+
+def _more(names: Sequence[str]) -> str:
+    return f" and {len(names) - 1} more" if len(names) > 1 else ""
+
+
+class _Layers(Generic[_V]):
+    """Chooses the ranks of the values of devices and speeds."""
+
+    def __init__(
+        self,
+        ports: Mapping[PortsOfSpeed, Sequence[_V]],
+        own: Mapping[PortsOfSpeed, _V],
+        hides: Callable[[_V, _V], bool],
+    ) -> None:
+        self._ports, self._own, self._hides = ports, own, hides
+        self._tiers = {
+            tier: self._usual(cell for cell in own if cell.tier is tier)
+            for tier in sorted({cell.tier for cell in own})
+        }
+
+    def stated(self) -> Stated[_V]:
+        """Return the declared values by scope and speed."""
+        own, tiers = self._own, self._tiers
+        differing = {cell for cell, value in own.items() if value != tiers[cell.tier][cell.speed_bps]}
+        # Where a device has less than its tier would state, each device of the tier states what it has.
+        named = {c.tier for c in differing if not self._hides(own[c], tiers[c.tier][c.speed_bps])}
+        stated = self._of_all() if not named else None
+        if stated is None:
+            stated = {
+                tier: self._by_speed(values, (c for c in own if c.tier is tier))
+                for tier, values in tiers.items()
+                if tier not in named
+            }
+        for device in dict.fromkeys(cell.device for cell in own):
+            cells = [cell for cell in own if cell.device == device]
+            stated[device] = self._of_device(cells, differing, alone=cells[0].tier in named)
+        return {scope: values for scope, values in stated.items() if values}
+
+    def _usual(self, cells: Iterable[PortsOfSpeed]) -> dict[int, _V]:
+        """Return the value of most ports of each speed."""
+        by_speed: dict[int, list[_V]] = {}
+        for cell in sorted(cells):
+            by_speed.setdefault(cell.speed_bps, []).extend(self._ports[cell])
+        votes = {speed_bps: most(values) for speed_bps, values in sorted(by_speed.items())}
+        return {speed_bps: value for speed_bps, (value, _) in votes.items() if value is not None}
+
+    def _of_all(self) -> Stated[_V] | None:
+        """Return the values common to all tiers, None where tiers differ at a speed."""
+        by_speed: dict[int, _V] = {}
+        for values in self._tiers.values():
+            if any(by_speed.setdefault(speed_bps, value) != value for speed_bps, value in values.items()):
+                return None
+        return {None: self._by_speed(dict(sorted(by_speed.items())), self._own)}
+
+    def _of_device(
+        self, cells: Sequence[PortsOfSpeed], differing: set[PortsOfSpeed], *, alone: bool
+    ) -> dict[int | None, _V]:
+        """Return the values of a device: all of them where its tier declares none, else the differing ones."""
+        stating = [cell for cell in cells if alone or cell in differing]
+        by_speed = {cell.speed_bps: self._own[cell] for cell in stating}
+        if len(stating) == len(cells):
+            return self._by_speed(by_speed, cells)
+        return dict(by_speed.items())
+
+    def _by_speed(self, by_speed: Mapping[int, _V], cells: Iterable[PortsOfSpeed]) -> dict[int | None, _V]:
+        """Return the value of most ports, with exceptions by speed; by speed alone if an exception cannot override."""
+        usual, _ = most(value for cell in cells for value in self._ports[cell])
+        values = {*by_speed.values()}
+        if usual in values and all(self._hides(value, usual) for value in values if usual is not None):
+            others: dict[int | None, _V] = {s: value for s, value in by_speed.items() if value != usual}
+            every: dict[int | None, _V] = {None: usual}
+            return every | others if usual else others
+        return {speed_bps: value for speed_bps, value in by_speed.items() if value}
+
+
+RATIO = ("headroom_oversubscription",)
+"""The key of the ratio below ``buffers``."""
+
+
+def stated_ratios(devices: Sequence[ImportDevice]) -> tuple[Stated[PoolValues], tuple[str, ...]]:
+    """Return the ratios of devices with the dynamic buffer model."""
+    told = ((device, device.switch.qos.dynamic) for device in devices)
+    return _layers((d, ((RATIO, m.oversubscription),) if m.oversubscription else ()) for d, m in told if m)
+
+
+def with_ratio(draft: Draft, ratio: float) -> Draft:
+    """Return a draft with one ratio for all switches."""
+    return draft._replace(buffers=draft.buffers._replace(pools={None: {None: ((RATIO, ratio),)}}))
+
+
+def with_sizes(draft: Draft, cells: Mapping[str, Iterable[Cell]]) -> Draft:
+    """Return a draft that declares pool values of devices, as far as those computed for the intent differ.
+
+    ``cells`` compare each device with the values computed for it.
+    """
+    pools, notes = _layers((device, _values(device, cells[device.name])) for device in draft.devices)
+    said = "pool sizes are as deployed; left out, they are computed for the ports that are up"
+    buffers = draft.buffers._replace(pools=pools, notes=(*draft.buffers.notes, *notes, said))
+    return draft._replace(buffers=buffers)
+
+
+def _values(device: ImportDevice, cells: Iterable[Cell]) -> PoolValues:
+    """Return the pool sizes of a device, and its ratio, unless a size of the shared headroom overrides it."""
+    sizes = tuple(sorted((path, size) for cell in cells for path, size in _size(cell)))
+    told = device.switch.qos.dynamic
+    ratio = told.oversubscription if told else None
+    if not ratio or any(path[-1] == "xoff" for path, _ in sizes):
+        return sizes
+    return ((RATIO, ratio), *sizes)
+
+
+def _size(cell: Cell) -> Iterable[tuple[tuple[str, ...], int]]:
+    """Yield a pool size that differs from the computed one, by its path below ``buffers``."""
+    number = whole_number(cell.deployed) if cell.table == "BUFFER_POOL" and cell.deployed else None
+    keys = ("size", "percentage", "xoff") if cell.key == INGRESS_LOSSLESS_POOL else ("size", "percentage")
+    if cell.state != "same" and cell.field in keys and number is not None and number >= 0:
+        yield ("pool_sizes", cell.key, cell.field), number
+
+
+def _layers(
+    by_device: Iterable[tuple[ImportDevice, PoolValues]],
+) -> tuple[Stated[PoolValues], tuple[str, ...]]:
+    """Return the values of devices by scope; values of a switch have no speed."""
+    ports = {PortsOfSpeed(device.tier, device.name, 0): [values] for device, values in by_device}
+    return layered(ports, lambda values, lower: dict(values).keys() >= dict(lower).keys(), "buffers")

@@ -1,17 +1,19 @@
 """Derives classes from the QoS of ports: every TC of a DSCP, and every TC with PFC, is a class.
 
 An intent has one set of classes for the whole fabric, so it declares the values of most ports.
+
+Majority votes: one vote a port, ties broken by a fixed order, never at random.
+
+Completes watchdogs of systems whose configuration lacks some of their times, from those of other switches.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from math import gcd
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from lossless.formats.importing.devices import second_priorities
-from lossless.formats.importing.majority import dissent_notes, most
-from lossless.formats.importing.model import DraftClass, DraftWatchdog
-from lossless.formats.importing.watchdog_times import completed
+from lossless.formats.importing.model import DraftClass, DraftWatchdog, second_priorities
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.cabling import CableEnd
 from lossless.model.fabric.qos import DEFAULT_POLL_MS, DSCPS, PRIORITIES, UNREADABLE, WATCHDOG_ACTIONS
@@ -20,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from lossless.formats.importing.model import ImportDevice
-    from lossless.formats.importing.watchdog_times import Times
     from lossless.model.fabric.qos import PortQos, Scheduler
+
 
 RDMA_DSCPS = (26, 24)
 """DSCPs of RDMA senders by convention: AF31 and CS3 (NVIDIA's and Dell's guides for RoCE)."""
@@ -222,3 +224,66 @@ def _watchdog(qos: PortQos, *, sonic: bool) -> Times | None:
     if watchdog.detection_ms < 0 or (watchdog.restoration_ms or 0) < 0:
         return None
     return watchdog.detection_ms, watchdog.restoration_ms, watchdog.action
+
+
+_T = TypeVar("_T")
+
+
+class Vote(NamedTuple):
+    """The outcome of a vote: how many voted for the winner, of how many."""
+
+    ayes: int
+    votes: int
+
+    @property
+    def unanimous(self) -> bool:
+        """Whether all votes were equal."""
+        return self.ayes == self.votes
+
+
+def most(values: Iterable[_T]) -> tuple[_T | None, Vote]:
+    """Return the most frequent value and the outcome of the vote; None without votes."""
+    counts = Counter(values)
+    if not counts:
+        return None, Vote(0, 0)
+    winner = min(counts, key=lambda value: (-counts[value], repr(value)))
+    return winner, Vote(counts[winner], counts.total())
+
+
+def dissent_notes(vote: Vote, what: str) -> tuple[str, ...]:
+    """Return a note that some votes differ, none where all agree."""
+    if vote.unanimous:
+        return ()
+    others = vote.votes - vote.ayes
+    return (f"{what}: {vote.ayes} of {vote.votes} ports have it so, {others} differ",)
+
+
+Times = tuple[int | None, int | None, str | None]
+"""Detection and restoration in milliseconds and the action, each None where the configuration lacks it."""
+
+
+_ACTION = "drop"
+"""The default action of an intent."""
+
+
+def completed(rows: Sequence[Times | None]) -> tuple[list[Times | None], tuple[str, ...]]:
+    """Return watchdogs with all of their times, and notes on choices; None stands for a port without one.
+
+    Where no switch has a detection time, no watchdog is declared, because its behavior is unknown.
+    """
+    timed = [row for row in rows if row is not None and row[0] is not None]
+    whole = [row for row in timed if row[2] is not None]
+    if all(row is None or row in whole for row in rows):
+        return list(rows), ()
+    usual, _ = most(whole or timed)
+    if usual is None:
+        return [None] * len(rows), ("watchdog: it is on, and no switch says its times; state pfc.watchdog",)
+    detection_ms, restoration_ms, action = usual
+    chosen: list[Times | None] = [
+        row
+        if row is None or row in whole
+        else (row[0] or detection_ms, row[1] or restoration_ms, row[2] or action or _ACTION)
+        for row in rows
+    ]
+    said = "as switches have it that do" if whole else f"an intent's own action is {_ACTION}"
+    return chosen, (f"watchdog: some systems do not say its times or its action; {said}",)

@@ -1,23 +1,42 @@
-"""Explains fields that differ after an import and a render: one kind each, with its reason."""
+"""Explains fields that differ after an import and a render: one kind each, with its reason.
+
+What a switch that runs another system than SONiC does, beside what its rendered files would have it do.
+
+Explains settings of switches of other systems that an import and a render do not reproduce.
+
+Import of switches that run another system than SONiC: from documents, and back from what is rendered.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lossless.formats.importing.devices import second_priorities
-from lossless.formats.sonic.changes.meaning import LISTS, OBJECTS, REFERENCES
+from lossless.formats.device_files.other_systems import read_back
+from lossless.formats.importing.classes import most
+from lossless.formats.importing.configured import ProductChoice, configured_device
+from lossless.formats.importing.model import second_priorities
+from lossless.formats.inputs.switches import read_switch
+from lossless.formats.sonic.changes.meaning import LISTS, OBJECTS, REFERENCES, Cell
 from lossless.formats.sonic.read.tables import PORT_MAPS
 from lossless.formats.sonic.to_model.trimming import DISCARD_ACTION, TRIM, TRIM_TABLE
+from lossless.formats.switches.meaning import PORT_TABLE, meaning
+from lossless.formats.switches.registry import dialect
+from lossless.ground.basics.errors import Problem, RenderError
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.attributes import BY_KEY
 from lossless.model.hardware.buffer_names import PG_PROFILE_PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from lossless.formats.importing.model import Draft, ImportDevice
-    from lossless.formats.sonic.changes.meaning import Cell
-    from lossless.model.fabric.model import Switch
+    from lossless.ground.documents.document import Document
+    from lossless.model.fabric.model import Fabric, Switch
+    from lossless.model.hardware.load import Folder
+
 
 KINDS = {
     "unused port": "it carries no classes; its buffers and its cable length are not declared",
@@ -256,3 +275,132 @@ def total(each: Iterable[Figures]) -> Figures:
     """Return the sum of figures."""
     all_figures = list(each)
     return Figures(*map(sum, zip(*all_figures, strict=True))) if all_figures else Figures(0, 0, 0, 0, 0, 0, 0)
+
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+    from typing import Any
+
+    from lossless.model.fabric.model import Switch
+
+    Parts = dict[tuple[str, str], Any]
+
+
+def cells_of_system(rendered: Switch, running: Switch, ports: Collection[str]) -> Iterator[tuple[str, Cell]]:
+    """Yield every value of ports on both sides, with the key of its attribute.
+
+    Raises:
+        RenderError: the system does not take what is declared.
+    """
+    before, after = _by_port(running, ports), _by_port(read_back(rendered), ports)
+    for port in ports:
+        own, back = before.get(port, {}), after.get(port, {})
+        for part, what in dict.fromkeys((*own, *back)):
+            field = BY_KEY[part].shown(what)
+            said = (_text(side.get((part, what))) for side in (own, back))
+            yield part, Cell(PORT_TABLE, port, field, *said)
+
+
+def same_on_ports(one: Switch, other: Switch, ports: Collection[str]) -> bool:
+    """Return whether two configurations of a switch do the same on ports."""
+    return _by_port(one, ports) == _by_port(other, ports)
+
+
+def _by_port(switch: Switch, names: Collection[str]) -> dict[str, Parts]:
+    own = tuple(port for port in switch.ports if port.name in names and port.placed and port.qos is not None)
+    parts = meaning(switch._replace(ports=own), dialect(switch.format).losses)
+    return {port.name: said for port, said in zip(own, parts, strict=True)}
+
+
+def _text(value: object) -> str | None:
+    if value is None or isinstance(value, bool | str | int):
+        return None if value is None else str(value)
+    return ", ".join(map(str, value)) or "none" if isinstance(value, tuple) else repr(value)
+
+
+KINDS_BY_PART = {
+    "dscp": "another queue",
+    "paused": "another queue",
+    "pfc": "auto",
+    "scheduler": "scheduler",
+    "ecn": "row of a class",
+    "cable": "cable",
+}
+
+
+def other_differences(
+    cells: Mapping[str, Sequence[tuple[str, Cell]]],
+) -> Iterator[ImportDifference]:
+    """Yield the settings that differ after import and render, by device; those of most ports are declared for all."""
+    said = grouped((cell.field, cell.deployed) for of in cells.values() for _, cell in of)
+    usual = {field: most(values)[0] for field, values in said.items()}
+    for device, of in cells.items():
+        for part, cell in of:
+            if cell.state != "same":
+                differs = cell.deployed != usual[cell.field]
+                yield ImportDifference(device, "unlike most" if differs else _kind(part, cell), cell)
+
+
+def _kind(part: str, cell: Cell) -> str:
+    if part.startswith("watchdog"):
+        return "watchdog"
+    if part == "scheduler" and cell.state == "gone":
+        return "queue without class"
+    if part in ("scheduler", "dscp") and cell.state == "new":
+        return "row of a class" if part == "scheduler" else "trust"
+    return KINDS_BY_PART.get(part, UNEXPLAINED)
+
+
+def other_devices(
+    documents: Sequence[Document],
+    switches: Sequence[str],
+    profile_dirs: Sequence[Folder],
+    problems: list[Problem],
+) -> list[ImportDevice]:
+    """Return the devices of configurations of other systems; ``switches`` state profiles, see ``import_configs``.
+
+    Raises:
+        ProfileError: a profile of that name does not exist.
+    """
+    if not documents:
+        return []
+    pairs = [text.rpartition("=") for text in switches]
+    products = [ProductChoice(pattern.strip() or "*", profile.strip()) for pattern, _, profile in pairs]
+    devices: dict[tuple[str, str], ImportDevice] = {}
+    every: list[ImportDevice] = []
+    refused: dict[tuple[str, str], list[Problem]] = {}
+    for document in documents:
+        read, own = read_switch(document).read, list[Problem]()
+        key = (str(Path(document.file).parent), read.switch.name)
+        device = configured_device(document, read, products, profile_dirs, own)
+        if device is None or own:
+            refused.setdefault(key, own)
+        elif (first := devices.get(key)) is None or not _same(first, device):
+            devices.setdefault(key, device)
+            every.append(device)
+    # A file in the same folder that says all makes up for one that says a part.
+    problems += [problem for key, of in refused.items() if key not in devices for problem in of]
+    return every
+
+
+def _same(first: ImportDevice, other: ImportDevice) -> bool:
+    """Return whether two files are one switch in two forms, as what is rendered for it is."""
+    if first.switch.format != other.switch.format or first.used.keys() != other.used.keys():
+        return False
+    return same_on_ports(first.switch, other.switch, first.used)
+
+
+def compare_others(
+    devices: Sequence[ImportDevice], fabric: Fabric
+) -> tuple[dict[str, tuple[Cell, ...]], tuple[ImportDifference, ...], tuple[Problem, ...]]:
+    """Return all parts of what devices do, those that do not come back, and what their systems refuse."""
+    rendered = {switch.name: switch for switch in fabric.switches}
+    parts: dict[str, list[tuple[str, Cell]]] = {}
+    refused: list[Problem] = []
+    for device in devices:
+        try:
+            parts[device.name] = list(cells_of_system(rendered[device.name], device.switch, device.used))
+        except RenderError as error:
+            refused += [Problem("fabric.yaml", None, None, line) for line in error.lines]
+    cells = {name: tuple(cell for _, cell in of) for name, of in parts.items()}
+    return cells, tuple(other_differences(parts)), tuple(refused)

@@ -1,33 +1,175 @@
-"""Turns devices and cables into the draft of an intent, with all choices made, before its text is written."""
+"""Turns devices and cables into the draft of an intent, with all choices made, before its text is written.
+
+Priority groups of classes that are not defaults of an intent: those of most ports, by tier and speed.
+
+Limits and sizes of queues with profiles other than SONiC's own: those of most ports.
+
+Classifies far ends for which no file was given: switches that are configured elsewhere, or hosts.
+
+Tiers of links: those whose ports have PFC, and those whose ports do not.
+
+Trimming of switches: the classes whose queues trim, the size, and the class in which trimmed packets continue.
+
+An intent declares it once for the fabric, by the one DSCP of a lossy class, so the settings of most switches are
+declared.
+"""
 
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING
 
-from lossless.formats.importing.buffers import find_buffers
-from lossless.formats.importing.class_buffers import with_class_buffers
-from lossless.formats.importing.class_groups import with_groups
-from lossless.formats.importing.class_queues import with_queue_limits
-from lossless.formats.importing.classes import find_classes, find_watchdog
-from lossless.formats.importing.curves import with_curves
-from lossless.formats.importing.devices import is_dual_tor
-from lossless.formats.importing.links import neighbor_claims, wire
-from lossless.formats.importing.majority import dissent_notes, most
-from lossless.formats.importing.model import Draft
-from lossless.formats.importing.outside_switches import switches_outside, tiers_of
-from lossless.formats.importing.pfc_tiers import find_tiers
-from lossless.formats.importing.trimming import find_trimming
+from lossless.formats.importing.buffers import cell_of, find_buffers, layered, voters, with_class_buffers
+from lossless.formats.importing.classes import dissent_notes, find_classes, find_watchdog, most
+from lossless.formats.importing.links import neighbor_claims, wire, with_curves
+from lossless.formats.importing.model import Draft, DraftTrimming, is_dual_tor, second_priorities
+from lossless.formats.sonic.to_model.device_types import TIER_OF_TYPE, neighbor_type
 from lossless.ground.basics.errors import InputError, Problem
+from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.cabling import CableEnd
 from lossless.model.fabric.model import DEFAULT_SWITCH_MTU_BYTES
-from lossless.model.fabric.tier import Tier
+from lossless.model.fabric.qos import PRIORITIES
+from lossless.model.fabric.routing import LEAST_TRIM_BYTES
+from lossless.model.fabric.tier import Tier, link_tier
+from lossless.model.hardware.buffer_names import (
+    EGRESS_LOSSLESS_PROFILE,
+    EGRESS_LOSSY_PROFILE,
+    QUEUE_LOSSY_PROFILE,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
 
-    from lossless.formats.importing.model import Claim, DraftClass, ImportDevice, ImportLink, ImportWiring
-    from lossless.model.fabric.cabling import CableEnd
+    from lossless.formats.importing.buffers import PortsOfSpeed
+    from lossless.formats.importing.model import (
+        Claim,
+        ClassGroup,
+        ClassValues,
+        DraftClass,
+        ImportDevice,
+        ImportLink,
+        ImportWiring,
+        Stated,
+    )
+    from lossless.model.fabric.model import Port
+    from lossless.model.fabric.qos import BufferProfile, Pool, PortQos
     from lossless.model.hardware.nic import NicProfile
+
+
+def with_groups(
+    devices: Sequence[ImportDevice],
+    classes: Sequence[DraftClass],
+    silent: AbstractSet[CableEnd],
+    *,
+    remapped: bool,
+) -> tuple[DraftClass, ...]:
+    """Return classes with the priority groups that most ports have for them, except for defaults.
+
+    ``silent`` are the ports of tiers without PFC. They, and with ``remapped`` the ports that tunnels of dual ToRs pass,
+    vote only where no other port of a tier has their speed.
+    """
+    second = {
+        CableEnd(device.name, port.name)
+        for device in devices
+        for port in device.used.values()
+        if remapped and second_priorities(port)
+    }
+    ports = voters(devices, silent | second)
+    shared = min(set(PRIORITIES) - {cls.priority for cls in classes if cls.lossless}, default=0)
+    return tuple(_with_groups(ports, cls, cls.priority if cls.lossless else shared) for cls in classes)
+
+
+def _with_groups(ports: Sequence[tuple[PortsOfSpeed, Port]], cls: DraftClass, usual: int) -> DraftClass:
+    counted = [(cell, port.qos, port.qos.group_of(cls.priority)) for cell, port in ports if port.qos]
+    unused = {
+        group
+        for group in {group for _, _, group in counted if group in PRIORITIES}
+        if cls.dscps == () and not _is_held(group, [qos for _, qos, other in counted if other == group])
+    }
+    by_cell: dict[PortsOfSpeed, list[ClassGroup]] = {}
+    for cell, _, group in counted:
+        if group in PRIORITIES:
+            by_cell.setdefault(cell, []).append((usual if group in unused else group,))
+    groups, notes = layered(by_cell, lambda *_: True, "priority groups")
+    return cls._replace(pg=_beyond(groups, (usual,)), notes=(*cls.notes, *notes))
+
+
+def _is_held(group: int, ports: Sequence[PortQos]) -> bool:
+    """Return whether most ports have buffer for a group; a group that no DSCP reaches needs none."""
+    held, _ = most(qos.groups[group] is not None for qos in ports)
+    return held is True
+
+
+def _beyond(groups: Stated[ClassGroup], usual: ClassGroup) -> Stated[ClassGroup]:
+    """Return declared values without the default; a device may restore the default against its tier."""
+    kept = {
+        scope: {
+            speed_bps: group
+            for speed_bps, group in by_speed.items()
+            if speed_bps is not None or group != usual or isinstance(scope, str)
+        }
+        for scope, by_speed in groups.items()
+    }
+    return {scope: by_speed for scope, by_speed in kept.items() if by_speed}
+
+
+_SHIPPED = (EGRESS_LOSSLESS_PROFILE, EGRESS_LOSSY_PROFILE, QUEUE_LOSSY_PROFILE)
+
+
+def with_queue_limits(
+    devices: Sequence[ImportDevice], classes: Sequence[DraftClass]
+) -> tuple[DraftClass, ...]:
+    """Return classes with the limits that most of their queues have, except for defaults."""
+    return tuple(_with_limits(devices, cls) for cls in classes)
+
+
+def _with_limits(devices: Sequence[ImportDevice], cls: DraftClass) -> DraftClass:
+    ports: dict[PortsOfSpeed, list[ClassValues]] = {}
+    for device in devices:
+        for port in device.used.values():
+            queue = port.qos.queues[cls.priority] if port.qos and port.speed_bps else None
+            if queue is not None:
+                values = _limits(device, queue.buffer, lossless=cls.lossless)
+                ports.setdefault(cell_of(device, port), []).append(values)
+    queues, notes = layered(ports, _hides, "limits of queues")
+    return cls._replace(queues=queues, notes=(*cls.notes, *notes))
+
+
+def _hides(values: ClassValues, lower: ClassValues) -> bool:
+    """Return whether values override all values of a lower rank; the two kinds of thresholds override each other."""
+    return _kinds(values) >= _kinds(lower)
+
+
+def _kinds(values: ClassValues) -> set[str]:
+    return {"size" if key == "size" else "threshold" for key, _ in values}
+
+
+def _limits(device: ImportDevice, profile: BufferProfile | None, *, lossless: bool) -> ClassValues:
+    """Return the values of a profile that differ from those of the HWSKU; none for the HWSKU's own profiles."""
+    if profile is None or profile.pool is None or profile.name in _SHIPPED:
+        return ()
+    by_template = (defaults.queue_profile(lossless=lossless) for defaults in device.hwsku.buffers)
+    shipped = [usual for usual in by_template if usual is not None]
+    usual_sizes = {usual.reserved_bytes for usual in shipped}
+    usual_thresholds = {(usual.dynamic_th, usual.static_th_bytes) for usual in shipped}
+    sized = usual_sizes and usual_sizes != {profile.reserved_bytes}
+    limited = usual_thresholds != {(profile.dynamic_th, profile.static_th_bytes)}
+    return (
+        *(_threshold(device, profile, profile.pool) if limited else ()),
+        *((("size", profile.reserved_bytes),) if sized else ()),
+    )
+
+
+def _threshold(device: ImportDevice, profile: BufferProfile, pool: Pool) -> ClassValues:
+    """Return the threshold of a profile; none where it is not of its pool's kind, on chips that refuse that."""
+    strict, mode = device.profile.asic.formula == "mellanox", pool.mode
+    if profile.dynamic_th is not None and -8 <= profile.dynamic_th <= 7:
+        return () if strict and mode == "static" else (("dynamic_th", profile.dynamic_th),)
+    if profile.static_th_bytes is not None and not (strict and mode == "dynamic"):
+        return (("static_th", profile.static_th_bytes),)
+    return ()
+
 
 PREFERRED_NIC = "connectx-7"
 
@@ -198,3 +340,127 @@ def _ratio(name: str, tier_of: Mapping[str, Tier], links: Sequence[ImportLink]) 
             up += link.speed_bps if far > own else 0
             down += link.speed_bps if far < own else 0
     return down / up if up and down else None
+
+
+_SWITCH_PORT = re.compile(r"Ethernet[0-9]+(?:/[0-9]+)*")
+"""The pattern of port names of switches, in SONiC and other systems; names of host ports differ."""
+_ACROSS = {Tier.LEAF: Tier.SPINE, Tier.SPINE: Tier.LEAF, Tier.SUPER_SPINE: Tier.SPINE}
+"""The assumed tier of a switch that only its port distinguishes from a host, by the tier of its neighbor.
+
+Leaves are assumed below spines, and spines above leaves.
+"""
+
+
+def switches_outside(devices: Sequence[ImportDevice], wiring: ImportWiring) -> dict[str, Tier]:
+    """Return the tier of each far end that is a switch.
+
+    It is a switch by its type, else by a switch's port name, or because it is unnamed and its link faster than NICs.
+    """
+    tier_of: dict[str, Tier] = {}
+    by_name = {device.name: device for device in devices}
+    for link in wiring.links:
+        if link.b.device not in wiring.outside or link.b.device in tier_of:
+            continue
+        device = by_name[link.a.device]
+        kind = neighbor_type(device.tables, link.b.device)
+        if kind in TIER_OF_TYPE:
+            tier_of[link.b.device] = TIER_OF_TYPE[kind]
+        elif not kind and _is_switch(link.b, wiring):
+            tier_of[link.b.device] = _ACROSS[device.tier]
+    return tier_of
+
+
+def _is_switch(end: CableEnd, wiring: ImportWiring) -> bool:
+    return end.device in wiring.too_fast or _SWITCH_PORT.fullmatch(end.port or "") is not None
+
+
+def tiers_of(devices: Iterable[ImportDevice], outside: Mapping[str, Tier]) -> dict[str, Tier]:
+    """Return the tier of every switch, including those outside."""
+    return {**outside, **{device.name: device.tier for device in devices}}
+
+
+TIERS = ("hosts", "uplinks", "spine_uplinks")
+
+
+class PfcTiers(NamedTuple):
+    """The tiers with PFC, None where all or none have it; and the ports of the other tiers."""
+
+    pausing: tuple[str, ...] | None
+    silent: frozenset[CableEnd]
+
+
+def find_tiers(
+    devices: Sequence[ImportDevice], tier_of: Mapping[str, Tier], links: Sequence[ImportLink]
+) -> PfcTiers:
+    """Return the tiers in which most ports have PFC; ``tier_of`` has the tier of every switch."""
+    ports = _ports_by_tier(devices, tier_of, links)
+    pausing = tuple(tier for tier in TIERS if tier in ports and _pause(ports[tier]))
+    if not pausing or len(pausing) == len(ports):
+        return PfcTiers(None, frozenset())
+    silent = frozenset(end for tier, ends in ports.items() if tier not in pausing for end in ends)
+    return PfcTiers(pausing, silent)
+
+
+def _pause(ports: dict[CableEnd, Port]) -> bool:
+    winner, _ = most(bool(port.qos and port.qos.pfc.priorities) for port in ports.values())
+    return winner is True
+
+
+def _ports_by_tier(
+    devices: Sequence[ImportDevice], tier_of: Mapping[str, Tier], links: Sequence[ImportLink]
+) -> dict[str, dict[CableEnd, Port]]:
+    by_name = {device.name: device for device in devices}
+    by_tier: dict[str, dict[CableEnd, Port]] = {}
+    for link in links:
+        ends = (tier_of.get(link.a.device), tier_of.get(link.b.device))
+        # What is no switch is declared as a host.
+        tier = link_tier({end.word if end else "host" for end in ends})
+        for end in (link.a, link.b):
+            if end.device in by_name and end.port in (used := by_name[end.device].used):
+                by_tier.setdefault(tier, {})[end] = used[end.port]
+    return by_tier
+
+
+_Notes = tuple[str, ...]
+
+
+def find_trimming(
+    devices: Sequence[ImportDevice], classes: Sequence[DraftClass]
+) -> tuple[DraftTrimming | None, _Notes]:
+    """Return the trimming of most devices and notes; None without trimming, or where an intent cannot declare it."""
+    settings = [device.switch.qos.trimming for device in devices]
+    told, vote = most(None if each is None else (each.size_bytes, each.dscp, each.queue) for each in settings)
+    if told is None:
+        return None, () if vote.unanimous else (_dissent(vote.votes - vote.ayes, vote.votes),)
+    notes = () if vote.unanimous else (f"trimming: {vote.ayes} of {vote.votes} devices have it so",)
+    size_bytes, dscp, queue = told
+    trimmed = tuple(cls.name for cls in classes if not cls.lossless and _trims(devices, cls.priority))
+    into = next((c for c in classes if c.dscps == (dscp,) and not c.lossless and c.name not in trimmed), None)
+    why = _why_not(size_bytes, trimmed, into, queue)
+    if why or into is None or size_bytes is None:
+        return None, (f"trimming is not declared: {why}",)
+    return DraftTrimming(trimmed, into.name, size_bytes), notes
+
+
+def _dissent(those: int, votes: int) -> str:
+    return f"trimming is not declared: {those} of {votes} devices have it, or have it so"
+
+
+def _trims(devices: Sequence[ImportDevice], number: int) -> bool:
+    """Return whether most queues of a number trim packets that find no room."""
+    queues = (port.qos.queues[number] for device in devices for port in device.used.values() if port.qos)
+    winner, _ = most(queue.buffer is not None and queue.buffer.trims for queue in queues if queue is not None)
+    return winner is True
+
+
+def _why_not(
+    size_bytes: int | None, trimmed: _Notes, into: DraftClass | None, queue: int | str | None
+) -> str:
+    """Return why an intent cannot declare the trimming of devices, empty where it can."""
+    if size_bytes is None or size_bytes < LEAST_TRIM_BYTES:
+        return "no device says to what size, or to less than a frame has"
+    if not trimmed:
+        return "most queues of no class that may drop have a profile that trims"
+    if into is None:
+        return "the DSCP of trimmed packets is not that of a class which may drop and has no other"
+    return "" if queue == into.priority else f"class {into.name} has another queue than trimmed packets"

@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from lossless.formats.importing.majority import most
+from lossless.formats.importing.classes import most
 from lossless.formats.sonic.read.tables import whole_number
 
 if TYPE_CHECKING:

@@ -5,16 +5,14 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from lossless.formats.importing.cabling.csv_lines import read_cabling
-from lossless.formats.importing.cabling.lldp import device_of, read_lldp
-from lossless.formats.importing.devices import devices_of, require_name
-from lossless.formats.importing.differences import KINDS, figures, total
+from lossless.formats.importing.buffers import with_ratio, with_sizes
+from lossless.formats.importing.cabling.cables import device_of, read_cabling, read_lldp
+from lossless.formats.importing.differences import KINDS, compare_others, figures, other_devices, total
 from lossless.formats.importing.draft import draft_of
 from lossless.formats.importing.headroom_oversubscription import ratio_of, shared_sizes
 from lossless.formats.importing.intent_text import intent_text
 from lossless.formats.importing.links import lldp_claims
-from lossless.formats.importing.other_systems import compare_others, other_devices
-from lossless.formats.importing.pools import with_ratio, with_sizes
+from lossless.formats.importing.model import devices_of, require_name
 from lossless.formats.importing.round_trip import round_trip
 from lossless.formats.inputs.intents import intent_fabric
 from lossless.ground.basics.errors import Problem

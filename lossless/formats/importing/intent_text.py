@@ -6,9 +6,8 @@ import json
 import re
 from typing import TYPE_CHECKING, TypeVar
 
-from lossless.formats.importing.buffers import breakouts
-from lossless.formats.importing.majority import most
-from lossless.formats.importing.pools import RATIO
+from lossless.formats.importing.buffers import RATIO, breakouts
+from lossless.formats.importing.classes import most
 from lossless.ground.basics.foreign_text import visible
 from lossless.ground.basics.units import format_rate, parse_rate, size_text
 from lossless.model.fabric.model import DEFAULT_HOST_MTU_BYTES, DEFAULT_SWITCH_MTU_BYTES

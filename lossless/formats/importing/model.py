@@ -1,20 +1,172 @@
-"""Records that the steps of an import pass on: devices with their ports, links, classes, and the whole draft."""
+"""Records that the steps of an import pass on: devices with their ports, links, classes, and the whole draft.
+
+Turns documents into devices: each must name its HWSKU, and a profile must have it.
+"""
 
 from __future__ import annotations
 
+import re
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal, TypeVar
 
+from lossless.formats.sonic.read.tables import Tables
+from lossless.formats.sonic.to_model.devices import read_fabric
+from lossless.ground.basics.errors import InputError, LosslessError, Problem
+from lossless.ground.basics.natural_order import natural_key
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.tier import Tier, known_tier
+from lossless.model.hardware.load import hardware_finder
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from lossless.formats.sonic.read.tables import Tables
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.cabling import CableEnd
     from lossless.model.fabric.model import Port, Switch
-    from lossless.model.fabric.tier import Tier
+    from lossless.model.hardware.load import FindHardware, Folder
     from lossless.model.hardware.model import Hwsku, SwitchProfile
+
+
+PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
+NAMES = "letters, digits, '.', '_' and '-', at most 63, beginning with a letter or digit"
+
+
+def devices_of(
+    documents: Sequence[Document],
+    profile_dirs: Sequence[Folder] = (),
+    others: Sequence[ImportDevice] = (),
+    problems: Sequence[Problem] = (),
+) -> tuple[ImportDevice, ...]:
+    """Return the devices of documents and those that run other systems, by name.
+
+    ``problems`` are those of the others.
+
+    Raises:
+        InputError: every document that names no HWSKU or an unknown one, that has an invalid table, or that has the
+            name of another.
+    """
+    problems = list(problems)
+    find = hardware_finder(profile_dirs)
+    devices = [device for document in documents if (device := _device(document, find, problems))]
+    devices += others
+    problems += _same_names(devices)
+    if problems:
+        raise InputError(problems)
+    return tuple(sorted(devices, key=lambda device: natural_key(device.name)))
+
+
+def require_name(name: str) -> None:
+    """Check the name of a fabric.
+
+    Raises:
+        LosslessError: it is not valid.
+    """
+    if PLAIN_NAME.fullmatch(name) is None:
+        raise LosslessError(f"{name!r} cannot name a fabric; expected {NAMES}")
+
+
+def _device(document: Document, find: FindHardware, problems: list[Problem]) -> ImportDevice | None:
+    tables = Tables.of(document)
+    before = len(problems)
+    problems += [_at(document, message, table) for table, message in tables.unreadable]
+    problems += _unnamed_hardware(document, tables)
+    if len(problems) > before:
+        return None
+    (switch,) = read_fabric([tables], find).switches
+    if switch.profile is None or switch.hwsku is None:
+        problems.append(_unknown_hardware(document, switch))
+        return None
+    name = _name(document, tables)
+    if PLAIN_NAME.fullmatch(name) is None:
+        problems.append(_at(document, f"{name!r} cannot name a device; expected {NAMES}", *_HOSTNAME))
+        return None
+    return ImportDevice(
+        name=name,
+        tier=known_tier(switch.tier) or Tier.LEAF,
+        document=document,
+        tables=tables,
+        switch=switch,
+        profile=switch.profile,
+        hwsku=switch.hwsku,
+        used={port.name: port for port in switch.ports if _is_used(port, tables)},
+    )
+
+
+_HWSKU = ("DEVICE_METADATA", "localhost", "hwsku")
+_HOSTNAME = ("DEVICE_METADATA", "localhost", "hostname")
+
+
+def _unnamed_hardware(document: Document, tables: Tables) -> Iterable[Problem]:
+    meta = tables.row("DEVICE_METADATA", "localhost")
+    if meta is None or not meta.fields.get("hwsku"):
+        why = "DEVICE_METADATA|localhost|hwsku is missing: which hardware this is decides its buffers"
+        yield _at(document, why, *_HWSKU)
+
+
+def _unknown_hardware(document: Document, switch: Switch) -> Problem:
+    why = (
+        f"no profile knows the HWSKU {switch.hwsku_name}; `lossless profiles` lists those that are known, "
+        "--profiles adds your own"
+    )
+    return _at(document, why, *_HWSKU)
+
+
+def _name(document: Document, tables: Tables) -> str:
+    """Return the hostname; without one, the folder of a ``config_db.json``, else the name of the file.
+
+    A part of a file, as one ASIC of several, has a name of its own.
+    """
+    if tables.device:
+        return tables.device
+    meta = tables.row("DEVICE_METADATA", "localhost")
+    hostname = meta.fields.get("hostname", "") if meta else ""
+    if hostname:
+        return hostname
+    path = PurePath(document.file)
+    return path.parent.name or path.stem if path.stem == "config_db" else path.stem
+
+
+def _same_names(devices: Sequence[ImportDevice]) -> Iterable[Problem]:
+    first: dict[str, ImportDevice] = {}
+    for device in sorted(devices, key=lambda each: each.document.file):
+        other = first.setdefault(device.name, device)
+        if other is not device:
+            why = (
+                f"is called {device.name}, as {other.document.file} is; an intent tells devices apart by name"
+            )
+            place = _HOSTNAME if device.switch.runs_sonic else device.switch.origin.path
+            yield _at(device.document, why, *place)
+
+
+def second_priorities(port: Port) -> tuple[int, ...]:
+    """Return the priorities of a port with PFC and without watchdog: those of tunnels between dual ToRs.
+
+    Source: sonic-buildimage files/build_templates/qos_config.j2 @086b03b, ``tunnel_qos_remap_enable``.
+    """
+    qos = port.qos
+    if qos is None or qos.watchdog_mask is None or not qos.watchdog_mask.priorities:
+        return ()
+    watched = qos.watchdog_mask.priorities
+    return (
+        tuple(p for p in qos.pfc.priorities if p not in watched) if {*watched} < {*qos.pfc.priorities} else ()
+    )
+
+
+def is_dual_tor(device: ImportDevice) -> bool:
+    """Return whether a leaf tunnels to a peer: it has the maps of tunnels, and ports with second priorities."""
+    maps = device.tables.data.get("TC_TO_DSCP_MAP")
+    return device.tier is Tier.LEAF and bool(maps) and any(map(second_priorities, device.used.values()))
+
+
+def _is_used(port: Port, tables: Tables) -> bool:
+    """Return whether a port carries classes: it has a row in PORT_QOS_MAP, and QoS."""
+    return port.qos is not None and tables.row("PORT_QOS_MAP", port.name) is not None
+
+
+def _at(document: Document, message: str, *path: str | int) -> Problem:
+    span = document.locate(path)
+    return Problem(document.file, span.line, span.column, message)
+
 
 Source = Literal["cabling", "LLDP", "DEVICE_NEIGHBOR"]
 

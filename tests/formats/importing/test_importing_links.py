@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from lossless.formats.importing.cabling.csv_lines import read_cabling
-from lossless.formats.importing.cabling.lldp import LldpNeighbor, device_of, read_lldp
+from lossless.formats.importing.cabling.cables import LldpNeighbor, device_of, read_cabling, read_lldp
 from lossless.formats.importing.model import Claim
 from lossless.ground.basics.errors import InputError
 from lossless.ground.documents import load_text

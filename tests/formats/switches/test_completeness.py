@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lossless.checks.plan.systems import READ_AS
-from lossless.formats.importing.other_differences import KINDS_BY_PART
+from lossless.formats.importing.differences import KINDS_BY_PART
 from lossless.formats.switches.registry import TITLES, dialect
 from lossless.model.hardware.load import load_switch, switch_names
 from tests.formats.switches import test_hostile, test_removals, test_rules_on_dialects, test_writing

@@ -1,18 +1,24 @@
-"""Translates the names of devices and ports in files of cables to those of an intent."""
+"""Translates the names of devices and ports in files of cables to those of an intent.
+
+Files of cables as documents, so that findings can refer to lines of any kind of file.
+
+Matches different names of a switch port: the one of SONiC, its alias, and its position on the front panel.
+"""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from lossless.formats.importing.cabling.cables import merge_cables
-from lossless.formats.importing.cabling.documents import line_path
-from lossless.formats.importing.cabling.files import read_files
-from lossless.formats.importing.cabling.port_names import OUT_OF_BAND, PortNames
+from lossless.formats.importing.cabling.sheets import read_files
 from lossless.formats.importing.cabling.topology import is_excluded
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.wording import listed
+from lossless.ground.documents.marked_document import Marks
+from lossless.ground.documents.text import Lines
 from lossless.model.fabric.cabling import CableEnd, CableReport, ReportedCable
 from lossless.model.fabric.device_names import DeviceNames, claimed_twice
 
@@ -20,9 +26,92 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from lossless.formats.importing.cabling.cables import FileCable
-    from lossless.formats.importing.cabling.files import CableFiles
+    from lossless.formats.importing.cabling.sheets import CableFiles
+    from lossless.ground.basics.findings import Finding, Path
+    from lossless.ground.documents.document import Document
     from lossless.model.fabric.cabling import PlannedCable
     from lossless.model.fabric.model import Switch
+    from lossless.model.hardware.model import PortSpec
+
+
+def line_path(line: int) -> Path:
+    """Return the path that stands for a line of a file of cables in findings."""
+    return (f"line {line}",)
+
+
+def cable_documents(texts: Mapping[str, str], findings: Iterable[Finding]) -> dict[str, Document]:
+    """Return files of cables as documents, with the places of the lines that findings refer to."""
+    wanted: dict[str, set[Path]] = {file: set() for file in texts}
+    for finding in findings:
+        for origin in (finding.origin, *(place.origin for place in finding.related)):
+            if origin.file in wanted:
+                wanted[origin.file].add(origin.path)
+    return {file: _document(file, text, wanted[file]) for file, text in texts.items()}
+
+
+def _document(file: str, text: str, paths: Iterable[Path]) -> Document:
+    marks, lines = Marks(file, text), Lines(text)
+    data: dict[str | int, str] = {}
+    for path in paths:
+        number = int(str(path[0]).removeprefix("line "))
+        start, words = lines.start(number), lines.line_text(number)
+        data[path[0]] = words
+        marks.mark(path, start + len(words) - len(words.lstrip()), start + len(words.rstrip()))
+    return marks.document(data)
+
+
+_FRONT = (
+    # NVIDIA's aliases and Cumulus Linux count cages from 1; parts of a split one have letters, or numbers from 0.
+    re.compile(r"etp(?P<cage>[0-9]+)(?P<letter>[a-h])?"),
+    re.compile(r"swp(?P<cage>[0-9]+)(?:s(?P<number>[0-9]))?"),
+    # SONiC's standard naming has the slot, the cage and, of a split one, the part from 1.
+    re.compile(r"eth1/(?P<cage>[0-9]+)(?:/(?P<one>[0-9]))?"),
+)
+"""Sources: sonic-buildimage device/mellanox port_config.ini @086b03b (etp1a), NVIDIA Cumulus Linux manual, Switch Port
+Attributes (swp1s0), docs.ansible.com, dellemc.enterprise_sonic, sonic_port_breakout (Eth1/1, and parts of it)."""
+OUT_OF_BAND = re.compile(r"(?i)(eth|mgmt|management|ma|bmc|ipmi|ilo|idrac|oob|em|usb|console)[-_ ]?[0-9/]*")
+"""The pattern of switch ports that carry no traffic of the fabric, such as management ports."""
+
+
+class PortNames:
+    """Finds the ports of one switch by names that people, LLDP and other systems use."""
+
+    def __init__(self, specs: Iterable[PortSpec]) -> None:
+        self._names: dict[str, str] = {}
+        self._cages: dict[int, list[str]] = {}
+        for spec in specs:
+            # Where the alias of one port is the name of another, it means that.
+            self._names.setdefault(spec.alias.lower(), spec.name)
+            self._cages.setdefault(spec.index, []).append(spec.name)
+        for names in self._cages.values():
+            self._names |= {name.lower(): name for name in names}
+        self._from_one = min(self._cages, default=1) == 1
+
+    def find(self, word: str) -> str | None:
+        """Return SONiC's name of a port, None where no port of the switch matches."""
+        low = word.lower()
+        return self._names.get(low) or (self._on_front(low) if self._from_one else None)
+
+    def _on_front(self, low: str) -> str | None:
+        match = next(filter(None, (form.fullmatch(low) for form in _FRONT)), None)
+        if match is None:
+            return None
+        ports = self._cages.get(int(match["cage"]), [])
+        part = _part(match.groupdict())
+        if part is None:
+            return ports[0] if len(ports) == 1 else None
+        return ports[part] if 0 <= part < len(ports) and len(ports) > 1 else None
+
+
+def _part(groups: dict[str, str | None]) -> int | None:
+    """Return the number of a part of a split cage, counted from 0; None for the whole cage."""
+    letter, number, from_one = groups.get("letter"), groups.get("number"), groups.get("one")
+    if letter:
+        return ord(letter) - ord("a")
+    if number:
+        return int(number)
+    return int(from_one) - 1 if from_one else None
+
 
 _MANY = 5
 

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from lossless.formats.importing.cabling.cables import PORT_NAME, merge_cables, sonic_spelling
-from lossless.formats.importing.cabling.files import read_files
+from lossless.formats.importing.cabling.sheets import read_files
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.natural_order import natural_key
 from lossless.ground.basics.records import NamedTuple
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from lossless.formats.importing.cabling.cables import CableFile, FileCable, FileLine
-    from lossless.formats.importing.cabling.files import CableFiles
+    from lossless.formats.importing.cabling.sheets import CableFiles
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _NO_PORT = re.compile(r"(?i)(port-?channel|bond|lag|vlan|loopback)[ ]?[0-9]+")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lossless.formats.importing.cabling.cables import parse_cable_length, parse_speed
-from lossless.formats.importing.cabling.netbox import interface_bps
+from lossless.formats.importing.cabling.sheets import interface_bps
 from lossless.formats.importing.cabling.topology import (
     CablingOptions,
     CablingTopology,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lossless.formats.importing.cabling.port_names import OUT_OF_BAND, PortNames
+from lossless.formats.importing.cabling.intent_names import OUT_OF_BAND, PortNames
 from lossless.model.hardware.model import PortSpec
 
 
