@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.formats.device_files.deployment import Deployment, PlannedFile
-from lossless.formats.infiniband.from_model.files import (
+from lossless.formats.infiniband.from_model import (
     UFM_FOLDER,
     folder_of,
     job_files,
@@ -29,7 +29,7 @@ from lossless.model.fabric.infiniband.options import option
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from lossless.formats.infiniband.from_model.files import ManagerFile, WriteProblem
+    from lossless.formats.infiniband.from_model import ManagerFile, WriteProblem
     from lossless.model.fabric.infiniband.subnet import ManagerHost, Subnet
 
 

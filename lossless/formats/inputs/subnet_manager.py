@@ -12,7 +12,7 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from lossless.formats.infiniband.to_model.subnet import DeployedSubnet, SubnetFile
+    from lossless.formats.infiniband.to_model import DeployedSubnet, SubnetFile
     from lossless.ground.basics.errors import Problem
     from lossless.ground.documents.changes import ValueChange
     from lossless.ground.documents.document import Document
@@ -48,7 +48,7 @@ def is_managers(file: str) -> bool:
 
 def documents_in(file: str, text: str, *, near: bool) -> tuple[Document, ...]:
     """Return the document of a text that replaces a file; ``near``: with those of the files beside it."""
-    from lossless.formats.infiniband.to_model.subnet import SubnetFile, document_of, kind_of, read_subnet
+    from lossless.formats.infiniband.to_model import SubnetFile, document_of, kind_of, read_subnet
 
     subnet_file = SubnetFile(file, text)
     kind = kind_of(text, file)
@@ -68,7 +68,7 @@ def manager_files(documents: Iterable[Document]) -> ManagerFiles:
     }
     if not texts:
         return ManagerFiles()
-    from lossless.formats.infiniband.to_model.subnet import SubnetFile, kind_of, read_subnet
+    from lossless.formats.infiniband.to_model import SubnetFile, kind_of, read_subnet
 
     subnets = []
     used: set[str] = set()
@@ -89,7 +89,7 @@ def lone_subnet(conf: str) -> tuple[Subnet, str]:
     Raises:
         InputError: it cannot be read, or has an invalid setting.
     """
-    from lossless.formats.infiniband.to_model.subnet import SubnetFile, read_subnet
+    from lossless.formats.infiniband.to_model import SubnetFile, read_subnet
     from lossless.ground.documents.marked_document import read_as_written
 
     text = read_as_written(conf)
@@ -111,7 +111,7 @@ def without_secrets(file: str, text: str) -> str:
 
 def edited_document(document: Document, changes: Sequence[ValueChange]) -> Document | None:
     """Return a file after some changes, read again; None if the text does not have exactly these changes."""
-    from lossless.formats.infiniband.to_model.subnet import SubnetFile, document_of, kind_of
+    from lossless.formats.infiniband.to_model import SubnetFile, document_of, kind_of
     from lossless.ground.documents.changes import changed, spliced
     from lossless.ground.documents.line_edits import replacements
 
@@ -125,7 +125,7 @@ def edited_document(document: Document, changes: Sequence[ValueChange]) -> Docum
 
 def _beside(conf: SubnetFile) -> dict[str, SubnetFile]:
     """Return the files that an opensm.conf names, as far as they lie in its folder."""
-    from lossless.formats.infiniband.to_model.subnet import SubnetFile, companions
+    from lossless.formats.infiniband.to_model import SubnetFile, companions
     from lossless.ground.documents.marked_document import read_as_written
 
     folder = os.path.dirname(conf.file)

@@ -42,7 +42,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lossless.api import Options, lint, lint_documents, verify
-from lossless.formats.infiniband.to_model.subnet import SubnetFile, document_of, kind_of
+from lossless.formats.infiniband.to_model import SubnetFile, document_of, kind_of
 from lossless.formats.inputs.switches import configuration_in
 from lossless.ground.documents import load_text
 from lossless.ground.documents.json.document import load_json

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lossless.formats.infiniband.from_model.files import NAMES, guid_of, guids_by_name, stated_options
+from lossless.formats.infiniband.from_model import NAMES, guid_of, guids_by_name, stated_options
 from lossless.ground.basics.known import Unknown
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.infiniband.derived_policy import policy_of

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lossless.formats.device_files.infiniband import subnet_files
-from lossless.formats.infiniband.to_model.subnet import (
+from lossless.formats.infiniband.to_model import (
     DeployedSubnet,
     SubnetFile,
     companions,

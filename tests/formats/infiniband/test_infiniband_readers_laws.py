@@ -9,7 +9,7 @@ from lossless.formats.infiniband.read.options import read_options
 from lossless.formats.infiniband.read.partitions import read_partitions
 from lossless.formats.infiniband.read.qos_policy import read_policy
 from lossless.formats.infiniband.read.sharp import read_sharp
-from lossless.formats.infiniband.to_model.subnet import SubnetFile, kind_of, read_subnet
+from lossless.formats.infiniband.to_model import SubnetFile, kind_of, read_subnet
 from lossless.ground.documents.line_edits import replacements
 
 PIECES = st.sampled_from(

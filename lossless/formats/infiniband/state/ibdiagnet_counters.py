@@ -4,6 +4,12 @@
 ``symbol_error_counter=0x0004``; ``NA`` where the device does not have the counter. Those with ``_extended`` have 64
 bits. Source: facebookresearch/gcm gcm/health_checks/checks/check_ib_port_errors.py @1b7bde9 and the samples of its
 tests.
+
+Values in the notation of ibdiagnet's files: GUIDs of one length, and counters that a device does not have.
+
+A counter that a device does not have is ``NA`` or ``N/A``; in a table it is also -1 or -2 in 64 bits, as decimal or as
+hexadecimal (HyungKwang/My-Programing check_ib_link_status_v45.py @c7c8a97: ``0xfffffffffffffffe`` of devices with FDR,
+``-1`` by ibdiagnet 2.8.1).
 """
 
 from __future__ import annotations
@@ -11,14 +17,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lossless.formats.infiniband.state.counter_names import counter_reading, is_extended
-from lossless.formats.infiniband.state.ibdiagnet_values import count_of, guid_of, said
-from lossless.ground.basics.known import UNKNOWN
+from lossless.formats.infiniband.state.ibqueryerrors import counter_reading, is_extended
+from lossless.ground.basics.known import UNKNOWN, Unknown
+from lossless.ground.documents.printed_values import value_of
+from lossless.model.fabric.state.readings import StateReading
 
 if TYPE_CHECKING:
+    from lossless.ground.basics.findings import Path
+    from lossless.ground.basics.known import Maybe
     from lossless.ground.documents.printed_lines import PrintedLine, PrintedSection
     from lossless.model.fabric.state.collected import StateItems
     from lossless.model.fabric.state.readings import Identity
+
 
 _PORT = re.compile(
     r"Port=([0-9]{1,5}) Lid=(0x[0-9a-fA-F]{1,8}|[0-9]{1,9}) GUID=(0x[0-9a-fA-F]{1,16})(?: .*?)? Port Name=(.*)"
@@ -56,3 +66,29 @@ def _counter(
         yield section.problem(line, f"{name}: expected a count, not {word!r}", word)
         value = UNKNOWN
     yield counter_reading(identity, name, value, section.place(line, name), extended=is_extended(name))
+
+
+_NOT_THERE = 2**64 - 2
+_GUID_DIGITS = 18
+
+
+def guid_of(word: str) -> str:
+    """Return a GUID with all its digits, however many are printed; any other text unchanged."""
+    digits = word.strip().lower().removeprefix("0x")
+    is_number = 0 < len(digits) <= _GUID_DIGITS - 2 and all(digit in "0123456789abcdef" for digit in digits)
+    return f"{int(digits, 16):#0{_GUID_DIGITS}x}" if is_number else word.strip()
+
+
+def count_of(word: str) -> int | Unknown | None:
+    """Return a count, UNKNOWN where the device does not have it, None where the word is not a count."""
+    value = value_of(word)
+    if isinstance(value, Unknown):
+        return UNKNOWN
+    if not isinstance(value, int):
+        return None
+    return value if 0 <= value < _NOT_THERE else UNKNOWN
+
+
+def said(identity: Identity, name: str, value: Maybe[int | float | str], path: Path) -> StateReading:
+    """Return a reading of a port's current value."""
+    return StateReading(identity, name, value, "", "now", path, str(path[-1]))

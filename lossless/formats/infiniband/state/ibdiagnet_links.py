@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lossless.formats.infiniband.state.ibdiagnet_values import guid_of, said
+from lossless.formats.infiniband.state.ibdiagnet_counters import guid_of, said
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.documents.printed_values import counted, value_of
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lossless.formats.infiniband.state.counter_names import counter_of, counter_reading, is_extended
-from lossless.formats.infiniband.state.ibdiagnet_values import said
+from lossless.formats.infiniband.state.ibdiagnet_counters import said
+from lossless.formats.infiniband.state.ibqueryerrors import counter_of, counter_reading, is_extended
 from lossless.ground.documents.printed_values import measured
 from lossless.model.fabric.state.readings import StateReading
 

@@ -3,6 +3,14 @@
 ``GUID 0x2c903006e29b0 port 6: [LinkDownedCounter == 9] [PortXmitDiscards == 14176]``, where ``port ALL`` is the sum of
 a switch. A value with its size after it, ``[PortXmitWait == 5000 (4.883K)]``, comes from 64-bit counters. Source:
 linux-rdma/rdma-core infiniband-diags/ibqueryerrors.c @691953d.
+
+Names of an InfiniBand port's counters in MADs, older tools, UFM and ibdiagnet, mapped to those of the kernel.
+
+Sources: names of MADs linux-rdma/rdma-core libibmad/fields.c @691953d; short names libibmad before its names were
+those of the specification, which UFM's telemetry still has (Mellanox/ufm_sdk_3.0
+plugins/fluentd_telemetry_plugin/tests/message_samples @3e96418); those of ibdiagnet2.pm facebookresearch/gcm
+gcm/health_checks/checks/check_ib_port_errors.py @1b7bde9. A name that ends in ``Ext`` or ``Extended`` is that of the
+same counter in PortCountersExtended.
 """
 
 from __future__ import annotations
@@ -10,15 +18,100 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lossless.formats.infiniband.state.counter_names import counter_reading
-from lossless.formats.infiniband.state.links import LINK, link_readings
+from lossless.formats.infiniband.state.iblinkinfo import LINK, link_readings
 from lossless.ground.documents.printed_values import counted
+from lossless.model.fabric.state.port_counters import BY_MAD_NAME, BY_NAME, ceiling
 from lossless.model.fabric.state.readings import StateReading
 
 if TYPE_CHECKING:
+    from lossless.ground.basics.findings import Path
+    from lossless.ground.basics.known import Unknown
     from lossless.ground.documents.printed_lines import PrintedLine, PrintedSection
     from lossless.model.fabric.state.collected import StateItems
+    from lossless.model.fabric.state.port_counters import PortCounter
     from lossless.model.fabric.state.readings import Identity
+
+
+_SHORT = {
+    "SymbolErrors": "symbol_error",
+    "LinkRecovers": "link_error_recovery",
+    "LinkDowned": "link_downed",
+    "RcvErrors": "port_rcv_errors",
+    "RcvRemotePhysErrors": "port_rcv_remote_physical_errors",
+    "RcvSwRelayErrors": "port_rcv_switch_relay_errors",
+    "XmtDiscards": "port_xmit_discards",
+    "XmtConstraintErrors": "port_xmit_constraint_errors",
+    "RcvConstraintErrors": "port_rcv_constraint_errors",
+    "LinkIntegrityErrors": "local_link_integrity_errors",
+    "ExcBufOverrunErrors": "excessive_buffer_overrun_errors",
+    "XmtData": "port_xmit_data",
+    "RcvData": "port_rcv_data",
+    "XmtPkts": "port_xmit_packets",
+    "RcvPkts": "port_rcv_packets",
+    "XmtWait": "port_xmit_wait",
+    "XmitWait": "port_xmit_wait",
+    "PckOut": "port_xmit_packets",
+    "PckIn": "port_rcv_packets",
+}
+_IBDIAGNET = {
+    "link_down_counter": "link_downed",
+    "link_downed_counter": "link_downed",
+    "link_error_recovery_counter": "link_error_recovery",
+    "symbol_error_counter": "symbol_error",
+    "port_xmit_discard": "port_xmit_discards",
+    "excessive_buffer_errors": "excessive_buffer_overrun_errors",
+    "vl15_dropped": "VL15_dropped",
+    "port_xmit_pkts": "port_xmit_packets",
+    "port_rcv_pkts": "port_rcv_packets",
+    "port_unicast_xmit_pkts": "unicast_xmit_packets",
+    "port_unicast_rcv_pkts": "unicast_rcv_packets",
+    "port_multicast_xmit_pkts": "multicast_xmit_packets",
+    "port_multicast_rcv_pkts": "multicast_rcv_packets",
+    "port_sw_lifetime_limit_discards": "port_switch_lifetime_limit_discards",
+    "port_sw_hoq_lifetime_limit_discards": "port_switch_hoq_lifetime_limit_discards",
+    "PortUniCastXmitPkts": "unicast_xmit_packets",
+    "PortUniCastRcvPkts": "unicast_rcv_packets",
+    "PortMultiCastXmitPkts": "multicast_xmit_packets",
+    "PortMultiCastRcvPkts": "multicast_rcv_packets",
+}
+_NAMES = {**{name: name for name in BY_NAME}, **_SHORT, **_IBDIAGNET}
+_EXTENDED = re.compile(r"(?:_extended|Extended|Ext)$")
+_VL = re.compile(r"(PortVLXmitWait|SWPortVLCongestion|PortVLXmitDiscards)([0-9]{1,2})")
+
+
+def counter_of(printed: str) -> PortCounter | None:
+    """Return the counter with a tool's name, None for counters that not every port has."""
+    plain = _EXTENDED.sub("", printed)
+    name = _NAMES.get(plain)
+    return BY_NAME[name] if name else BY_MAD_NAME.get(plain)
+
+
+def is_extended(printed: str) -> bool:
+    """Return whether a name denotes a counter of 64 bits."""
+    return _EXTENDED.search(printed) is not None
+
+
+def counter_reading(
+    identity: Identity, printed: str, value: int | Unknown, path: Path, *, extended: bool
+) -> StateReading:
+    """Return a reading of a counter; ``extended`` ones have 64 bits, others saturate at the width of PortCounters."""
+    counter = counter_of(printed)
+    if counter is not None:
+        stops = ceiling(counter, extended=extended)
+        return StateReading(identity, counter.name, value, counter.unit, "unknown", path, printed, stops)
+    vl = _VL.fullmatch(printed)
+    if vl:
+        return StateReading(
+            (*identity, ("vl", vl[2])),
+            vl[1],
+            value,
+            "ticks" if "Wait" in printed else "",
+            "unknown",
+            path,
+            printed,
+        )
+    return StateReading(identity, printed, value, "", "unknown", path, printed)
+
 
 _NODE = re.compile(r"\s*(?:Errors|Data Counters) for (?:(0x[0-9a-fA-F]{1,16}) )?\"(.*)\"\s*")
 _PORT = re.compile(r"\s*GUID (0x[0-9a-fA-F]{1,16}) port (ALL|[0-9]+):(.*)")

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lossless.formats.infiniband.state.counter_names import counter_of, counter_reading
+from lossless.formats.infiniband.state.ibqueryerrors import counter_of, counter_reading
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.documents.printed_values import counted
 from lossless.model.fabric.state.readings import StateReading

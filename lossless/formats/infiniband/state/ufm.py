@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from lossless.formats.infiniband.state.counter_names import counter_of
+from lossless.formats.infiniband.state.ibqueryerrors import counter_of
 from lossless.ground.basics.errors import Problem
 from lossless.ground.documents.printed_lines import json_of
 from lossless.ground.documents.printed_values import value_of

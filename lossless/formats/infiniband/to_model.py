@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.infiniband.subnet import Flavour, ManagerSetting, Partition
 
+
 Kind = Literal["options", "partitions", "policy", "sharp"]
 NO_FALLBACK = "no_fallback"
 _NAMED: dict[str, Kind] = {
