@@ -17,7 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks.measure import report
-from lossless.formats.inputs.texts import read_bytes
+from lossless.formats.inputs.patches import read_bytes
 from lossless.ground.basics.errors import InputError
 
 ITEMS, TIMES = 8_000, 8

@@ -320,7 +320,7 @@ def _beside_host(document: Document) -> Document:
 
 def _files_below(folder: str, problems: list[Problem]) -> Iterator[str]:
     """Yield the files of a folder. Folders that are links are not entered: none leads in cycles."""
-    from lossless.formats.inputs.git_files import known_to_git
+    from lossless.formats.inputs.git import known_to_git
 
     known = known_to_git(folder)
     if known is not None:

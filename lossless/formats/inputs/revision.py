@@ -1,17 +1,27 @@
-"""Contents of files at a revision of git, read from the repository; the working tree stays untouched."""
+"""Contents of files at a revision of git, read from the repository; the working tree stays untouched.
+
+Files as they were at a revision of git.
+"""
 
 from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING
 
+from lossless.formats.inputs.collect import read
 from lossless.formats.inputs.discover import fits
 from lossless.formats.inputs.git import git, is_installed, said, top_of
 from lossless.ground.basics.errors import LosslessError
 from lossless.ground.basics.records import NamedTuple
+from lossless.ground.documents import load_text
+from lossless.ground.documents.text import decode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from lossless.formats.inputs.collect import Candidate, Inputs
+    from lossless.ground.documents.document import Document
+
 
 _FROM_FORK = "..."
 """Behind a revision: where the work since has forked off from it, as in ``git diff main...``."""
@@ -195,3 +205,26 @@ def _lacking(revision: Revision) -> LosslessError:
         f"--since {revision.shown}: this clone is partial and lacks files of that revision, and nothing is fetched"
         f" for it; git archive {revision.commit[:12]} > /dev/null brings them"
     )
+
+
+class EarlierFiles:
+    """Files as they were, by the names that they have today."""
+
+    def __init__(self, revision: Revision, blobs: Mapping[str, str], needed: Iterable[str]) -> None:
+        self._revision, self._blobs = revision, blobs
+        self._texts = texts_of(revision, {file: blobs[file] for file in needed})
+
+    def read(self, candidate: Candidate) -> Inputs:
+        """Read a file; one that could not be read then is no error of today's."""
+        return read(candidate, self.load, self._text)._replace(problems=())
+
+    def load(self, file: str) -> Document:
+        """Read a file that may hold a configuration; raises InputError."""
+        return load_text(self._text(file), file, lists=True)
+
+    def _text(self, file: str) -> str:
+        if file not in self._texts:
+            # What devices are compared with is another, as there is one more of them: all are checked again.
+            left = {name: blob for name, blob in self._blobs.items() if name not in self._texts}
+            self._texts |= texts_of(self._revision, left)
+        return decode(self._texts[file], file)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.formats.inputs.collect import Candidate, Inputs, read
+from lossless.formats.inputs.patches import is_ours, read_text
 from lossless.formats.inputs.switches import SUFFIXES as _OF_SWITCHES
-from lossless.formats.inputs.texts import is_ours, read_text
 from lossless.interfaces.api.discovery import found_at, without_excluded
 
 if TYPE_CHECKING:

@@ -53,7 +53,7 @@ def lint_at(
 
 def lint_text(raw: bytes, file: str, options: Options = DEFAULT_OPTIONS) -> Report:
     """Check a text as the content of ``file``, whose suffix gives the format."""
-    from lossless.formats.inputs.texts import read_bytes
+    from lossless.formats.inputs.patches import read_bytes
 
     return lint_inputs(read_bytes(raw, file), options)
 

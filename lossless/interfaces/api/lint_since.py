@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.lint.cache import ON_DISK, FileSource, LintCache, compared
 from lossless.checks.lint.report import Change, Report
 from lossless.formats.inputs.collect import Candidate, is_json, merged
-from lossless.formats.inputs.earlier import EarlierFiles
-from lossless.formats.inputs.revision import blob_of, blobs_at, revision_of
+from lossless.formats.inputs.revision import EarlierFiles, blob_of, blobs_at, revision_of
 from lossless.ground.basics.errors import UnreadableError
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.text import read_bytes

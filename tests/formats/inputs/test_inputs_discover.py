@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from lossless.formats.inputs.collect import collect
-from lossless.formats.inputs.git_files import known_to_git
+from lossless.formats.inputs.git import known_to_git
 from tests.interfaces.cli.repositories import git, repository, write
 
 INTENT = "lossless: v1\n"

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from lossless.api import lint, lint_since
-from lossless.formats.inputs.git import git as asked
-from lossless.formats.inputs.git_files import known_to_git
+from lossless.formats.inputs.git import git as asked, known_to_git
 from lossless.formats.inputs.revision import blobs_at, revision_of, texts_of
 from lossless.ground.basics.errors import LosslessError
 from tests.interfaces.cli.inputs import INTENT, LEAF, intent_with
