@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.study.result import SimulationResult as SimulationResult
     from lossless.checks.lint.report import Change as Change, Report as Report
     from lossless.checks.thresholds.tuned_intent import TuneResult as TuneResult
-    from lossless.formats.intent.thresholds import StatedThresholds as StatedThresholds
+    from lossless.formats.intent.class_changes import StatedThresholds as StatedThresholds
     from lossless.interfaces.api.baseline import BaselineResult as BaselineResult, baseline as baseline
     from lossless.interfaces.api.cabling import (
         Cabling as Cabling,
@@ -129,7 +129,7 @@ _MODULES = {
     "..analysis.simulation.study.result": "SimulationResult",
     "simulate": "Limits Question SimulationRequest simulate",
     "storm": "storm",
-    "..formats.intent.thresholds": "StatedThresholds",
+    "..formats.intent.class_changes": "StatedThresholds",
     "sweep": "Grid Sweep parse_grid state_thresholds sweep write_thresholds",
     "topology": "Topology moves pins topology",
     "trace": "trace",

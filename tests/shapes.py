@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from lossless.formats.intent.resolve.placement import PortPlacement
+from lossless.formats.intent.resolve.classes import PortPlacement
 from lossless.ground.basics.units import format_rate
 from lossless.model.hardware.load import load_nic, load_switch
 

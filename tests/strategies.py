@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hypothesis import strategies as st
 
 from lossless.formats.intent.load import LoadedIntent, load_intent
+from lossless.formats.intent.resolve.classes import PortPlacement
 from lossless.formats.intent.resolve.fabric import resolve
-from lossless.formats.intent.resolve.placement import PortPlacement
 from lossless.ground.basics.errors import InputError
 from lossless.ground.documents import load_text
 from lossless.model.fabric.dscp_names import name_of_dscp

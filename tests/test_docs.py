@@ -13,7 +13,7 @@ import pytest
 from lossless.api import lint, lint_documents, storm
 from lossless.checks.rules.registry import RULES
 from lossless.formats.intent.document import PRESETS
-from lossless.formats.intent.schema_values import written
+from lossless.formats.intent.key_docs import written
 from lossless.ground.basics import limits
 from lossless.ground.documents import load_text
 from tests.checks.rules.snippets import merge

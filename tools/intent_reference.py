@@ -9,15 +9,15 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lossless.formats.intent.key_docs import forms, words, written
 from lossless.formats.intent.schema import intent_schema
-from lossless.formats.intent.schema_values import forms, words, written
 from lossless.output.report.columns import markdown_table
 from tools.generated import write_or_check
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.formats.intent.schema_values import Schema
+    from lossless.formats.intent.key_docs import Schema
 
     KeyPath = tuple[str, ...]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lossless.formats.intent.document import PRESETS
-from lossless.formats.intent.schema_values import written
+from lossless.formats.intent.key_docs import written
 from lossless.output.report.columns import markdown_table
 from tools.generated import write_or_check
 

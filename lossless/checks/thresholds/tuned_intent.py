@@ -23,16 +23,19 @@ from lossless.analysis.simulation.tune.space import thresholds_now
 from lossless.analysis.simulation.tune.tune import TuneProblem
 from lossless.checks.rules.counting import not_polled
 from lossless.formats.inputs.intents import intent_fabric, require_own_switches
-from lossless.formats.intent.class_changes import intent_line
-from lossless.formats.intent.load import load_intent
-from lossless.formats.intent.thresholds import INTENT_KEYS, SWEEP_INSTEAD, StatedThresholds, edited_intent
-from lossless.formats.intent.tuning_changes import (
+from lossless.formats.intent.class_changes import (
+    INTENT_KEYS,
+    SWEEP_INSTEAD,
     TUNED_PRESETS,
+    StatedThresholds,
     TunedValues,
+    edited_intent,
+    intent_line,
     preset_changes,
     row_changes,
     tuned_changes,
 )
+from lossless.formats.intent.load import load_intent
 from lossless.ground.basics.errors import InputError, LosslessError, Problem, ScenarioError
 from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.grouping import grouped

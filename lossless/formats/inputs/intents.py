@@ -82,14 +82,14 @@ def _fabric(document: Document, profile_dirs: Sequence[Folder]) -> Declaration:
 
 
 def _subnet(document: Document, profile_dirs: Sequence[Folder]) -> Declaration:
-    from lossless.formats.intent.infiniband.load import load_subnet
+    from lossless.formats.intent.infiniband.document import load_subnet
     from lossless.formats.intent.resolve.infiniband.subnet import resolve_subnet
 
     return Declaration(subnet=resolve_subnet(load_subnet(document), profile_dirs))
 
 
 def _managed(document: Document, _profile_dirs: Sequence[Folder]) -> Declaration:
-    from lossless.formats.intent.managed.load import load_managed
+    from lossless.formats.intent.managed import load_managed
     from lossless.formats.intent.resolve.managed import resolve_managed
 
     return Declaration(fabric=resolve_managed(load_managed(document)))
@@ -98,7 +98,7 @@ def _managed(document: Document, _profile_dirs: Sequence[Folder]) -> Declaration
 BY_MODEL: dict[str, Callable[[Document, Sequence[Folder]], Declaration]] = {
     "lossless.formats.intent.document": _fabric,
     "lossless.formats.intent.infiniband.document": _subnet,
-    "lossless.formats.intent.managed.document": _managed,
+    "lossless.formats.intent.managed": _managed,
 }
 """How an intent is read and resolved, by the document model that ``intent.load.TRANSPORTS`` has for its transport."""
 

@@ -1,15 +1,18 @@
-"""Buffer policy of switches: the buffer model, pool sizes and shared headroom."""
+"""Buffer policy of switches: the buffer model, pool sizes and shared headroom.
+
+Trimming: the classes whose packets are cut where a queue has no room, their size, and their new class.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Annotated, get_args
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
-from lossless.formats.intent.base import LEAST_MTU, FrameSize, Model, Percent, Size, refused
-from lossless.formats.intent.policy import Ratio
-from lossless.formats.intent.ranks import TierName
+from lossless.formats.intent.base import LEAST_MTU, FrameSize, Model, Percent, Size, listed, refused
+from lossless.formats.intent.classes import ClassName
+from lossless.formats.intent.policy import Ratio, TierName
 from lossless.formats.intent.sonic import by_role
 from lossless.formats.intent.wiring import Name
 from lossless.model.fabric.model import BufferModel
@@ -168,3 +171,14 @@ class Buffers(SwitchBuffers):
             most = f"SONiC takes {LEAST_MTU} to {MOST_LOSSLESS_MTU:,} bytes"
             raise refused(f"{self.lossless_mtu} is no lossless packet; {most}", "lossless_mtu")
         return self
+
+
+class TrimmingIntent(Model):
+    """Packets of the classes ``of`` that find no room in a queue are cut to ``size`` and continue in class ``into``."""
+
+    of: Annotated[tuple[ClassName, ...], BeforeValidator(listed)] = Field(min_length=1)
+    """The lossy classes whose packets are trimmed. Example: `[rdma]`"""
+    into: ClassName
+    """The class that trimmed packets continue in, by its one DSCP. Example: `trimmed`"""
+    size: Size
+    """Size of a trimmed packet, with its unit, at least 64 B. Example: `256 B`"""

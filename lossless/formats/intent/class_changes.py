@@ -1,6 +1,10 @@
 """Changes to an intent that set thresholds of a class for all its switches and links.
 
 Existing exceptions are changed too, because a value for a device or a speed takes precedence.
+
+Changes to an intent that set tuned values, or the values of a preset in their place.
+
+How an intent states thresholds that were swept or tuned.
 """
 
 from __future__ import annotations
@@ -8,17 +12,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.formats.intent.classes import CurveIntent, NoCurve
-from lossless.formats.intent.ranks import as_written, everywhere
+from lossless.formats.intent.load import load_intent, preset_values
+from lossless.formats.intent.policy import as_written, everywhere
+from lossless.formats.intent.resolve.fabric import resolve
+from lossless.ground.basics.errors import InputError, Problem
+from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_rate, size_text
+from lossless.ground.documents import load_text
 from lossless.ground.documents.changes import ValueChange
+from lossless.ground.documents.edits import edited
 from lossless.model.fabric.tier import SWITCH_ROLES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from lossless.analysis.simulation.study.grid import ThresholdSetting
     from lossless.formats.intent.classes import TrafficClassIntent
     from lossless.formats.intent.load import LoadedIntent
     from lossless.ground.basics.findings import Json, Path
+    from lossless.ground.documents.document import Document
+    from lossless.model.hardware.load import Folder
+
 
 Place = tuple[str, int]
 """The role of a switch, and the speed of a port in b/s."""
@@ -153,8 +167,140 @@ def _text(key: str, value: int) -> Json:
 
 def intent_line(changes: tuple[ValueChange, ...]) -> str:
     """Return the values that changes add as one line of YAML: ``classes: {rdma: {buffer: {dynamic_th: 1}}}``."""
-    from lossless.formats.intent.schema_values import written
+    from lossless.formats.intent.key_docs import written
     from lossless.ground.documents.changes import changed
 
     stated = changed({}, [change for change in changes if change.action == "add"]) or {}
     return ", ".join(f"{key}: {written(value)}" for key, value in stated.items())
+
+
+TUNED_PRESETS = ("azure", "nvidia")
+"""Presets that have an ECN curve."""
+_CNP_INTERVAL = {"min_time_between_cnps": "cnp_interval"}
+"""Keys of an intent for parameters whose ConnectX name is less clear."""
+_RATES = ("rpg_ai_rate", "rpg_hai_rate")
+_MBPS = 1_000_000
+
+
+class TunedValues(NamedTuple):
+    """Tuned values of a class.
+
+    ``thresholds`` are by their keys under ``ecn`` and ``buffer``, by role and speed; ``headroom_bytes`` has the ports
+    that need more headroom; ``dcqcn`` has DCQCN parameters by ConnectX's names, in its units.
+    """
+
+    thresholds: Mapping[Place, Mapping[str, int]] = {}
+    headroom_bytes: Mapping[Place, int] = {}
+    dcqcn: Mapping[str, int] = {}
+
+
+def tuned_changes(
+    loaded: LoadedIntent,
+    class_name: str,
+    values: TunedValues,
+    role_of: Mapping[str, str],
+    places: Iterable[Place],
+) -> tuple[ValueChange, ...]:
+    """Return the changes that set tuned values; ``places`` are all kinds of ports, ``role_of`` has all switches."""
+    own: dict[Place, Mapping[str, int]] = {
+        place: {"xoff": values.headroom_bytes[place]} if place in values.headroom_bytes else {}
+        for place in places
+    }
+    # What is stated for the first counts for all others: where some keep their headroom, one of them is the first.
+    ordered = dict(sorted(own.items(), key=lambda entry: bool(entry[1])))
+    headroom = placed_changes(loaded, class_name, ordered, role_of) if values.headroom_bytes else ()
+    thresholds = placed_changes(loaded, class_name, values.thresholds, role_of) if values.thresholds else ()
+    return (*thresholds, *headroom, *_dcqcn_changes(loaded, values.dcqcn))
+
+
+def _dcqcn_changes(loaded: LoadedIntent, parameters: Mapping[str, int]) -> Iterator[ValueChange]:
+    texts: dict[str, Json] = {
+        _CNP_INTERVAL.get(name, name): _parameter_text(name, value) for name, value in parameters.items()
+    }
+    path = ("congestion_control", "dcqcn")
+    if not texts:
+        return
+    if not isinstance(loaded.document.data.get(path[0]), dict):
+        yield ValueChange(path[:1], "add", {path[1]: texts})
+        return
+    for key, text in texts.items():
+        yield ValueChange((*path, key), "add", text)
+
+
+def _parameter_text(name: str, value: int) -> Json:
+    """Return a parameter as an intent has it: rates and times with their units."""
+    if name in _RATES:
+        return format_rate(value * _MBPS)
+    return value if name == "dce_tcp_g" else f"{value}us"
+
+
+def preset_changes(loaded: LoadedIntent, class_name: str, preset: str) -> tuple[ValueChange, ...]:
+    """Return the changes that give a class the ECN curve of a preset, and the buffers of its HWSKUs."""
+    classes = preset_values(preset)["classes"].values()
+    curve = next(given["ecn"] for given in classes if given.get("lossless"))
+    stated = ValueChange(("classes", class_name, "ecn"), "add", curve)
+    return (stated, *row_changes(loaded, class_name))
+
+
+def row_changes(loaded: LoadedIntent, class_name: str) -> tuple[ValueChange, ...]:
+    """Return the changes that give a class the buffers of its HWSKUs; none where it has them already."""
+    paths = (("classes", name, "buffer") for name in sharing_classes(loaded, class_name))
+    return tuple(ValueChange(path, "remove") for path in paths if loaded.document.exists(path))
+
+
+INTENT_KEYS = {
+    "dynamic_th": "dynamic_th",
+    "kmin_bytes": "min",
+    "kmax_bytes": "max",
+    "pmax_percent": "probability",
+    "headroom_bytes": "xoff",
+    "queue_dynamic_th": "queue.dynamic_th",
+}
+"""The keys of an intent by the thresholds of a sweep; ``trimming`` is stated by what a class is trimmed into."""
+
+SWEEP_INSTEAD = "lossless sweep --vary queue_dynamic_th=-6..1 tries thresholds of a lossy class"
+"""What is done of a lossy class, which is not tuned."""
+
+
+class StatedThresholds(NamedTuple):
+    """How an intent states a setting: the line that does, and the text of its file before and after."""
+
+    file: str
+    line: str
+    before: str
+    after: str
+
+
+def stated_setting(
+    document: Document, class_name: str, setting: ThresholdSetting, profile_dirs: Sequence[Folder] = ()
+) -> StatedThresholds:
+    """Return an intent with a setting of a class's thresholds; every other byte of it stays.
+
+    Raises:
+        InputError: it states that already, leaves no place for it, or its switches cannot hold the setting.
+    """
+    values = {
+        key: value for name, key in INTENT_KEYS.items() if (value := getattr(setting, name)) is not None
+    }
+    changes = class_changes(load_intent(document), class_name, values)
+    if setting.trimming == 0:
+        message = "to drop instead of trimming, take trimming out by hand, and what only it needs"
+        raise InputError([Problem(document.file, None, None, message)])
+    if not changes:
+        raise InputError([Problem(document.file, None, None, "it states that already")])
+    after = edited_intent(document, changes)
+    resolve(load_intent(load_text(after, document.file)), profile_dirs)
+    return StatedThresholds(document.file, intent_line(changes), document.text, after)
+
+
+def edited_intent(document: Document, changes: Sequence[ValueChange]) -> str:
+    """Return the text of an intent with some changes.
+
+    Raises:
+        InputError: what is written there leaves no place for them.
+    """
+    after = edited(document, changes)
+    if after is None:
+        message = f"what is written there leaves no place for {intent_line(tuple(changes))}"
+        raise InputError([Problem(document.file, None, None, message)])
+    return after

@@ -28,9 +28,8 @@ from lossless.formats.intent.base import (
     refused,
     shown,
 )
-from lossless.formats.intent.class_buffers import ClassBuffers, ClassQueues
-from lossless.formats.intent.class_groups import ClassGroups
-from lossless.formats.intent.ranks import TIER_PATTERN, TierName, everywhere, exceptions_schema
+from lossless.formats.intent.class_groups import ClassBuffers, ClassGroups, ClassQueues
+from lossless.formats.intent.policy import TIER_PATTERN, TierName, everywhere, exceptions_schema
 from lossless.formats.intent.wiring import NAME, Name
 from lossless.model.fabric.dscp_names import dscp_of_name
 

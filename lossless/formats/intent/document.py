@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from lossless.formats.intent.base import FrameSize, Model
-from lossless.formats.intent.buffer_policy import Buffers
+from lossless.formats.intent.buffer_policy import Buffers, TrimmingIntent
 from lossless.formats.intent.classes import ClassName, TrafficClassIntent
 from lossless.formats.intent.cluster import ClusterIntent, FailuresIntent
 from lossless.formats.intent.hosts import HostsIntent
@@ -18,7 +18,6 @@ from lossless.formats.intent.policy import (
     off_or_section,
 )
 from lossless.formats.intent.sonic import Sonic
-from lossless.formats.intent.trimming import TrimmingIntent
 from lossless.formats.intent.wiring import HardwareIntent, Name, NetworkChoice, TopologyIntent
 from lossless.formats.intent.workloads import WorkloadIntent
 from lossless.model.fabric.model import DEFAULT_SWITCH_MTU_BYTES, EthernetTransport

@@ -3,11 +3,14 @@
 It is the string below a field: the meaning of the key with its unit, then each example as ``Example: `800 KiB``` in
 YAML. Such strings cost nothing when models are loaded; they are read from the source when a schema is built. Schemas
 built by hand have the same text under the word ``documentation``.
+
+The JSON Schema of intents as text: the forms of a value, the words it may be, and values in YAML.
 """
 
 from __future__ import annotations
 
 import ast
+import json
 import re
 import sys
 from functools import cache
@@ -17,9 +20,7 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents import load_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from lossless.formats.intent.schema_values import Schema
+    from collections.abc import Iterator, Mapping
 
 
 class KeyDoc(NamedTuple):
@@ -117,3 +118,35 @@ def _describe_key(part: Schema) -> None:
         part["description"] = description
         if examples:
             part["examples"] = list(examples)
+
+
+Schema = dict[str, Any]
+
+
+def forms(part: Schema) -> Iterator[Schema]:
+    """Yield the schemas of all forms that a value can have."""
+    if "anyOf" not in part:
+        yield part
+    for form in part.get("anyOf", ()):
+        yield from forms(form)
+
+
+def words(form: Schema) -> list[str]:
+    """Return the words that a value may be; ``off`` stands for false."""
+    if form.get("type") == "boolean":
+        return ["true", "false"]
+    values = [*form.get("enum", ()), *([form["const"]] if "const" in form else [])]
+    return [word for word in values if isinstance(word, str)]
+
+
+_OTHER_IN_YAML = frozenset({"true", "false", "null", "~"})
+"""Texts that YAML parses as another type where they are not quoted."""
+
+
+def written(value: Any) -> str:
+    """Return a value as YAML text."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {written(inner)}" for key, inner in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(written, value)) + "]"
+    return value if isinstance(value, str) and value not in _OTHER_IN_YAML else json.dumps(value)

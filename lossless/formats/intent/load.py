@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 from pydantic import ValidationError
 
 from lossless.formats.intent.base import not_one_of, shown
-from lossless.formats.intent.contradictions import contradictions
 from lossless.formats.intent.document import PRESETS, Intent
 from lossless.formats.intent.problems import (
     IntentSource,
+    contradictions,
     in_file_order,
     located,
     not_text,
@@ -39,7 +39,7 @@ _Model = TypeVar("_Model", bound="BaseModel")
 TRANSPORTS = {
     **dict.fromkeys(get_args(EthernetTransport), "lossless.formats.intent.document"),
     "infiniband": "lossless.formats.intent.infiniband.document",
-    **dict.fromkeys(CLOUDS, "lossless.formats.intent.managed.document"),
+    **dict.fromkeys(CLOUDS, "lossless.formats.intent.managed"),
 }
 """The module with the document model of each transport; its ``json_schema`` returns the schema of such an intent."""
 

@@ -84,7 +84,7 @@ def compare_cabling(
     from lossless.checks.rules.registry import rules_for
     from lossless.checks.rules.subjects import FabricCabling
     from lossless.formats.importing.cabling.intent_names import cable_documents, names_of_intent, read_cables
-    from lossless.formats.intent.resolve.cabling import planned_cables
+    from lossless.formats.intent.resolve.managed import planned_cables
     from lossless.model.fabric.view import View
 
     loaded = intent_of_switches(document)

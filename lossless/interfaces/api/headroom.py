@@ -75,7 +75,7 @@ def _assumed() -> SourcedTraffic:
     """Return the default MTUs and share of small packets of the formula, each with its source."""
     from lossless.analysis.buffers.headroom.comparison import SourcedTraffic
     from lossless.analysis.buffers.headroom.methods import SourcedValue
-    from lossless.formats.intent.resolve.buffers import LOSSLESS_MTU_BYTES, SMALL_PACKET_PERCENT
+    from lossless.formats.intent.resolve.class_buffers import LOSSLESS_MTU_BYTES, SMALL_PACKET_PERCENT
     from lossless.model.fabric.model import DEFAULT_SWITCH_MTU_BYTES
 
     return SourcedTraffic(

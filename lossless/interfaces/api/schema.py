@@ -15,7 +15,7 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.formats.intent.schema_values import Schema
+    from lossless.formats.intent.key_docs import Schema
     from lossless.ground.basics.findings import Path
 
 
@@ -79,7 +79,7 @@ def intent_keys(path: Path, transport: str | None = None) -> tuple[IntentKey, ..
 
 def intent_values(path: Path, transport: str | None = None) -> IntentValues:
     """Return the words and examples that are valid as the value at a path."""
-    from lossless.formats.intent.schema_values import words, written
+    from lossless.formats.intent.key_docs import words, written
 
     choices = tuple(dict.fromkeys(word for schema in _schemas_at(path, transport) for word in words(schema)))
     keys = (schema.get("properties", {}) for schema in _schemas_at(path[:-1], transport))
@@ -92,7 +92,7 @@ def intent_values(path: Path, transport: str | None = None) -> IntentValues:
 
 
 def _described(path: Path, schema: Schema) -> IntentKey:
-    from lossless.formats.intent.schema_values import forms, words, written
+    from lossless.formats.intent.key_docs import forms, words, written
 
     return IntentKey(
         str(path[-1]),
@@ -106,7 +106,7 @@ def _described(path: Path, schema: Schema) -> IntentKey:
 
 def _schemas_at(path: Path, transport: str | None) -> list[Schema]:
     """Return the schemas of the forms that the value at a path can have; empty if no value is allowed there."""
-    from lossless.formats.intent.schema_values import forms
+    from lossless.formats.intent.key_docs import forms
 
     schemas = _schemas_of_intents(transport)
     for key in path:
@@ -121,7 +121,7 @@ def _schema() -> Schema:
 
 def _schemas_of_intents(transport: str | None) -> list[Schema]:
     """Return the schemas of intents of a transport, or of all transports for None."""
-    from lossless.formats.intent.schema_values import forms, words
+    from lossless.formats.intent.key_docs import forms, words
 
     every = list(forms(_schema()))
     return [schema for schema in every if transport in words(schema["properties"]["transport"])] or every

@@ -51,7 +51,7 @@ def _groups(path: str | PathLike[str]) -> ShapeGroups | None:
     from lossless.analysis.topology.folding import groups_of
     from lossless.formats.inputs.fabrics import intent_at
     from lossless.formats.intent.load import load_intent
-    from lossless.formats.intent.resolve.wiring import plan
+    from lossless.formats.intent.resolve.shapes import plan
 
     loaded = load_intent(intent_at(path))
     shape = loaded.intent.topology.shape_key

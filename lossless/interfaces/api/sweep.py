@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from lossless.analysis.simulation.question.request import SimulationRequest
     from lossless.analysis.simulation.study.grid import ThresholdSetting
-    from lossless.formats.intent.thresholds import StatedThresholds
+    from lossless.formats.intent.class_changes import StatedThresholds
 
 __all__ = ["Grid", "Sweep", "parse_grid", "state_thresholds", "sweep", "write_thresholds"]
 
@@ -67,7 +67,7 @@ def state_thresholds(
         InputError: there is not exactly one intent, or its switches cannot hold the setting.
     """
     from lossless.formats.inputs.fabrics import intent_at
-    from lossless.formats.intent.thresholds import stated_setting
+    from lossless.formats.intent.class_changes import stated_setting
 
     return stated_setting(intent_at(path), class_name, setting, options.profile_dirs)
 

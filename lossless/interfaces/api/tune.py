@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lossless.checks.thresholds.tuned_intent import TunedIntent, TuneResult
-    from lossless.formats.intent.thresholds import StatedThresholds
+    from lossless.formats.intent.class_changes import StatedThresholds
 
 __all__ = ["EVALUATIONS", "TUNE_SEEDS", "TuneAsk", "TuneProgress", "tune", "write_tuned"]
 

@@ -14,7 +14,7 @@ from lossless.analysis.opensm import run
 from lossless.analysis.opensm.check import check_with_opensm
 from lossless.api import lint_documents
 from lossless.formats.device_files.infiniband import files_of
-from lossless.formats.intent.infiniband.load import load_subnet
+from lossless.formats.intent.infiniband.document import load_subnet
 from lossless.formats.intent.resolve.infiniband.subnet import resolve_subnet
 from lossless.ground.documents import load_text
 from lossless.model.fabric.infiniband.guids import with_derived_guids

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lossless.formats.intent.infiniband.load import load_subnet
+from lossless.formats.intent.infiniband.document import load_subnet
 from lossless.formats.intent.resolve.infiniband.subnet import resolve_subnet
 from lossless.ground.basics.errors import InputError
 from lossless.ground.documents import load_text

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import given, strategies as st
 from jsonschema import Draft7Validator
 
-from lossless.formats.intent.infiniband.load import load_subnet
+from lossless.formats.intent.infiniband.document import load_subnet
 from lossless.formats.intent.resolve.infiniband.subnet import resolve_subnet
 from lossless.formats.intent.schema import intent_schema
 from lossless.ground.basics.errors import InputError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lossless.formats.intent.load import LoadedIntent, load_intent
-from lossless.formats.intent.ranks import ClassPlace, statements
+from lossless.formats.intent.policy import ClassPlace, statements
 from lossless.formats.intent.resolve.fabric import resolve
 from lossless.ground.basics.findings import Origin
 from lossless.ground.documents import load_text

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lossless.formats.intent.infiniband.base import RATE_GBPS
+from lossless.formats.intent.infiniband.service import RATE_GBPS
 from lossless.ground.basics.data_files import data_dir
 from lossless.ground.basics.errors import ProfileError
 from lossless.model.fabric.infiniband.rates import RATES

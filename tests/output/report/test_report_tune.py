@@ -9,7 +9,7 @@ from lossless.analysis.simulation.tune.kpis import Kpis, Spread, WorkloadKpis
 from lossless.analysis.simulation.tune.space import Axis, PortThresholds, TriedSetting
 from lossless.analysis.simulation.tune.tune import Choice, Nearby, Rejected, Standing, Tuned
 from lossless.checks.thresholds.tuned_intent import TuneResult
-from lossless.formats.intent.thresholds import StatedThresholds
+from lossless.formats.intent.class_changes import StatedThresholds
 from lossless.output.report.simulation.tune_data import tune_data
 from lossless.output.report.simulation.tune_text import tune_csv, tune_text
 

@@ -1,38 +1,88 @@
-"""Turns an intent and hardware profiles into the fabric model."""
+"""Turns an intent and hardware profiles into the fabric model.
+
+The GPUs of an intent, converted to the fabric model.
+
+Settings of NVIDIA's NIC configuration operator, and which of the intent's NICs that operator can set.
+
+Device names in the exceptions of an intent: every name must be that of a switch.
+
+The workloads of an intent, converted to the model; the classes, hosts and ports that they name are checked.
+"""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-from lossless.formats.intent.resolve.asics import AsicSplitter, DeviceUnits, SwitchUnit
-from lossless.formats.intent.resolve.classes import class_set
-from lossless.formats.intent.resolve.cluster import cluster
-from lossless.formats.intent.resolve.hardware import find_hardware
+from lossless.analysis.workloads.workload import Workload
+from lossless.formats.intent.policy import CLASS_SECTIONS
+from lossless.formats.intent.problems import in_file_order
+from lossless.formats.intent.resolve.asics import (
+    AsicSplitter,
+    DeviceUnits,
+    SwitchUnit,
+    beyond_of,
+    links_of,
+    wires_of,
+)
+from lossless.formats.intent.resolve.class_queues import require_room
+from lossless.formats.intent.resolve.classes import class_set, find_hardware
 from lossless.formats.intent.resolve.hosts import check_nics, congestion_control, host_qos
-from lossless.formats.intent.resolve.kubernetes import kubernetes_policy
 from lossless.formats.intent.resolve.layout import LayoutBuilder, SwitchLayout
-from lossless.formats.intent.resolve.link_ends import beyond_of, links_of, wires_of
-from lossless.formats.intent.resolve.named_devices import check_devices, stated_by_name
-from lossless.formats.intent.resolve.queue_room import require_room
 from lossless.formats.intent.resolve.routing import bridging, failures, packet_order, routing, trimming
-from lossless.formats.intent.resolve.switch_kinds import PortUse, SwitchKind
-from lossless.formats.intent.resolve.wiring import plan
-from lossless.formats.intent.resolve.workloads import workloads
+from lossless.formats.intent.resolve.shapes import plan
+from lossless.formats.intent.resolve.unused_ports import PortUse, SwitchKind
 from lossless.ground.basics.errors import InputError, ProfileError
+from lossless.ground.basics.nearest import suggestion
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_capacity, format_rate
+from lossless.model.fabric.cluster import Cluster, ScaleUp
+from lossless.model.fabric.kubernetes import KubernetesPolicy
 from lossless.model.fabric.model import Capacity, Fabric, Host, Network, Switch, Telemetry, Uplinks
 from lossless.model.fabric.tier import Tier, tier_of_role
+from lossless.model.fabric.workloads import ALGORITHMS, DeclaredWorkload
+from lossless.model.hardware.scaleup import NVLINK, UALINK_MOST_GPUS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from os import PathLike
 
     from lossless.analysis.topology.recabling import DeclaredCable
     from lossless.analysis.topology.shapes import LinkBundle, PlanNode, WiringPlan
     from lossless.formats.intent.load import LoadedIntent
+    from lossless.formats.intent.workloads import WorkloadIntent
+    from lossless.ground.basics.errors import Problem
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.tier import Role
+    from lossless.model.hardware.nic import NicProfile
+
+
+def cluster(loaded: LoadedIntent) -> Cluster | None:
+    """Return the GPUs of the hosts, None where the intent declares none."""
+    declared = loaded.intent.cluster
+    if declared is None:
+        return None
+    return Cluster(
+        gpus_per_host=declared.gpus_per_host,
+        nics_per_host=declared.nics_per_host,
+        gpus=declared.gpus,
+        rails=declared.rails,
+        bandwidth_bps=declared.bandwidth_per_gpu,
+        scale_up=_scale_up(loaded),
+        origin=loaded.origin("cluster"),
+    )
+
+
+def _scale_up(loaded: LoadedIntent) -> ScaleUp | None:
+    declared = loaded.intent.cluster
+    if declared is not None and declared.nvlink is not None:
+        nvlink, number = NVLINK[declared.nvlink.generation], declared.nvlink.generation
+        at = loaded.origin("cluster", "nvlink")
+        return ScaleUp(f"NVLink {number}", declared.nvlink.domain, nvlink.rate_bps, nvlink.most_gpus, at)
+    if declared is not None and declared.ualink is not None:
+        at = loaded.origin("cluster", "ualink")
+        return ScaleUp("UALink", declared.ualink.domain, declared.ualink.rate, UALINK_MOST_GPUS, at)
+    return None
 
 
 def resolve(loaded: LoadedIntent, profile_dirs: Sequence[str | PathLike[str]] = ()) -> Fabric:
@@ -338,3 +388,175 @@ def _spoken(node: PlanNode, bundles: Sequence[LinkBundle], role: Role) -> str:
         f"{n} {many if n > 1 else role} x {links} x {format_rate(speed_bps)}"
         for (links, speed_bps), n in groups.items()
     )
+
+
+NVIDIA = "mlx5"
+FOLDER = "kubernetes"
+"""The folder of a rendered tree with the files that belong to no single host."""
+
+
+def kubernetes_policy(
+    loaded: LoadedIntent, nics: Collection[NicProfile], devices: Collection[str]
+) -> KubernetesPolicy | None:
+    """Return the settings of the operator, None where hosts are not nodes of a cluster.
+
+    Raises:
+        InputError: it can set none of the NICs, or a device has the name of the folder it is rendered to.
+    """
+    stated = loaded.intent.hosts.kubernetes
+    if stated is None:
+        return None
+    problems = list(_problems(loaded, nics, devices))
+    if problems:
+        raise InputError(problems)
+    size = stated.pci_performance
+    return KubernetesPolicy(
+        namespace=stated.namespace,
+        num_vfs=stated.num_vfs,
+        node_selector=tuple(sorted((stated.node_selector or {}).items())),
+        pci_addresses=stated.pci_addresses or (),
+        ports=stated.ports,
+        pci_performance=size is not None,
+        max_read_request=size if isinstance(size, int) else None,
+        gpu_direct=stated.gpu_direct,
+        firmware=tuple(sorted((stated.firmware or {}).items())),
+        origin=loaded.origin("hosts", "kubernetes"),
+    )
+
+
+def _problems(
+    loaded: LoadedIntent, nics: Collection[NicProfile], devices: Collection[str]
+) -> Iterator[Problem]:
+    at = loaded.origin("hosts", "kubernetes").key()
+    nvidia = [nic for nic in nics if nic.driver == NVIDIA]
+    if not nvidia:
+        names = ", ".join(sorted({nic.name for nic in nics}))
+        yield loaded.problem(at, f"hosts.kubernetes: the operator sets NICs by NVIDIA; {names} is none")
+    for name in sorted({nic.name for nic in nvidia if nic.pci_id is None}):
+        message = (
+            f"hosts.kubernetes: the operator selects NICs by type, and the profile of {name} has no pci_id"
+        )
+        yield loaded.problem(at, message)
+    yield from _decided_elsewhere(loaded, nvidia)
+    lossless = any(cls.lossless and cls.dscps for cls in loaded.intent.classes.values())
+    if loaded.intent.hosts.traffic_class == "derived" and not lossless:
+        message = (
+            "no lossless class names a DSCP, and the operator would write ToS 0; state hosts.traffic_class"
+        )
+        yield loaded.problem(at, f"hosts.kubernetes: {message}")
+    if FOLDER in devices:
+        message = f"hosts.kubernetes: its files go to the folder {FOLDER!r}, which is a device's name here"
+        yield loaded.problem(at, message)
+
+
+def _decided_elsewhere(loaded: LoadedIntent, nics: Collection[NicProfile]) -> Iterator[Problem]:
+    """Yield firmware settings that are parameters of DCQCN, which are derived from congestion_control."""
+    stated = loaded.intent.hosts.kubernetes
+    parameters = {name for nic in nics for name in nic.dcqcn}
+    for name in (stated.firmware or {}) if stated else ():
+        if re.sub(r"_P\d$", "", name) in parameters:
+            origin = loaded.origin("hosts", "kubernetes", "firmware", name).key()
+            message = (
+                f"hosts.kubernetes.firmware: {name} follows from congestion_control.dcqcn; state it there"
+            )
+            yield loaded.problem(origin, message)
+
+
+def check_devices(loaded: LoadedIntent, switches: Collection[str]) -> None:
+    """Refuse exceptions for devices that are not switches of the fabric.
+
+    Raises:
+        InputError: every such name, located in the intent.
+    """
+    problems = []
+    for path, names in _stated(loaded):
+        for name in sorted(set(names) - set(switches)):
+            hint = suggestion(name, sorted(switches))
+            message = f"{'.'.join(path)}: no switch is called {name}{hint}"
+            problems.append(loaded.problem(loaded.origin(*path, name).key(), message))
+    if problems:
+        raise InputError(in_file_order(problems))
+
+
+def _stated(loaded: LoadedIntent) -> Iterator[tuple[tuple[str, ...], Collection[str]]]:
+    """Yield the mappings of an intent whose keys are device names, with their paths."""
+    yield ("sonic", "devices"), loaded.intent.sonic.devices
+    yield ("buffers", "by_device"), loaded.intent.buffers.by_device
+    for name, cls in loaded.intent.classes.items():
+        for section in CLASS_SECTIONS:
+            policy = getattr(cls, section)
+            yield ("classes", name, section, "by_device"), policy.by_device if policy else ()
+
+
+def stated_by_name(loaded: LoadedIntent) -> frozenset[str]:
+    """Return the devices with exceptions for buffers or curves under their own name."""
+    return frozenset(name for path, names in _stated(loaded) if path[-1] == "by_device" for name in names)
+
+
+def workloads(loaded: LoadedIntent, fabric: Fabric) -> tuple[DeclaredWorkload, ...]:
+    """Return the workloads that an intent declares for a fabric.
+
+    Raises:
+        InputError: every class, host, port and algorithm that does not exist, located.
+    """
+    declared = loaded.intent.workloads
+    if not declared:
+        return ()
+    check = _DeclaredNames(loaded, fabric)
+    problems = [problem for name, workload in declared.items() for problem in check.problems(name, workload)]
+    if problems:
+        raise InputError(problems)
+    return tuple(_workload(loaded, name, workload) for name, workload in declared.items())
+
+
+def _workload(loaded: LoadedIntent, name: str, stated: WorkloadIntent) -> DeclaredWorkload:
+    return DeclaredWorkload(
+        name=name,
+        pattern=stated.pattern,
+        collective=stated.collective,
+        size_bytes=stated.size,
+        nics=stated.nics,
+        target=stated.target,
+        class_name=stated.traffic_class,
+        storage=(stated.storage or 0) / 100,
+        failed=stated.link_down,
+        slow_nic_bps=stated.slow_nic,
+        dead_nic=stated.dead_nic,
+        gpus=stated.gpus,
+        algorithm=stated.algorithm,
+        sources=stated.sources or Workload().sources,
+        origin=loaded.origin("workloads", name),
+    )
+
+
+class _DeclaredNames:
+    """The names of a fabric's classes, NICs and ports."""
+
+    def __init__(self, loaded: LoadedIntent, fabric: Fabric) -> None:
+        self._loaded = loaded
+        self._lossless = [cls.name for cls in fabric.classes.lossless]
+        self._ports = {f"{switch.name}:{port.name}" for switch in fabric.switches for port in switch.ports}
+        to_hosts = [link for link in fabric.links if link.to_host]
+        self._nics = {name for link in to_hosts for name in (link.b, f"{link.b}:{link.b_port}")}
+
+    def problems(self, name: str, stated: WorkloadIntent) -> Iterator[Problem]:
+        """Yield the unresolved names of a workload."""
+        if stated.traffic_class is not None and stated.traffic_class not in self._lossless:
+            hint = suggestion(stated.traffic_class, self._lossless)
+            yield self._problem(f"no lossless class is called {stated.traffic_class!r}{hint}", name, "class")
+        if stated.target is not None and stated.target not in self._nics:
+            hint = suggestion(stated.target, sorted(self._nics))
+            yield self._problem(f"no NIC port is called {stated.target!r}{hint}", name, "target")
+        for number, port in enumerate(stated.link_down):
+            if port not in self._ports:
+                hint = suggestion(port, sorted(self._ports))
+                yield self._problem(f"no port is called {port!r}{hint}", name, "link_down", number)
+        if stated.collective is not None and stated.algorithm is not None:
+            known = ALGORITHMS[stated.collective]
+            if stated.algorithm not in known:
+                words = f"{stated.collective} has {', '.join(known)}, not {stated.algorithm}"
+                yield self._problem(words, name, "algorithm")
+
+    def _problem(self, message: str, *path: str | int) -> Problem:
+        where = self._loaded.origin("workloads", *path)
+        return self._loaded.problem(where, f"workloads.{'.'.join(map(str, path))}: {message}")

@@ -1,25 +1,85 @@
-"""The required settings of every host's NICs, derived from the classes and the NIC profile."""
+"""The required settings of every host's NICs, derived from the classes and the NIC profile.
+
+Bandwidth shares of a NIC: the traffic classes of the NIC, and the percentage of each.
+
+The environment of the jobs on a host: variables that an intent declares, and those derived from the fabric.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from lossless.formats.intent.problems import in_file_order
-from lossless.formats.intent.resolve.ets import shares
-from lossless.formats.intent.resolve.jobs import variables
 from lossless.ground.basics.errors import InputError
-from lossless.model.fabric.hosts import Dcqcn, HostQos, Jobs, Library, Transport
+from lossless.model.fabric.hosts import Dcqcn, Ets, HostQos, Jobs, Library, Transport, Variable
 from lossless.model.fabric.model import CongestionControl
 from lossless.model.fabric.qos import DSCPS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from lossless.formats.intent.classes import TrafficClassIntent
     from lossless.formats.intent.load import LoadedIntent
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Origin
+    from lossless.model.fabric.hosts import Tsa
     from lossless.model.hardware.nic import NicProfile, Parameter, Tool
+
+
+_TCS = 8
+_WHOLE = 100
+_BNXT_ROCE_PERCENT = 50
+"""The default share of RoCE in Broadcom's own script (bnxt_setupcc.sh 236.1.155.0)."""
+Groups = tuple[tuple["TrafficClassIntent", ...], ...]
+
+
+def shares(loaded: LoadedIntent, nic: NicProfile, tool: Tool, cnp_dscp: int | None) -> Ets | None:
+    """Return the TCs of a NIC, None where none need to be set.
+
+    mlx5 pauses by priority and needs none, so ``mlnx_qos`` leaves them unchanged. bnxt_re has fixed TCs: 1 for RoCE, 2
+    for CNPs, 0 for the rest. Elsewhere every class has its own TC, the class ``rest`` first, where the declared shares
+    sum to 100%.
+    """
+    classes = list(loaded.intent.classes.values())
+    if tool == "mlnx_qos":
+        return None
+    if nic.driver == "bnxt_re":
+        return _by_role(classes, cnp_dscp)
+    ordered = sorted(classes, key=lambda cls: (not cls.rest, not cls.lossless, cls.priority))
+    percent = _stated_shares(ordered)
+    strict = tuple(cls.scheduling == "strict" for cls in ordered)
+    return None if percent is None else _ets(tuple((cls,) for cls in ordered), percent, strict)
+
+
+def _by_role(classes: Sequence[TrafficClassIntent], cnp_dscp: int | None) -> Ets:
+    roce = tuple(cls for cls in classes if cls.lossless)
+    cnps = tuple(cls for cls in classes if not cls.lossless and cnp_dscp in cls.dscps)
+    rest = tuple(cls for cls in classes if cls not in roce and cls not in cnps)
+    given = _stated_shares(classes)
+    percent = _BNXT_ROCE_PERCENT
+    if given is not None and roce:
+        percent = sum(share for cls, share in zip(classes, given, strict=True) if cls in roce)
+    return _ets((rest, roce, cnps), (_WHOLE - percent, percent, 0), (False, False, True))
+
+
+def _stated_shares(classes: Sequence[TrafficClassIntent]) -> tuple[int, ...] | None:
+    """Return the percentage of each class, None where the declared shares do not sum to 100%."""
+    percent = tuple(cls.bandwidth or 0 for cls in classes)
+    unsaid = any(cls.bandwidth is None and cls.scheduling != "strict" for cls in classes)
+    return None if unsaid or sum(percent) != _WHOLE else percent
+
+
+def _ets(groups: Groups, percent: Sequence[int], strict: Sequence[bool]) -> Ets:
+    """Return the TCs of groups of classes, numbered from 0; priorities of no class are in TC 0 with the rest."""
+    by_priority = {cls.priority: tc for tc, group in enumerate(groups) for cls in group}
+    unused = _TCS - len(groups)
+    tsa: list[Tsa] = ["strict" if alone else "ets" for alone in (*strict, *(True,) * unused)]
+    return Ets(
+        priority_to_tc=tuple(by_priority.get(priority, 0) for priority in range(_TCS)),
+        tsa=tuple(tsa),
+        bandwidth_percent=(*percent, *((0,) * unused)),
+    )
+
 
 ECT0 = 0b10
 """ECN-capable transport in the two low bits of the ToS byte (RFC 3168, section 5)."""
@@ -199,7 +259,7 @@ def _rdma_classes(loaded: LoadedIntent) -> list[TrafficClassIntent]:
 
 def _dcqcn(loaded: LoadedIntent, nic: NicProfile) -> Dcqcn:
     policy = loaded.intent.congestion_control
-    stated = _stated(loaded, nic)
+    stated = _stated_dcqcn(loaded, nic)
     defaults = {name.lower(): p.default for name, p in nic.dcqcn.items() if not name.startswith("CNP_")}
     cnp_dscp = _cnp_dscp(loaded, nic)
     priority = policy.dcqcn.cnp_priority
@@ -325,7 +385,73 @@ def _parameters(nic: NicProfile) -> dict[str, Parameter]:
     return {name.lower(): parameter for name, parameter in nic.dcqcn.items()}
 
 
-def _stated(loaded: LoadedIntent, nic: NicProfile) -> dict[str, int]:
+def _stated_dcqcn(loaded: LoadedIntent, nic: NicProfile) -> dict[str, int]:
     """Return the DCQCN parameters that the intent declares, in the units of the firmware."""
     known = _parameters(nic)
     return {name: value // _PER_UNIT.get(known[name].unit, 1) for _, name, value in _given(loaded)}
+
+
+def variables(loaded: LoadedIntent, tos: int | None) -> tuple[Variable, ...]:
+    """Return every variable of the jobs, in the order of the rendered files.
+
+    ``tos`` is the ToS byte that the hosts give RDMA traffic. NCCL and UCX are set to it where the intent declares no
+    other byte: UCX would use 106 by default, and queue pairs that bypass the kernel would use 0.
+    """
+    hosts = loaded.intent.hosts
+    stated = (
+        Variable(name, value, loaded.origin("hosts", "environment", name))
+        for name, value in sorted(hosts.environment.items())
+    )
+    return (*_nccl(loaded, tos), *_ucx(loaded, tos), *_mori(loaded), *stated)
+
+
+def _nccl(loaded: LoadedIntent, tos: int | None) -> Iterator[Variable]:
+    hosts, nccl = loaded.intent.hosts, loaded.intent.hosts.nccl
+    traffic = tos if nccl.ib_tc is None else nccl.ib_tc
+    origin = loaded.origin(
+        *(("hosts", "traffic_class") if nccl.ib_tc is None else ("hosts", "nccl", "ib_tc"))
+    )
+    yield from _known("NCCL_IB_TC", traffic, origin)
+    for name, key, value in (
+        ("NCCL_IB_FIFO_TC", "ib_fifo_tc", nccl.ib_fifo_tc),
+        ("NCCL_GIN_IB_TC", "gin_ib_tc", nccl.gin_ib_tc),
+        ("NCCL_IB_GID_INDEX", "ib_gid_index", nccl.ib_gid_index),
+        ("NCCL_IB_TIMEOUT", "ib_timeout", nccl.ib_timeout),
+        ("NCCL_IB_RETRY_CNT", "ib_retry_count", nccl.ib_retry_count),
+        ("NCCL_IB_QPS_PER_CONNECTION", "ib_qps_per_connection", nccl.ib_qps_per_connection),
+        ("NCCL_SOCKET_IFNAME", "socket_interfaces", exactly(nccl.socket_interfaces)),
+    ):
+        yield from _known(name, value, loaded.origin("hosts", "nccl", key))
+    yield from _known("NCCL_IB_HCA", exactly(hosts.rdma_devices), loaded.origin("hosts", "rdma_devices"))
+
+
+def _ucx(loaded: LoadedIntent, tos: int | None) -> Iterator[Variable]:
+    hosts, ucx = loaded.intent.hosts, loaded.intent.hosts.ucx
+    if ucx is None:
+        return
+    key = "traffic_class" if ucx.traffic_class is not None else None
+    origin = loaded.origin("hosts", "ucx", key) if key else loaded.origin("hosts", "traffic_class")
+    yield from _known("UCX_IB_TRAFFIC_CLASS", ucx.traffic_class if key else tos, origin)
+    yield from _known("UCX_IB_GID_INDEX", ucx.gid_index, loaded.origin("hosts", "ucx", "gid_index"))
+    ports = ",".join(f"{device}:1" for device in hosts.rdma_devices or ())
+    yield from _known("UCX_NET_DEVICES", ports or None, loaded.origin("hosts", "rdma_devices"))
+
+
+def _mori(loaded: LoadedIntent) -> Iterator[Variable]:
+    mori = loaded.intent.hosts.mori
+    if mori is not None:
+        yield from _known("MORI_RDMA_TC", mori.traffic_class, loaded.origin("hosts", "mori", "traffic_class"))
+
+
+def exactly(names: Iterable[str] | None) -> str | None:
+    """Return names with the prefix ``=``, without which mlx5_1 also matches mlx5_10; None for no names.
+
+    Source: NVIDIA/nccl docs, environment variables (NCCL_IB_HCA, NCCL_SOCKET_IFNAME).
+    """
+    listed = ",".join(names or ())
+    return f"={listed}" if listed else None
+
+
+def _known(name: str, value: int | str | None, origin: Origin) -> Iterator[Variable]:
+    if value is not None:
+        yield Variable(name, str(value), origin)

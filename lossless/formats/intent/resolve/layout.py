@@ -5,26 +5,30 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.pools import PortLoad, SharedHeadroom, idle_load, plan_pools
-from lossless.formats.intent.resolve.buffers import (
-    buffer_defaults,
-    buffer_model,
-    dynamic_buffers,
-    dynamic_pools,
-)
 from lossless.formats.intent.resolve.class_buffers import (
     GroupBuffers,
     LosslessBuffers,
+    buffer_defaults,
+    buffer_model,
     class_buffers,
+    dynamic_buffers,
+    dynamic_pools,
     stated_row,
 )
 from lossless.formats.intent.resolve.class_queues import QueueLimits, ReservedAtEgress
-from lossless.formats.intent.resolve.classes import schedulers, wred
-from lossless.formats.intent.resolve.placement import PortPlacement
+from lossless.formats.intent.resolve.classes import PortPlacement, schedulers, wred
 from lossless.formats.intent.resolve.pool_sizes import require_held, stated_pools
 from lossless.formats.intent.resolve.port_policies import PortPolicies, PortPolicy
 from lossless.formats.intent.resolve.routing import adapts, trim_settings
-from lossless.formats.intent.resolve.switch_kinds import PortUse, SwitchKind, demand, place, require_few_ports
-from lossless.formats.intent.resolve.unused_ports import reclaimed, zero_buffers
+from lossless.formats.intent.resolve.unused_ports import (
+    PortUse,
+    SwitchKind,
+    demand,
+    place,
+    reclaimed,
+    require_few_ports,
+    zero_buffers,
+)
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.model import Cable, Port, SwitchQos, WatchdogPoll
 from lossless.model.fabric.qos import (

@@ -1,10 +1,15 @@
-"""Turns the intent of a cloud provider's fabric into the fabric model: no switches, and the environment of its jobs."""
+"""Turns the intent of a cloud provider's fabric into the fabric model: no switches, and the environment of its jobs.
+
+The cables that an intent declares, with the ports they are in as far as the intent or its shape determines them.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.intent.resolve.jobs import exactly
+from lossless.formats.intent.resolve.asics import ends_of
+from lossless.formats.intent.resolve.hosts import exactly
+from lossless.model.fabric.cabling import CableEnd, PlannedCable
 from lossless.model.fabric.hosts import Variable
 from lossless.model.fabric.managed import ManagedFabric
 from lossless.model.fabric.model import ClassSet, Fabric
@@ -13,8 +18,39 @@ from lossless.model.hardware.clouds import network_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.formats.intent.managed.load import LoadedManagedIntent
+    from lossless.analysis.topology.shapes import LinkBundle
+    from lossless.formats.intent.load import LoadedIntent
+    from lossless.formats.intent.managed import LoadedManagedIntent
+    from lossless.formats.intent.resolve.asics import End
+    from lossless.formats.intent.resolve.fabric import WiredFabric
     from lossless.model.hardware.clouds import CloudNetwork
+
+
+def planned_cables(wired: WiredFabric, loaded: LoadedIntent) -> Iterator[PlannedCable]:
+    """Yield every cable with at least one end at a declared switch, that end first.
+
+    Links to outside devices are included. A host's port has a name only where the intent declares one.
+    """
+    topology = loaded.intent.topology
+    stated = {*(topology.devices or ()), *topology.names.values()}
+    for bundle, near, far in ends_of(wired.plan, wired.devices):
+        a = _end(near) if bundle.a in wired.devices else CableEnd(bundle.a, bundle.a_port)
+        b = _end(far) if bundle.b in wired.devices else CableEnd(bundle.b, bundle.b_port)
+        if bundle.a in wired.devices:
+            yield _cable(bundle, a, b, bundle.b in stated)
+        elif bundle.b in wired.devices:
+            yield _cable(bundle, b, a, bundle.a in stated)
+
+
+def _end(at: End) -> CableEnd:
+    """Return an end by device and front-panel port, without the ASIC."""
+    return CableEnd(at[0].partition(":")[0], at[1])
+
+
+def _cable(bundle: LinkBundle, a: CableEnd, b: CableEnd, named: bool) -> PlannedCable:
+    return PlannedCable(
+        a, b, bundle.speed_bps, bundle.cable_m, bundle.tier, bundle.origin, bundle.cable_origin, named
+    )
 
 
 def resolve_managed(loaded: LoadedManagedIntent) -> Fabric:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.pools import chip_bytes
-from lossless.formats.intent.ranks import statements
+from lossless.formats.intent.policy import statements
 from lossless.ground.basics.errors import InputError
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from lossless.formats.intent.buffer_policy import SwitchBuffers
     from lossless.formats.intent.load import LoadedIntent
-    from lossless.formats.intent.resolve.switch_kinds import SwitchKind
+    from lossless.formats.intent.resolve.unused_ports import SwitchKind
     from lossless.ground.basics.findings import Origin, Path
     from lossless.model.fabric.qos import Pool
     from lossless.model.hardware.model import BufferDefaults

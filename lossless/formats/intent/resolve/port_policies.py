@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.intent.contradictions import REMAP
-from lossless.formats.intent.ranks import ClassPlace
+from lossless.formats.intent.policy import ClassPlace
+from lossless.formats.intent.problems import REMAP
 from lossless.formats.intent.resolve.classes import MAP_NAME, Maps, class_groups, in_groups, maps
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import DSCPS, PRIORITIES, TUNNEL_MAP, IndexMap, PriorityMask, TunnelMaps
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from lossless.formats.intent.load import LoadedIntent
     from lossless.formats.intent.resolve.classes import PlacedGroups
-    from lossless.formats.intent.resolve.switch_kinds import PortUse, SwitchKind
+    from lossless.formats.intent.resolve.unused_ports import PortUse, SwitchKind
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.tier import Role
 

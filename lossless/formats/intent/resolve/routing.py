@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from lossless.analysis.topology.shapes import WiringPlan
     from lossless.formats.intent.load import LoadedIntent
-    from lossless.formats.intent.resolve.switch_kinds import PortUse, SwitchKind
+    from lossless.formats.intent.resolve.unused_ports import PortUse, SwitchKind
     from lossless.ground.basics.findings import Origin
 
 _NS_PER_MS = 1_000_000

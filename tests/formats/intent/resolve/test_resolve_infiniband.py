@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from lossless.formats.intent.infiniband.load import load_subnet
-from lossless.formats.intent.resolve.infiniband.ports import SubnetPortUse, cages, place
-from lossless.formats.intent.resolve.infiniband.subnet import resolve_subnet
+from lossless.formats.intent.infiniband.document import load_subnet
+from lossless.formats.intent.resolve.infiniband.subnet import SubnetPortUse, cages, place, resolve_subnet
 from lossless.ground.basics.errors import InputError
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.known import Unknown

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from lossless.formats.intent.load import load_intent
+from lossless.formats.intent.resolve.classes import PortPlacement
 from lossless.formats.intent.resolve.fabric import resolve
-from lossless.formats.intent.resolve.placement import PortPlacement
 from lossless.ground.documents import load_text
 from lossless.model.fabric.model import Fabric, Switch
 from lossless.model.hardware.load import load_switch

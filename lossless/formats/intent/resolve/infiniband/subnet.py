@@ -1,41 +1,313 @@
-"""Turns the intent of a subnet and hardware profiles into the model of the subnet."""
+"""Turns the intent of a subnet and hardware profiles into the model of the subnet.
+
+GUIDs in an intent or a file beside it, which has one line a switch or HCA: ``leaf1 0x0002c90300a1b2c3``.
+
+Keys of opensm.conf: those that an intent declares, and those derived from its other sections.
+
+Assigns a port of a switch to each link, and counts the required ports of each rate.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from pydantic_core import PydanticCustomError
+
 from lossless.analysis.topology.cabling_comparison import TIERS
-from lossless.formats.intent.resolve.infiniband.guids import guids_of
-from lossless.formats.intent.resolve.infiniband.names import HostNames
-from lossless.formats.intent.resolve.infiniband.options import levels_of, options_of
-from lossless.formats.intent.resolve.infiniband.ports import SubnetPortUse, demand, place
-from lossless.formats.intent.resolve.infiniband.service import Services
+from lossless.formats.intent.infiniband.service import number_64
+from lossless.formats.intent.resolve.infiniband.service import HostNames, Services
 from lossless.formats.intent.resolve.infiniband.wiring import layout_of
-from lossless.ground.basics.errors import InputError, ProfileError
+from lossless.ground.basics.errors import InputError, Problem, ProfileError
+from lossless.ground.basics.nearest import suggestion
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.documents.text import read_text
+from lossless.model.fabric.infiniband.engine_lanes import SL_IS_LANE, TORUS_ENGINE, TORUS_PORTS, torus_lanes
 from lossless.model.fabric.infiniband.qos_options import qos_of
-from lossless.model.fabric.infiniband.rates import RATES
+from lossless.model.fabric.infiniband.rates import OPERATIONAL_VLS, RATES
 from lossless.model.fabric.infiniband.subnet import (
     Hca,
     ManagerSetting,
     Secret,
+    ServiceLevel,
     Subnet,
     SubnetHost,
     SubnetLink,
+    SubnetPortDemand,
     SubnetShape,
     SubnetSwitch,
 )
 from lossless.model.hardware.infiniband import load_hca, load_infiniband_switch
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from os import PathLike
 
     from lossless.analysis.topology.cabling_comparison import HostSpot, SubnetLayout, SwitchSpot
-    from lossless.formats.intent.infiniband.load import LoadedSubnet
-    from lossless.formats.intent.resolve.infiniband.ports import SubnetPorts
+    from lossless.formats.intent.infiniband.document import LoadedSubnet
+    from lossless.formats.intent.infiniband.service import SubnetQos
     from lossless.ground.basics.findings import Origin
-    from lossless.model.fabric.infiniband.subnet import HostRole, ShapeKind, SubnetPortDemand
+    from lossless.model.fabric.infiniband.subnet import HostRole, ShapeKind
     from lossless.model.hardware.infiniband import HcaProfile, InfinibandSwitchProfile
+
+
+def guids_of(loaded: LoadedSubnet, known: Mapping[str, object]) -> dict[str, int]:
+    """Return the GUIDs of switches and HCAs by name; those of the intent override those of its file.
+
+    Raises:
+        InputError: a name that is not in ``known``, a GUID with two names, or a file that cannot be read.
+    """
+    problems: list[Problem] = []
+    guid_of: dict[str, int] = {}
+    owners: dict[int, str] = {}
+    for name, guid, problem_of in (*_of_file(loaded, problems), *_of_intent(loaded)):
+        if name not in known:
+            problems.append(problem_of(f"there is no switch or HCA {name}{suggestion(name, known)}"))
+        elif guid is not None and owners.setdefault(guid, name) != name:
+            problems.append(problem_of(f"{guid:#018x} is already the GUID of {owners[guid]}"))
+        elif guid is not None:
+            guid_of[name] = guid
+    if problems:
+        raise InputError(problems)
+    return guid_of
+
+
+class _GuidPlace:
+    """Creates problems located at one place."""
+
+    def __init__(self, file: str, line: int | None, column: int | None) -> None:
+        self._file, self._line, self._column = file, line, column
+
+    def __call__(self, message: str) -> Problem:
+        return Problem(self._file, self._line, self._column, message)
+
+
+_Stated = tuple[str, int | None, _GuidPlace]
+
+
+def _of_intent(loaded: LoadedSubnet) -> Iterator[_Stated]:
+    for name, guid in loaded.intent.guids.items():
+        span = loaded.document.locate(("guids", name))
+        yield name, guid, _GuidPlace(loaded.document.file, span.line, span.column)
+
+
+def _of_file(loaded: LoadedSubnet, problems: list[Problem]) -> Iterator[_Stated]:
+    """Yield the GUIDs of the file that an intent names; text after a # is a comment."""
+    if loaded.intent.guid_file is None:
+        return
+    path = str(Path(loaded.document.file).parent / loaded.intent.guid_file)
+    for number, line in enumerate(_lines(loaded, path), 1):
+        words = line.partition("#")[0].split()
+        place = _GuidPlace(path, number, 1)
+        if len(words) == 2:
+            try:
+                yield words[0], number_64(words[1]), place
+            except PydanticCustomError as error:
+                problems.append(place(error.message()))
+        elif words:
+            problems.append(place("expected a name and a GUID, as in: leaf1 0x0002c90300a1b2c3"))
+
+
+def _lines(loaded: LoadedSubnet, path: str) -> list[str]:
+    try:
+        return read_text(path).splitlines()
+    except InputError as error:
+        says = f"guid_file: {error.problems[0].message}"
+        raise InputError([loaded.problem(loaded.origin("guid_file"), says)]) from None
+
+
+SL_COUNT = 16
+DROP = 15
+"""The VL of the SL2VL table that drops packets of an SL (InfiniBand specification, 7.6.6)."""
+_VLS_CODE = {count: code for code, count in OPERATIONAL_VLS.items()}
+
+
+def options_of(loaded: LoadedSubnet) -> tuple[ManagerSetting, ...]:
+    """Return the keys derived from the intent, then those that it declares itself.
+
+    Raises:
+        InputError: a declared key is also derived from another section.
+    """
+    derived = tuple(_derived(loaded))
+    made = {setting.key: setting.origin for setting in derived}
+    stated = []
+    problems = []
+    for key, text in loaded.intent.subnet_manager.options.items():
+        origin = loaded.origin("subnet_manager", "options", key)
+        if key in made:
+            says = f"{key} is made of {'.'.join(map(str, made[key].path))}; state it in one place"
+            problems.append(loaded.problem(origin.key(), says))
+        stated.append(ManagerSetting(key, text, origin))
+    if problems:
+        raise InputError(problems)
+    return (*derived, *stated)
+
+
+def levels_of(loaded: LoadedSubnet) -> tuple[ServiceLevel, ...]:
+    """Return the levels of service that an intent declares."""
+    qos = loaded.intent.qos
+    return tuple(
+        ServiceLevel(name, level.sl, level.vl, loaded.origin("qos", "levels", name))
+        for name, level in (qos.levels.items() if qos is not None else ())
+    )
+
+
+def _derived(loaded: LoadedSubnet) -> Iterator[ManagerSetting]:
+    intent = loaded.intent
+    routing = intent.subnet_manager.routing
+    if routing is not None:
+        engines = (*routing.engine, *(() if routing.fallback else ("no_fallback",)))
+        yield ManagerSetting(
+            "routing_engine", ",".join(engines), loaded.origin("subnet_manager", "routing", "engine"), True
+        )
+    if intent.qos is not None:
+        yield from _qos(loaded, intent.qos)
+    elif intent.is_off("qos"):
+        yield ManagerSetting("qos", "FALSE", loaded.origin("qos"), True)
+    if intent.flavour == "nvidia" and (intent.sharp is not None or intent.is_off("sharp")):
+        # A word of three values in NVIDIA's opensm.conf: 0 leaves switches as they are, 1 turns SHARP off, 2 on.
+        yield ManagerSetting("sharp_enabled", "2" if intent.sharp else "1", loaded.origin("sharp"), True)
+
+
+def _qos(loaded: LoadedSubnet, qos: SubnetQos) -> Iterator[ManagerSetting]:
+    at = loaded.origin("qos")
+    yield ManagerSetting("qos", "TRUE", at, True)
+    if qos.vls is not None:
+        yield ManagerSetting("max_op_vls", str(_VLS_CODE[qos.vls]), loaded.origin("qos", "vls"), True)
+        yield ManagerSetting("qos_max_vls", str(qos.vls), loaded.origin("qos", "vls"), True)
+    if qos.high_limit is not None:
+        yield ManagerSetting("qos_high_limit", str(qos.high_limit), loaded.origin("qos", "high_limit"), True)
+    levels = loaded.origin("qos", "levels")
+    for table in ("high", "low"):
+        if _engine(loaded) == TORUS_ENGINE:
+            yield from _torus_arbitration(qos, table, levels)
+        else:
+            yield from _arbitration(qos, table, levels, _layers(loaded, qos))
+    yield ManagerSetting("qos_sl2vl", ",".join(map(str, _sl2vl(qos, _layers(loaded, qos)))), levels, True)
+
+
+def _arbitration(qos: SubnetQos, table: str, origin: Origin, layers: int) -> Iterator[ManagerSetting]:
+    """Yield an arbitration table where a level has a weight in it; without one opensm's default applies.
+
+    A lane of the engine without a level has the largest of the weights.
+    """
+    weights = [(level.vl, getattr(level, table)) for level in qos.levels.values()]
+    stated = [(vl, weight) for vl, weight in weights if weight is not None]
+    named = {vl for vl, _ in weights}
+    most = max((weight for _, weight in stated), default=0)
+    unnamed = [(vl, most) for vl in range(layers) if vl not in named] if stated else []
+    entries = [f"{vl}:{weight}" for vl, weight in (*stated, *unnamed)]
+    if entries:
+        yield ManagerSetting(f"qos_vlarb_{table}", ",".join(entries), origin, True)
+
+
+def _engine(loaded: LoadedSubnet) -> str | None:
+    routing = loaded.intent.subnet_manager.routing
+    return routing.engine[0] if routing is not None and routing.engine else None
+
+
+def _layers(loaded: LoadedSubnet, qos: SubnetQos) -> int:
+    """Return how many lanes the engine divides its paths among, each the VL of the SL with its number; 0 for none."""
+    return qos.vls or DROP if _engine(loaded) in SL_IS_LANE else 0
+
+
+def _torus_arbitration(qos: SubnetQos, table: str, origin: Origin) -> Iterator[ManagerSetting]:
+    """Yield the arbitration tables of both kinds of ports, to which torus-2QoS assigns lanes itself."""
+    levels = [(level.sl, getattr(level, table)) for level in qos.levels.values()]
+    stated = [(sl, weight) for sl, weight in levels if weight is not None]
+    for kind in TORUS_PORTS:
+        lanes = {sl: torus_lanes(kind, qos.vls or DROP, sl) for sl, _ in stated}
+        entries = {
+            vl: max(w for sl, w in stated if vl in lanes[sl]) for vl in sorted(set().union(*lanes.values()))
+        }
+        if entries:
+            text = ",".join(f"{vl}:{weight}" for vl, weight in entries.items())
+            yield ManagerSetting(f"qos_{kind}_vlarb_{table}", text, origin, True)
+
+
+def _sl2vl(qos: SubnetQos, layers: int) -> list[int]:
+    """Return the VL of every SL; SLs without a level use that of ``rest``, else that of SL 0, else they are dropped.
+
+    Where the engine divides its paths among lanes, each path has the SL of its lane, and these SLs keep their own VL.
+    """
+    by_sl = {level.sl: level.vl for level in qos.levels.values()}
+    rest = qos.levels[qos.rest].vl if qos.rest is not None else by_sl.get(0, DROP)
+    return [by_sl.get(sl, sl if sl < layers else rest) for sl in range(SL_COUNT)]
+
+
+FULL_LANES = 4
+
+
+class SubnetPortUse(NamedTuple):
+    """A link end at a switch: its rate, its purpose, its origin, and the port where one is named.
+
+    Of the ends without a named port, those of a lower ``order`` get the lower ports.
+    """
+
+    rate: str
+    purpose: str
+    origin: Origin
+    port: int | None
+    order: int = 0
+
+
+class SubnetPorts(NamedTuple):
+    """The ports of one switch: the highest number, and the port of each use in order, None where none was left."""
+
+    highest: int
+    numbers: tuple[int | None, ...]
+
+
+def cages(profile: InfinibandSwitchProfile) -> int:
+    """Return the number of unsplit ports of a switch: those at a rate of all lanes."""
+    whole = [count for rate, count in profile.ports.items() if RATES[rate].lanes == FULL_LANES]
+    return max(whole, default=max(profile.ports.values()) // 2)
+
+
+def place(profile: InfinibandSwitchProfile, uses: Sequence[SubnetPortUse]) -> SubnetPorts:
+    """Return the ports of a switch's links: first those that are named, then the others by their order.
+
+    If a link uses half the lanes, every port of the switch counts as two, and a link of all lanes takes the odd number.
+    The numbers of the model are therefore unique, which is all that routing needs; ``ibnetdiscover`` reports the port
+    numbers of a deployed switch.
+    """
+    halves = any(RATES[use.rate].lanes < FULL_LANES for use in uses)
+    highest = cages(profile) * (2 if halves else 1)
+    taken = {use.port for use in uses if use.port is not None}
+    free = _Free(highest, taken, halves=halves)
+    numbers = [use.port for use in uses]
+    for index in sorted(range(len(uses)), key=lambda index: uses[index].order):
+        numbers[index] = numbers[index] or free.next(RATES[uses[index].rate].lanes)
+    return SubnetPorts(highest, tuple(numbers))
+
+
+class _Free:
+    """Allocates port numbers from 1 on; the halves of a split port follow each other."""
+
+    def __init__(self, highest: int, taken: set[int], *, halves: bool) -> None:
+        self._highest, self._taken, self._step = highest, taken, 2 if halves else 1
+        self._next = 1
+        self._half: int | None = None
+
+    def next(self, lanes: int) -> int | None:
+        if lanes < FULL_LANES and self._half is not None:
+            half, self._half = self._half, None
+            return half
+        while self._next <= self._highest:
+            first, self._next = self._next, self._next + self._step
+            both = range(first, first + self._step)
+            if self._taken.isdisjoint(both):
+                self._half = first + 1 if lanes < FULL_LANES and self._step == 2 else self._half
+                return first
+        return None
+
+
+def demand(switch: str, uses: Sequence[SubnetPortUse]) -> Iterator[SubnetPortDemand]:
+    """Yield how many ports of each rate the links of a switch need, and their purpose."""
+    counted = Counter((use.rate, use.purpose, use.origin) for use in uses)
+    for (rate, purpose, origin), count in counted.items():
+        yield SubnetPortDemand(switch, count, RATES[rate], purpose, origin)
 
 
 def resolve_subnet(loaded: LoadedSubnet, profile_dirs: Sequence[str | PathLike[str]] = ()) -> Subnet:

@@ -20,15 +20,14 @@ from lossless.analysis.topology.cabling_comparison import (
     torus,
 )
 from lossless.formats.intent.base import refused
-from lossless.formats.intent.infiniband.wiring import FatTree, SubnetDragonflyPlus, SubnetTorus, split_end
+from lossless.formats.intent.infiniband.document import FatTree, SubnetDragonflyPlus, SubnetTorus, split_end
 from lossless.ground.basics.errors import InputError
 from lossless.ground.basics.nearest import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from lossless.formats.intent.infiniband.load import LoadedSubnet
-    from lossless.formats.intent.infiniband.wiring import HostChoice, SwitchLink
+    from lossless.formats.intent.infiniband.document import HostChoice, LoadedSubnet, SwitchLink
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Origin
 
