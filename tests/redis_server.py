@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from lossless.formats.sonic.state.dumps import NUMBERS, dumps_of
-from lossless.formats.sonic.state.names import BY_FIELD
+from lossless.formats.sonic.state.databases import NUMBERS, dumps_of
+from lossless.formats.sonic.state.rows import BY_FIELD
 from lossless.formats.telemetry.metrics import WINDOWS
 from tests.real_tools import program
 

@@ -18,21 +18,20 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lossless.formats.sonic.capabilities.updater_rules import (
+from lossless.formats.sonic.capabilities.updater_sorting import (
     UpdaterDevice,
     chip_of,
     rules_of,
     updater_table,
 )
 from lossless.formats.sonic.capabilities.updater_verdict import patch_verdict
-from lossless.formats.sonic.changes.json_difference import Element, elements
-from lossless.formats.sonic.changes.json_patch import applied, parts
+from lossless.formats.sonic.changes.json_patch import Element, applied, elements, parts
 from lossless.formats.sonic.from_model.tables import OWNED, SHARED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from lossless.formats.sonic.capabilities.updater_rules import UpdaterRules
+    from lossless.formats.sonic.capabilities.updater_sorting import UpdaterRules
     from lossless.formats.sonic.capabilities.updater_verdict import PatchVerdict
 
 Data = dict[str, Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lossless.formats.sonic.state.commands import SwitchCommand
+from lossless.formats.sonic.state.databases import SwitchCommand
 from lossless.ground.basics.known import UNKNOWN
 
 if TYPE_CHECKING:

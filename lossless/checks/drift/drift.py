@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from lossless.formats.device_files.extras import change_of, update_of
 from lossless.formats.device_files.switches import contents
 from lossless.formats.inputs.devices import hostname_of
-from lossless.formats.sonic.changes.difference import RowDifference, differences
-from lossless.formats.sonic.changes.patch import patch_text
+from lossless.formats.sonic.changes.json_patch import RowDifference, differences, patch_text
 from lossless.formats.sonic.from_model.chassis import chassis_rows
 from lossless.formats.sonic.from_model.tables import tables
 from lossless.formats.sonic.read.tables import Tables

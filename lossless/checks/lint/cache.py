@@ -30,13 +30,14 @@ from lossless.formats.inputs.devices import DeviceReader
 from lossless.formats.inputs.intents import declarations_of
 from lossless.formats.inputs.patches import patched
 from lossless.formats.inputs.subnet_manager import edited_document, is_managers
-from lossless.formats.sonic.capabilities.updater import in_database, kept_by_orchagent, release_of
-from lossless.formats.sonic.capabilities.updater_moves import move_phases
-from lossless.formats.sonic.capabilities.updater_rules import UpdaterDevice
-from lossless.formats.sonic.capabilities.updater_verdict import patch_verdict
-from lossless.formats.sonic.changes.json_patch import PatchDoesNotApply, applied
-from lossless.formats.sonic.changes.patch import operations
-from lossless.formats.sonic.changes.traffic import harms
+from lossless.formats.sonic.capabilities.updater_sorting import UpdaterDevice, move_phases
+from lossless.formats.sonic.capabilities.updater_verdict import (
+    in_database,
+    kept_by_orchagent,
+    patch_verdict,
+    release_of,
+)
+from lossless.formats.sonic.changes.json_patch import PatchDoesNotApply, applied, harms, operations
 from lossless.ground.basics.errors import InputError, LosslessError
 from lossless.ground.basics.findings import SEVERITIES, MissingInput, Origin, RelatedPlace
 from lossless.ground.basics.grouping import grouped

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.study.verdict import RunVerdict
     from lossless.checks.lint.baseline import BaselineKey
     from lossless.checks.rules.precedence import Replaced
-    from lossless.formats.sonic.capabilities.updater_moves import MovePhase
-    from lossless.formats.sonic.capabilities.updater_sorting import EmptiedRow
+    from lossless.formats.sonic.capabilities.updater_sorting import EmptiedRow, MovePhase
     from lossless.formats.sonic.capabilities.updater_verdict import Stage
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, SkippedFile, UncheckedRule

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from lossless.checks.plan.evaluation import Danger
 from lossless.checks.plan.systems import changed, hwsku_of, named_rows, switch_between
-from lossless.formats.sonic.capabilities.updater import kept_by_orchagent
 from lossless.formats.sonic.capabilities.updater_sorting import emptied_rows, ports_down
-from lossless.formats.sonic.capabilities.updater_verdict import field_refusals
-from lossless.formats.sonic.changes.patch import REFERRED
+from lossless.formats.sonic.capabilities.updater_verdict import field_refusals, kept_by_orchagent
+from lossless.formats.sonic.changes.json_patch import REFERRED
 from lossless.formats.sonic.to_model.dynamic import PARAMETER_TABLE, PATTERN_TABLE
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.wording import listed
@@ -25,9 +24,9 @@ if TYPE_CHECKING:
 
     from lossless.checks.plan.evaluation import DeviceVerdict, Evaluator, PlacedEnd
     from lossless.checks.plan.systems import SystemSwitch, Unit
-    from lossless.formats.sonic.capabilities.updater_rules import UpdaterDevice
+    from lossless.formats.sonic.capabilities.updater_sorting import UpdaterDevice
     from lossless.formats.sonic.capabilities.updater_verdict import UpdateRefusal
-    from lossless.formats.sonic.changes.patch import Operation
+    from lossless.formats.sonic.changes.json_patch import Operation
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.model import Switch
 

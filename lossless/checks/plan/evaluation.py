@@ -22,7 +22,7 @@ from lossless.checks.trace.findings import TracePacket, concerns_traffic, findin
 from lossless.checks.trace.model import losses_of
 from lossless.checks.trace.route import TraceStep
 from lossless.checks.trace.stages import arrival_of, departure_of, hop_of, transit_of
-from lossless.formats.sonic.effective.applied import applied_fabric
+from lossless.formats.sonic.effective.chain import applied_fabric
 from lossless.formats.sonic.read.tables import Tables
 from lossless.formats.sonic.to_model.devices import read_fabric
 from lossless.ground.basics.known import Unknown

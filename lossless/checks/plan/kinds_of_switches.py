@@ -25,9 +25,8 @@ from lossless.formats.device_files.other_systems import other_files
 from lossless.formats.device_files.switches import contents
 from lossless.formats.inputs.devices import hostname_of
 from lossless.formats.inputs.switches import read_switch
-from lossless.formats.sonic.capabilities.updater import release_of, releases
-from lossless.formats.sonic.capabilities.updater_rules import UpdaterDevice
-from lossless.formats.sonic.capabilities.updater_verdict import model_refusals
+from lossless.formats.sonic.capabilities.updater_sorting import UpdaterDevice
+from lossless.formats.sonic.capabilities.updater_verdict import model_refusals, release_of, releases
 from lossless.formats.sonic.from_model.tables import tables
 from lossless.formats.switches.meaning import differences, meaning
 from lossless.formats.switches.registry import TITLES, dialect

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         StepKind,
     )
     from lossless.checks.plan.systems import PlannedSession
-    from lossless.formats.sonic.changes.patch import Operation
+    from lossless.formats.sonic.changes.json_patch import Operation
     from lossless.model.fabric.hosts import HostQos
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lossless.formats.sonic.capabilities.updater import release_of
+from lossless.formats.sonic.capabilities.updater_verdict import release_of
 from lossless.formats.sonic.from_model.tables import SHARED
 from lossless.ground.basics.records import NamedTuple
 

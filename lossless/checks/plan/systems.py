@@ -20,9 +20,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from lossless.formats.sonic.capabilities.updater import release_of, releases
-from lossless.formats.sonic.capabilities.updater_rules import updater_table
-from lossless.formats.sonic.changes.patch import REFERRED, Operation, operations
+from lossless.formats.sonic.capabilities.updater_sorting import updater_table
+from lossless.formats.sonic.capabilities.updater_verdict import release_of, releases
+from lossless.formats.sonic.changes.json_patch import REFERRED, Operation, operations
 from lossless.formats.sonic.read.tables import PORT_MAPS
 from lossless.ground.basics.natural_order import natural_key
 from lossless.ground.basics.records import NamedTuple

@@ -15,7 +15,7 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.wording import listed
 
 if TYPE_CHECKING:
-    from lossless.formats.sonic.capabilities.updater import Update
+    from lossless.formats.sonic.capabilities.updater_verdict import Update
 
 
 Extra = Literal["qos", "patch", "rollback"]

@@ -12,16 +12,15 @@ from lossless.formats.device_files.deployment import (
     patch_deployment,
     rollback_deployment,
 )
-from lossless.formats.sonic.capabilities.updater import release_of, update
-from lossless.formats.sonic.changes.patch import REFERRED, operations, patch_text
+from lossless.formats.sonic.capabilities.updater_verdict import release_of, update
+from lossless.formats.sonic.changes.json_patch import REFERRED, operations, patch_text
 from lossless.ground.basics.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from lossless.formats.device_files.deployment import Extra
-    from lossless.formats.sonic.capabilities.updater import Update
-    from lossless.formats.sonic.capabilities.updater_verdict import UpdateRefusal
+    from lossless.formats.sonic.capabilities.updater_verdict import Update, UpdateRefusal
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.model import Switch
 

@@ -11,7 +11,7 @@ import re
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from lossless.formats.sonic.state.commands import NO_COMMAND, command_of
+from lossless.formats.sonic.state.databases import NO_COMMAND, command_of
 from lossless.ground.basics.errors import Problem
 from lossless.ground.documents.concatenated_json import printed_json
 from lossless.ground.documents.printed_lines import LOOKED_INTO, printed_sections

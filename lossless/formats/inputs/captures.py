@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal
 from lossless.formats.inputs.capture_forms import read_capture
 from lossless.formats.inputs.discover import is_skipped
 from lossless.formats.sonic.read.forms import HOST, devices_of
-from lossless.formats.sonic.state.dumps import NAMESPACE
+from lossless.formats.sonic.state.databases import NAMESPACE
 from lossless.formats.sonic.state.snapshot import configurations_in, is_snapshot
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.findings import Span

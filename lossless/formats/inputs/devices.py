@@ -79,7 +79,7 @@ def deployed_fabric(
     Raises:
         ProfileError: a hardware profile cannot be read.
     """
-    from lossless.formats.sonic.effective.applied import applied_fabric
+    from lossless.formats.sonic.effective.chain import applied_fabric
 
     devices = [tables_of(document) for document in documents]
     for document, tables in zip(documents, devices, strict=True):

@@ -39,7 +39,7 @@ ObjectKind = Literal["port", "queue", "pg", "pool"]
 class Source(NamedTuple):
     """The fields of a sample, and the labels that come with them.
 
-    ``counters`` are names of :mod:`lossless.formats.sonic.state.names`, which are added; in other databases than
+    ``counters`` are names of :mod:`lossless.formats.sonic.state.rows`, which are added; in other databases than
     COUNTERS_DB they are the fields themselves. A value is multiplied by ``times`` and divided by ``per``, or looked up
     in ``words``. Where several sources give a sample the same labels, the first that has a value is used.
     """

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from lossless.checks.drift.drift import Drift
-    from lossless.formats.sonic.changes.difference import FieldDifference, RowDifference
+    from lossless.formats.sonic.changes.json_patch import FieldDifference, RowDifference
 
 _PORTS = "port"
 """In place of a table where a system has none."""

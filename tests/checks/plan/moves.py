@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from random import Random
 
-    from lossless.formats.sonic.changes.patch import Operation
+    from lossless.formats.sonic.changes.json_patch import Operation
 
 _ALL_SUBSETS_OF = 9
 _SAMPLED = 300

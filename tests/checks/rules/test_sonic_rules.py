@@ -10,7 +10,7 @@ import pytest
 from lossless.api import lint
 from lossless.checks.rules.registry import RULES
 from lossless.checks.rules.sonic.fields import is_canonical, read_timer
-from lossless.formats.sonic.read.numbers import INT_MAX, UINT64_MAX, read_number
+from lossless.formats.sonic.read.tables import INT_MAX, UINT64_MAX, read_number
 from lossless.ground.basics.wording import listed
 from tests.checks.rules.linted import device, drawn, only, unchecked
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from lossless.formats.sonic.changes.patch import REFERRED
+from lossless.formats.sonic.changes.json_patch import REFERRED
 from lossless.formats.sonic.from_model.tables import OWNED
 
 Data = dict[str, Any]

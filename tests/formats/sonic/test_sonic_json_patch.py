@@ -11,8 +11,7 @@ import jsonpointer
 import pytest
 from hypothesis import given, strategies as st
 
-from lossless.formats.sonic.changes.json_difference import Element, elements
-from lossless.formats.sonic.changes.json_patch import PatchDoesNotApply, applied, parts
+from lossless.formats.sonic.changes.json_patch import Element, PatchDoesNotApply, applied, elements, parts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

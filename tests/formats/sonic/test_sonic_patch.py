@@ -12,10 +12,15 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from lossless.formats.device_files.switches import switch_file
-from lossless.formats.sonic.capabilities.updater import releases, update
-from lossless.formats.sonic.capabilities.updater_rules import updater_table
-from lossless.formats.sonic.changes.difference import RowDifference, differences
-from lossless.formats.sonic.changes.patch import REFERRED, operations, pointer_part
+from lossless.formats.sonic.capabilities.updater_sorting import updater_table
+from lossless.formats.sonic.capabilities.updater_verdict import releases, update
+from lossless.formats.sonic.changes.json_patch import (
+    REFERRED,
+    RowDifference,
+    differences,
+    operations,
+    pointer_part,
+)
 from lossless.formats.sonic.from_model.tables import OWNED, SHARED, tables
 from lossless.formats.sonic.read.tables import Tables
 from lossless.formats.sonic.to_model.devices import read_fabric

@@ -13,8 +13,7 @@ from hypothesis import given, strategies as st
 
 from lossless.formats.sonic.validate import conformity
 from lossless.formats.sonic.validate.conformity import SchemaViolation, validate
-from lossless.formats.sonic.validate.schema import schema, table_schema
-from lossless.formats.sonic.validate.types import ValueType
+from lossless.formats.sonic.validate.schema import ValueType, schema, table_schema
 from tests.formats.sonic.devices import base
 from tests.output.render.sonic_schema import violations
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from lossless.formats.sonic.capabilities.updater import Update, releases, update
-from lossless.formats.sonic.capabilities.updater_rules import updater_table
+from lossless.formats.sonic.capabilities.updater_sorting import updater_table
+from lossless.formats.sonic.capabilities.updater_verdict import Update, releases, update
 from lossless.formats.sonic.from_model.tables import OWNED, SHARED
 from lossless.model.hardware.load import switch_for_hwsku
 

@@ -8,10 +8,8 @@ from typing import Any
 
 import pytest
 
-from lossless.formats.sonic.capabilities.updater import update
-from lossless.formats.sonic.capabilities.updater_moves import move_phases
-from lossless.formats.sonic.capabilities.updater_rules import UpdaterDevice
-from lossless.formats.sonic.capabilities.updater_verdict import patch_verdict
+from lossless.formats.sonic.capabilities.updater_sorting import UpdaterDevice, move_phases
+from lossless.formats.sonic.capabilities.updater_verdict import patch_verdict, update
 from lossless.formats.sonic.changes.json_patch import applied, parts
 from lossless.formats.sonic.from_model.tables import OWNED, SHARED
 from tests.conftest import REFERENCE

@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lossless.formats.sonic.capabilities.updater_rules import UpdaterDevice, chip_of, updater_table
-from lossless.formats.sonic.capabilities.updater_sorting import EmptiedRow
+from lossless.formats.sonic.capabilities.updater_sorting import (
+    EmptiedRow,
+    UpdaterDevice,
+    chip_of,
+    updater_table,
+)
 from lossless.formats.sonic.capabilities.updater_verdict import PatchVerdict, field_refusals, patch_verdict
 
 if TYPE_CHECKING:

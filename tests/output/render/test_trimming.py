@@ -16,8 +16,8 @@ from lossless.formats.intent.resolve.fabric import resolve
 from lossless.formats.intent.resolve.layout import MONITORED
 from lossless.formats.intent.sonic import RELEASES, WITH_TRIMMING
 from lossless.formats.sonic.capabilities.releases import releases
-from lossless.formats.sonic.capabilities.updater import update
-from lossless.formats.sonic.changes.difference import differences
+from lossless.formats.sonic.capabilities.updater_verdict import update
+from lossless.formats.sonic.changes.json_patch import differences
 from lossless.formats.sonic.read.tables import Tables
 from lossless.formats.sonic.to_model.devices import read_fabric
 from lossless.formats.sonic.validate.conformity import validate

@@ -79,7 +79,7 @@ from lossless.checks.rules.classification.cls007_cnp_class_unsafe import DEFAULT
 from lossless.checks.rules.fixes import entries, port_rows
 from lossless.checks.rules.locations import beside, entry_or_map, places
 from lossless.checks.rules.pfc.priorities import by_switch, paused_classes, remapped
-from lossless.formats.sonic.read.numbers import priority_list
+from lossless.formats.sonic.read.tables import priority_list
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import Record
 from lossless.ground.basics.wording import number_ranges

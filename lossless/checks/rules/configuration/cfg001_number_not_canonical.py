@@ -59,8 +59,7 @@ from lossless.checks.rules.base import Results, Violation, merged
 from lossless.checks.rules.locations import element
 from lossless.checks.rules.sonic.fields import NUMBERS, TIMERS, is_canonical, read_timer
 from lossless.checks.rules.sonic.qos_map_entries import QosMapEntry, odd_entries
-from lossless.formats.sonic.read.numbers import INT_MAX, UINT64_MAX, read_number
-from lossless.formats.sonic.read.tables import whole_number
+from lossless.formats.sonic.read.tables import INT_MAX, UINT64_MAX, read_number, whole_number
 from lossless.ground.basics.findings import Edit
 
 if TYPE_CHECKING:

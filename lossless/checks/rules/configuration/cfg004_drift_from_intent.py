@@ -78,8 +78,7 @@ from lossless.checks.rules.configuration.drift import (
 )
 from lossless.checks.rules.locations import element
 from lossless.formats.sonic.effective.chain import is_lossless
-from lossless.formats.sonic.from_model.switch_tables import dynamic_values
-from lossless.formats.sonic.from_model.tables import OWNED
+from lossless.formats.sonic.from_model.tables import OWNED, dynamic_values
 from lossless.formats.sonic.to_model.dynamic import FIELDS, RATIO
 from lossless.formats.sonic.to_model.trimming import TRIM_TABLE
 from lossless.ground.basics.findings import RelatedPlace

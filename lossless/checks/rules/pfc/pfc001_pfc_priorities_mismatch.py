@@ -71,7 +71,7 @@ from lossless.checks.rules.pfc.priorities import (
     remapped,
     uncovered,
 )
-from lossless.formats.sonic.read.numbers import priority_list
+from lossless.formats.sonic.read.tables import priority_list
 from lossless.ground.basics.wording import spell
 
 if TYPE_CHECKING:

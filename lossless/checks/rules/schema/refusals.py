@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from lossless.checks.rules.subjects import Device
+    from lossless.formats.sonic.validate.checks import Kind
     from lossless.formats.sonic.validate.conformity import SchemaViolation, ValidationResult
-    from lossless.formats.sonic.validate.rows import Kind
     from lossless.ground.basics.findings import Confidence, Severity
 
 REFUSED = "config reload FILE, config apply-patch and gNMI refuse the whole file; a plain boot does not check"

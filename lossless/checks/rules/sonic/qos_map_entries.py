@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.sonic.fields import is_canonical
-from lossless.formats.sonic.read.numbers import read_number
+from lossless.formats.sonic.read.tables import read_number
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:

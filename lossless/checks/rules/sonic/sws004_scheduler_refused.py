@@ -56,7 +56,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results
 from lossless.checks.rules.sonic.fields import NUMBERS, FieldProblem, field_violation
-from lossless.formats.sonic.read.numbers import INT_MAX, UINT64_MAX, read_number
+from lossless.formats.sonic.read.tables import INT_MAX, UINT64_MAX, read_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -49,7 +49,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation, merged
 from lossless.checks.rules.locations import element
-from lossless.formats.sonic.read.numbers import (
+from lossless.formats.sonic.read.tables import (
     MASK_FIELDS,
     bit_of,
     priority_list,

@@ -51,8 +51,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
-from lossless.formats.sonic.read.numbers import read_number
-from lossless.formats.sonic.read.tables import whole_number
+from lossless.formats.sonic.read.tables import read_number, whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

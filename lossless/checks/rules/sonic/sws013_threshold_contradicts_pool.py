@@ -60,7 +60,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
-from lossless.formats.sonic.read.numbers import UINT64_MAX, read_number
+from lossless.formats.sonic.read.tables import UINT64_MAX, read_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -63,7 +63,7 @@ from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.fixes import port_rows
 from lossless.checks.rules.locations import counted_lossy
 from lossless.checks.rules.pfc.priorities import REMAPPED
-from lossless.formats.sonic.read.numbers import priority_list
+from lossless.formats.sonic.read.tables import priority_list
 from lossless.ground.basics.grouping import grouped
 
 if TYPE_CHECKING:

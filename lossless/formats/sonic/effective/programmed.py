@@ -44,8 +44,7 @@ from lossless.formats.sonic.effective.objects import (
     watchdog_settings,
     wred_settings,
 )
-from lossless.formats.sonic.read.numbers import bit_of
-from lossless.formats.sonic.read.tables import names_in
+from lossless.formats.sonic.read.tables import bit_of, names_in
 from lossless.ground.basics.records import Record
 from lossless.model.hardware.buffer_names import INGRESS_LOSSLESS_POOL
 from lossless.model.hardware.load import shared_headroom

@@ -5,17 +5,23 @@ and orchagent and buffermgrd read fields without that (sonic-swss-common common/
 bracket references (``[BUFFER_POOL|x]``, before 202111) become plain names, and comma-joined port keys become one row a
 port; each row remembers the key it was written under, so that findings point at the text of the file. Other forms of a
 whole file are taken apart before, by :mod:`lossless.formats.sonic.read.forms`.
+
+Numbers and lists of priorities as orchagent reads them.
+
+Numbers are read by std::stoi and std::stoul: blanks and a sign may lead, all text after the digits is ignored, and text
+without digits throws (sonic-swss orchagent/qosorch.cpp @bcd579d, orchagent/bufferorch.cpp @51de623).
 """
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from lossless.formats.sonic.read.numbers import UINT64_MAX, read_number
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.qos import PRIORITIES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -24,6 +30,41 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Path
     from lossless.ground.documents.document import Document
     from lossless.ground.documents.layout import Remark
+
+
+INT_MAX = 2**31 - 1
+"""The largest result of std::stoi; it throws on larger numbers."""
+UINT64_MAX = 2**64 - 1
+_MOST_DIGITS = 20
+
+MASK_FIELDS = ("pfc_enable", "pfcwd_sw_enable")
+"""The fields of PORT_QOS_MAP that list priorities."""
+
+
+def read_number(text: str, most: int = INT_MAX) -> int | None:
+    """Return the number that orchagent reads from a text, None if reading it throws."""
+    match = re.match(r"[ \t\n\v\f\r]*([+-]?)0*([0-9]+)", text, re.ASCII)
+    if match is None or len(match[2]) > _MOST_DIGITS or int(match[2]) > most:
+        return None
+    return -int(match[2]) if match[1] == "-" else int(match[2])
+
+
+def bit_of(number: int) -> int:
+    """Return the bit that orchagent sets for a number in a list of priorities: it keeps eight bits, the shift five."""
+    return number % 256 % 32
+
+
+def read_priorities(text: str) -> tuple[int, ...]:
+    """Return the priorities that a comma list names; parts that are no priority are left out (rule SWS009)."""
+    numbers = (read_number(part.strip()) for part in text.split(","))
+    bits = {bit_of(number) for number in numbers if number is not None}
+    return tuple(priority for priority in PRIORITIES if priority in bits)
+
+
+def priority_list(priorities: Iterable[int]) -> str:
+    """Return priorities as a comma list."""
+    return ",".join(map(str, priorities))
+
 
 _READ = """
     DEVICE_METADATA PORT DEVICE_NEIGHBOR VERSIONS DSCP_TO_TC_MAP DOT1P_TO_TC_MAP TC_TO_QUEUE_MAP
@@ -46,7 +87,6 @@ PORT_MAPS = {
 }
 """The fields of PORT_QOS_MAP that bind a map of the fabric model, and the tables of those maps."""
 
-_MOST_DIGITS = 20
 """Digits of 2 to the 64th; int() refuses texts that are very much longer with an error of its own."""
 _LIST_MARK = "@"
 """The end of the name of a list field in redis; daemons do not see it."""

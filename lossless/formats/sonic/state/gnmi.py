@@ -12,15 +12,14 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from lossless.formats.sonic.state.databases import counter_reading
-from lossless.formats.sonic.state.objects import named_identity
+from lossless.formats.sonic.state.databases import counter_reading, named_identity
 from lossless.ground.documents.printed_values import stored_value
 from lossless.model.fabric.state.readings import StateCapture, StateReading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.formats.sonic.state.commands import SwitchCommand
+    from lossless.formats.sonic.state.databases import SwitchCommand
     from lossless.ground.basics.findings import Path
     from lossless.ground.documents.concatenated_json import PrintedJson
     from lossless.model.fabric.state.readings import CountedSince, Identity

@@ -11,9 +11,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from lossless.formats.sonic.state.commands import command_of
-from lossless.formats.sonic.state.databases import read_dump
-from lossless.formats.sonic.state.dumps import NUMBERS, Dump, RowPlace
+from lossless.formats.sonic.state.databases import NUMBERS, Dump, RowPlace, command_of, read_dump
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -5,17 +5,21 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from lossless.formats.sonic.state.columns import element_of, since_printed, value_column
-from lossless.formats.sonic.state.names import BY_HEADING, BY_KEY, CounterName
-from lossless.formats.sonic.state.rates import printed_quantity
-from lossless.formats.sonic.state.show_tables import TRIMMING_ROW
+from lossless.formats.sonic.state.rows import BY_HEADING, BY_KEY, CounterName
+from lossless.formats.sonic.state.show_tables import (
+    TRIMMING_ROW,
+    element_of,
+    printed_quantity,
+    since_printed,
+    value_column,
+)
 from lossless.ground.documents.printed_values import printed_value
 from lossless.model.fabric.state.readings import StateCapture, StateReading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.formats.sonic.state.commands import SwitchCommand
+    from lossless.formats.sonic.state.databases import SwitchCommand
     from lossless.ground.basics.findings import Path
     from lossless.ground.documents.concatenated_json import PrintedJson
     from lossless.model.fabric.state.readings import CountedSince, Identity

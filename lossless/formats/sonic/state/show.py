@@ -1,23 +1,29 @@
-"""Outputs of ``show`` and its scripts, alone or in a transcript of several, as readings."""
+"""Outputs of ``show`` and its scripts, alone or in a transcript of several, as readings.
+
+Output of SONiC's commands that is no table: lists of names and values, and sentences.
+"""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from lossless.formats.sonic.state.commands import NO_COMMAND, SwitchCommand, command_of
-from lossless.formats.sonic.state.show_lists import read_pairs, read_sentence
-from lossless.formats.sonic.state.show_tables import TableContext, read_table, table_form
+from lossless.formats.sonic.state.databases import NO_COMMAND, SwitchCommand, command_of
+from lossless.formats.sonic.state.rows import BY_HEADING, CounterName, profile_unit, row_field
+from lossless.formats.sonic.state.show_tables import TableContext, read_table, since_printed, table_form
 from lossless.ground.basics.errors import Problem
+from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.printed_tables import PrintedPairs, PrintedTable, TextLine, printed_blocks
-from lossless.model.fabric.state.readings import StateCapture
+from lossless.ground.documents.printed_values import printed_value
+from lossless.model.fabric.state.readings import StateCapture, StateReading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.ground.documents.printed_tables import PrintedBlock
-    from lossless.model.fabric.state.readings import CountedSince, StateReading
+    from lossless.model.fabric.state.readings import CountedSince
+
 
 _NAMESPACE = re.compile(r"For namespace (\S*?):|.*\(Namespace (\S+)\)")
 _CACHED = re.compile(r"(?:(\S+) )?Last cached time(?: for (\S+))? was (.+)")
@@ -124,3 +130,138 @@ def _table_part(table: PrintedTable, context: TableContext) -> ShownPart:
 def _pairs_part(pairs: PrintedPairs, context: TableContext) -> ShownPart | None:
     said = read_pairs(pairs, context)
     return ShownPart(*said) if said else None
+
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.formats.sonic.state.show_tables import TableContext
+    from lossless.ground.documents.printed_tables import PrintedPairs, TextLine
+    from lossless.model.fabric.state.readings import CountedSince, Identity
+
+    Said = tuple[str, tuple[StateReading, ...], str]
+    """The form that prints something, its values, and a note."""
+
+_TITLE = re.compile(r"(Pool|Profile): \**([^*\s]+)\**")
+_PATTERN = "Lossless traffic pattern:"
+_REFERENCE = re.compile(r"\[\w+[|:](.+)\]")
+_SINCE_CLEAR = "Time Since Counters Last Cleared"
+_DETAILED = re.compile(r"Packets (?:Received|Transmitted) .*Octets|.*(?:Packets|Received|Transmitted)")
+_POLL = re.compile(r"Changed polling interval to ([0-9]+)ms(?: on (\S+))?")
+_SWITCH = re.compile(r"BIG_RED_SWITCH status is (\w+)(?: on (\S+))?")
+_DROPS = re.compile(r".*Persistent packet drops detected on (\S+)")
+_NOTES = (
+    (re.compile(r"No configuration is present in CONFIG DB"), "show switch-trimming global"),
+    (re.compile(r"Object map from the COUNTERS_DB is empty because .*"), "show queue watermark"),
+    (re.compile(r"Message published to WATERMARK_CLEAR_REQUEST:.*"), "watermarkstat -c"),
+    (re.compile(r"COUNTERS_\w+_MAP is empty.*"), "show"),
+    (re.compile(r"Clear(?:ed)? (?:saved )?.*counters.*"), "clear"),
+)
+
+
+def read_pairs(pairs: PrintedPairs, context: TableContext) -> Said | None:
+    """Return the readings of names and values; None if no command of SONiC prints them."""
+    named = _TITLE.fullmatch(context.title)
+    if named:
+        return _profile(pairs, named[1].lower(), named[2], context)
+    if context.title == _PATTERN:
+        identity = (*context.prefix, ("table", "DEFAULT_LOSSLESS_BUFFER_PARAMETER"))
+        return "show buffer configuration", tuple(_settings(pairs, identity, "", context)), ""
+    names = {row.cells[0] for row in pairs.rows}
+    if not names & (BY_HEADING.keys() | {_SINCE_CLEAR}):
+        return None
+    return _counters(pairs, context)
+
+
+def _profile(pairs: PrintedPairs, kind: str, name: str, context: TableContext) -> Said:
+    fields = {row.cells[0] for row in pairs.rows}
+    is_wred = any(field.endswith("_threshold") for field in fields)
+    table = "WRED_PROFILE" if is_wred else f"BUFFER_{kind.upper()}"
+    identity = (*context.prefix, (kind, name))
+    return (
+        "show ecn" if is_wred else "show buffer configuration",
+        tuple(_settings(pairs, identity, table, context)),
+        "",
+    )
+
+
+def _settings(
+    pairs: PrintedPairs, identity: Identity, table: str, context: TableContext
+) -> Iterator[StateReading]:
+    for row in pairs.rows:
+        field, text = row.cells[0], row.cells[1]
+        unit = profile_unit(field) if table == "WRED_PROFILE" else row_field(table, field).unit
+        reference = _REFERENCE.fullmatch(text)
+        value = reference[1] if reference else printed_value(text)
+        path = (context.command.form, row.line, field)
+        yield StateReading(identity, field, value, unit, "now", path, field)
+
+
+def _counters(pairs: PrintedPairs, context: TableContext) -> Said:
+    """Read the dotted list of one port or of the switch, with the time since its counters were cleared."""
+    since: CountedSince = context.cleared
+    note = ""
+    for row in pairs.rows:
+        if row.cells[0] == _SINCE_CLEAR:
+            cleared = printed_value(row.cells[1])
+            since = "boot" if cleared is UNKNOWN else "clear"
+            note = "" if cleared is UNKNOWN else f"counters were cleared {row.cells[1]} ago"
+    is_port = any(_DETAILED.fullmatch(row.cells[0]) and "Trimmed" not in row.cells[0] for row in pairs.rows)
+    identity = _port(context) if is_port else (*context.prefix, ("object", "switch"))
+    readings = tuple(
+        _counter(row.cells[0], row.cells[1], since, identity, (context.command.form, row.line, row.cells[0]))
+        for row in pairs.rows
+        if row.cells[0] != _SINCE_CLEAR
+    )
+    return (
+        ("show interfaces counters detailed" if is_port else "show switch counters detailed"),
+        readings,
+        note,
+    )
+
+
+def _port(context: TableContext) -> Identity:
+    """Return the port of a detailed list, which only its command names."""
+    words = [word for word in context.command.text.split() if re.fullmatch(r"[A-Z][\w/-]*[0-9][\w/-]*", word)]
+    return (*context.prefix, ("port", words[-1])) if words else context.prefix
+
+
+def _counter(
+    name: str, cell: str, since: CountedSince, identity: Identity, path: tuple[str | int, ...]
+) -> StateReading:
+    counter = BY_HEADING.get(name) or CounterName(name, "packets")
+    return StateReading(
+        identity,
+        counter.name,
+        printed_value(cell),
+        counter.unit,
+        since_printed(counter, since, since),
+        path,
+        name,
+    )
+
+
+def read_sentence(block: TextLine, context: TableContext) -> Said | None:
+    """Return the readings of a sentence; None for a line without a meaning of its own."""
+    path = (context.command.form, block.line)
+    if match := _POLL.fullmatch(block.text):
+        identity = _namespaced(match[2], context)
+        value = printed_value(match[1])
+        return (
+            "show pfcwd config",
+            (StateReading(identity, "pfcwd_poll_interval", value, "ms", "now", path, "polling interval"),),
+            "",
+        )
+    if match := _SWITCH.fullmatch(block.text):
+        reading = StateReading(
+            _namespaced(match[2], context), "BIG_RED_SWITCH", match[1], "", "now", path, "BIG_RED_SWITCH"
+        )
+        return "show pfcwd config", (reading,), ""
+    if match := _DROPS.fullmatch(block.text):
+        reading = StateReading((("port", match[1]),), "persistent_drops", block.text, "", "boot", path, "")
+        return "show dropcounters persistent-drops", (reading,), ""
+    return next(((form, (), block.text) for known, form in _NOTES if known.fullmatch(block.text)), None)
+
+
+def _namespaced(name: str | None, context: TableContext) -> Identity:
+    return (("namespace", name),) if name else context.prefix

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from lossless.formats.sonic.read.tables import Tables
-    from lossless.formats.sonic.to_model.objects import Objects
+    from lossless.formats.sonic.to_model.ports import Objects
 
 OUTER_TABLE = "TC_TO_DSCP_MAP"
 """The only map that tunnels and ports with rewriting alone use."""

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.sonic.validate.checks import KEYED_CHECKS, RowContext, context_of
-from lossless.formats.sonic.validate.rows import (
+from lossless.formats.sonic.validate.checks import (
+    KEYED_CHECKS,
+    RowContext,
     RowFlaw,
     RowResult,
     as_text,
     check_fields,
     check_key,
+    context_of,
     unknown_to,
 )
 from lossless.formats.sonic.validate.schema import schema, table_schema
@@ -24,8 +26,7 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from lossless.formats.sonic.validate.schema import RowSchema, TableSchema
-    from lossless.formats.sonic.validate.types import Reference
+    from lossless.formats.sonic.validate.schema import Reference, RowSchema, TableSchema
 
     Rows = Mapping[str, Mapping[object, object]]
     Content = tuple[tuple[object, object], ...]

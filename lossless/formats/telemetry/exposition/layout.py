@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from lossless.formats.sonic.state.dumps import NUMBERS
+from lossless.formats.sonic.state.databases import NUMBERS
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.json.document import load_json

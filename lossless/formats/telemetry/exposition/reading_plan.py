@@ -8,9 +8,9 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
-from lossless.formats.sonic.state.names import COUNTERS
-from lossless.formats.sonic.state.objects import named_identity
+from lossless.formats.sonic.state.databases import named_identity
 from lossless.formats.sonic.state.polling import GROUP_OF
+from lossless.formats.sonic.state.rows import COUNTERS
 from lossless.formats.telemetry.exposition.text import label_text
 from lossless.formats.telemetry.metrics import METRICS
 from lossless.ground.basics.grouping import grouped

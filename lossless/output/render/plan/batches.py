@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from lossless.formats.device_files.extras import removals
-from lossless.formats.sonic.changes.patch import patch_text, pointer_part
+from lossless.formats.sonic.changes.json_patch import patch_text, pointer_part
 from lossless.formats.sonic.from_model.tables import SHARED
 from lossless.ground.basics.records import NamedTuple
 

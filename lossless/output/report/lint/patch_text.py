@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from lossless.checks.lint.report import PatchedDevice, PatchRefusal
-    from lossless.formats.sonic.capabilities.updater_moves import MovePhase
+    from lossless.formats.sonic.capabilities.updater_sorting import MovePhase
     from lossless.output.report.text_style import TextStyle
 
 _MOST_PORTS = 6

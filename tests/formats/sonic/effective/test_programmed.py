@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, strategies as st
 
-from lossless.formats.sonic.effective.applied import applied_tables
-from lossless.formats.sonic.effective.chain import break_of, numbers_of
+from lossless.formats.sonic.effective.chain import applied_tables, break_of, numbers_of
 from lossless.formats.sonic.effective.objects import index_range, stoi, stoul, to_uint, tokens
 from lossless.formats.sonic.effective.programmed import (
     Platform,

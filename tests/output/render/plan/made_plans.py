@@ -8,8 +8,7 @@ from typing import Any
 
 from lossless.api import load_fabrics
 from lossless.checks.plan.plan import HostGroup, Plan, PlannedBatch, PlannedSwitches, PlanStep, Rows
-from lossless.formats.sonic.changes.json_patch import applied
-from lossless.formats.sonic.changes.patch import Operation
+from lossless.formats.sonic.changes.json_patch import Operation, applied
 from lossless.ground.documents import load
 from lossless.model.fabric.hosts import HostQos
 from tests.paths import ROOT
