@@ -24,8 +24,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from lossless.api import Options, lint
 from lossless.formats.inputs.collect import Candidate, read
 from lossless.formats.inputs.switches import read_switch
-from lossless.formats.switches.nvue.read.tree import listed_names
-from lossless.formats.switches.nxos.read.numbers import port_names
+from lossless.formats.switches.nvue.read import listed_names
+from lossless.formats.switches.nxos.read.grammar import port_names
 from lossless.ground.basics.known import UNKNOWN
 
 if TYPE_CHECKING:

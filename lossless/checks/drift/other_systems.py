@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from lossless.checks.drift.drift import NotCompared, SwitchDrift
 from lossless.formats.device_files.other_systems import losses_of
 from lossless.formats.sonic.changes.json_patch import FieldDifference, RowDifference
-from lossless.formats.switches.meaning import PORT_TABLE, differences
+from lossless.formats.switches.contract import PORT_TABLE, differences
 from lossless.formats.switches.registry import TITLES, dialect
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_bytes

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from lossless.formats.device_files.deployment import Deployment, PlannedFile
 from lossless.formats.device_files.environment import render_template
 from lossless.formats.sonic.capabilities.releases import releases
-from lossless.formats.switches.contract import SONIC_LOSSES
-from lossless.formats.switches.meaning import differences
+from lossless.formats.switches.contract import SONIC_LOSSES, differences
 from lossless.formats.switches.registry import SONIC, TITLES, dialect
 from lossless.ground.basics.errors import RenderError
 from lossless.ground.basics.grouping import grouped

@@ -21,7 +21,7 @@ from lossless.formats.inputs.switches import read_switch
 from lossless.formats.sonic.changes.meaning import LISTS, OBJECTS, REFERENCES, Cell
 from lossless.formats.sonic.read.tables import PORT_MAPS
 from lossless.formats.sonic.to_model.trimming import DISCARD_ACTION, TRIM, TRIM_TABLE
-from lossless.formats.switches.meaning import PORT_TABLE, meaning
+from lossless.formats.switches.contract import PORT_TABLE, meaning
 from lossless.formats.switches.registry import dialect
 from lossless.ground.basics.errors import Problem, RenderError
 from lossless.ground.basics.grouping import grouped

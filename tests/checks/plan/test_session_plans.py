@@ -13,7 +13,7 @@ import pytest
 
 from lossless.api import plan
 from lossless.formats.device_files.environment import render_template
-from lossless.formats.switches.meaning import differences
+from lossless.formats.switches.contract import differences
 from lossless.formats.switches.registry import dialect
 from lossless.ground.documents import load_text
 from lossless.interfaces.api.options import DEFAULT_OPTIONS

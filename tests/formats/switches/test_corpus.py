@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lossless.formats.inputs.collect import Candidate, read
-from lossless.formats.switches.nxos.read.dme import config_of_data
-from lossless.formats.switches.nxos.read.running_config import read_running_config
+from lossless.formats.switches.nxos.read.dme import config_of_data, read_running_config
 from tools.check_dialects import compared
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from lossless.formats.switches.nxos.read.rows import Key, Settings
+    from lossless.formats.switches.nxos.read.grammar import Key, Settings
 
 OUT_OF_INTENT = 1
 """DSCP 26 in a lossy class of a switch that pauses nothing: whether it is RDMA's, the text does not say."""

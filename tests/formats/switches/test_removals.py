@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import assume, given, strategies as st
 
-from lossless.formats.switches.meaning import differences
+from lossless.formats.switches.contract import differences
 from lossless.formats.switches.registry import TITLES, dialect
 from tests.formats.switches.session_effects import after_session
 from tests.formats.switches.test_writing import one_map, read, renamed, text_of, whole_polls

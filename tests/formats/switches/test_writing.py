@@ -12,7 +12,7 @@ from lossless.checks.plan.kinds_of_switches import complete_rows, named_rows_of
 from lossless.formats.device_files.environment import render_template
 from lossless.formats.sonic.read.tables import Tables
 from lossless.formats.sonic.to_model.devices import read_fabric
-from lossless.formats.switches.meaning import differences, meaning
+from lossless.formats.switches.contract import differences, meaning
 from lossless.formats.switches.registry import TITLES, dialect
 from lossless.ground.documents import load_text
 from lossless.model.hardware.load import switch_for_hwsku

@@ -3,21 +3,35 @@
 Ranges: timeout and recovery time 0.01 to 60 s, polling interval 0.005 to 30 s and at most half of the smaller of both
 (SongKou/songkou.github.io content/posts/arista-eos-roce-config.md @0c73d9a, quoting the manual of EOS; pyavd 6.4.0 has
 the same as text). DSCPs are written again by ``qos rewrite dscp`` alone: without it pyavd documents that as disabled.
+
+Defaults of EOS for settings without a line.
+
+Sources: Arista, EOS User Manual, "Quality of Service" (as SongKou/songkou.github.io
+content/posts/arista-eos-roce-config.md @0c73d9a quotes it) and "VLANs"; Arista, AI Network Fabric Deployment Guide (CS3
+has traffic class 3 without a line).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.switches.eos.read.rows import EcnThresholds
+from lossless.formats.switches.eos.read.grammar import EcnThresholds
 from lossless.ground.basics.wording import joined
 from lossless.model.fabric.configured_switch import RefusedSetting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.formats.switches.eos.read.rows import EosConfig, Settings
+    from lossless.formats.switches.eos.read.grammar import EosConfig, Settings
     from lossless.ground.basics.findings import Origin
+
+
+CLASS_OF_COS = (1, 0, 2, 3, 4, 5, 6, 7)
+"""The traffic class of each CoS, and of each eighth of the DSCPs."""
+ROUTED_TRUST, SWITCHED_TRUST = "dscp", "cos"
+"""The mark that a port trusts by default. Ports are switched unless ``switchport default mode routed`` is set (EOS 4.18
+and later), and a switched port is an access port of VLAN 1 unless a line makes it a trunk: it gets no tags."""
+
 
 _TIMEOUT_MS = range(10, 60_000 + 1)
 _POLL_MS = range(5, 30_000 + 1)

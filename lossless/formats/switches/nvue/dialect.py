@@ -1,8 +1,18 @@
-"""NVIDIA NVUE (Cumulus Linux): ``nv set`` commands, and the tree of ``nv config`` as YAML."""
+"""NVIDIA NVUE (Cumulus Linux): ``nv set`` commands, and the tree of ``nv config`` as YAML.
+
+Settings that NVUE refuses, or accepts without the intended effect.
+
+The commands that give NVUE another configuration: ``nv set`` for new settings, ``nv unset`` for removed ones.
+
+Commands make a pending revision, ``nv config diff`` shows it, and ``nv config apply`` brings all of it in; with
+``--confirm`` it rolls back by itself unless ``nv config confirm`` follows (NVIDIA, Cumulus Linux guides, "NVIDIA User
+Experience - NVUE", "Configuration Management Commands"). ``nv unset`` removes the setting that the same ``nv set`` made
+(NVUE reference, "QoS").
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lossless.formats.switches.contract import (
     CARRIED_BY_ALL,
@@ -12,23 +22,16 @@ from lossless.formats.switches.contract import (
     ConfigurationFile,
     Dialect,
 )
-from lossless.formats.switches.nvue.defaults import ON
-from lossless.formats.switches.nvue.from_model.commands import commands
-from lossless.formats.switches.nvue.from_model.tree import tree
-from lossless.formats.switches.nvue.grammar import PROFILED, impossible, unread
-from lossless.formats.switches.nvue.read.tree import (
-    looks_like_commands,
-    looks_structured,
-    read_commands,
-    tree_of,
-)
-from lossless.formats.switches.nvue.refusals import refusals
-from lossless.formats.switches.nvue.session import session
-from lossless.formats.switches.nvue.to_model.switch import GLOBAL, OTHERS, NvueSwitch
+from lossless.formats.switches.nvue.from_model import commands, tree
+from lossless.formats.switches.nvue.grammar import ON, PROFILED, impossible, unread
+from lossless.formats.switches.nvue.read import looks_like_commands, looks_structured, read_commands, tree_of
+from lossless.formats.switches.nvue.to_model import GLOBAL, OTHERS, NvueSwitch
 from lossless.formats.switches.written_numbers import DSCP_NAMES, indexes
 from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.wording import joined
 from lossless.model.fabric.configured_switch import (
     ReadSwitch,
+    RefusedSetting,
     Rewrite,
     Tunnel,
     UnboundObject,
@@ -38,12 +41,238 @@ from lossless.model.fabric.configured_switch import (
 from lossless.model.fabric.qos import DSCPS, PRIORITIES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-    from lossless.formats.switches.nvue.read.tree import Node
+    from lossless.formats.switches.nvue.read import Node
+    from lossless.ground.basics.findings import Origin
     from lossless.ground.basics.known import Maybe
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.model import Switch
+
+
+_FRAME_BYTES = 1500
+"""The payload of the smallest frame that a port may be set to in earnest: less headroom cannot hold one."""
+
+
+def refusals(reader: NvueSwitch) -> Iterator[RefusedSetting]:
+    """Yield settings that NVUE refuses, or that have another effect than their words suggest."""
+    ports = reader.tree.all("interface")
+    yield from _on_members(ports)
+    yield from _without_profile(ports)
+    yield from _unpaused_watchdogs(reader, reader.interfaces)
+    yield from _paused_by_link(reader, reader.interfaces)
+    yield from _small_headroom(reader)
+    yield from _curves(reader)
+    yield from _quota(reader)
+    yield from _one_sided(reader)
+
+
+def _on_members(ports: Mapping[str, Node]) -> Iterator[RefusedSetting]:
+    members = {name for port in ports.values() if (rows := port.at("bond", "member")) for name in rows.below}
+    refused: dict[Origin, list[str]] = {}
+    for name in sorted(members):
+        qos = ports[name].at("qos") if name in ports else None
+        kinds = [kind for kind in (qos.below if qos is not None else {}) if kind != "pfc-watchdog"]
+        if qos is not None and kinds:
+            refused.setdefault(qos.origin_of(kinds[0], "profile"), []).append(name)
+    for origin, names in refused.items():
+        yield RefusedSetting(
+            f"QoS is set on {joined(names, 4)}: {'a member' if len(names) == 1 else 'members'} of a bond",
+            "NVUE refuses it there",
+            "set it on the bond",
+            origin,
+            tuple(names),
+        )
+
+
+def _without_profile(ports: Mapping[str, Node]) -> Iterator[RefusedSetting]:
+    """Yield the names of profiles that follow the kind at once, as examples of early guides have them."""
+    refused: dict[tuple[Origin, str, str], list[str]] = {}
+    for port, node in ports.items():
+        for kind in PROFILED:
+            own = node.at("qos", kind)
+            for word, name in (own.below if own is not None else {}).items():
+                if word != "profile":
+                    refused.setdefault((name.origin, kind, word), []).append(port)
+    for (origin, kind, stated), names in refused.items():
+        yield RefusedSetting(
+            f"qos {kind} {stated} of {joined(names, 4)} has no word 'profile'",
+            "NVUE refuses it, and the ports keep the profile that they had",
+            f"nv set interface {names[0]} qos {kind} profile {stated}",
+            origin,
+            tuple(names),
+        )
+
+
+def _unpaused_watchdogs(reader: NvueSwitch, ports: Mapping[str, Node]) -> Iterator[RefusedSetting]:
+    idle: dict[Origin, list[str]] = {}
+    for name, port in ports.items():
+        watchdog = reader.watchdog_of(port)
+        pauses = reader.pfc_of(port, port.origin).priorities or port.at("qos", "link-pause") is not None
+        if watchdog is not None and not pauses:
+            idle.setdefault(watchdog.origin, []).append(name)
+    for origin, names in idle.items():
+        yield RefusedSetting(
+            f"the PFC watchdog is on at {joined(names, 4)}, without PFC or link pause",
+            "NVUE takes it with one of these alone",
+            "turn PFC on, with qos roce or a PFC profile",
+            origin,
+            tuple(names),
+        )
+
+
+def _paused_by_link(reader: NvueSwitch, ports: Mapping[str, Node]) -> Iterator[RefusedSetting]:
+    """Yield ports with a profile of link pause that pause priorities too."""
+    paused: dict[Origin, list[str]] = {}
+    for name, port in ports.items():
+        profile = port.value("qos", "link-pause", "profile")
+        if profile is not None and reader.pfc_of(port, port.origin).priorities:
+            paused.setdefault(port.origin_of("qos", "link-pause", "profile"), []).append(name)
+    for origin, names in paused.items():
+        yield RefusedSetting(
+            f"link pause is set beside PFC at {joined(names, 4)}",
+            "NVUE takes one of both for a port; a pause of the link stops all classes",
+            f"nv unset interface {names[0]} qos link-pause",
+            origin,
+            tuple(names),
+        )
+
+
+def _small_headroom(reader: NvueSwitch) -> Iterator[RefusedSetting]:
+    for name, profile in (reader.pfc_profiles.below if reader.pfc_profiles is not None else {}).items():
+        size, xoff = profile.number("port-buffer"), profile.number("xoff-threshold")
+        room = None if size is None else size - (xoff or 0)
+        if room is not None and room < _FRAME_BYTES:
+            yield RefusedSetting(
+                f"PFC profile {name} leaves {room:,} B of port buffer above XOFF",
+                "that cannot hold one frame, and what arrives after the pause is dropped",
+                "leave port-buffer out, and state the cable length",
+                profile.origin_of("port-buffer"),
+                users := reader.users_of(name),
+                bool(users),
+            )
+
+
+def _curves(reader: NvueSwitch) -> Iterator[RefusedSetting]:
+    profiles = reader.tree.at("qos", "congestion-control")
+    for name, profile in (profiles.below if profiles is not None else {}).items():
+        classes = profile.at("traffic-class")
+        for number, row in (classes.below if classes is not None else {}).items():
+            low, high = row.number("min-threshold"), row.number("max-threshold")
+            if low is not None and high is not None and low > high:
+                yield RefusedSetting(
+                    f"the minimum threshold of traffic class {number} in {name} is {low:,} B, its maximum {high:,} B",
+                    "a curve cannot end before it begins",
+                    "exchange the thresholds",
+                    row.origin_of("min-threshold"),
+                )
+
+
+def _quota(reader: NvueSwitch) -> Iterator[RefusedSetting]:
+    buffer = reader.tree.at("qos", "advance-buffer-config", "default-global", "egress-lossless-buffer")
+    quota = buffer.number("shared-bytes") if buffer is not None else None
+    if buffer is not None and quota is not None:
+        yield RefusedSetting(
+            f"the lossless egress buffer is limited to {quota:,} B",
+            "a lossless class that reaches a limit at the egress drops",
+            "leave the lossless egress buffer without a limit",
+            buffer.origin_of("shared-bytes"),
+        )
+
+
+def _one_sided(reader: NvueSwitch) -> Iterator[RefusedSetting]:
+    for name, profile in (reader.pfc_profiles.below if reader.pfc_profiles is not None else {}).items():
+        sends, obeys = (profile.value(word) not in ("disable", "off") for word in ("tx", "rx"))
+        if profile.at("switch-priority") is None or sends == obeys:
+            continue
+        what, why = ("sent and not obeyed", "rx") if sends else ("obeyed and not sent", "tx")
+        yield RefusedSetting(
+            f"by PFC profile {name} pauses are {what}",
+            "one direction of the link is then lossy",
+            f"nv set qos pfc {name} {why} enable",
+            profile.origin_of(why),
+            users := reader.users_of(name),
+            bool(users),
+        )
+
+
+_PROFILED = ("mapping", "pfc", "congestion-control", "egress-scheduler")
+_OWN = ("roce", "traffic-pool", *_PROFILED, "egress-queue-mapping", "pfc-watchdog")
+"""The parts of QoS that are written; all others stay."""
+_ADAPTIVE = "adaptive-routing"
+_LISTS = frozenset({("pfc", "switch-priority"), ("traffic-pool", "switch-priority")})
+"""Kinds of profiles, each with a word of theirs that several values may follow."""
+
+
+def session(running: Document, wanted: Document) -> tuple[str, ...]:
+    """Return the commands that turn a running configuration into the wanted one; ports without a mention stay."""
+    before, after = tree_of(running), tree_of(wanted)
+    unset = (f"nv unset {' '.join(path)}" for path in _gone(before, after))
+    return (*commands(_new(before, after)), *unset)
+
+
+def _new(before: Node | None, after: Node) -> dict[str, Any]:
+    """Return the settings that a tree has and another lacks, as data."""
+    new: dict[str, Any] = {}
+    for word, node in after.below.items():
+        old = before.below.get(word) if before is not None else None
+        below = _new(old, node)
+        if below or old is None or old.removed:
+            new[word] = below
+    return new
+
+
+def _gone(before: Node, after: Node) -> Iterator[tuple[str, ...]]:
+    ports_before, ports_after = before.at("interface"), after.at("interface")
+    ports = ports_before.below if ports_before is not None else {}
+    wanted = ports_after.below if ports_after is not None else {}
+    yield from _of_word(before.at("router"), after.at("router"), _ADAPTIVE, ("router",))
+    for name in ports:
+        if name in wanted:
+            old, new = ports[name].at("router"), wanted[name].at("router")
+            yield from _of_word(old, new, _ADAPTIVE, ("interface", name, "router"))
+            for word in (*_PROFILED, "pfc-watchdog"):
+                yield from _of_word(
+                    ports[name].at("qos"), wanted[name].at("qos"), word, ("interface", name, "qos")
+                )
+    bound = {
+        (kind, profile)
+        for name, port in ports.items()
+        if name not in wanted
+        for kind in _PROFILED
+        if (profile := port.value("qos", kind, "profile")) is not None
+    }
+    for word in _OWN:
+        for path in _of_word(before.at("qos"), after.at("qos"), word, ("qos",)):
+            yield from () if path[1:] in bound else (path,)
+
+
+def _of_word(
+    before: Node | None, after: Node | None, word: str, path: tuple[str, ...]
+) -> Iterator[tuple[str, ...]]:
+    old = before.at(word) if before is not None else None
+    new = after.at(word) if after is not None else None
+    if old is None or old.removed:
+        return
+    if new is None and (word not in _PROFILED or path[0] == "interface"):
+        yield (*path, word)
+        return
+    yield from _below(old, new, (*path, word))
+
+
+def _below(old: Node, new: Node | None, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Yield the shortest paths that the new tree has not; a value that another one takes the place of stays out."""
+    for word, node in old.below.items():
+        if node.removed:
+            continue
+        following = new.below.get(word) if new is not None else None
+        if following is None:
+            is_listed = (path[1:2] + path[-1:]) in _LISTS
+            if node.below or new is None or not new.below or is_listed:
+                yield (*path, word)
+        else:
+            yield from _below(node, following, (*path, word))
+
 
 _COMPUTED = "the switch computes headroom and pools from the cable length of the PFC profile"
 _PLATFORM = "the size of the buffer and the computed headroom are not in the configuration"

@@ -1,21 +1,92 @@
 """The words of NVUE that are read, and the numbers they take: a misspelled word is reported, not read as a setting.
 
 Source: the argument lists of stackhpc/ansible-nvidia-nvue @90c797b (nvidia.nvue 1.2.5) and the guides of Cumulus Linux
-(:mod:`lossless.formats.switches.nvue.defaults`). Later releases have words that are missing here, so an unknown word is
+(:mod:`lossless.formats.switches.nvue.grammar`). Later releases have words that are missing here, so an unknown word is
 no error: it is not read.
+
+Defaults of NVUE for settings that are not set, and the settings that ``qos roce`` implies by its mode.
+
+Source: the guides of Cumulus Linux (CumulusNetworks/docs content/cumulus-linux-519/.../Quality-of-Service/_index.md
+@16b8323) and the output of ``nv show qos roce`` and ``nv config show``.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Union
 
-from lossless.formats.switches.nvue.defaults import MODES, OFF, ON
+from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.configured_switch import RefusedSetting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.formats.switches.nvue.read.tree import Node
+    from lossless.formats.switches.nvue.read import Node
+
+
+PRIORITIES = range(8)
+KMIN_BYTES, KMAX_BYTES, PROBABILITY = 150_000, 1_500_000, 100
+"""The default marking curve, for marking that is on without thresholds."""
+ON, OFF = ("on", "enable", "enabled"), ("off", "disable", "disabled")
+"""How releases spell it."""
+POLL_MS, ROBUSTNESS = 100, 3
+CABLE_M, ROCE_CABLE_M = 10, 100
+
+
+class QosDefaults(NamedTuple):
+    """The state that settings change: ``trust`` as NVUE calls it, maps by index, queues by traffic class.
+
+    ``shares`` are percents of DWRR by traffic class, None for a strict one; ``marking`` are the classes that mark.
+    """
+
+    trust: str
+    dscp: tuple[int, ...] | None
+    pcp: tuple[int, ...]
+    queues: tuple[int, ...]
+    shares: dict[int, int | None]
+    marking: dict[int, tuple[int, int, int]]
+    paused: tuple[int, ...]
+
+
+_CURVE = (KMIN_BYTES, KMAX_BYTES, PROBABILITY)
+EIGHTHS = tuple(dscp // 8 for dscp in range(64))
+"""The switch priority of each DSCP where DSCPs are trusted and none is mapped."""
+_OF_ROCE = tuple({3: 3, 6: 6}.get(priority, 0) for priority in PRIORITIES)
+PLAIN = QosDefaults(
+    "l2",
+    None,
+    tuple(PRIORITIES),
+    tuple(PRIORITIES),
+    {number: 12 + number % 2 for number in PRIORITIES},
+    {0: _CURVE},
+    (),
+)
+LOSSLESS = QosDefaults(
+    "both", EIGHTHS, tuple(PRIORITIES), _OF_ROCE, {0: 50, 3: 50, 6: None}, {0: _CURVE, 3: _CURVE}, (3,)
+)
+LOSSY = LOSSLESS._replace(paused=())
+_TRIMMED = {
+    **dict.fromkeys((1, 2), 1),
+    **dict.fromkeys((3, 4), 2),
+    **dict.fromkeys((5, 6), 3),
+    **dict.fromkeys(range(11, 41), 4),
+}
+_NARROW = (163 * 1024, 234 * 1024, 5)
+MULTI_TC = QosDefaults(
+    "both",
+    tuple(_TRIMMED.get(dscp, 0) for dscp in range(64)),
+    tuple(PRIORITIES),
+    tuple(PRIORITIES),
+    {0: 4, 1: 8, 2: 18, 3: 22, 4: 22},
+    dict.fromkeys((1, 2, 3), _NARROW),
+    (),
+)
+MODES = {
+    "lossless": LOSSLESS,
+    "lossless-single-ipool": LOSSLESS,
+    "lossy": LOSSY,
+    "lossy-multi-tc": MULTI_TC,
+}
+
 
 Words = Union[dict[str, "Words"], frozenset[str], int, None]  # noqa: UP007 it names itself
 """The words that may follow: each with its own followers (``*``: any name); one of some words; a number up to this one.
@@ -27,7 +98,7 @@ _SWITCHED = frozenset((*ON, *OFF))
 PROFILED = ("pfc", "mapping", "congestion-control", "egress-scheduler")
 """The parts of a port that are profiles, referred to by name."""
 _TO_PRIORITY: Words = {_ANY: {"switch-priority": _LAST}}
-_CURVE: Words = {
+_CURVE_WORDS: Words = {
     "ecn": _SWITCHED,
     "red": _SWITCHED,
     **dict.fromkeys(
@@ -65,7 +136,7 @@ _QOS: Words = {
             "port-default-sp": _LAST,
         }
     },
-    "congestion-control": {_ANY: {"traffic-class": {_ANY: _CURVE}}},
+    "congestion-control": {_ANY: {"traffic-class": {_ANY: _CURVE_WORDS}}},
     "egress-queue-mapping": {_ANY: {"switch-priority": {_ANY: {"traffic-class": _LAST}}}},
     "egress-scheduler": {
         _ANY: {"traffic-class": {_ANY: {"mode": frozenset(("dwrr", "strict")), "bw-percent": _PERCENT}}}

@@ -16,16 +16,17 @@ from lossless.formats.switches.contract import (
 )
 from lossless.formats.switches.nxos.from_model.dme import object_model
 from lossless.formats.switches.nxos.from_model.policies import INPUT, NETWORK, policies
-from lossless.formats.switches.nxos.names import exists, is_built_in, qos_group
-from lossless.formats.switches.nxos.policies import default_mtus
-from lossless.formats.switches.nxos.read.dme import config_of_data, looks_structured
-from lossless.formats.switches.nxos.read.modes import read_modes
-from lossless.formats.switches.nxos.read.numbers import is_port
-from lossless.formats.switches.nxos.read.rows import NETWORK as NETWORK_QOS, QOS, QUEUING, TYPES
-from lossless.formats.switches.nxos.read.running_config import config_of, looks_like_nxos
-from lossless.formats.switches.nxos.refusals import refusals
-from lossless.formats.switches.nxos.session import session
-from lossless.formats.switches.nxos.to_model.switch import NxosSwitch
+from lossless.formats.switches.nxos.policies import default_mtus, refusals
+from lossless.formats.switches.nxos.read.dme import (
+    config_of,
+    config_of_data,
+    looks_like_nxos,
+    looks_structured,
+    read_modes,
+)
+from lossless.formats.switches.nxos.read.grammar import NETWORK as NETWORK_QOS, QOS, QUEUING, TYPES, is_port
+from lossless.formats.switches.nxos.session import exists, is_built_in, qos_group, session
+from lossless.formats.switches.nxos.to_model import NxosSwitch
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.documents.command_lines import CommandDocument
 from lossless.model.fabric.configured_switch import (
@@ -41,7 +42,7 @@ from lossless.model.fabric.configured_switch import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.formats.switches.nxos.read.rows import Key, NxosConfig, NxosSetting, Settings
+    from lossless.formats.switches.nxos.read.grammar import Key, NxosConfig, NxosSetting, Settings
     from lossless.ground.basics.findings import Origin
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.model import Switch

@@ -5,24 +5,78 @@ checkpoint``, as a whole or not at all by default (Cisco, Nexus 9000 Series NX-O
 "Configuring Rollback": ``atomic``). Settings that a queue loses are removed before it gets new ones: shares of all
 queues are limited together. A DSCP is matched by its new class before the old one loses it; each DSCP of a class map is
 an object of its own (``Dscp-list``, Cisco-NX-OS-device.yang 9.3(1)), so that one is removed without the others.
+
+Defaults of NX-OS for settings without a line.
+
+Sources: Cisco, NX-API REST SDK guide of Nexus 3000 and 9000 9.3(x), "Configuring Priority Flow Control" (the modes),
+and configurations of batfish/batfish @cba1873 with ``show running-config all``; Cisco-NX-OS-device.yang 9.3(1) of
+ydk-models-cisco-nx-os 9.3.1 (``ipqos_MTU``); Cisco, Nexus 9000 QoS Configuration Guide 10.5(x) (qos-groups); Cisco,
+Nexus 5000 CLI Configuration Guide 4.0(1a)N1, "Configuring QoS" (FCoE).
+
+Classes and policies that NX-OS has without a definition, and the qos-group of a policy's class.
+
+Source: class names of Nexus 9000 in the configurations of microsoft/AzureStack_Network_Switch_Config_Generator @51524fa
+(``c-8q-nq3``, ``c-out-8q-q3``), and of batfish/batfish @cba1873 (``c-out-q-default`` with its qos-group).
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-from lossless.formats.switches.command_changes import as_text, block, new_commands
-from lossless.formats.switches.nxos.names import is_built_in
-from lossless.formats.switches.nxos.read.rows import NETWORK, QOS, QUEUING
-from lossless.formats.switches.nxos.read.running_config import config_of
+from lossless.formats.switches.nxos.read.dme import config_of
+from lossless.formats.switches.nxos.read.grammar import DEFAULT_CLASS, NETWORK, QOS, QUEUING
+from lossless.formats.switches.plain_switch import as_text, block, new_commands
 from lossless.ground.basics.natural_order import natural_key
 from lossless.ground.basics.wording import number_ranges
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.formats.switches.nxos.read.rows import Name, NxosConfig, Settings
+    from lossless.formats.switches.nxos.read.grammar import Name, NxosConfig, Settings
     from lossless.ground.documents.document import Document
+
+
+PFC_MODE = "auto"
+"""Whether PFC runs at a port: DCBX of the peer decides."""
+CLASS_MTU_BYTES = 1500
+"""The MTU of a class of the network-qos policy."""
+UNCLASSIFIED = 0
+"""The qos-group of packets that match no class, or a class that sets none."""
+FCOE_CLASS, FCOE_GROUP, FCOE_PRIORITY = "class-fcoe", 1, 3
+"""The class of FCoE, which the Ethertype leads to and no mark."""
+
+
+_BUILT_IN = {
+    QOS: re.compile(r"class-(?:default|fcoe)"),
+    QUEUING: re.compile(r"class-(?:default|fcoe)|c-(?:in|out)-(?:[48]q-)?q(?:-default|[1-7])"),
+    NETWORK: re.compile(r"class-(?:default|fcoe)|c-(?:[48]q-)?nq(?:-default|[1-7])"),
+}
+_NUMBER = re.compile(r"q([1-7])$")
+
+
+def is_built_in(kind: str, name: str) -> bool:
+    """Return whether a class has a name that NX-OS itself defines for its type."""
+    return _BUILT_IN[kind].fullmatch(name) is not None
+
+
+def exists(config: NxosConfig, kind: str, name: str) -> bool:
+    """Return whether a class of a policy is defined, or built in."""
+    return is_built_in(kind, name) or (kind, name) in config.class_maps
+
+
+def qos_group(config: NxosConfig, kind: str, name: str) -> int | None:
+    """Return the qos-group of a class of a network-qos or queuing policy; None if neither name nor line gives it."""
+    if not exists(config, kind, name):
+        return None
+    if is_built_in(kind, name):
+        match = _NUMBER.search(name)
+        if name == FCOE_CLASS:
+            return FCOE_GROUP
+        return int(match[1]) if match else 0 if name.endswith("default") else None
+    stated = [int(key[1]) for key in config.class_maps[kind, name] if key[0] == "qos-group"]
+    return stated[0] if stated else 0 if name == DEFAULT_CLASS else None
+
 
 _INDENT = "  "
 _WATCHDOG = "no priority-flow-control watch-dog-interval on"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from lossless.ground.basics.grouping import grouped
 
 if TYPE_CHECKING:
-    from lossless.formats.switches.eos.read.rows import EcnThresholds, EosConfig, Key, Settings
+    from lossless.formats.switches.eos.read.grammar import EcnThresholds, EosConfig, Key, Settings
 
 _QUEUES = range(8)
 

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lossless.formats.inputs.switches import read_switch
-from lossless.formats.switches.eos.read.numbers import interface_names, speed_bps
-from lossless.formats.switches.eos.read.rows import EcnThresholds, EosConfig
-from lossless.formats.switches.eos.read.running_config import looks_like_eos, read_running_config
+from lossless.formats.switches.eos.read.grammar import EcnThresholds, EosConfig, interface_names, speed_bps
+from lossless.formats.switches.eos.read.structured import looks_like_eos, read_running_config
 from lossless.formats.switches.written_numbers import indexes
 from lossless.ground.basics.known import UNKNOWN
 from lossless.model.fabric.configured_switch import ReadSwitch

@@ -16,9 +16,8 @@ from pyavd.constants import (  # type: ignore[import-untyped]
 from pyavd.templater import Templar  # type: ignore[import-untyped]
 
 from lossless.formats.device_files.environment import render_template
-from lossless.formats.switches.eos.read.rows import EcnThresholds, EosConfig, Key, Setting, Settings
-from lossless.formats.switches.eos.read.running_config import read_running_config
-from lossless.formats.switches.eos.read.structured import config_of_data
+from lossless.formats.switches.eos.read.grammar import EcnThresholds, EosConfig, Key, Setting, Settings
+from lossless.formats.switches.eos.read.structured import config_of_data, read_running_config
 from lossless.formats.switches.registry import dialect
 from lossless.ground.basics.findings import Origin
 from lossless.ground.documents import load, load_text

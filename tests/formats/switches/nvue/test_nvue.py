@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 from lossless.api import Options, lint_documents
 from lossless.formats.inputs.switches import configuration_in, is_structured, read_switch
-from lossless.formats.switches.nvue.read.tree import (
+from lossless.formats.switches.nvue.read import (
     Node,
     looks_like_commands,
     read_commands,

@@ -10,15 +10,14 @@ import pytest
 from lossless.api import Options, lint
 from lossless.formats.inputs.collect import Candidate, read
 from lossless.formats.inputs.switches import is_structured, read_switch
-from lossless.formats.switches.nxos.read.dme import config_of_data, looks_structured
-from lossless.formats.switches.nxos.read.running_config import read_running_config
+from lossless.formats.switches.nxos.read.dme import config_of_data, looks_structured, read_running_config
 from lossless.ground.documents import load_text
 from tests.paths import RULE_BASES
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lossless.formats.switches.nxos.read.rows import NxosConfig
+    from lossless.formats.switches.nxos.read.grammar import NxosConfig
     from lossless.ground.documents.document import Document
 
 ROOT = "Cisco-NX-OS-device:System"

@@ -9,9 +9,15 @@ from hypothesis import given, strategies as st
 
 from lossless.api import Options, lint_documents
 from lossless.formats.inputs.switches import configuration_in, read_switch
-from lossless.formats.switches.nxos.read.numbers import port_names
-from lossless.formats.switches.nxos.read.rows import Key, NxosConfig, PauseBuffer, RandomDetect, Settings
-from lossless.formats.switches.nxos.read.running_config import looks_like_nxos, read_running_config
+from lossless.formats.switches.nxos.read.dme import looks_like_nxos, read_running_config
+from lossless.formats.switches.nxos.read.grammar import (
+    Key,
+    NxosConfig,
+    PauseBuffer,
+    RandomDetect,
+    Settings,
+    port_names,
+)
 from lossless.formats.switches.written_numbers import DSCP_NAMES, indexes
 from lossless.ground.basics.known import UNKNOWN
 from lossless.model.fabric.configured_switch import ReadSwitch

@@ -3,23 +3,54 @@
 Each value is read as the command it represents, so that one grammar defines the valid values. Names of containers and
 leaves: Cisco-NX-OS-device.yang 9.3(1) of ydk-models-cisco-nx-os 9.3.1. The mode of PFC and its watchdog are numbers
 there, and no public source documents their meaning: words are read, numbers are not.
+
+Texts of NX-OS to commands, each in its mode.
+
+Most published texts are no ``show running-config`` output: prompts precede commands, modes are left by ``exit`` or not
+at all, and some lines are indented. So the mode of a command is found by the grammar of commands, and by indentation if
+several modes take it. A line of ``!`` leaves no mode, and ``#`` begins a comment.
+
+Commands of NX-OS, each in its mode, to settings.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
-from lossless.formats.switches.nxos.read.grammar import CLASS_MAP, CLASSES, PORT, SWITCH, SYSTEM, apply
-from lossless.formats.switches.nxos.read.numbers import port_name
-from lossless.formats.switches.nxos.read.rows import NETWORK, QOS, QUEUING, Classes, NxosConfig
-from lossless.formats.switches.nxos.read.running_config import open_class_map
+from lossless.formats.switches.nxos.read.grammar import (
+    CLASS_MAP,
+    CLASSES,
+    NETWORK,
+    PORT,
+    QOS,
+    QUEUING,
+    SWITCH,
+    SYSTEM,
+    TYPES,
+    Classes,
+    NxosConfig,
+    NxosSetting,
+    Patterns,
+    accepts,
+    apply,
+    note_stray,
+    port_name,
+    port_names,
+)
 from lossless.ground.basics.findings import Origin
+from lossless.ground.documents.command_lines import PROMPT, Command, CommandDocument, without_remark
+from lossless.ground.documents.line_places import LineLocator
+
+if TYPE_CHECKING:
+    from lossless.formats.switches.nxos.read.grammar import Settings
+    from lossless.ground.basics.findings import Path
+
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from lossless.formats.switches.nxos.read.grammar import Patterns
-    from lossless.formats.switches.nxos.read.rows import Settings
+    from lossless.formats.switches.nxos.read.grammar import Patterns, Settings
     from lossless.ground.basics.findings import Path
     from lossless.ground.documents.document import Document
 
@@ -232,3 +263,262 @@ def _pfc(config: NxosConfig, settings: Settings, item: Mapping[str, Any], path: 
                 _add(config, settings, [(line, place)], PORT)
             else:
                 config.unread[Origin(config.file, place), f"{keys[-1]}: {line.removeprefix(words)}"] = None
+
+
+_TYPE = rf"(?:type ({'|'.join(TYPES)}) )?"
+CLASS_MAP_LINE = re.compile(rf"class-map {_TYPE}(?:match-(any|all|first) )?(\S+)")
+POLICY_MAP_LINE = re.compile(rf"policy-map {_TYPE}(?:match-(?:any|all|first) )?(\S+)")
+CLASS_LINE = re.compile(rf"class {_TYPE}(\S+)(?: insert-before \S+)?")
+PORT_LINE = re.compile(r"int(?:erface)? ((?!breakout)\S.*)")
+PROFILE_LINE = re.compile(r"port-profile (?:type \S+ )?(\S+)")
+_BY_ITSELF = re.compile(
+    r"(?:no |default )?(?:feature|hostname|switchname|version|vlan|vrf context|router|ip route|ip access-list|line"
+    r"|vpc domain|interface breakout|interface \S+\d|(?:class|policy)-map|control-plane"
+    r"|hardware|boot|copp|snmp-server|username|ntp|logging server|system(?! qos)|lldp|fabric)\b"
+)
+"""Commands of the switch that no mode here takes, so that one of them ends a mode that is written flat."""
+_STARTING = re.compile(r"(?:conf(?:igure)?(?: t(?:erminal)?)?|sh(?:ow)? run.*)")
+_LONGEST = 500
+"""No command is longer; of a line that is, the rest is no part of one."""
+
+
+class _OpenMode:
+    """A command with an open mode; ``takes`` is None for a mode that is not read, ``indented`` if its lines are."""
+
+    __slots__ = ("command", "indent", "indented", "kind", "takes")
+
+    def __init__(self, command: Command, indent: int, kind: str, takes: Patterns | None) -> None:
+        self.command = command
+        self.indent = indent
+        self.kind = kind
+        self.takes = takes
+        self.indented = False
+
+    def has(self, text: str) -> bool:
+        """Return whether a command belongs to this mode, by its grammar."""
+        if self.kind == "policy-map":
+            known = ("description ", "no description", "no class ")
+            return CLASS_LINE.fullmatch(text) is not None or text.startswith(known)
+        return self.takes is not None and accepts(self.takes, text)
+
+
+def read_modes(text: str, file: str) -> CommandDocument:
+    """Return the document of a text; its paths are those of :attr:`Command.path`."""
+    reader = _ModeStack()
+    comments = []
+    for number, written in enumerate(text.split("\n"), 1):
+        line = written.strip()[:_LONGEST]
+        prompt = PROMPT.match(line)
+        # In ``config`` and without a mode it is the switch's.
+        reader.at_top = prompt is not None and prompt[1] in (None, "config")
+        if prompt is not None:
+            line = line[prompt.end() :]
+        if line[:1] in ("!", "#"):
+            comments.append(line)
+        elif line and not _STARTING.fullmatch(line):
+            # People begin lines with a capital; what follows may be a name.
+            first, _, rest = " ".join(without_remark(line).split()).partition(" ")
+            reader.add(len(written) - len(written.lstrip()), f"{first.lower()} {rest}".rstrip(), number)
+    data: dict[str | int, Any] = {}
+    lines: dict[Path, int] = {}
+    for command in reader.root.all():
+        lines.setdefault(command.path, command.line)
+        place = data
+        for key in command.path:
+            place = place.setdefault(key, {})
+    document = CommandDocument(file, text, data, LineLocator(text, lines))
+    document.top, document.comments = tuple(reader.root.below), tuple(comments)
+    return document
+
+
+class _ModeStack:
+    """The modes that are open, the innermost last; the first is that of the switch.
+
+    ``at_top``: the prompt is that of no mode. People copy one prompt to all lines, so it decides between modes alone.
+    """
+
+    def __init__(self) -> None:
+        self.root = Command("", (), 0)
+        self._open = [_OpenMode(self.root, -1, "switch", SWITCH)]
+        self.at_top = False
+
+    def add(self, indent: int, text: str, line: int) -> None:
+        """Take the next command."""
+        if text in ("exit", "end"):
+            del self._open[1 if text == "end" else max(1, len(self._open) - 1) :]
+            return
+        opened = _opened(text)
+        depth = 0 if opened is not None else self._depth(indent, text)
+        aside = opened is None and depth == 0 and self._is_of_switch(text)
+        if not aside:
+            del self._open[depth + 1 :]
+        mode = self._open[depth]
+        mode.indented = mode.indented or (depth > 0 and indent > mode.indent)
+        command = Command(text, (*mode.command.path, text), line)
+        mode.command.below.append(command)
+        if opened is None and mode.kind == "policy-map" and CLASS_LINE.fullmatch(text) is not None:
+            opened = "class", CLASSES[type_of(POLICY_MAP_LINE, mode.command.text)]
+        if opened is None and depth == 0 and not accepts(SWITCH, text):
+            opened = "other", None
+        if opened is not None:
+            self._open.append(_OpenMode(command, indent, *opened))
+
+    def _depth(self, indent: int, text: str) -> int:
+        """Return the index of the open mode that a command belongs to."""
+        if self._is_of_switch(text):
+            return 0
+        inside = [depth for depth in range(len(self._open)) if not self._left(depth, indent)]
+        taking = [depth for depth in inside if self._open[depth].has(text)]
+        taking = taking or [depth for depth in range(len(self._open)) if self._open[depth].has(text)]
+        if taking:
+            return taking[-1]
+        deepest = inside[-1]
+        flat = self._open[deepest].indent >= indent
+        return 0 if flat and (self._open[deepest].kind == "other" or _BY_ITSELF.match(text)) else deepest
+
+    def _is_of_switch(self, text: str) -> bool:
+        """Return whether the prompt shows that a command is the switch's; modes stay open, as prompts are copied."""
+        return self.at_top and accepts(SWITCH, text)
+
+    def _left(self, depth: int, indent: int) -> bool:
+        """Return whether a line is indented too little for a mode whose other commands are indented."""
+        return any(mode.indented and indent <= mode.indent for mode in self._open[1 : depth + 1])
+
+
+def type_of(line: re.Pattern[str], text: str) -> str:
+    """Return the type that the line of a class map, a policy map or a class names."""
+    match = line.fullmatch(text)
+    return (match[1] if match else None) or QOS
+
+
+def _opened(text: str) -> tuple[str, Patterns | None] | None:
+    """Return the kind of mode of the switch that a command opens, and its grammar; None where it opens none."""
+    if POLICY_MAP_LINE.fullmatch(text) is not None:
+        return "policy-map", None
+    if CLASS_MAP_LINE.fullmatch(text) is not None:
+        return "class-map", CLASS_MAP
+    if text == "system qos":
+        return "system qos", SYSTEM
+    if PORT_LINE.fullmatch(text) is not None or PROFILE_LINE.fullmatch(text) is not None:
+        return "interface", PORT
+    return None
+
+
+_TAKEN_BACK = re.compile(
+    rf"(?:no|default) (?:(interface|port-profile) (.+)|(class|policy)-map (?:type ({'|'.join(TYPES)}) )?"
+    r"(?:match-(?:any|all|first) )?(\S+))"
+)
+_BINDING = re.compile(r"service-policy (?:type \S+ )?(?:input |output )?(\S+)")
+
+
+def read_running_config(text: str, file: str) -> tuple[CommandDocument, NxosConfig]:
+    """Return the document of a configuration, and its settings."""
+    document = read_modes(text, file)
+    return document, config_of(document)
+
+
+def config_of(document: CommandDocument) -> NxosConfig:
+    """Return the settings of a configuration."""
+    config = NxosConfig(document.name, document.shown)
+    for command in document.top:
+        _command(config, command)
+    return config
+
+
+def _command(config: NxosConfig, command: Command) -> None:
+    text, origin = command.text, Origin(config.file, command.path)
+    if (match := _TAKEN_BACK.fullmatch(text)) is not None:
+        _take_back(config, match)
+    elif (match := PORT_LINE.fullmatch(text)) is not None:
+        for name in port_names(match[1]):
+            config.places.setdefault(("interface", name), origin)
+            _block(config, config.ports.setdefault(name, {}), command, PORT)
+    elif (match := PROFILE_LINE.fullmatch(text)) is not None:
+        config.places.setdefault(("port-profile", match[1]), origin)
+        _block(config, config.profiles.setdefault(match[1], {}), command, PORT)
+    elif (match := CLASS_MAP_LINE.fullmatch(text)) is not None:
+        open_class_map(config, type_of(CLASS_MAP_LINE, text), match[3], match[2] or "", origin)
+        _block(config, config.class_maps[type_of(CLASS_MAP_LINE, text), match[3]], command, CLASS_MAP)
+    elif (match := POLICY_MAP_LINE.fullmatch(text)) is not None:
+        _policy_map(config, command, type_of(POLICY_MAP_LINE, text), match[2])
+    elif text == "system qos":
+        config.system_qos = True
+        _block(config, config.switch, command, SYSTEM)
+    else:
+        _apply(config, config.switch, command, SWITCH)
+        for below in command.all():
+            note_stray(config, (below.text, Origin(config.file, below.path)))
+        lines = (_BINDING.match(below.text) for below in command.all())
+        config.bound_elsewhere.update(line[1] for line in lines if line is not None)
+
+
+def _take_back(config: NxosConfig, match: re.Match[str]) -> None:
+    """Remove an object; an interface stays, with the defaults of the switch."""
+    name = (match[4] or QOS, match[5])
+    if match[1] == "interface":
+        for port in port_names(match[2]):
+            config.ports.get(port, {}).clear()
+    elif match[1]:
+        config.profiles.pop(match[2], None)
+    elif match[3] == "class":
+        config.class_maps.pop(name, None)
+    else:
+        config.policies.pop(name, None)
+
+
+def open_class_map(config: NxosConfig, kind: str, name: str, match: str, origin: Origin) -> None:
+    """Take a class map up; ``match`` is any, all or first, or empty."""
+    settings = config.class_maps.setdefault((kind, name), {})
+    config.places.setdefault((f"class-map type {kind}", name), origin)
+    if match:
+        settings["any",] = NxosSetting(match == "any", origin)
+
+
+def _policy_map(config: NxosConfig, command: Command, kind: str, name: str) -> None:
+    policy = config.policies.setdefault((kind, name), Classes(Origin(config.file, command.path)))
+    for below in command.below:
+        match = CLASS_LINE.fullmatch(below.text.removeprefix("no "))
+        if match is not None and below.text.startswith("no "):
+            policy.below.pop(match[2], None)
+            continue
+        if match is None:
+            _apply(config, {}, below, ())
+            continue
+        origin = Origin(config.file, below.path)
+        policy.types[match[2]] = match[1] or kind
+        _block(config, policy.open(match[2], origin), below, CLASSES[kind])
+
+
+def _block(config: NxosConfig, settings: Settings, command: Command, patterns: Patterns) -> None:
+    for below in command.below:
+        _apply(config, settings, below, patterns)
+
+
+def _apply(config: NxosConfig, settings: Settings, command: Command, patterns: Patterns) -> None:
+    apply(config, settings, (command.text, Origin(config.file, command.path)), patterns)
+
+
+def looks_like_nxos(text: str) -> bool:
+    """Return whether a text is a configuration of NX-OS: it has commands that no other system has."""
+    return _OTHERS.search(text) is None and _TELLING.search(text) is not None
+
+
+_BEFORE = r"^[ \t]*(?:[\w.-]+(?:\([\w-]+\))?# ?)?"
+_OTHERS = re.compile(
+    r"^[ \t]*(?:nv set|(?:uc-)?tx-queue|qos map (?:dscp|dot1p|tc|pfc)|qos (?:scheduler|wred)-policy|service-profile"
+    r"|qos-map|trust-map|trust dot1p-map|dcb-map|pfc-cos|ets mode|wred \S+$|match queue|set traffic-class"
+    r"|policy-map type (?:quality-of-service|copp)|interface (?:Management|Vxlan)[0-9]+|class-map type pbr)\b"
+    r"|^[ \t]*set (?:class-of-service|system|interfaces) |^!RANCID-CONTENT-TYPE: arista",
+    re.MULTILINE,
+)
+_TELLING = re.compile(
+    _BEFORE + r"(?:class-map type (?:qos|queuing|network-qos) |policy-map type (?:qos|queuing|network-qos) "
+    r"|class type (?:qos|queuing|network-qos) |pause (?:pfc-cos|no-drop)|set qos-group [0-9]|match qos-group [0-9]"
+    r"|(?:no )?priority-flow-control watch-?dog(?:-interval| (?:interval|shutdown-multiplier))?\b"
+    r"|inherit port-profile |vpc (?:domain [0-9]|peer-link)|service-policy type (?:qos|queuing|network-qos) "
+    r"|boot (?:nxos|kickstart) |feature (?:nxapi|vpc|lldp|lacp|interface-vlan|bgp|hsrp|privilege)\b)"
+    r"|^[ \t]*priority-flow-control mode (?:auto|on send-tlv)|^!RANCID-CONTENT-TYPE: cisco-nx|^!.*\bNX-?OS\b",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""Commands that identify NX-OS. Dell OS10 has class maps and policy maps of these types too, and is recognized by its
+own commands."""

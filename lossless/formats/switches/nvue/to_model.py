@@ -10,7 +10,7 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from lossless.formats.switches.nvue.defaults import (
+from lossless.formats.switches.nvue.grammar import (
     CABLE_M,
     EIGHTHS,
     KMAX_BYTES,
@@ -24,9 +24,9 @@ from lossless.formats.switches.nvue.defaults import (
     PROBABILITY,
     ROBUSTNESS,
     ROCE_CABLE_M,
+    WATCHDOG,
 )
-from lossless.formats.switches.nvue.grammar import WATCHDOG
-from lossless.formats.switches.nvue.read.tree import Node
+from lossless.formats.switches.nvue.read import Node
 from lossless.formats.switches.plain_switch import plain_switch
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.natural_order import natural_key
@@ -49,9 +49,10 @@ from lossless.model.fabric.qos import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.formats.switches.nvue.defaults import QosDefaults
+    from lossless.formats.switches.nvue.grammar import QosDefaults
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.model import Switch
+
 
 OTHERS = "swp*"
 """The name of all ports that have no lines of their own."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from lossless.ground.basics.findings import Path
 
+
 LISTED = frozenset({"interface", "traffic-class", "switch-priority", "dscp", "pcp", "member"})
 """Words that several keys may follow, as a list."""
 _RANGE = re.compile(r"(.*?)([0-9]{1,4})-(?:([A-Za-z]+)(?=[0-9]))?([0-9]{1,4})((?:s[0-9-]+)?)")

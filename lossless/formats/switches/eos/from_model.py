@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Port, Switch
     from lossless.model.fabric.qos import Curve, IndexMap, PortQos, Queue, Watchdog
 
+
 _ACTIONS = {"drop": "drop", "errdisable": "errdisable", "alert": "notify-only"}
 """The actions of a watchdog in the words of EOS; older releases could forward too (no-drop)."""
 _UNITS = ((1_000_000, "mbytes"), (1000, "kbytes"), (1, "bytes"))
