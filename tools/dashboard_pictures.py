@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 from lossless.formats.inputs.fabrics import intent_at  # noqa: E402
-from lossless.formats.telemetry.grafana.files import dashboard_files  # noqa: E402
+from lossless.formats.telemetry.grafana.build import dashboard_files  # noqa: E402
 from lossless.interfaces.api.options import DEFAULT_OPTIONS  # noqa: E402
 from lossless.interfaces.api.render import sound_fabric  # noqa: E402
 from lossless.output.report.drawing import style  # noqa: E402

@@ -54,11 +54,10 @@ def telemetry_files(fabric: Fabric) -> Iterator[PlannedFile]:
     Raises:
         RenderError: grafana-foundation-sdk is not installed.
     """
-    from lossless.formats.telemetry.collection.gnmic import gnmic_files
-    from lossless.formats.telemetry.collection.node_exporter import node_exporter_files
-    from lossless.formats.telemetry.grafana.files import dashboard_files
+    from lossless.formats.telemetry.collection import gnmic_files, node_exporter_files
+    from lossless.formats.telemetry.grafana.build import dashboard_files
     from lossless.formats.telemetry.prometheus.files import fabric_files
-    from lossless.formats.telemetry.prometheus.times import times
+    from lossless.formats.telemetry.prometheus.inventory import times
 
     watched = of_switches(fabric, lambda switch: switch.runs_sonic)
     if watched.switches:
@@ -74,8 +73,8 @@ def subnet_telemetry_files(subnet: Subnet) -> Iterator[PlannedFile]:
     Raises:
         RenderError: grafana-foundation-sdk is not installed.
     """
-    from lossless.formats.telemetry.collection.node_exporter import subnet_node_exporter_files
-    from lossless.formats.telemetry.grafana.files import subnet_dashboard_files
+    from lossless.formats.telemetry.collection import subnet_node_exporter_files
+    from lossless.formats.telemetry.grafana.build import subnet_dashboard_files
     from lossless.formats.telemetry.prometheus.files import subnet_files
 
     for texts in (subnet_files(subnet), subnet_dashboard_files(subnet), subnet_node_exporter_files(subnet)):

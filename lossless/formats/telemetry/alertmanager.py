@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.telemetry.prometheus.promql import any_of
-from lossless.formats.telemetry.prometheus.rule_data import SEVERITIES
+from lossless.formats.telemetry.prometheus.bench import SEVERITIES, any_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from lossless.formats.telemetry.prometheus.rule_data import Alert, Severity
-    from lossless.formats.telemetry.yaml_text import Yaml
+    from lossless.formats.telemetry.places import Yaml
+    from lossless.formats.telemetry.prometheus.bench import Alert, Severity
 
 STORM_AT_HOST = "LosslessPauseStorm"
 _REPEAT: dict[Severity, str] = {"critical": "1h", "warning": "12h", "info": "3d"}

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from lossless.formats.telemetry.foreign_metrics import ForeignMetric
-    from lossless.formats.telemetry.metrics import Metric
+    from lossless.formats.telemetry.metrics import ForeignMetric, Metric
 
 NUMBERS = ("0", "3")
 SWITCH_LABELS: dict[str, tuple[str, ...]] = {

@@ -12,7 +12,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from lossless.formats.telemetry.foreign_metrics import (
+from lossless.formats.telemetry.metrics import (
     FOREIGN,
     HW_COUNTERS_SINCE,
     ethtool_metric,

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.telemetry.exposition.namespace import NamespaceReader
-from lossless.formats.telemetry.exposition.text import family, sample
-from lossless.formats.telemetry.exposition.values import lines_of
+from lossless.formats.telemetry.exposition.reading_plan import family, sample
+from lossless.formats.telemetry.exposition.redis_reader import NamespaceReader, lines_of
 from lossless.formats.telemetry.metrics import METRICS, NAMESPACE, SWITCH, named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from lossless.formats.telemetry.exposition.layout import Namespace, RedisServer
-    from lossless.formats.telemetry.exposition.namespace import SwitchSettings
     from lossless.formats.telemetry.exposition.reading_plan import ReadingPlan
-    from lossless.formats.telemetry.exposition.values import Answers
+    from lossless.formats.telemetry.exposition.redis_reader import Answers, SwitchSettings
 
     Labels = tuple[tuple[str, str], ...]
     Lines = dict[str, list[bytes]]

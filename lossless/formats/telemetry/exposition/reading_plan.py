@@ -1,6 +1,11 @@
 """Plans a scrape: the rows to read, and the sample of each of their fields; computed again when names change.
 
 A row is read by HMGET with the needed fields alone: a port has over a hundred.
+
+The text format of Prometheus, version 0.0.4 (prometheus/docs content/docs/instrumenting/exposition_formats.md).
+
+It is written here and not by a client library: a switch has ten thousand samples or more, their names and labels
+stay the same from scrape to scrape, and counters keep the digits of the database (ADR 29).
 """
 
 from __future__ import annotations
@@ -11,10 +16,16 @@ from typing import TYPE_CHECKING
 from lossless.formats.sonic.state.databases import named_identity
 from lossless.formats.sonic.state.polling import GROUP_OF
 from lossless.formats.sonic.state.rows import COUNTERS
-from lossless.formats.telemetry.exposition.text import label_text
 from lossless.formats.telemetry.metrics import METRICS
+from lossless.ground.basics.foreign_text import visible
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from lossless.formats.telemetry.metrics import Metric
+
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -153,3 +164,29 @@ def fields_of(source: Source, counter: str, priority: str | None) -> tuple[str, 
     pairs = product(_FIELDS[counter], _BEGINNINGS[source.of])
     own = (field for field, beginning in pairs if field.startswith(beginning))
     return tuple(field.replace("_N_", f"_{priority}_") for field in own)
+
+
+_ESCAPED = str.maketrans({"\\": r"\\", '"': r"\""})
+
+
+def label_text(labels: Iterable[tuple[str, str]]) -> str:
+    """Return labels as text between the braces; control characters of terminals are escaped."""
+    return ",".join(f'{name}="{visible(value).translate(_ESCAPED)}"' for name, value in labels)
+
+
+def sample(metric: Metric, labels: Sequence[tuple[str, str]], value: float) -> bytes:
+    """Return the line of one sample, without its line break."""
+    return f"{metric.name}{{{label_text(labels)}}} {number_text(value)}".encode()
+
+
+def number_text(value: float) -> str:
+    """Return a number as text, a whole number without a fraction."""
+    return str(int(value)) if value == int(value) else repr(value)
+
+
+def family(metric: Metric, lines: Sequence[bytes]) -> bytes:
+    """Return the samples of a metric below its HELP and TYPE lines; empty without samples."""
+    if not lines:
+        return b""
+    head = f"# HELP {metric.name} {metric.help}\n# TYPE {metric.name} {metric.kind}\n"
+    return head.encode() + b"\n".join(lines) + b"\n"

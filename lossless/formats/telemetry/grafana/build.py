@@ -3,6 +3,10 @@
 Panels share a line evenly: up to six number panels, or two or three others. The rest is the same for each dashboard:
 the data source as a variable, and links to the other dashboards of the fabric. It is read-only in
 Grafana, because the next render would overwrite edits made there.
+
+The dashboards of a fabric or a subnet as files, with the provider that loads them into Grafana.
+
+The dashboards of an InfiniBand subnet: the whole of it, and its hosts; UFM Telemetry alone has its switches.
 """
 
 from __future__ import annotations
@@ -13,8 +17,32 @@ from hashlib import sha256
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from lossless.formats.telemetry.grafana.fabric_board import FIRING, fabric_board
+from lossless.formats.telemetry.grafana.host_board import (
+    DEVICE,
+    DEVICE_VARIABLE,
+    HOST,
+    HOST_VARIABLE,
+    HOSTS,
+    UFM,
+    Board,
+    BoardRow,
+    Panel,
+    Query,
+    host_board,
+    node,
+    per,
+    rate,
+    series,
+    top,
+    traffic,
+    transport,
+)
+from lossless.formats.telemetry.grafana.storm_board import storm_board
+from lossless.formats.telemetry.grafana.switch_board import switch_board
 from lossless.ground.basics.errors import RenderError
 from lossless.ground.basics.extras import install_command
+from lossless.ground.basics.known import Unknown
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -23,7 +51,10 @@ if TYPE_CHECKING:
     from grafana_foundation_sdk.builders.dashboard import Dashboard, DashboardLink
     from grafana_foundation_sdk.models.dashboard import DataSourceRef
 
-    from lossless.formats.telemetry.grafana.board import Board, BoardName, BoardVariable, Panel
+    from lossless.formats.telemetry.grafana.host_board import BoardName, BoardVariable, Unit
+    from lossless.model.fabric.infiniband.subnet import Subnet
+    from lossless.model.fabric.model import Fabric
+
 
 _COLUMNS, _IN_LINE, _NUMBERS_IN_LINE = 24, 3, 6
 """Columns of Grafana's grid, and how many panels share a line."""
@@ -265,3 +296,239 @@ def _steps(*steps: tuple[float, str], below: str = "transparent") -> Any:
 
     all_steps = [Threshold(value=None, color=below), *(Threshold(value, color) for value, color in steps)]
     return ThresholdsConfig().mode(ThresholdsMode.ABSOLUTE).steps(all_steps)
+
+
+FOLDER = "grafana/dashboards"
+PROVIDER = "grafana/provisioning/dashboards/lossless.yaml"
+INSTALLED = "/etc/grafana/dashboards/lossless"
+"""The folder on the Grafana machine from which the provider loads dashboards."""
+_PROVIDER = f"""apiVersion: 1
+providers:
+  - name: lossless
+    folder: Lossless
+    type: file
+    options:
+      path: {INSTALLED}
+"""
+
+
+def boards_of(fabric: Fabric) -> tuple[Board, ...]:
+    """Return the dashboards of a fabric; none for a network that a cloud provider operates."""
+    if not fabric.switches:
+        return ()
+    hosts = (host_board(fabric),) if fabric.hosts else ()
+    storm = (storm_board(fabric),) if fabric.classes.lossless else ()
+    return (fabric_board(fabric), switch_board(fabric), *hosts, *storm)
+
+
+def boards_of_subnet(subnet: Subnet) -> tuple[Board, ...]:
+    """Return the dashboards of an InfiniBand subnet."""
+    return (subnet_fabric_board(subnet), subnet_host_board(subnet))
+
+
+def dashboard_files(fabric: Fabric) -> dict[str, str]:
+    """Return the files of a fabric, by their path below the folder of telemetry.
+
+    Raises:
+        RenderError: ``grafana-foundation-sdk`` is not installed.
+    """
+    return _files(fabric.name, boards_of(fabric))
+
+
+def subnet_dashboard_files(subnet: Subnet) -> dict[str, str]:
+    """Return the files of an InfiniBand subnet, by their path below the folder of telemetry.
+
+    Raises:
+        RenderError: ``grafana-foundation-sdk`` is not installed.
+    """
+    return _files(subnet.name, boards_of_subnet(subnet))
+
+
+def _files(name: str, boards: Sequence[Board]) -> dict[str, str]:
+    if not boards:
+        return {}
+    texts = dashboards(name, boards)
+    return {f"{FOLDER}/{file}": text for file, text in texts.items()} | {PROVIDER: _PROVIDER}
+
+
+_SHOWN = 10
+_PORT = "{{node_guid}} port {{port_num}}"
+_DEVICE = "{{instance}} {{device}}"
+
+
+def subnet_fabric_board(subnet: Subnet) -> Board:
+    """Return the dashboard of the whole subnet."""
+    ufm = subnet.manager == "ufm"
+    seen = "Switches by UFM Telemetry" if ufm else "Without UFM no exporter reads the counters of switches"
+    return Board(
+        "fabric",
+        f"{subnet.name}: fabric",
+        f"The InfiniBand subnet {subnet.name}. {seen}; hosts by node_exporter.",
+        (),
+        (_now(subnet, ufm=ufm), *(_switches() if ufm else ()), *_rails(subnet), _hosts()),
+    )
+
+
+def subnet_host_board(subnet: Subnet) -> Board:
+    """Return the dashboard of its hosts."""
+    return Board(
+        "host",
+        f"{subnet.name}: host",
+        f"InfiniBand ports of hosts of {subnet.name}: traffic, waiting for credits, errors and retransmission.",
+        (HOST_VARIABLE, DEVICE_VARIABLE),
+        (traffic("Traffic"), _links(), transport()),
+    )
+
+
+def _now(subnet: Subnet, *, ufm: bool) -> BoardRow:
+    hosts = 0 if isinstance(subnet.hosts, Unknown) else len(subnet.hosts)
+    hcas = 0 if isinstance(subnet.hcas, Unknown) else len(subnet.hcas)
+    active = f"sum({node('infiniband_state_id', HOSTS)} == bool 4)"
+    panels = [
+        _stat_number(
+            "Hosts that answer",
+            f"Hosts whose last scrape succeeded. The intent has {hosts}.",
+            per("", series("up", HOSTS)),
+            hosts,
+        ),
+        _stat_number(
+            "Ports of hosts that are active",
+            f"Ports that the subnet manager has brought up. The intent has {hcas}.",
+            active,
+            hcas,
+        ),
+    ]
+    if ufm:
+        seen = "Whether the last scrape of UFM Telemetry succeeded."
+        panels.append(_stat_number("UFM Telemetry answers", seen, per("", series("up", UFM)), 1))
+    return BoardRow("Now", (*panels, FIRING))
+
+
+def _stat_number(title: str, description: str, expression: str, intended: int) -> Panel:
+    return Panel(title, description, "short", (Query(expression, ""),), "number", good_from=intended)
+
+
+def _switches() -> Iterator[BoardRow]:
+    def panel(title: str, description: str, unit: Unit, counter: str) -> Panel:
+        return Panel(title, description, unit, (Query(top(_SHOWN, rate(series(counter, UFM))), _PORT),))
+
+    yield BoardRow(
+        "Switches and their links",
+        (
+            panel(
+                "Ports that wait for credits",
+                "Ticks in which a port had data and no credits: the receiver is congested. Compare ports "
+                "with each other; the length of a tick depends on the hardware.",
+                "cps",
+                "PortXmitWaitExtended",
+            ),
+            panel("Packets sent", "The ports that send most packets.", "pps", "PortXmitPktsExtended"),
+            panel(
+                "Packets discarded",
+                "Packets that a port discards at its output: they waited too long, or the port is down.",
+                "pps",
+                "PortXmitDiscardsExtended",
+            ),
+            panel("Packets with errors", "Packets received with an error.", "pps", "PortRcvErrorsExtended"),
+            panel(
+                "Symbol errors",
+                "Errors that neither FEC nor retransmission of the link corrected: change the cable or the "
+                "transceiver.",
+                "cps",
+                "SymbolErrorCounterExtended",
+            ),
+            panel("Links that go down", "How often links go down.", "cps", "LinkDownedCounterExtended"),
+        ),
+    )
+
+
+def _rails(subnet: Subnet) -> Iterator[BoardRow]:
+    """Yield the rails, where hosts have several adapters: adapter n of every host is rail n."""
+    if isinstance(subnet.hcas, Unknown) or len({hca.rail for hca in subnet.hcas}) < 2:
+        return
+    names = dict.fromkeys((hca.rail, hca.device) for hca in sorted(subnet.hcas, key=lambda hca: hca.rail))
+    said = ", ".join(f"{device} is rail {rail}" for rail, device in names)
+
+    def panel(title: str, what: str, unit: Unit, expression: str) -> Panel:
+        query = Query(per("device", expression), "{{device}}")
+        return Panel(f"Rails: {title}", f"{what} By device: {said}.", unit, (query,), opens=("host",))
+
+    sent = f"8 * {rate(node('infiniband_port_data_transmitted_bytes_total', HOSTS))}"
+    waits = rate(node("infiniband_port_transmit_wait_total", HOSTS))
+    yield BoardRow(
+        "Rails",
+        (
+            panel("traffic", "Bits that all hosts send on a rail.", "bps", sent),
+            panel("waiting for credits", "Ticks in which hosts had data and no credits.", "cps", waits),
+        ),
+    )
+
+
+def _hosts() -> BoardRow:
+    def panel(title: str, description: str, unit: Unit, counter: str) -> Panel:
+        of = rate(node(f"infiniband_{counter}", HOSTS))
+        query = Query(top(_SHOWN, per("instance, device", of)), _DEVICE)
+        return Panel(title, description, unit, (query,), opens=("host",))
+
+    return BoardRow(
+        "Hosts",
+        (
+            panel(
+                "Hosts that wait for credits",
+                "Ticks in which a host had data and no credits from its leaf.",
+                "cps",
+                "port_transmit_wait_total",
+            ),
+            panel(
+                "Hosts with errors", "Packets received with an error.", "pps", "port_errors_received_total"
+            ),
+            panel(
+                "Hosts whose link goes down", "How often links of hosts go down.", "cps", "link_downed_total"
+            ),
+        ),
+    )
+
+
+def _links() -> BoardRow:
+    def lines(title: str, description: str, unit: Unit, **counters: str) -> Panel:
+        queries = tuple(
+            Query(rate(node(f"infiniband_{counter}", HOST, DEVICE)), f"{_DEVICE} {called}".rstrip())
+            for counter, called in counters.items()
+        )
+        return Panel(title, description, unit, queries)
+
+    data = rate(node("infiniband_port_data_transmitted_bytes_total", HOST, DEVICE))
+    share = f"{data} / {node('infiniband_rate_bytes_per_second', HOST, DEVICE)}"
+    return BoardRow(
+        "Links",
+        (
+            Panel(
+                "Share of the rate sent",
+                "What each port sends, as a share of its rate.",
+                "percentunit",
+                (Query(share, _DEVICE),),
+            ),
+            lines(
+                "Waiting for credits",
+                "Ticks in which a port had data and no credits.",
+                "cps",
+                port_transmit_wait_total="",
+            ),
+            lines(
+                "Errors of the link",
+                "Symbol errors, links that recover or go down: a cable or a transceiver.",
+                "cps",
+                symbol_error_total="symbol errors",
+                link_error_recovery_total="recovered",
+                link_downed_total="down",
+                local_link_integrity_errors_total="integrity",
+            ),
+            lines(
+                "Packets lost",
+                "Packets received with an error, and packets discarded at the output.",
+                "pps",
+                port_errors_received_total="errors",
+                port_discards_transmitted_total="discards",
+            ),
+        ),
+    )

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.telemetry.grafana.board import Board, BoardRow, BoardVariable, Panel, Query
-from lossless.formats.telemetry.grafana.promql import (
+from lossless.formats.telemetry.grafana.host_board import (
     GROUP,
     HOSTS,
     PERIODIC,
     PRIORITY,
     QUEUE,
     SWITCHES,
+    Board,
+    BoardRow,
+    BoardVariable,
+    Panel,
+    Query,
     node,
     per,
     rate,

@@ -1,18 +1,132 @@
-"""The dashboard of one host or several: RDMA traffic, congestion control, retransmissions, and pauses."""
+"""The dashboard of one host or several: RDMA traffic, congestion control, retransmissions, and pauses.
+
+A dashboard as plain data: variables, rows and panels. :mod:`.build` lays them out and writes Grafana's JSON.
+
+Parts of the PromQL queries of panels.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from lossless.formats.telemetry.foreign_metrics import HW_COUNTERS_SINCE, ethtool_metric, pause_counters
-from lossless.formats.telemetry.grafana.board import Board, BoardRow, BoardVariable, Panel, Query, Unit
-from lossless.formats.telemetry.grafana.promql import HOST, HOSTS, node, rate, series
+from lossless.formats.telemetry.metrics import HW_COUNTERS_SINCE, ethtool_metric, pause_counters
+from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.model.fabric.model import Fabric, TrafficClass
+
+
+Kind = Literal["lines", "number", "states", "table", "text"]
+BoardName = Literal["fabric", "switch", "host", "storm"]
+Unit = Literal["none", "short", "bool_yes_no", "percentunit", "pps", "bps", "cps", "bytes", "s", "string"]
+"""Ids of units in Grafana (grafana/grafana packages/grafana-data/src/valueFormats/categories.ts)."""
+
+
+class Query(NamedTuple):
+    """A PromQL expression, and the legend of its series, with labels in double braces."""
+
+    expression: str
+    legend: str
+
+
+class Panel(NamedTuple):
+    """One panel. ``limits`` are values in its unit that are drawn as dashed lines; ``opens`` names linked dashboards.
+
+    A panel of kind ``text`` has no queries and shows its description, in Markdown. A number or a state is red
+    from ``bad_from`` on, or below ``good_from``; where both are None it has no color.
+    """
+
+    title: str
+    description: str
+    unit: Unit
+    queries: tuple[Query, ...]
+    kind: Kind = "lines"
+    opens: tuple[BoardName, ...] = ()
+    limits: tuple[float, ...] = ()
+    bad_from: float | None = None
+    good_from: float | None = None
+
+
+class BoardRow(NamedTuple):
+    """Panels below one heading."""
+
+    title: str
+    panels: tuple[Panel, ...]
+
+
+class BoardVariable(NamedTuple):
+    """A choice of the reader among the values that ``query`` returns; ``chosen`` at first, all where that is empty."""
+
+    name: str
+    label: str
+    query: str
+    chosen: tuple[str, ...] = ()
+
+
+class Board(NamedTuple):
+    """One dashboard of a fabric."""
+
+    name: BoardName
+    title: str
+    description: str
+    variables: tuple[BoardVariable, ...]
+    rows: tuple[BoardRow, ...]
+
+
+SWITCHES, HOSTS, UFM = 'job="lossless-switches"', 'job="lossless-hosts"', 'job="lossless-ufm"'
+"""The jobs of a scrape configuration."""
+SWITCH, INTERFACE, HOST = 'switch=~"$switch"', 'interface=~"$interface"', 'instance=~"$host"'
+PRIORITY, QUEUE, GROUP = 'priority=~"$priority"', 'queue=~"$priority"', 'pg=~"$priority"'
+"""Matchers of variables. In an intent a priority is PFC priority, queue and priority group at once."""
+FABRIC = 'fabric="$fabric"'
+"""The label that all targets of a fabric have."""
+PERIODIC = 'window="periodic"'
+"""Matcher of the watermarks that the switch itself clears every telemetry interval."""
+
+
+def sonic(metric: str, *matchers: str) -> str:
+    """Return the series of a metric of ``lossless exporter``, given without its prefix."""
+    return series(f"lossless_sonic_{metric}", *matchers)
+
+
+def any_sonic(metrics: tuple[str, ...], *matchers: str) -> str:
+    """Return the series of any of some metrics of ``lossless exporter``, since gnmic serves only some of them."""
+    return f'{{__name__=~"lossless_sonic_({"|".join(metrics)})",{",".join((FABRIC, *matchers))}}}'
+
+
+def node(metric: str, *matchers: str) -> str:
+    """Return the series of a metric of node_exporter, given without its prefix."""
+    return series(f"node_{metric}", *matchers)
+
+
+def series(metric: str, *matchers: str) -> str:
+    """Return the series of a metric of this fabric that match; one Prometheus may watch several fabrics."""
+    return f"{metric}{{{','.join((FABRIC, *matchers))}}}"
+
+
+def rate(of: str) -> str:
+    """Return the growth rate of a counter, over the interval that Grafana derives from scrape interval and zoom."""
+    return f"rate({of}[$__rate_interval])"
+
+
+def per(labels: str, expression: str, function: str = "sum") -> str:
+    """Return an expression aggregated to some labels; with empty labels, to one value."""
+    by = f" by ({labels})" if labels else ""
+    return f"{function}{by} ({expression})"
+
+
+def top(count: int, expression: str) -> str:
+    """Return the largest series of an expression that are not 0."""
+    return f"topk({count}, {expression}) > 0"
+
+
+def any_of(names: tuple[str, ...]) -> str:
+    """Return a regular expression that matches any of some names."""
+    return "|".join(name.replace("\\", "\\\\").replace('"', '\\"') for name in names)
+
 
 HOST_VARIABLE = BoardVariable("host", "Host", f"label_values({series('up', HOSTS)}, instance)")
 DEVICE = 'device=~"$device"'

@@ -1,19 +1,23 @@
-"""The dashboard of a pause storm: its source, the stalled ports, its cost, and the next steps."""
+"""The dashboard of a pause storm: its source, the stalled ports, its cost, and the next steps.
+
+Intended values of the quantities that panels show: headroom, marking thresholds, the watchdog's times.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.telemetry.foreign_metrics import ethtool_metric, pause_counters
-from lossless.formats.telemetry.grafana.board import Board, BoardRow, Panel, Query
 from lossless.formats.telemetry.grafana.fabric_board import priority_variable
-from lossless.formats.telemetry.grafana.intended import watchdog_note
-from lossless.formats.telemetry.grafana.promql import (
+from lossless.formats.telemetry.grafana.host_board import (
     GROUP,
     HOSTS,
     PERIODIC,
     PRIORITY,
     QUEUE,
+    Board,
+    BoardRow,
+    Panel,
+    Query,
     any_of,
     node,
     per,
@@ -21,13 +25,61 @@ from lossless.formats.telemetry.grafana.promql import (
     sonic,
     top,
 )
+from lossless.formats.telemetry.metrics import ethtool_metric, pause_counters
 from lossless.formats.telemetry.places import host_facing
+from lossless.ground.basics.units import size_text
+from lossless.ground.basics.wording import listed
 from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.model.fabric.model import Fabric
+    from lossless.model.fabric.model import Fabric, TrafficClass
+    from lossless.model.fabric.view import PortSet
+
+
+def headroom_bytes(view: View, cls: TrafficClass) -> tuple[int, ...]:
+    """Return the headroom of a class's groups, each value once; none where switches compute it themselves."""
+    values = {_headroom(ports, cls) for ports in view.lossless_sets}
+    return tuple(sorted(values - {0}))
+
+
+def headroom_note(view: View, cls: TrafficClass) -> str:
+    """Return the headroom of ports by their rate, as a sentence; empty where it is unknown."""
+    pairs = dict.fromkeys((ports.rate, _headroom(ports, cls)) for ports in view.lossless_sets)
+    known = [f"{size_text(value)} on ports of {rate}" for rate, value in pairs if value]
+    return f" The intent gives {listed(known, 4)}." if known else ""
+
+
+def marking_note(view: View, cls: TrafficClass) -> str:
+    """Return the thresholds at which marking begins and reaches its maximum, as a sentence; empty without marking."""
+    profiles = (
+        queue.wred
+        for ports in view.port_sets
+        if cls.priority is not None and (queue := ports.qos.queues[cls.priority]) is not None
+    )
+    curves = dict.fromkeys(
+        profile.green.thresholds for profile in profiles if profile is not None and profile.marks
+    )
+    known = [
+        f"from {size_text(low)} to {size_text(high)}, there {percent}%"
+        for low, high, percent in curves
+        if low is not None and high is not None and percent is not None
+    ]
+    return f" ECN marks {listed(known, 4)}." if known else ""
+
+
+def watchdog_note(view: View) -> str:
+    """Return the detection time and the action of the watchdog, as a sentence; empty without a watchdog."""
+    dogs = dict.fromkeys(ports.qos.watchdog.settings for ports in view.lossless_sets if ports.qos.watchdog)
+    known = [f"after {detection} ms ({action})" for detection, _, action in dogs if detection]
+    return f" The watchdog triggers {listed(known, 4)}." if known else ""
+
+
+def _headroom(ports: PortSet, cls: TrafficClass) -> int:
+    group = ports.qos.groups[cls.priority] if cls.priority is not None else None
+    return group.buffer.xoff_bytes if group is not None and group.buffer is not None else 0
+
 
 _SHOWN = 10
 """The most ports in a panel, so that their lines remain distinguishable."""

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.telemetry.grafana.board import Board, BoardRow, BoardVariable, Panel, Query
 from lossless.formats.telemetry.grafana.fabric_board import priority_variable
-from lossless.formats.telemetry.grafana.intended import (
-    headroom_bytes,
-    headroom_note,
-    marking_note,
-    watchdog_note,
-)
-from lossless.formats.telemetry.grafana.promql import (
+from lossless.formats.telemetry.grafana.host_board import (
     INTERFACE,
     PERIODIC,
     QUEUE,
     SWITCH,
+    Board,
+    BoardRow,
+    BoardVariable,
+    Panel,
+    Query,
     any_of,
     any_sonic,
     per,
     rate,
     sonic,
+)
+from lossless.formats.telemetry.grafana.storm_board import (
+    headroom_bytes,
+    headroom_note,
+    marking_note,
+    watchdog_note,
 )
 from lossless.model.fabric.view import View
 

@@ -1,19 +1,37 @@
-"""Series for tests of alerts: those of one port, switch or host of the fabric, in promtool's notation."""
+"""Series for tests of alerts: those of one port, switch or host of the fabric, in promtool's notation.
+
+Parts of PromQL expressions in rules, for the series of one fabric.
+
+Types of Prometheus rules: recordings, alerts, and the series with which each alert is tested.
+
+Each alert has one set of series in which it fires and one in which it does not, as a rule of the linter has Bad and
+Good: promtool runs both on the rendered rules (:mod:`.tests_file`).
+
+The tests of promtool: for every alert series in which it fires, and series in which it does not.
+
+They give the values of the intent as series of their own, of one port, so that their duration is the same for any
+fabric.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal
 
 from lossless.formats.telemetry.metrics import named
-from lossless.formats.telemetry.prometheus.promql import INTENT, named_series
-from lossless.formats.telemetry.prometheus.rule_data import AlertCase
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from lossless.formats.telemetry.prometheus.inventory import IntendedPort, Inventory
-    from lossless.formats.telemetry.prometheus.kinds import LeadsTo, LosslessPriority
+    from lossless.formats.telemetry.places import Yaml
+    from lossless.formats.telemetry.prometheus.inventory import (
+        IntendedPort,
+        Inventory,
+        LeadsTo,
+        LosslessPriority,
+    )
+
 
 Line = tuple[str, str]
 """A series, and its values."""
@@ -101,3 +119,191 @@ def _benches(intended: Inventory) -> Iterator[PortBench]:
     for port in intended.ports:
         for lossless in intended.kinds[port.kind].priorities:
             yield PortBench(intended, port, lossless)
+
+
+PORT = "fabric, switch, namespace, interface"
+"""The labels that name a port; ``namespace`` is empty on switches with one ASIC, which matches too."""
+INTENT = "lossless:intended_"
+"""The prefix of the recorded values of the intent."""
+KNOWN = "kind, tier, rail, leads_to, neighbor, neighbor_port"
+"""The labels that the intent adds to a port's identity."""
+
+
+class FabricSeries(NamedTuple):
+    """Series of one fabric by their names; each has the label ``fabric`` of its target."""
+
+    fabric: str
+
+    def __call__(self, name: str, *matchers: str) -> str:
+        """Return the series of a metric that match."""
+        return f"{name}{{{', '.join((matching('fabric', self.fabric), *matchers))}}}"
+
+    def sonic(self, name: str, *matchers: str) -> str:
+        """Return the series of a metric of the exporter, given without its prefix; KeyError for an unknown name."""
+        return self(named(name).name, *matchers)
+
+    def intended(self, name: str, *matchers: str) -> str:
+        """Return recorded values of the intent."""
+        return self(f"{INTENT}{name}", *matchers)
+
+    def with_port(self, expression: str) -> str:
+        """Return an expression about ports with the labels of the intent; ports outside the intent are dropped."""
+        return f"{expression}\n* on ({PORT}) group_left ({KNOWN}) {self.intended('port:info')}"
+
+
+def matching(label: str, value: str) -> str:
+    """Return the matcher of one value of a label."""
+    return f'{label}="{value}"'
+
+
+def named_series(name: str, labels: Mapping[str, str]) -> str:
+    """Return one series by its name and labels."""
+    return f"{name}{{{', '.join(matching(*label) for label in labels.items())}}}"
+
+
+def any_of(values: Iterable[int | str]) -> str:
+    """Return a regular expression for some numbers, or for words without special characters."""
+    return "|".join(map(str, values))
+
+
+def duration(seconds: int) -> str:
+    """Return a duration in PromQL's notation: ``5m``, ``40s``."""
+    return f"{seconds // 60}m" if seconds % 60 == 0 else f"{seconds}s"
+
+
+Severity = Literal["critical", "warning", "info"]
+SEVERITIES: tuple[Severity, ...] = ("critical", "warning", "info")
+"""``critical``: jobs stop or lose data now; ``warning``: they may; ``info``: context for other alerts."""
+
+
+class RecordingRule(NamedTuple):
+    """A recorded series. ``labels`` are set on the result of ``expr``."""
+
+    record: str
+    expr: str
+    labels: Mapping[str, str] = {}
+
+    def data(self) -> dict[str, Yaml]:
+        """Return the rule in the form of a rule file."""
+        labels: dict[str, Yaml] = {"labels": self.labels} if self.labels else {}
+        return {"record": self.record, "expr": self.expr, **labels}
+
+
+class AlertCase(NamedTuple):
+    """Scraped series with values in promtool's notation, and the duration of the test.
+
+    ``labels`` are those of the firing alert besides its name and severity; None: it does not fire.
+    """
+
+    series: tuple[tuple[str, str], ...]
+    seconds: int
+    labels: Mapping[str, str] | None = None
+
+
+class Alert(NamedTuple):
+    """An alert. ``follows`` names alerts that explain it, and the labels that both then share.
+
+    Texts are templates of Prometheus: ``{{ $labels.switch }}``. ``for_s`` is how long the condition must hold.
+    """
+
+    name: str
+    severity: Severity
+    expr: str
+    for_s: int
+    summary: str
+    description: str
+    runbook: str
+    fires: AlertCase
+    quiet: AlertCase
+    labels: Mapping[str, str] = {}
+    follows: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    def data(self) -> dict[str, Yaml]:
+        """Return the alert in the form of a rule file."""
+        waits: dict[str, Yaml] = {"for": f"{self.for_s}s"} if self.for_s else {}
+        return {
+            "alert": self.name,
+            "expr": self.expr,
+            **waits,
+            "labels": {"severity": self.severity, **self.labels},
+            "annotations": {
+                "summary": self.summary,
+                "description": self.description,
+                "runbook": self.runbook,
+            },
+        }
+
+
+class Group(NamedTuple):
+    """Rules that are evaluated one after another, every ``interval_s``."""
+
+    name: str
+    interval_s: int
+    rules: tuple[RecordingRule | Alert, ...]
+
+    def data(self) -> dict[str, Yaml]:
+        """Return the group in the form of a rule file."""
+        return {
+            "name": self.name,
+            "interval": f"{self.interval_s}s",
+            "rules": [rule.data() for rule in self.rules],
+        }
+
+
+FIRING = {"alertstate": "firing"}
+_SAMPLES_PER_EVALUATION = 6
+"""Samples between two evaluations, more than in service, which only shortens the tests."""
+
+
+def tests_data(
+    alerts: Sequence[Alert],
+    healthy: Sequence[AlertCase],
+    rule_files: Sequence[str],
+    groups: Sequence[str],
+    sample_s: int,
+) -> dict[str, Yaml]:
+    """Return the tests of alerts for ``promtool test rules``; groups are evaluated in the order given.
+
+    On the cases in ``healthy`` no alert may fire.
+    """
+    on_healthy = (
+        _test("nothing fires on a healthy fabric under load", scenario, FIRING, (), sample_s)
+        for scenario in healthy
+    )
+    return {
+        "rule_files": list(rule_files),
+        "evaluation_interval": f"{_SAMPLES_PER_EVALUATION * sample_s}s",
+        "group_eval_order": list(groups),
+        "tests": [*on_healthy, *(test for alert in alerts for test in _of_alert(alert, sample_s))],
+    }
+
+
+def _of_alert(alert: Alert, sample_s: int) -> Iterator[Yaml]:
+    name, asked = {"alertname": alert.name}, {**FIRING, "alertname": alert.name, **alert.labels}
+    shown = name | FIRING | {"severity": alert.severity, **alert.labels, **(alert.fires.labels or {})}
+    fires: Yaml = {"labels": named_series("ALERTS", shown), "value": 1}
+    yield _test(f"{alert.name} fires", alert.fires, asked, (fires,), sample_s)
+    yield _test(f"{alert.name} does not fire", alert.quiet, asked, (), sample_s)
+
+
+def _test(
+    name: str, scenario: AlertCase, asked: Mapping[str, str], samples: Sequence[Yaml], sample_s: int
+) -> Yaml:
+    # Up to one evaluation late to begin with, and one to end.
+    evaluations = -(-scenario.seconds // (_SAMPLES_PER_EVALUATION * sample_s)) + 1
+    steps = evaluations * _SAMPLES_PER_EVALUATION
+    return {
+        "name": name,
+        "interval": f"{sample_s}s",
+        "input_series": [
+            {"series": series, "values": values.replace(REPEATS, f"x{steps}")}
+            for series, values in scenario.series
+        ],
+        "promql_expr_test": [
+            {
+                "expr": named_series("ALERTS", asked),
+                "eval_time": f"{steps * sample_s}s",
+                "exp_samples": list(samples),
+            }
+        ],
+    }

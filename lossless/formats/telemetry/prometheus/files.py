@@ -6,33 +6,29 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from lossless.formats.telemetry.alertmanager import alertmanager_config
-from lossless.formats.telemetry.prometheus.alerts.congestion import congestion_alerts
-from lossless.formats.telemetry.prometheus.alerts.context import AlertContext
-from lossless.formats.telemetry.prometheus.alerts.hosts import host_alerts
-from lossless.formats.telemetry.prometheus.alerts.losses import loss_alerts
-from lossless.formats.telemetry.prometheus.alerts.storms import storm_alerts
-from lossless.formats.telemetry.prometheus.alerts.subnets import (
+from lossless.formats.telemetry.places import yaml_text
+from lossless.formats.telemetry.prometheus.alerts.congestion import (
+    congestion_alerts,
     port_counters,
     subnet_alerts,
     subnet_recordings,
 )
-from lossless.formats.telemetry.prometheus.alerts.watching import watching_alerts
+from lossless.formats.telemetry.prometheus.alerts.hosts import host_alerts
+from lossless.formats.telemetry.prometheus.alerts.losses import loss_alerts
+from lossless.formats.telemetry.prometheus.alerts.storms import storm_alerts
+from lossless.formats.telemetry.prometheus.alerts.watching import AlertContext, watching_alerts
+from lossless.formats.telemetry.prometheus.bench import Group, tests_data
 from lossless.formats.telemetry.prometheus.healthy import healthy
-from lossless.formats.telemetry.prometheus.host_facts import host_facts
-from lossless.formats.telemetry.prometheus.inventory import inventory
+from lossless.formats.telemetry.prometheus.inventory import host_facts, inventory, subnet_times, times
 from lossless.formats.telemetry.prometheus.recordings import intent_groups, rate_group
-from lossless.formats.telemetry.prometheus.rule_data import Group
 from lossless.formats.telemetry.prometheus.scrape_config import jobs_of, scrape_config
-from lossless.formats.telemetry.prometheus.tests_file import tests_data
-from lossless.formats.telemetry.prometheus.times import subnet_times, times
-from lossless.formats.telemetry.yaml_text import yaml_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.formats.telemetry.prometheus.rule_data import Alert, AlertCase
+    from lossless.formats.telemetry.prometheus.bench import Alert, AlertCase
+    from lossless.formats.telemetry.prometheus.inventory import AlertTimes
     from lossless.formats.telemetry.prometheus.scrape_config import ScrapeJob
-    from lossless.formats.telemetry.prometheus.times import AlertTimes
     from lossless.model.fabric.infiniband.subnet import Subnet
     from lossless.model.fabric.model import Fabric
 

@@ -8,23 +8,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.telemetry.foreign_metrics import (
+from lossless.formats.telemetry.metrics import (
     FOREIGN,
     RDMA_SENT,
     ethtool_metric,
+    named,
     packets_sent,
     pause_counters,
 )
-from lossless.formats.telemetry.metrics import named
 from lossless.formats.telemetry.prometheus.alerts.watching import HOSTS_JOB, SWITCHES_JOB
-from lossless.formats.telemetry.prometheus.bench import PortBench, line, rising, steady
-from lossless.formats.telemetry.prometheus.promql import INTENT
-from lossless.formats.telemetry.prometheus.rule_data import AlertCase
+from lossless.formats.telemetry.prometheus.bench import INTENT, AlertCase, PortBench, line, rising, steady
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.formats.telemetry.prometheus.alerts.context import AlertContext
+    from lossless.formats.telemetry.prometheus.alerts.watching import AlertContext
     from lossless.formats.telemetry.prometheus.bench import Labels, Line
 
 _LONG_AGO = steady(17)

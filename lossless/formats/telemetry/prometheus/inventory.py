@@ -2,15 +2,31 @@
 
 Prometheus gets them as recorded series with constant values (:mod:`.recordings`), so that every other rule is written
 once, for all fabrics, and joins the values of a fabric from there.
+
+Facts about the hosts of an intent for alerts on hosts.
+
+Kinds of ports: the intended values of all ports with the same function, declared once.
+
+A kind has a name, ``leaf-host-400G``: the tier of its switches, the destination of its ports, their rate. Kinds with
+the same name and other settings get a number as suffix.
+
+Scrape interval, windows and waiting times of alerts, derived from the intent where it declares them.
+
+Three intervals affect a counter. A switch polls its groups of counters (sonic-utilities counterpoll/main.py @063b996:
+PORT each second; QUEUE and PG_DROP every 10 s; watermarks every 60 s, and PERIODIC ones are cleared every 120 s,
+sonic-swss orchagent/watermarkorch.cpp @0545c4c). Prometheus scrapes. And the watchdog, or the transport, ends a
+fault. An alert must look back over the longest interval, and wait until faults that heal by themselves have healed.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Literal
 
 from lossless.analysis.buffers.dynamic_model import with_computed_buffers
+from lossless.analysis.buffers.ecn_marking import protection
+from lossless.analysis.buffers.headroom.port import given_headroom
 from lossless.formats.telemetry.places import places_in_service, switch_places
-from lossless.formats.telemetry.prometheus.kinds import Kind, LeadsTo, Pfc, lossless_priorities
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.tier import known_tier
@@ -20,8 +36,114 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from lossless.formats.telemetry.places import SwitchPlace
+    from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.model import Fabric, Port, Switch
+    from lossless.model.fabric.qos import PortQos
     from lossless.model.fabric.tier import Tier
+    from lossless.model.fabric.view import PortSet
+
+
+class HostFacts(NamedTuple):
+    """Drivers of the NICs, and their RDMA devices and interfaces where the intent names those of all hosts.
+
+    ``dcqcn``: some hosts react to CNPs. ``mlx5_only``: all NICs are known to have that driver.
+    """
+
+    drivers: tuple[str, ...]
+    rdma_devices: tuple[str, ...]
+    interfaces: tuple[str, ...]
+    dcqcn: bool
+    mlx5_only: bool
+
+
+def host_facts(fabric: Fabric) -> HostFacts:
+    """Return the facts about a fabric's hosts that alerts use."""
+    kinds = tuple({id(host.qos): host.qos for host in fabric.hosts}.values())
+    return HostFacts(
+        drivers=tuple(sorted({qos.driver for qos in kinds if isinstance(qos.driver, str)})),
+        rdma_devices=_all_of(kinds, "rdma_devices"),
+        interfaces=_all_of(kinds, "interfaces"),
+        dcqcn=any(qos.dcqcn.enabled is True for qos in kinds),
+        mlx5_only=all(qos.driver == "mlx5" for qos in kinds),
+    )
+
+
+def _all_of(kinds: tuple[HostQos, ...], field: str) -> tuple[str, ...]:
+    """Return the names in a field of all kinds of hosts; none where a kind has none, since its names could be any."""
+    names = [getattr(qos, field) for qos in kinds]
+    return tuple(sorted({name for of_kind in names for name in of_kind})) if all(names) else ()
+
+
+LeadsTo = Literal["host", "up", "down", "switch"]
+"""The destination of a port: a host, a higher or a lower tier, or a switch of the same or of no tier."""
+Pfc = Literal["on", "off", "asymmetric"]
+
+
+class LosslessPriority(NamedTuple):
+    """A lossless priority of a kind of ports: its queue and group, and the intended values.
+
+    ``headroom_bytes`` and ``kmax_bytes`` are None where they are unknown, or where the queue does not mark.
+    ``detection_s`` is the detection time of the watchdog, None where none is intended.
+    """
+
+    priority: int
+    queue: int
+    group: int
+    headroom_bytes: int | None
+    kmax_bytes: int | None
+    detection_s: float | None
+
+
+class Kind(NamedTuple):
+    """The properties that all ports of a kind share. ``tier`` is the word in its name, ``rate`` is text as 400G."""
+
+    tier: str
+    leads_to: LeadsTo
+    rate: str
+    pfc: Pfc
+    priorities: tuple[LosslessPriority, ...]
+
+    @property
+    def stem(self) -> str:
+        """The name of the kind without a number."""
+        return f"{self.tier}-{self.leads_to}-{self.rate}"
+
+
+def lossless_priorities(ports: PortSet) -> tuple[LosslessPriority, ...]:
+    """Return the intended values of each lossless priority of some ports.
+
+    The watchdog watches the queue of the priority's own number (sonic-swss orchagent/pfcwdorch.cpp @e6b0c5b).
+    """
+    return tuple(_lossless_priorities(ports))
+
+
+def _lossless_priorities(ports: PortSet) -> Iterator[LosslessPriority]:
+    qos = ports.qos
+    for priority in qos.pfc.priorities:
+        queue, group = qos.queue_of(priority), qos.pausing_group(priority)
+        yield LosslessPriority(
+            priority, queue, group, _headroom(ports, group), _kmax(qos, queue), _detection(ports, priority)
+        )
+
+
+def _headroom(ports: PortSet, number: int) -> int | None:
+    group = ports.qos.groups[number]
+    if group is None or group.buffer is None or not group.buffer.lossless:
+        return None
+    return given_headroom(ports.switch, group.buffer) or None
+
+
+def _kmax(qos: PortQos, number: int) -> int | None:
+    queue = qos.queues[number]
+    return queue.wred.green.max_bytes if queue is not None and queue.wred and queue.wred.marks else None
+
+
+def _detection(ports: PortSet, priority: int) -> float | None:
+    watchdog, mask = ports.qos.watchdog, ports.qos.watchdog_mask
+    watched = mask is None or priority in mask.priorities
+    if watchdog is None or not watchdog.detection_ms or not watched or protection(ports) != "running":
+        return None
+    return watchdog.detection_ms / 1000
 
 
 class IntendedNeighbor(NamedTuple):
@@ -218,3 +340,103 @@ def _pools(fabric: Fabric) -> Iterator[HeadroomPool]:
         for pool in switch.qos.pools:
             if pool.shared_headroom_bytes:
                 yield HeadroomPool(switch.device, switch.asic, pool.name, pool.shared_headroom_bytes)
+
+
+DEFAULT_SCRAPE_S = 10
+"""Scrape interval without one in the intent: the longest that rule TEL001 accepts."""
+SLOW_POLL_S = 10
+"""Polling interval of SONiC for queues and drops of groups."""
+WATERMARK_S = 120
+"""Interval at which SONiC clears its PERIODIC watermarks."""
+_SCRAPES_PER_WINDOW = 4
+"""Ours: a rate needs two samples, and twice as many survive a failed scrape."""
+_SETTLES_S = 300
+"""Seconds (ours) within which a switch is back that boots, or reloads its configuration.
+
+Alerts wait that long, since the person who restarted it does not need one.
+"""
+
+
+class AlertTimes(NamedTuple):
+    """Times in seconds.
+
+    ``scrape``: between scrapes. ``rate``: window of rates. ``event``: how long an alert shows a single increase of a
+    counter. ``storm``: period in which repeated storms count as one. ``settles``: how long an absence lasts before it
+    is reported. ``patience``: how long a queue pair retries before it gives up.
+    """
+
+    scrape: int
+    rate: int
+    event: int
+    storm: int
+    settles: int
+    patience: int
+
+    @property
+    def sustained(self) -> int:
+        """How long a rate must stay above 0 to be more than a burst: two windows without a common sample."""
+        return 2 * self.rate
+
+    @property
+    def retries(self) -> int:
+        """How long retransmissions must continue until the death of a peer no longer explains them.
+
+        Twice the patience and a window; an hour at most (ours), where queue pairs hardly ever give up.
+        """
+        return min(max(self.settles, 2 * self.patience + self.rate), 3600)
+
+    @property
+    def sample(self) -> int:
+        """The interval of samples in tests: that of scrapes, or longer, to keep their number small."""
+        return max(self.scrape, DEFAULT_SCRAPE_S)
+
+    @property
+    def peaks(self) -> int:
+        """How long peaks must repeat: five periods of watermarks (ours)."""
+        return 5 * WATERMARK_S
+
+
+def times(fabric: Fabric) -> AlertTimes:
+    """Return the times of a fabric."""
+    telemetry = fabric.telemetry
+    interval_ms = telemetry.interval_ms if telemetry is not None else None
+    scrape = math.ceil(interval_ms / 1000) if interval_ms else DEFAULT_SCRAPE_S
+    rate = _SCRAPES_PER_WINDOW * max(scrape, SLOW_POLL_S)
+    return AlertTimes(
+        scrape=scrape,
+        rate=rate,
+        event=max(_SETTLES_S, rate),
+        storm=max(2 * scrape, math.ceil(_storm_cycle_ms(fabric) / 1000) + scrape),
+        settles=_SETTLES_S,
+        patience=math.ceil(max(_patience_s(fabric), default=0)),
+    )
+
+
+def subnet_times() -> AlertTimes:
+    """Return the times of an InfiniBand subnet, whose intent declares no scrape interval."""
+    rate = _SCRAPES_PER_WINDOW * SUBNET_SCRAPE_S
+    return AlertTimes(SUBNET_SCRAPE_S, rate, max(_SETTLES_S, rate), 0, _SETTLES_S, 0)
+
+
+SUBNET_SCRAPE_S = 30
+"""Scrape interval (ours): error counters change within minutes, and UFM Telemetry serves its last sample alone."""
+
+
+def _storm_cycle_ms(fabric: Fabric) -> int:
+    """Return the longest time from one storm on a queue to the next: detected, restored, each at the next poll."""
+    return max(_cycles_ms(fabric), default=0)
+
+
+def _cycles_ms(fabric: Fabric) -> Iterator[int]:
+    for switch in {id(switch.ports): switch for switch in fabric.switches}.values():
+        poll = switch.qos.poll.poll_ms or 0
+        watchdogs = {port.qos.watchdog for port in switch.ports if port.qos is not None and port.qos.watchdog}
+        for watchdog in watchdogs:
+            yield (watchdog.detection_ms or 0) + (watchdog.restoration_ms or 0) + 2 * poll
+
+
+def _patience_s(fabric: Fabric) -> Iterator[float]:
+    for qos in {id(host.qos): host.qos for host in fabric.hosts}.values():
+        patience_ns = getattr(qos.transport, "patience_ns", None)
+        if patience_ns is not None:
+            yield patience_ns / 1e9

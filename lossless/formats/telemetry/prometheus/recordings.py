@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.telemetry.prometheus.promql import INTENT, PORT, FabricSeries, any_of, duration
-from lossless.formats.telemetry.prometheus.rule_data import Group, RecordingRule
+from lossless.formats.telemetry.prometheus.bench import (
+    INTENT,
+    PORT,
+    FabricSeries,
+    Group,
+    RecordingRule,
+    any_of,
+    duration,
+)
 from lossless.ground.basics.grouping import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from lossless.formats.telemetry.prometheus.inventory import Inventory
-    from lossless.formats.telemetry.prometheus.kinds import LosslessPriority
-    from lossless.formats.telemetry.prometheus.times import AlertTimes
+    from lossless.formats.telemetry.prometheus.inventory import AlertTimes, Inventory, LosslessPriority
 
 _INTENT_INTERVAL_S = 60
 """Evaluation interval of constant values; Prometheus looks back five minutes for a value."""

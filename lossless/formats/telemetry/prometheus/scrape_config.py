@@ -16,8 +16,7 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from lossless.formats.telemetry.places import SwitchPlace
-    from lossless.formats.telemetry.yaml_text import Yaml
+    from lossless.formats.telemetry.places import SwitchPlace, Yaml
 
 EXPORTER_PORT = 10163
 """The port of ``lossless exporter``."""

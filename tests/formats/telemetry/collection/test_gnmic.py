@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from ruamel.yaml import YAML
 
-from lossless.formats.telemetry.collection.gnmic import gnmic_files, subscribed
+from lossless.formats.telemetry.collection import gnmic_files, subscribed
 from lossless.formats.telemetry.metrics import BY_NAME
 from lossless.model.fabric.view import View
 from tests.formats.telemetry.subjects import example, rails

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lossless.formats.telemetry.collection.node_exporter import (
+from lossless.formats.telemetry.collection import (
     PATH,
     flags,
     node_exporter_files,
     subnet_node_exporter_files,
 )
-from lossless.formats.telemetry.foreign_metrics import ethtool_metric
+from lossless.formats.telemetry.metrics import ethtool_metric
 from tests.formats.telemetry.grafana.test_boards import expressions, metrics
 from tests.formats.telemetry.subjects import example, subnet
 from tests.formats.telemetry.test_foreign_metrics import PROGRAM

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from lossless.formats.telemetry.grafana.files import boards_of, boards_of_subnet
+from lossless.formats.telemetry.grafana.build import boards_of, boards_of_subnet
 from tests.formats.telemetry.subjects import example, rails, subnet, torus
 
 if TYPE_CHECKING:
-    from lossless.formats.telemetry.grafana.board import Board
+    from lossless.formats.telemetry.grafana.host_board import Board
 
 SUBJECTS = ("roce-256", "thor-64", "rails", "torus", "infiniband", "ufm")
 

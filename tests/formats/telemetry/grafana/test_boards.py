@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, get_args
 
 import pytest
 
-from lossless.formats.telemetry.foreign_metrics import FOREIGN
-from lossless.formats.telemetry.grafana.board import Unit
-from lossless.formats.telemetry.grafana.files import boards_of
-from lossless.formats.telemetry.metrics import METRICS
+from lossless.formats.telemetry.grafana.build import boards_of
+from lossless.formats.telemetry.grafana.host_board import Unit
+from lossless.formats.telemetry.metrics import FOREIGN, METRICS
 from tests.formats.telemetry.grafana.subject_boards import SUBJECTS, boards
 from tests.formats.telemetry.subjects import example, rails, torus
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.formats.telemetry.grafana.board import Board, Panel
+    from lossless.formats.telemetry.grafana.host_board import Board, Panel
 
 CATALOGUE = {metric.name: metric for metric in METRICS} | FOREIGN
 TARGET = {"fabric", "job", "instance", "tier", "rail", "namespace"}

@@ -11,9 +11,8 @@ from typing import Any, get_args
 import pytest
 
 from lossless.formats.telemetry.grafana import build
-from lossless.formats.telemetry.grafana.board import Unit
-from lossless.formats.telemetry.grafana.build import dashboards, uid_of
-from lossless.formats.telemetry.grafana.files import dashboard_files
+from lossless.formats.telemetry.grafana.build import dashboard_files, dashboards, uid_of
+from lossless.formats.telemetry.grafana.host_board import Unit
 from lossless.ground.basics.errors import RenderError
 from tests.formats.telemetry.grafana.subject_boards import SUBJECTS, boards
 from tests.formats.telemetry.subjects import example
@@ -115,6 +114,6 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPat
 
 def test_the_sdk_is_imported_at_first_use() -> None:
     look = (
-        "import sys, lossless.formats.telemetry.grafana.files; print('grafana_foundation_sdk' in sys.modules)"
+        "import sys, lossless.formats.telemetry.grafana.build; print('grafana_foundation_sdk' in sys.modules)"
     )
     assert subprocess.check_output([sys.executable, "-c", look], text=True) == "False\n"

@@ -6,7 +6,7 @@ import json
 import re
 from xml.etree import ElementTree
 
-from lossless.formats.telemetry.grafana.files import dashboard_files
+from lossless.formats.telemetry.grafana.build import dashboard_files
 from lossless.output.report.drawing.text_width import text_width
 from tests.formats.telemetry.subjects import example
 from tools.dashboard_pictures import KINDS, UNITS, pictures

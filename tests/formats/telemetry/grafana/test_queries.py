@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lossless.formats.telemetry.foreign_metrics import FOREIGN
-from lossless.formats.telemetry.metrics import METRICS, PREFIX
+from lossless.formats.telemetry.metrics import FOREIGN, METRICS, PREFIX
 from tests.formats.telemetry.grafana.subject_boards import boards
 from tests.formats.telemetry.grafana.test_boards import expressions, metrics, panels
 from tests.formats.telemetry.promtool import (

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.telemetry.foreign_metrics import (
+from lossless.formats.telemetry.metrics import (
     FOREIGN,
     HW_COUNTERS_SINCE,
     RDMA_SENT,
@@ -23,17 +23,24 @@ from lossless.formats.telemetry.foreign_metrics import (
 from lossless.formats.telemetry.prometheus.alerts.losses import LOSSES
 from lossless.formats.telemetry.prometheus.alerts.storms import STORM
 from lossless.formats.telemetry.prometheus.alerts.watching import HOSTS_JOB
-from lossless.formats.telemetry.prometheus.bench import REPEATS, line, rising, steady
-from lossless.formats.telemetry.prometheus.promql import any_of, duration, matching
-from lossless.formats.telemetry.prometheus.rule_data import Alert, AlertCase
+from lossless.formats.telemetry.prometheus.bench import (
+    REPEATS,
+    Alert,
+    AlertCase,
+    any_of,
+    duration,
+    line,
+    matching,
+    rising,
+    steady,
+)
 from lossless.model.fabric.qos import PRIORITIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.formats.telemetry.prometheus.alerts.context import AlertContext
-    from lossless.formats.telemetry.prometheus.bench import Labels
-    from lossless.formats.telemetry.prometheus.rule_data import Severity
+    from lossless.formats.telemetry.prometheus.alerts.watching import AlertContext
+    from lossless.formats.telemetry.prometheus.bench import Labels, Severity
 
 _EXPLAINED = tuple((name, ("fabric",)) for name in (STORM, *LOSSES))
 _WHO = "{{ $labels.instance }} {{ $labels.device }}"

@@ -6,14 +6,22 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.telemetry.metrics import named
 from lossless.formats.telemetry.prometheus.alerts.storms import STORM, TRIGGERED
-from lossless.formats.telemetry.prometheus.bench import REPEATS, line, port_bench, rising, steady
-from lossless.formats.telemetry.prometheus.promql import PORT, duration
-from lossless.formats.telemetry.prometheus.rule_data import Alert, AlertCase
+from lossless.formats.telemetry.prometheus.bench import (
+    PORT,
+    REPEATS,
+    Alert,
+    AlertCase,
+    duration,
+    line,
+    port_bench,
+    rising,
+    steady,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.formats.telemetry.prometheus.alerts.context import AlertContext
+    from lossless.formats.telemetry.prometheus.alerts.watching import AlertContext
     from lossless.formats.telemetry.prometheus.bench import Line, PortBench
     from lossless.formats.telemetry.prometheus.inventory import HeadroomPool
 

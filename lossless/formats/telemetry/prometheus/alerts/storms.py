@@ -10,14 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.formats.telemetry.prometheus.alerts.watching import POLLING_OFF
-from lossless.formats.telemetry.prometheus.bench import port_bench, rising, steady
-from lossless.formats.telemetry.prometheus.promql import PORT, duration
-from lossless.formats.telemetry.prometheus.rule_data import Alert
+from lossless.formats.telemetry.prometheus.bench import PORT, Alert, duration, port_bench, rising, steady
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.formats.telemetry.prometheus.alerts.context import AlertContext
+    from lossless.formats.telemetry.prometheus.alerts.watching import AlertContext
     from lossless.formats.telemetry.prometheus.bench import PortBench
 
 STORM = "LosslessPauseStorm"

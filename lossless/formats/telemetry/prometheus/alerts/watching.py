@@ -1,21 +1,48 @@
-"""Alerts on the monitoring itself: missing targets, scrapes, counters and ports. Silence must not pass for health."""
+"""Alerts on the monitoring itself: missing targets, scrapes, counters and ports. Silence must not pass for health.
+
+The inputs of the alerts of a fabric.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from lossless.formats.telemetry.metrics import named
-from lossless.formats.telemetry.prometheus.bench import line, steady
-from lossless.formats.telemetry.prometheus.promql import INTENT, KNOWN, PORT, any_of, matching
-from lossless.formats.telemetry.prometheus.rule_data import Alert, AlertCase
+from lossless.formats.telemetry.prometheus.bench import (
+    INTENT,
+    KNOWN,
+    PORT,
+    Alert,
+    AlertCase,
+    FabricSeries,
+    any_of,
+    line,
+    matching,
+    steady,
+)
+from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.formats.telemetry.prometheus.alerts.context import AlertContext
-    from lossless.formats.telemetry.prometheus.bench import Labels, Line
-    from lossless.formats.telemetry.prometheus.inventory import IntendedPort
-    from lossless.formats.telemetry.prometheus.rule_data import Severity
+    from lossless.formats.telemetry.prometheus.bench import Labels, Line, Severity
+    from lossless.formats.telemetry.prometheus.inventory import AlertTimes, HostFacts, IntendedPort, Inventory
+
+
+class AlertContext(NamedTuple):
+    """Inputs of alerts. ``pfc_only``: senders react only to pauses. ``polled``: groups with intended polling."""
+
+    intended: Inventory
+    every: AlertTimes
+    hosts: HostFacts
+    pfc_only: bool
+    polled: tuple[str, ...]
+
+    @property
+    def of(self) -> FabricSeries:
+        """The series of the fabric."""
+        return FabricSeries(self.intended.fabric)
+
 
 SWITCHES_JOB, HOSTS_JOB, UFM_JOB = "lossless-switches", "lossless-hosts", "lossless-ufm"
 _SWITCHES, _HOSTS = matching("job", SWITCHES_JOB), matching("job", HOSTS_JOB)

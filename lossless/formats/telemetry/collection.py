@@ -1,0 +1,272 @@
+"""gnmic's configuration: the subscriptions of each switch, by its SONiC release, and the output for Prometheus.
+
+It replaces ``lossless exporter`` where no program may be installed on the switches, and has fewer metrics: gNMI serves
+neither pools nor polling. Sources: docs/user_guide of openconfig/gnmic @5977503 for keys; paths by release, in the
+branches of sonic-net/sonic-gnmi, sonic_data_client/virtual_db.go: 201911 to 202605 @06ec477.
+
+The systemd drop-in of node_exporter on hosts, limited to the counters of ``ethtool -S`` that rules and boards use.
+
+A NIC has thousands of those (node_exporter#2096). RDMA devices are read by default; their hw_counters from
+:data:`~lossless.formats.telemetry.metrics.HW_COUNTERS_SINCE` on.
+
+Maps fields of gNMI answers to metrics of ``lossless exporter``, as data for gnmic's processor.
+
+gnmic makes names of paths, in which the port is a part of the name. A processor in Starlark (templates/telemetry/
+sonic_names.star) gives them the names and labels of the catalog, from a table that is written into it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lossless.formats.telemetry.exposition.reading_plan import fields_of
+from lossless.formats.telemetry.metrics import (
+    ETHTOOL_SINCE,
+    HW_COUNTERS_SINCE,
+    METRICS,
+    RDMA_SENT,
+    WINDOWS,
+    packets_sent,
+    pause_counters,
+)
+from lossless.formats.telemetry.places import places_in_service, yaml_text
+from lossless.ground.basics.data_files import data_dir
+from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.qos import PRIORITIES
+from lossless.model.fabric.view import View
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from lossless.formats.telemetry.metrics import Metric, Source
+    from lossless.formats.telemetry.places import SwitchPlace, Yaml
+    from lossless.model.fabric.infiniband.subnet import Subnet
+    from lossless.model.fabric.model import Fabric, Switch
+
+
+FOLDER = "collection/gnmic"
+_PORT = 50051
+"""The default port of SONiC's telemetry, without TELEMETRY|gnmi|port (sonic-gnmi doc/grpc_telemetry.md)."""
+_LISTEN = ":9804"
+"""gnmic's default address of its Prometheus output (docs/user_guide/outputs/prometheus_output.md)."""
+_ALWAYS = {
+    "ports": "COUNTERS/Ethernet*",
+    "queues": "COUNTERS/Ethernet*/Queues",
+    "watchdog": "COUNTERS/Ethernet*/Pfcwd",
+}
+_WATERMARKS = "PERIODIC_WATERMARKS/Ethernet*/PriorityGroups"
+_WITH_WATERMARKS = frozenset({"202411", "202511", "202605"})
+"""Releases whose branch serves watermarks of priority groups; that of 202505 does not."""
+_BROKEN_FROM = "202411"
+"""The first release on which sampling of ports stops after the first sample on NVIDIA's switches.
+
+Source: sonic-buildimage#22201, open: the PFC history updates the rows of ports all the time.
+"""
+
+
+class Subscribed(NamedTuple):
+    """The paths of a switch by the name of their subscription, and the omitted paths, each with the reason."""
+
+    paths: tuple[tuple[str, str], ...]
+    left_out: tuple[str, ...]
+
+
+def gnmic_files(fabric: Fabric, interval_s: int) -> dict[str, str]:
+    """Return the configuration and its processor, by path below the folder of telemetry; none without switches."""
+    if not fabric.switches:
+        return {}
+    units = {switch.device: switch for switch in fabric.switches}
+    places = places_in_service(fabric)
+    devices = {place.name: subscribed(units[place.name]) for place in places}
+    targets = {place.name: _target(fabric.name, place, devices[place.name]) for place in places}
+    return {
+        f"{FOLDER}/gnmic.yml": yaml_text(_configuration(devices, targets, interval_s), _comment(devices)),
+        f"{FOLDER}/sonic_names.star": names_script(),
+    }
+
+
+def subscribed(switch: Switch) -> Subscribed:
+    """Return the subscriptions that a switch supports."""
+    release, paths, left_out = switch.release, dict(_ALWAYS), []
+    if release is None:
+        left_out.append("watermarks of priority groups: the intent states no SONiC release")
+    elif release in _WITH_WATERMARKS:
+        paths["watermarks"] = _WATERMARKS
+    else:
+        left_out.append(f"watermarks of priority groups: SONiC {release} does not serve them")
+    nvidia = switch.profile is not None and switch.profile.name.startswith("nvidia-")
+    if nvidia and release is not None and release >= _BROKEN_FROM:
+        del paths["ports"]
+        why = "sampling them stops after the first sample (sonic-buildimage#22201)"
+        left_out.append(f"counters of ports and PFC: on NVIDIA's switches with SONiC {release}, {why}")
+    return Subscribed(tuple(paths.items()), tuple(left_out))
+
+
+def _comment(devices: dict[str, Subscribed]) -> str:
+    missing = grouped((reason, device) for device, item in devices.items() for reason in item.left_out)
+    return "\n".join(
+        [
+            "Run: GNMIC_USERNAME=... GNMIC_PASSWORD=... gnmic --config gnmic.yml subscribe",
+            "Say how switches prove who they are: `tls-ca`, `skip-verify` or `insecure`.",
+            "An alternative to lossless exporter: have Prometheus scrape one of both, in the job lossless-switches.",
+            *(f"Left out on {_devices(names)}: {reason}" for reason, names in missing.items()),
+        ]
+    )
+
+
+def _devices(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+
+
+def _target(fabric: str, place: SwitchPlace, item: Subscribed) -> Yaml:
+    labels = {
+        name: value
+        for name, value in (("fabric", fabric), ("tier", place.tier), ("rail", place.rail))
+        if value
+    }
+    names = [name for name, _ in item.paths]
+    return {"address": f"{place.name}:{_PORT}", "subscriptions": names, "event-tags": labels}
+
+
+def _configuration(
+    devices: dict[str, Subscribed], targets: dict[str, Yaml], interval_s: int
+) -> dict[str, Yaml]:
+    every = {name: path for item in devices.values() for name, path in item.paths}
+    return {
+        "targets": targets,
+        "subscriptions": dict(_subscriptions(every, interval_s)),
+        "processors": {"sonic-names": {"event-starlark": {"script": "sonic_names.star"}}},
+        "outputs": {
+            "prometheus": {
+                "type": "prometheus",
+                "listen": _LISTEN,
+                "expiration": f"{4 * interval_s}s",
+                "event-processors": ["sonic-names"],
+            }
+        },
+    }
+
+
+def _subscriptions(paths: dict[str, str], interval_s: int) -> Iterator[tuple[str, Yaml]]:
+    for name, path in paths.items():
+        yield (
+            name,
+            {
+                "target": "COUNTERS_DB",
+                "paths": [path],
+                "mode": "stream",
+                "stream-mode": "sample",
+                "sample-interval": f"{interval_s}s",
+                "encoding": "json_ietf",
+            },
+        )
+
+
+PATH = "collection/node_exporter/lossless.conf"
+UNIT = "prometheus-node-exporter.service"
+"""The unit of Debian and Ubuntu, whose ``ARGS`` come from /etc/default."""
+_PROGRAM = "/usr/bin/prometheus-node-exporter"
+
+
+def node_exporter_files(fabric: Fabric) -> dict[str, str]:
+    """Return the drop-in of a fabric's hosts, by its path below the folder of telemetry; none without hosts."""
+    if not fabric.hosts:
+        return {}
+    return {PATH: _drop_in(flags(fabric))}
+
+
+def subnet_node_exporter_files(subnet: Subnet) -> dict[str, str]:
+    """Return the drop-in of a subnet's hosts; InfiniBand needs no flag except the one that enables its collector."""
+    return {PATH: _drop_in(("--collector.infiniband",))} if isinstance(subnet.hosts, tuple) else {}
+
+
+def flags(fabric: Fabric) -> tuple[str, ...]:
+    """Return the arguments of node_exporter."""
+    counters = dict.fromkeys(_counters(fabric))
+    if not counters:
+        return ("--collector.infiniband",)
+    interfaces = dict.fromkeys(name for qos, _ in View(fabric).host_kinds for name in qos.interfaces)
+    known = all(qos.interfaces for qos, _ in View(fabric).host_kinds)
+    devices = (f"--collector.ethtool.device-include={_one_of(interfaces)}",) if known else ()
+    return (
+        "--collector.infiniband",
+        "--collector.ethtool",
+        *devices,
+        f"--collector.ethtool.metrics-include={_one_of(counters)}",
+    )
+
+
+def _counters(fabric: Fabric) -> Iterator[str]:
+    """Yield the drivers' counters that rules and dashboards query."""
+    priorities = [cls.priority for cls in fabric.classes.classes if cls.priority is not None]
+    lossless = [cls.priority for cls in fabric.classes.lossless if cls.priority is not None]
+    for driver in dict.fromkeys(str(qos.driver) for qos, _ in View(fabric).host_kinds):
+        named = (pause_counters(driver, priority) for priority in lossless)
+        yield from (counter for counters in named if counters is not None for counter in counters if counter)
+        # Pauses of the others too: where something is lossy, none may be received.
+        every = (pause_counters(driver, priority) for priority in PRIORITIES)
+        yield from (counters.received for counters in every if counters is not None)
+        if driver == "mlx5":
+            yield RDMA_SENT
+            yield from map(packets_sent, priorities)
+
+
+def _one_of(names: Iterable[str]) -> str:
+    return f"^({'|'.join(map(re.escape, names))})$"
+
+
+def _drop_in(arguments: Iterable[str]) -> str:
+    """Return a drop-in of systemd that starts the program with the arguments of /etc/default and with flags."""
+    doubled = (re.sub(r"[\\%$]", r"\g<0>\g<0>", argument) for argument in arguments)
+    quoted = (f'"{argument}"' for argument in doubled)
+    command = " \\\n  ".join((f"{_PROGRAM} $ARGS", *quoted))
+    return (
+        f"# Goes to /etc/systemd/system/{UNIT}.d/lossless.conf on every host; then\n"
+        f"# systemctl daemon-reload, systemctl restart {UNIT}.\n"
+        f"# Needs node_exporter {ETHTOOL_SINCE}. Counters of congestion control and of retransmission come from\n"
+        f"# {HW_COUNTERS_SINCE} on; what asks for them has no data before.\n"
+        f"[Service]\nExecStart=\nExecStart={command}\n"
+    )
+
+
+_TABLES = ("COUNTERS", WINDOWS["periodic"])
+"""The tables that gNMI serves by port (sonic-gnmi sonic_data_client/virtual_db.go @5ec1c20)."""
+_PARTS = {"port": "", "queue": "queue", "pg": "pg"}
+_PRIORITIES = tuple(map(str, range(8)))
+
+
+def names_script() -> str:
+    """Return the processor, with its table."""
+    script = Path(data_dir("templates"), "telemetry", "sonic_names.star").read_text(encoding="utf-8")
+    return script.replace("FIELDS_OF_SONIC", json.dumps(_table(), indent=1))
+
+
+def _table() -> dict[str, list[dict[str, Any]]]:
+    table: dict[str, list[dict[str, Any]]] = {}
+    for metric in METRICS:
+        for source in metric.sources:
+            if source.database == "COUNTERS_DB" and source.table in _TABLES and source.of in _PARTS:
+                for field, entry in _entries(metric, source):
+                    table.setdefault(field, []).append(entry)
+    return table
+
+
+def _entries(metric: Metric, source: Source) -> Iterator[tuple[str, dict[str, Any]]]:
+    by_priority = "priority" in metric.labels
+    for priority in _PRIORITIES if by_priority else (None,):
+        own = {} if priority is None else {"priority": priority}
+        entry = {
+            "metric": metric.name,
+            "part": _PARTS[source.of],
+            "labels": own | dict(source.labels),
+            "words": dict(source.words),
+            "times": source.times,
+            "per": source.per,
+        }
+        for counter in source.counters:
+            for rank, field in enumerate(fields_of(source, counter, priority)):
+                yield field, entry | {"counter": counter, "rank": rank}
