@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lossless.formats.switches.contract import SONIC_LOSSES
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 from lossless.model.fabric.attributes import BY_KEY
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.ground.basics.known import Unknown
+from lossless.ground.basics.records import Unknown
 from lossless.model.fabric.infiniband.guids import with_derived_guids
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from lossless.formats.inputs.collect import Candidate, read
 from lossless.formats.inputs.switches import read_switch
 from lossless.formats.switches.nvue.read import listed_names
 from lossless.formats.switches.nxos.read.grammar import port_names
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

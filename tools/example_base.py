@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.fabric import resolve
-from lossless.ground.basics.known import Maybe
 from lossless.ground.basics.natural_order import natural_key
+from lossless.ground.basics.records import Maybe
 from lossless.ground.documents import load
 from lossless.model.fabric.tier import Tier
 

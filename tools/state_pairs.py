@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 from tools.state_rows import SCALES
 
 if TYPE_CHECKING:

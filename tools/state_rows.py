@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lossless.formats.sonic.state.databases import SwitchCommand
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lossless.formats.inputs.capture_forms import read_capture
 
 if TYPE_CHECKING:
-    from lossless.ground.basics.known import Maybe
+    from lossless.ground.basics.records import Maybe
     from lossless.model.fabric.state.readings import StateCapture, StateReading
 
 

@@ -7,7 +7,7 @@ import tomllib
 
 import pytest
 
-from lossless.ground.basics.extras import install_command
+from lossless.ground.basics.programs import install_command
 from tests.paths import ROOT
 
 EXTRAS: dict[str, list[str]] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][

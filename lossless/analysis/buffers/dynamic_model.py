@@ -20,7 +20,7 @@ from lossless.analysis.buffers.headroom.port import (
 )
 from lossless.analysis.buffers.pools import NO_HEADROOM, PortLoad, idle_load, lent_headroom, nvidia_room
 from lossless.ground.basics.findings import MissingInput
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 from lossless.model.fabric.qos import BufferProfile
 from lossless.model.fabric.view import single_port
 from lossless.model.hardware.buffer_names import INGRESS_LOSSLESS_POOL, pg_profile_name

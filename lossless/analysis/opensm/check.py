@@ -22,9 +22,8 @@ from lossless.analysis.opensm.run import (
 from lossless.analysis.routing.infiniband.credit_loops import CreditLoopVerdict, subnet_verdict
 from lossless.analysis.routing.infiniband.engines import subnet_graph
 from lossless.ground.basics.errors import SubnetManagerError
-from lossless.ground.basics.extras import install_command
-from lossless.ground.basics.known import Unknown
-from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.programs import install_command
+from lossless.ground.basics.records import NamedTuple, Unknown
 from lossless.model.fabric.infiniband.guids import with_derived_guids
 from lossless.model.fabric.infiniband.options import c_number, engines, option
 from lossless.model.fabric.infiniband.rates import OPERATIONAL_VLS

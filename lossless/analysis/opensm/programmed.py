@@ -23,8 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from lossless.ground.basics.grouping import grouped
-from lossless.ground.basics.known import Unknown
-from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.records import NamedTuple, Unknown
 from lossless.ground.basics.wording import joined
 from lossless.model.fabric.infiniband.derived_policy import DEFAULT_PKEY
 

@@ -31,8 +31,7 @@ from typing import TYPE_CHECKING
 from lossless.analysis.routing.infiniband.engines import subnet_graph
 from lossless.ground.basics import programs
 from lossless.ground.basics.errors import SubnetManagerError
-from lossless.ground.basics.known import Unknown
-from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.records import NamedTuple, Unknown
 from lossless.model.fabric.infiniband.guids import with_derived_guids
 
 if TYPE_CHECKING:

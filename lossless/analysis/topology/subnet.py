@@ -24,8 +24,7 @@ from lossless.analysis.topology.summary import (
 )
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.grouping import grouped
-from lossless.ground.basics.known import Unknown
-from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.records import NamedTuple, Unknown
 from lossless.model.fabric.infiniband.rates import RATES
 from lossless.model.fabric.model import (
     Capacity,

@@ -10,8 +10,8 @@ from lossless.formats.inputs.devices import hostname_of, name_in_intent
 from lossless.formats.inputs.switches import read_switch
 from lossless.formats.sonic.read.tables import Tables
 from lossless.ground.basics.errors import InputError, Problem
-from lossless.ground.basics.nearest import suggestion
 from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.wording import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -8,8 +8,7 @@ from lossless.checks.lint.report import Report
 from lossless.checks.lint.run import gathered, run
 from lossless.formats.inputs.progress import reported
 from lossless.ground.basics.findings import UncheckedRule
-from lossless.ground.basics.known import Unknown
-from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.records import NamedTuple, Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence

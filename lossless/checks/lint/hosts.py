@@ -19,7 +19,7 @@ from lossless.checks.rules.subjects import IntendedHost
 from lossless.formats.inputs.hosts import hosts_of, ports_on_fabric, with_known_names
 from lossless.ground.basics.findings import Finding, UncheckedRule
 from lossless.ground.basics.grouping import grouped
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 from lossless.model.fabric.deployed_devices import DeployedDevices, DeviceSummary, LinkEnd
 from lossless.model.fabric.hosts import NIC_DSCP_PRIORITIES
 from lossless.model.fabric.model import ClassSet, Fabric, Host, TrafficClass

@@ -18,7 +18,7 @@ from lossless.checks.rules.selectors import codes_of, unknown
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.limits import SUPPRESSED_RULES
-from lossless.ground.basics.nearest import nearest
+from lossless.ground.basics.wording import nearest
 from lossless.ground.documents.marked_document import KnownPlaces
 from lossless.ground.documents.text import Lines
 from lossless.ground.documents.yaml.document import YamlLocator

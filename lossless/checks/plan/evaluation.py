@@ -25,8 +25,7 @@ from lossless.checks.trace.stages import arrival_of, departure_of, hop_of, trans
 from lossless.formats.sonic.effective.chain import applied_fabric
 from lossless.formats.sonic.read.tables import Tables
 from lossless.formats.sonic.to_model.devices import read_fabric
-from lossless.ground.basics.known import Unknown
-from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.records import NamedTuple, Unknown
 from lossless.model.fabric.deployed_devices import DeployedDevices
 from lossless.model.fabric.model import Fabric
 from lossless.model.fabric.view import View

@@ -37,7 +37,7 @@ from lossless.formats.sonic.from_model.tables import OWNED, SHARED
 from lossless.formats.sonic.read.tables import Tables
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.grouping import grouped
-from lossless.ground.basics.known import UNKNOWN, Unknown
+from lossless.ground.basics.records import UNKNOWN, Unknown
 from lossless.ground.basics.wording import listed
 from lossless.model.fabric.qos import DSCPS
 from lossless.model.fabric.view import View, bare

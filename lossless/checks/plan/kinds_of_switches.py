@@ -31,8 +31,7 @@ from lossless.formats.sonic.from_model.tables import tables
 from lossless.formats.switches.contract import differences, meaning
 from lossless.formats.switches.registry import TITLES, dialect
 from lossless.ground.basics.errors import Problem, RenderError
-from lossless.ground.basics.known import UNKNOWN
-from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.records import UNKNOWN, NamedTuple
 from lossless.ground.basics.wording import listed
 from lossless.model.fabric.tier import known_tier
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from lossless.checks.rules.subjects import Device
     from lossless.formats.sonic.to_model.lags import Limit
     from lossless.ground.basics.findings import Origin, Path
-    from lossless.ground.basics.known import Maybe
+    from lossless.ground.basics.records import Maybe
     from lossless.model.fabric.model import Port, Switch
     from lossless.model.fabric.qos import PortQos
     from lossless.model.fabric.view import PortSet

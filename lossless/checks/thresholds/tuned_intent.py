@@ -39,8 +39,8 @@ from lossless.formats.intent.load import load_intent
 from lossless.ground.basics.errors import InputError, LosslessError, Problem, ScenarioError
 from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.grouping import grouped
-from lossless.ground.basics.nearest import suggestion
 from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.wording import suggestion
 from lossless.ground.documents import load_text
 from lossless.model.fabric.state.watermarks import highest_peaks
 from lossless.model.fabric.tier import role_word

@@ -23,8 +23,8 @@ from lossless.checks.trace.route import (
 )
 from lossless.checks.trace.stages import SwitchTransit, hop_of, transit_of
 from lossless.ground.basics.errors import LosslessError
-from lossless.ground.basics.known import certain
 from lossless.ground.basics.natural_order import natural_key
+from lossless.ground.basics.records import certain
 from lossless.model.fabric.qos import DSCPS
 from lossless.model.fabric.view import View, bare
 

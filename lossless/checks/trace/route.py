@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.errors import LosslessError
 from lossless.ground.basics.natural_order import natural_key
-from lossless.ground.basics.nearest import suggestion
 from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.wording import suggestion
 from lossless.model.fabric.device_names import DeviceNames
 from lossless.model.fabric.tier import known_tier
 

@@ -18,8 +18,7 @@ from lossless.checks.rules.counting import Count, counted, each, not_polled
 from lossless.checks.trace.findings import concerns_traffic
 from lossless.checks.trace.model import TraceCounter, TraceFinding
 from lossless.ground.basics.findings import MissingInput
-from lossless.ground.basics.known import Unknown
-from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.records import NamedTuple, Unknown
 from lossless.model.fabric.state.watermarks import highest_peaks
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from lossless.formats.infiniband.from_model import (
     sharp_files,
     ufm_files,
 )
-from lossless.ground.basics.known import Unknown
+from lossless.ground.basics.records import Unknown
 from lossless.model.fabric.infiniband.options import option
 
 if TYPE_CHECKING:

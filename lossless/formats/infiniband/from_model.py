@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.infiniband.read.sharp import SECRETS
 from lossless.ground.basics.findings import Origin
-from lossless.ground.basics.known import Unknown
-from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.records import NamedTuple, Unknown
 from lossless.model.fabric.infiniband.derived_policy import policy_of
 from lossless.model.fabric.infiniband.options import LINE_BYTES, c_number, option
 from lossless.model.fabric.infiniband.rates import MTU_CODES, RATE_CODES

@@ -14,8 +14,7 @@ from lossless.formats.infiniband.read.partitions import looks_like_partitions, r
 from lossless.formats.infiniband.read.qos_policy import looks_like_policy, read_policy
 from lossless.formats.infiniband.read.sharp import looks_like_sharp, read_sharp
 from lossless.ground.basics.findings import Origin
-from lossless.ground.basics.known import UNKNOWN
-from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.records import UNKNOWN, NamedTuple
 from lossless.ground.documents.marked_document import BYTE_ORDER_MARK
 from lossless.model.fabric.infiniband.options import c_number, option
 from lossless.model.fabric.infiniband.qos_options import qos_of
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from lossless.formats.infiniband.read.options import OpensmConf
-    from lossless.ground.basics.known import Unknown
+    from lossless.ground.basics.records import Unknown
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.infiniband.subnet import Flavour, ManagerSetting, Partition
 

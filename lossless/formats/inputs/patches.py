@@ -18,9 +18,8 @@ from lossless.formats.sonic.changes.json_patch import parts
 from lossless.formats.sonic.read.forms import HOST
 from lossless.formats.sonic.read.tables import READ_TABLES
 from lossless.ground.basics.errors import InputError, Problem
-from lossless.ground.basics.nearest import suggestion
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.wording import joined
+from lossless.ground.basics.wording import joined, suggestion
 from lossless.ground.documents import load_bytes, load_text
 from lossless.ground.documents.document import DocumentPart
 from lossless.ground.documents.layout import PartLayout

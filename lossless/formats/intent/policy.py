@@ -27,9 +27,9 @@ from lossless.formats.intent.base import (
     refused,
     shown,
 )
-from lossless.ground.basics.nearest import suggestion
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import parse_rate
+from lossless.ground.basics.wording import suggestion
 from lossless.model.fabric.model import CongestionKind
 from lossless.model.fabric.qos import WatchdogAction
 from lossless.model.fabric.tier import SWITCH_ROLES, LinkTier

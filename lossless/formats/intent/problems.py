@@ -19,9 +19,9 @@ from lossless.formats.intent.environment import VARIABLE_KEYS
 from lossless.formats.intent.policy import mapping_keys, speed_mappings
 from lossless.formats.intent.sonic import WITH_TRIMMING
 from lossless.ground.basics.errors import Problem
-from lossless.ground.basics.nearest import key_suggestion, nearest, suggestion
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_rate, parse_rate
+from lossless.ground.basics.wording import key_suggestion, nearest, suggestion
 from lossless.model.fabric.routing import LEAST_TRIM_BYTES, UEC_CONTROLS
 
 if TYPE_CHECKING:

@@ -38,7 +38,7 @@ from lossless.formats.intent.shapes import (
     TorusIntent,
     refuse_too_many,
 )
-from lossless.ground.basics.nearest import suggestion
+from lossless.ground.basics.wording import suggestion
 from lossless.model.fabric.model import DscpMarking, NetworkPurpose
 from lossless.model.fabric.routing import RoutingPolicy
 from lossless.model.fabric.tier import SWITCH_ROLES, Role

@@ -17,7 +17,7 @@ from lossless.model.fabric.state.readings import StateCapture, StateReading
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.ground.basics.known import Maybe
+    from lossless.ground.basics.records import Maybe
     from lossless.model.fabric.state.readings import CountedSince
 
 _PFC = re.compile(r"\s*Port\s+Mode\s+Oper(?:\s?\(\S.*\))?\s+RxPPP\s+TxPPP\s*")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.errors import InputError, Problem
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 from lossless.ground.documents.command_lines import CommandDocument
 from lossless.model.fabric.model import ClassSet, Switch, SwitchQos, TrafficClass
 

@@ -2,6 +2,8 @@
 
 A program gets no shell, no terminal, and only the environment that it needs. It is ended in time, with all processes
 that it started, and its output is bounded.
+
+The command that installs an extra, for all messages: this project is on no package index.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from selectors import SelectorKey
     from subprocess import Popen
+
 
 LONGEST_S = 120.0
 """Default timeout of an answer, in seconds. A choice: lists of a million files take seconds."""
@@ -299,3 +302,20 @@ def _kill(process: Popen[bytes]) -> None:
     for stream in (process.stdin, process.stdout, process.stderr):
         if stream is not None:
             stream.close()
+
+
+def install_command(extra: str) -> str:
+    """Return the command that installs the packages of an extra, with the versions that this installation declares.
+
+    Without an installation, code runs from a checkout, and the command installs that with the extra.
+    """
+    # About 30 ms, and only ever for a message.
+    from importlib.metadata import PackageNotFoundError, requires
+
+    try:
+        stated = requires("lossless") or ()
+    except PackageNotFoundError:
+        return f"pip install '.[{extra}]' in the checkout of lossless"
+    marker = f'extra == "{extra}"'
+    packages = [text.partition(";")[0].strip() for text in stated if text.replace("'", '"').endswith(marker)]
+    return " ".join(["pip install", *(f"'{package}'" for package in packages)])

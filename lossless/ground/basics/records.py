@@ -4,11 +4,17 @@
 checkers this is ``typing.NamedTuple``; at run time it makes the same tuples and leaves annotations as text.
 
 :class:`Record` is cheaper still, for records that are never unpacked, sorted or hashed.
+
+Known, absent and unknown values, kept apart.
+
+A value is *known*, *absent* on the device (None), or *unknown* (:data:`UNKNOWN`): a deployed file has no facts
+about NICs or chip sizes. Unknown values are not checked, and never a finding.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, dataclass_transform
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, dataclass_transform
 
 if TYPE_CHECKING:
     from typing import NamedTuple as NamedTuple
@@ -85,3 +91,36 @@ class Record:
     def __repr__(self) -> str:
         """Return the fields by name."""
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.__dict__.items())})"
+
+
+Provenance = Literal["intent", "deployed", "hosts"]
+"""The source of facts: an intent, or deployed files.
+
+``hosts``: these alone are deployed, and their fabric is that of an intent or of the switches that they are attached to.
+"""
+
+
+class Unknown(Enum):
+    """The type of :data:`UNKNOWN`."""
+
+    UNKNOWN = "unknown"
+
+    def __repr__(self) -> str:
+        return "UNKNOWN"
+
+
+UNKNOWN: Final = Unknown.UNKNOWN
+_T = TypeVar("_T")
+Maybe: TypeAlias = _T | Unknown | None
+"""A value that may be known, absent or unknown."""
+
+
+def certain(value: _T | Unknown) -> _T:
+    """Return a value of a source in which no value is unknown, such as the hosts of an intent.
+
+    Raises:
+        TypeError: it is unknown, so a value of a device was used in place of one of an intent.
+    """
+    if value is UNKNOWN:
+        raise TypeError("a value of an intent is unknown")
+    return value

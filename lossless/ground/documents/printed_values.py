@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lossless.ground.basics.known import UNKNOWN, Unknown
 from lossless.ground.basics.limits import DIGITS
+from lossless.ground.basics.records import UNKNOWN, Unknown
 
 if TYPE_CHECKING:
-    from lossless.ground.basics.known import Maybe
+    from lossless.ground.basics.records import Maybe
 
 _UNKNOWN_WORDS = frozenset(
     {"", "n/a", "na", "-", "--", "none", "null", "nil", "nan", "unknown", "unavailable"}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lossless.analysis.simulation.question.request import NamedQuestion, Question
 from lossless.analysis.workloads.workload import Workload
 from lossless.ground.basics.errors import LosslessError, ScenarioError
-from lossless.ground.basics.nearest import suggestion
+from lossless.ground.basics.wording import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

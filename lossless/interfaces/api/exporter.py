@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from lossless.formats.telemetry.exposition.exporter import Exporter as Exporter
 from lossless.formats.telemetry.exposition.layout import given, read_layout
 from lossless.ground.basics.errors import LosslessError
-from lossless.ground.basics.extras import install_command
+from lossless.ground.basics.programs import install_command
 from lossless.ground.documents.text import read_text
 
 if TYPE_CHECKING:

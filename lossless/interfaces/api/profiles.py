@@ -74,6 +74,6 @@ def hardware(name: str | None = None, profile_dirs: Sequence[str | PathLike[str]
 
 
 def _unknown(name: str, names: Sequence[str]) -> str:
-    from lossless.ground.basics.nearest import suggestion
+    from lossless.ground.basics.wording import suggestion
 
     return f"no profile is called {name!r}{suggestion(name.lower(), names, see='lossless profiles')}"

@@ -6,7 +6,7 @@ from lossless.checks.rules.documentation import Rule, rule_of
 from lossless.checks.rules.registry import RULES, code_of
 from lossless.checks.rules.selectors import SEE_ALL, codes_of, families, unknown
 from lossless.ground.basics.errors import LosslessError
-from lossless.ground.basics.nearest import nearest
+from lossless.ground.basics.wording import nearest
 
 __all__ = ["Rule", "families", "find_rule", "rule", "rule_names", "rules", "unknown_selector"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lossless.ground.basics.errors import LosslessError
-from lossless.ground.basics.extras import install_command
+from lossless.ground.basics.programs import install_command
 from lossless.interfaces.cli.app import COMMANDS, FINDINGS, OK
 from lossless.interfaces.cli.options import api_options, profiles, rdma_dscp
 from lossless.interfaces.cli.options.rules import selection_options

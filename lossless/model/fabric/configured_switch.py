@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.findings import Origin
-from lossless.ground.basics.known import Maybe
-from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.records import Maybe, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.findings import Origin, Path
 from lossless.ground.basics.grouping import grouped
-from lossless.ground.basics.known import Maybe
-from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.records import Maybe, NamedTuple
 from lossless.model.fabric.tier import Tier
 
 if TYPE_CHECKING:

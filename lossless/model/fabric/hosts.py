@@ -10,8 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from lossless.ground.basics.findings import Origin
-from lossless.ground.basics.known import UNKNOWN, Maybe, Provenance, Unknown
-from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.records import UNKNOWN, Maybe, NamedTuple, Provenance, Unknown
 
 if TYPE_CHECKING:
     from lossless.model.hardware.nic import NicProfile, Tool

@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from lossless.ground.basics.findings import Origin
-from lossless.ground.basics.known import UNKNOWN, Maybe, Provenance
-from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.records import UNKNOWN, Maybe, NamedTuple, Provenance
 from lossless.model.fabric.qos import DynamicBuffers, IndexMap, Pool, PortQos, TrimSettings, TunnelMaps
 from lossless.model.fabric.tier import LinkTier, Tier
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from lossless.ground.basics.findings import Origin
-from lossless.ground.basics.known import Maybe
-from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.records import Maybe, NamedTuple
 from lossless.model.hardware.load_balancing import LoadBalancing
 
 RoutingPolicy = Literal["up-down", "shortest-path"]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import TYPE_CHECKING, Literal, get_args
 
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
 
-    from lossless.ground.basics.known import Maybe, Unknown
+    from lossless.ground.basics.records import Maybe, Unknown
 
 
 Role = Literal["leaf", "spine", "super-spine", "switch", "host"]

@@ -22,7 +22,7 @@ from lossless.analysis.buffers.headroom.methods import HeadroomCase, SourcedValu
 from lossless.formats.sonic.read.tables import Tables
 from lossless.formats.sonic.to_model.devices import read_fabric
 from lossless.ground.basics.findings import MissingInput, Origin
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 from lossless.model.fabric.model import Cable
 from lossless.model.fabric.view import PortSet, View
 from lossless.model.hardware.load import load_switch

@@ -22,7 +22,7 @@ from lossless.analysis.buffers.headroom.port import (
     unbacked_bytes,
 )
 from lossless.ground.basics.findings import MissingInput
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 from lossless.model.fabric.model import Cable
 from lossless.model.fabric.qos import includes_headroom
 from lossless.model.fabric.view import PortSet

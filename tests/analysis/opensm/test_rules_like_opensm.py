@@ -15,7 +15,7 @@ from lossless.checks.rules.infiniband.partitions import key_tables
 from lossless.checks.rules.infiniband.subnet_queries import vl_of
 from lossless.checks.rules.registry import load
 from lossless.formats.infiniband.read.partitions import read_partitions
-from lossless.ground.basics.known import Unknown
+from lossless.ground.basics.records import Unknown
 from lossless.model.fabric.infiniband.engine_lanes import torus_lanes
 from lossless.model.fabric.infiniband.guids import with_derived_guids
 from lossless.model.fabric.infiniband.qos_options import qos_of

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.routing.symmetry import Wires, wires_of, without
 from lossless.ground.basics.findings import Origin
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 from lossless.model.fabric.model import (
     Cable,
     ClassSet,
@@ -22,7 +22,7 @@ from lossless.model.fabric.tier import Tier
 from tests.analysis.routing.made import leaf_spine
 
 if TYPE_CHECKING:
-    from lossless.ground.basics.known import Maybe
+    from lossless.ground.basics.records import Maybe
 
 HERE = Origin("fabric.yaml")
 NO_CLASSES = ClassSet("declared", ())

@@ -20,7 +20,7 @@ from lossless.analysis.simulation.question.scenario import assumed_of_routes
 from lossless.api import simulate
 from lossless.ground.basics.errors import ScenarioError
 from lossless.ground.basics.findings import Origin
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 from lossless.model.fabric.routing import PacketOrder, Routing
 from lossless.model.fabric.tier import Tier
 from lossless.model.fabric.workloads import Pattern

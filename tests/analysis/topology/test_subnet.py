@@ -17,7 +17,7 @@ from lossless.analysis.topology.subnet import (
     subnet_summary,
     switch_loads,
 )
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 from lossless.model.fabric.infiniband.rates import RATES
 from tests.subnets import Cabling, dragonfly, fat_tree, fat_tree_of_pods, torus
 

@@ -7,7 +7,7 @@ import pytest
 from lossless.checks.rules.base import MissingInput, Violation
 from lossless.checks.rules.infiniband.ib020_credit_loop import check
 from lossless.checks.rules.precedence import SUPERSEDES
-from lossless.ground.basics.known import Unknown
+from lossless.ground.basics.records import Unknown
 from lossless.model.fabric.infiniband.subnet import Subnet
 from tests.subnets import dragonfly, fat_tree, fat_tree_of_pods, torus
 

@@ -18,7 +18,7 @@ from lossless.checks.rules.registry import rules_for
 from lossless.checks.rules.watchdog.watchdog_rows import dead_ms
 from lossless.formats.inputs.devices import deployed_fabric
 from lossless.ground.basics.findings import Origin
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 from lossless.ground.documents import load_text
 from lossless.model.fabric.hosts import Ets, HostQos, unread
 from lossless.model.fabric.model import Host

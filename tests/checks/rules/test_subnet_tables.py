@@ -12,7 +12,7 @@ from lossless.checks.rules.infiniband.partitions import holds_key, key_tables
 from lossless.checks.rules.infiniband.subnet_queries import folding, sl2vl, vl_of
 from lossless.formats.intent.infiniband.document import load_subnet
 from lossless.formats.intent.resolve.infiniband.subnet import resolve_subnet
-from lossless.ground.basics.known import Unknown
+from lossless.ground.basics.records import Unknown
 from tests.checks.rules.checking import drawn, only
 from tests.checks.rules.infiniband import intent, managed
 from tests.subnets import fat_tree, torus

@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lossless.formats.infiniband.from_model import NAMES, guid_of, guids_by_name, stated_options
-from lossless.ground.basics.known import Unknown
-from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.records import NamedTuple, Unknown
 from lossless.model.fabric.infiniband.derived_policy import policy_of
 from lossless.model.fabric.infiniband.rates import MTU_CODES, RATE_CODES
 

@@ -182,7 +182,7 @@ def test_a_file_is_known_by_its_content(text: str, kind: str | None) -> None:
 
 
 def test_what_the_files_do_not_contain_is_unknown_and_not_absent() -> None:
-    from lossless.ground.basics.known import UNKNOWN
+    from lossless.ground.basics.records import UNKNOWN
 
     subnet = read_subnet(SubnetFile("opensm.conf", "sm_priority 3\n"), {}).subnet
     assert (subnet.switches, subnet.hcas, subnet.partitions, subnet.flavour) == (UNKNOWN,) * 4

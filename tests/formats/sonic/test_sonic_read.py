@@ -11,8 +11,8 @@ import pytest
 from lossless.formats.sonic.from_model.tables import OWNED, SHARED
 from lossless.formats.sonic.read.tables import READ_TABLES, Tables, plain_name, whole_number
 from lossless.formats.sonic.to_model.devices import read_fabric
-from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.natural_order import natural_key
+from lossless.ground.basics.records import UNKNOWN
 from lossless.model.fabric.qos import UNREADABLE, PortQos
 from lossless.model.fabric.tier import Tier
 from lossless.model.fabric.view import bare

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from lossless.formats.inputs.capture_forms import read_capture
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 
 NXOS = """\
 Port         Mode  Oper   RxPPP      TxPPP

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from lossless.ground.basics.errors import LosslessError
-from lossless.ground.basics.extras import install_command
+from lossless.ground.basics.programs import install_command
 from lossless.interfaces.cli.metrics_server import MetricsServer
 from tests.interfaces.cli.conftest import Cli, cli as cli
 from tests.paths import ROOT

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from lossless.analysis.simulation.question.request import FOREIGN_SETTINGS
-from lossless.ground.basics.extras import install_command
+from lossless.ground.basics.programs import install_command
 from lossless.interfaces.cli import progress
 from tests.analysis.simulation.fabrics import HOST_PROFILE, headroom
 from tests.checks.rules.checking import patched

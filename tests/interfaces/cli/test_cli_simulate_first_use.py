@@ -11,7 +11,7 @@ import pytest
 
 from lossless.analysis.simulation.engine.compiled import cache_folder
 from lossless.analysis.simulation.engine.run import prepare
-from lossless.ground.basics.extras import install_command
+from lossless.ground.basics.programs import install_command
 from tests.all_cases import ALL_CASES
 from tests.interfaces.cli.conftest import Cli, Outcome
 from tests.interfaces.cli.inputs import LEAF, leaf_with

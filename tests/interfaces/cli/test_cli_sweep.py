@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from lossless.analysis.simulation.engine.run import prepare
-from lossless.ground.basics.extras import install_command
+from lossless.ground.basics.programs import install_command
 from tests.analysis.simulation.lossy_fabrics import fabric
 from tests.interfaces.cli.conftest import Cli, Outcome
 from tests.interfaces.cli.inputs import INTENT, LEAF

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from lossless.ground.basics.extras import install_command
+from lossless.ground.basics.programs import install_command
 from tests.interfaces.cli.conftest import Cli, cli as cli
 
 

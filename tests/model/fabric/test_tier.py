@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, strategies as st
 
-from lossless.ground.basics.known import UNKNOWN, Maybe
+from lossless.ground.basics.records import UNKNOWN, Maybe
 from lossless.model.fabric.tier import Tier, deployed_tier, known_tier, tier_of_role
 
 LEAF, SPINE, TOP = Tier

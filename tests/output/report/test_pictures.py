@@ -21,7 +21,7 @@ from matplotlib.text import Text
 
 from lossless.analysis.simulation.study.recording import Limit, Moment, Recording, Series
 from lossless.ground.basics.errors import LosslessError
-from lossless.ground.basics.extras import install_command
+from lossless.ground.basics.programs import install_command
 from lossless.output.report.simulation import figures, panels, pictures
 from lossless.output.report.simulation.pictures import draw, write_pictures
 

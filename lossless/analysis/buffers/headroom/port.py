@@ -29,8 +29,7 @@ from lossless.analysis.buffers.headroom.formulas import (
 )
 from lossless.ground.basics.errors import QuantityError
 from lossless.ground.basics.findings import MissingInput
-from lossless.ground.basics.known import Unknown
-from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.records import NamedTuple, Unknown
 from lossless.ground.basics.units import format_rate
 
 if TYPE_CHECKING:

@@ -38,8 +38,7 @@ from lossless.analysis.routing.infiniband.engines import (
     updn,
     upward,
 )
-from lossless.ground.basics.known import Unknown
-from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.records import NamedTuple, Unknown
 from lossless.ground.graphs.cycles import cycle
 from lossless.ground.graphs.graph import from_lists
 from lossless.model.fabric.infiniband.guids import with_derived_guids

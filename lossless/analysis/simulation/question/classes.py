@@ -9,7 +9,7 @@ from lossless.analysis.simulation.question.lossy import carrier_class, lossy_cla
 from lossless.analysis.simulation.question.ports import SimClass
 from lossless.ground.basics.errors import ScenarioError
 from lossless.ground.basics.findings import MissingInput
-from lossless.ground.basics.nearest import suggestion
+from lossless.ground.basics.wording import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

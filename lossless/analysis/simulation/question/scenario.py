@@ -30,8 +30,8 @@ from lossless.analysis.simulation.question.ports import SimClass, sim_port, sim_
 from lossless.analysis.simulation.question.request import Question
 from lossless.ground.basics.errors import NotHereError, ScenarioError
 from lossless.ground.basics.findings import MissingInput
-from lossless.ground.basics.nearest import suggestion
 from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.wording import suggestion
 from lossless.model.fabric.hosts import RDMA_HEADERS_BYTES, RDMA_MTUS, Transport
 from lossless.model.fabric.workloads import MOST_PEERS, MOST_SENDERS, PATTERNS
 

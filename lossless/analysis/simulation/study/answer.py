@@ -22,8 +22,8 @@ from lossless.analysis.buffers.simulation_facts import (
 )
 from lossless.analysis.simulation.question.request import FOREIGN_SETTINGS, INTERPRETED, SimulationRequest
 from lossless.ground.basics.errors import LosslessError, NotHereError, ScenarioError
-from lossless.ground.basics.extras import install_command
 from lossless.ground.basics.findings import MissingInput
+from lossless.ground.basics.programs import install_command
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.view import View
 

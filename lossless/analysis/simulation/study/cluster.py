@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from lossless import __version__
 from lossless.ground.basics.errors import LosslessError, ProgramError, QuantityError
-from lossless.ground.basics.extras import install_command
+from lossless.ground.basics.programs import install_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -23,7 +23,7 @@ from lossless.analysis.buffers.verdict import BUFFER_VERDICTS
 from lossless.analysis.simulation.study.grid import PortKind, ThresholdSetting, TrialSetting
 from lossless.analysis.simulation.tune.kpis import Attempt, kpis
 from lossless.ground.basics.errors import LosslessError
-from lossless.ground.basics.extras import install_command
+from lossless.ground.basics.programs import install_command
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from lossless.checks.rules.selectors import EVERY, RuleChoice, codes_of, familie
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.findings import SEVERITIES, Origin
 from lossless.ground.basics.limits import GLOB_CHARACTERS
-from lossless.ground.basics.nearest import key_suggestion, nearest
 from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.wording import key_suggestion, nearest
 from lossless.ground.documents.text import read_text
 from lossless.ground.documents.toml_document import load_toml
 from lossless.model.fabric.qos import DSCPS

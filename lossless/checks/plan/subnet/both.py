@@ -32,7 +32,7 @@ from lossless.formats.inputs.collect import located
 from lossless.formats.inputs.fabrics import documents_at
 from lossless.formats.inputs.intents import at_transport, declares_subnet
 from lossless.ground.basics.errors import InputError, Problem
-from lossless.ground.basics.known import Unknown
+from lossless.ground.basics.records import Unknown
 from lossless.ground.basics.wording import listed
 from lossless.model.fabric.infiniband.qos_options import qos_of
 from lossless.model.fabric.infiniband.rates import OPERATIONAL_VLS

@@ -47,7 +47,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.host_counters.nics import is_intended, pfc_modes
 from lossless.ground.basics.findings import RelatedPlace
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 
 if TYPE_CHECKING:
     from lossless.checks.rules.host_counters.nics import PfcMode

@@ -48,7 +48,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import MissingInput, Results, Violation, unread
 from lossless.checks.rules.classification.cls007_cnp_class_unsafe import CNP_CLASS
 from lossless.checks.rules.locations import beside
-from lossless.ground.basics.known import UNKNOWN, Unknown
+from lossless.ground.basics.records import UNKNOWN, Unknown
 from lossless.ground.basics.wording import number_ranges
 
 if TYPE_CHECKING:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.ground.basics.known import UNKNOWN
-from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.records import UNKNOWN, NamedTuple
 from lossless.model.fabric.qos import DSCPS
 
 if TYPE_CHECKING:

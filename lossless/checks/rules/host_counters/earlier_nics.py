@@ -10,7 +10,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.counting import Count, difference
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

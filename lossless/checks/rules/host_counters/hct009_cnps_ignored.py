@@ -48,7 +48,7 @@ from lossless.checks.rules.host_counters.rdma_ports import (
     enabled_priorities,
     rdma_ports,
 )
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -62,7 +62,7 @@ from lossless.checks.rules.classification.host_markings import (
     marks_all_known,
 )
 from lossless.ground.basics.findings import RelatedPlace
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 from lossless.ground.basics.wording import number_ranges
 
 if TYPE_CHECKING:

@@ -40,7 +40,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation, unread
 from lossless.checks.rules.classification.host_markings import lossless_dscps, markings
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 from lossless.ground.basics.wording import number_ranges
 
 if TYPE_CHECKING:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.classification.host_markings import Marking, markings
-from lossless.ground.basics.known import UNKNOWN
-from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.records import UNKNOWN, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Set as AbstractSet

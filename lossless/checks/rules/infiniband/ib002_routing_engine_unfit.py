@@ -85,7 +85,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import NO_TOPOLOGY, OWN_ENGINE, shape
 from lossless.checks.rules.locations import beside
-from lossless.ground.basics.known import Unknown
+from lossless.ground.basics.records import Unknown
 
 if TYPE_CHECKING:
     from lossless.ground.basics.findings import Severity

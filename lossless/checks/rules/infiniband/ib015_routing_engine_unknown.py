@@ -48,7 +48,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
-from lossless.ground.basics.known import Unknown
+from lossless.ground.basics.records import Unknown
 from lossless.model.fabric.infiniband.options import engines
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _violation(subnet: Subnet, engine: str, near: str | None, available: tuple[s
 
 def _near(engine: str, available: tuple[str, ...]) -> str | None:
     """Return the engine that was probably meant: one of the same letters, or a close one."""
-    from lossless.ground.basics.nearest import nearest
+    from lossless.ground.basics.wording import nearest
 
     return nearest(engine, available)
 

@@ -47,7 +47,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.ground.basics.findings import Edit
-from lossless.ground.basics.known import Unknown
+from lossless.ground.basics.records import Unknown
 from lossless.model.fabric.infiniband.options import known_keys, option
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def check(subnet: Subnet) -> Results:
 
 
 def _nobodys(setting: ManagerSetting, flavours: Sequence[Flavour]) -> Results:
-    from lossless.ground.basics.nearest import nearest
+    from lossless.ground.basics.wording import nearest
 
     if "=" in setting.key:
         yield _joined(setting)

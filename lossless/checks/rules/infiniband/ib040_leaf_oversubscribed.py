@@ -43,7 +43,7 @@ from typing import TYPE_CHECKING
 from lossless.analysis.topology.subnet import switch_loads
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import NO_TOPOLOGY, shape
-from lossless.ground.basics.known import Unknown
+from lossless.ground.basics.records import Unknown
 from lossless.ground.basics.units import format_capacity
 
 if TYPE_CHECKING:

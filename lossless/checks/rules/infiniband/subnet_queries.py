@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput
 from lossless.ground.basics.findings import Edit
-from lossless.ground.basics.known import Unknown
+from lossless.ground.basics.records import Unknown
 from lossless.model.fabric.infiniband.options import option, options, taken
 from lossless.model.fabric.infiniband.rates import OPERATIONAL_VLS
 

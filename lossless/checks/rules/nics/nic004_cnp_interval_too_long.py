@@ -38,7 +38,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.nics.dcqcn_parameters import running
-from lossless.ground.basics.known import Unknown
+from lossless.ground.basics.records import Unknown
 from lossless.ground.basics.units import format_rate
 
 if TYPE_CHECKING:

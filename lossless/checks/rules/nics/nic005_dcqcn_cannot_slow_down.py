@@ -55,7 +55,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation, unread
 from lossless.checks.rules.nics.dcqcn_parameters import running
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 from lossless.ground.basics.units import format_rate
 
 if TYPE_CHECKING:

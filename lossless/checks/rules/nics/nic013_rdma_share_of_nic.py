@@ -66,7 +66,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.scheduling.scheduler_use import below_half_share
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 from lossless.ground.basics.wording import spell
 
 if TYPE_CHECKING:

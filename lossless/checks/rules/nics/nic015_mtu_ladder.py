@@ -49,7 +49,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Results, Violation, unread
 from lossless.checks.rules.hosts.attached_hosts import attached_hosts
 from lossless.ground.basics.findings import Origin, RelatedPlace
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 from lossless.model.fabric.hosts import RDMA_MTUS
 
 if TYPE_CHECKING:

@@ -36,7 +36,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation, unread
-from lossless.ground.basics.known import Unknown
+from lossless.ground.basics.records import Unknown
 
 if TYPE_CHECKING:
     from lossless.model.fabric.hosts import HostQos

@@ -53,7 +53,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Results, Violation, unread
 from lossless.checks.rules.classification.host_markings import markings
 from lossless.checks.rules.hosts.host_drift import at_dscp
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 from lossless.ground.basics.wording import number_ranges, spell
 
 if TYPE_CHECKING:

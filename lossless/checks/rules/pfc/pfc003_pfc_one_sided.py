@@ -51,7 +51,7 @@ from lossless.checks.rules.base import MissingInput, Results, Violation, unread
 from lossless.checks.rules.hosts.rdma_shown import rdma_of, shows_rdma
 from lossless.ground.basics.findings import RelatedPlace
 from lossless.ground.basics.grouping import grouped
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 from lossless.ground.basics.wording import spell
 
 if TYPE_CHECKING:

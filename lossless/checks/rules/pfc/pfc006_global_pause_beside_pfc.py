@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation, unread
 from lossless.checks.rules.fixes import without
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 from lossless.ground.basics.wording import spell
 
 if TYPE_CHECKING:

@@ -53,7 +53,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.locations import element
 from lossless.checks.rules.subjects import OTHER_HWSKU
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 from lossless.ground.basics.wording import spell
 
 if TYPE_CHECKING:

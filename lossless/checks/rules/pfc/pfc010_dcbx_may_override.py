@@ -38,7 +38,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation, unread
 from lossless.checks.rules.fixes import without
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 
 if TYPE_CHECKING:
     from lossless.model.fabric.view import View

@@ -47,7 +47,7 @@ from lossless.checks.rules.subnet_counters.ports import element, port_name
 
 if TYPE_CHECKING:
     from lossless.checks.rules.running_subjects import RunningDevice
-    from lossless.ground.basics.known import Maybe
+    from lossless.ground.basics.records import Maybe
     from lossless.model.fabric.state.device_state import PlacedReading
 
 

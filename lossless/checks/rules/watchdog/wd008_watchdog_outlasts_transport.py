@@ -55,7 +55,7 @@ from lossless.checks.rules.hosts.attached_hosts import attached_hosts
 from lossless.checks.rules.locations import below, places
 from lossless.checks.rules.watchdog.watchdog_rows import watched
 from lossless.ground.basics.findings import Origin, RelatedPlace
-from lossless.ground.basics.known import Unknown
+from lossless.ground.basics.records import Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -46,7 +46,7 @@ from lossless.checks.rules.base import MissingInput, Results, Violation, unread
 from lossless.checks.rules.hosts.attached_hosts import attached_hosts
 from lossless.checks.rules.watchdog.watchdog_rows import watched
 from lossless.ground.basics.findings import Origin, RelatedPlace
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

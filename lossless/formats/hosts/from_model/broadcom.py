@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.formats.hosts.from_model.settings import cnps, dcqcn_priorities, roce
-from lossless.ground.basics.known import certain
+from lossless.ground.basics.records import certain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.hosts.from_model.scripts import HostFile
 from lossless.ground.basics.errors import RenderError
-from lossless.ground.basics.known import UNKNOWN, Unknown
+from lossless.ground.basics.records import UNKNOWN, Unknown
 from lossless.model.fabric.priorities import priority_bits, priority_flags
 
 if TYPE_CHECKING:

@@ -25,8 +25,7 @@ from typing import TYPE_CHECKING
 from lossless.formats.hosts.from_model import broadcom, nvidia, other_drivers
 from lossless.formats.hosts.from_model.settings import common, dscp_digits, profile, roce, settings_json
 from lossless.ground.basics.errors import RenderError
-from lossless.ground.basics.known import certain
-from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.records import NamedTuple, certain
 from lossless.model.fabric.hosts import NIC_DSCP_PRIORITIES
 from lossless.model.fabric.priorities import priority_flags
 from lossless.model.fabric.qos import PRIORITIES

@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.errors import RenderError
-from lossless.ground.basics.known import certain
+from lossless.ground.basics.records import certain
 from lossless.model.fabric.hosts import NIC_DSCP_PRIORITIES
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.errors import Problem
-from lossless.ground.basics.known import UNKNOWN, Unknown
-from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.records import UNKNOWN, NamedTuple, Unknown
 from lossless.ground.documents.printed_lines import json_of
 from lossless.ground.documents.printed_values import value_of
 from lossless.model.fabric.state.readings import StateReading

@@ -21,8 +21,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lossless.ground.basics.known import UNKNOWN
-from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.records import UNKNOWN, NamedTuple
 from lossless.ground.documents.printed_values import counted
 from lossless.model.fabric.state.readings import StateReading
 

@@ -10,8 +10,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from lossless.ground.basics.known import UNKNOWN
-from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.records import UNKNOWN, NamedTuple
 from lossless.ground.documents.printed_values import counted
 from lossless.model.fabric.state.readings import StateReading
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from lossless.ground.basics.findings import Path
-    from lossless.ground.basics.known import Maybe
+    from lossless.ground.basics.records import Maybe
     from lossless.ground.documents.printed_lines import PrintedLine, PrintedSection
     from lossless.model.fabric.state.collected import StateItem, StateItems
     from lossless.model.fabric.state.readings import Identity

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.hosts.read import mlnx_qos
 from lossless.formats.hosts.read.facts import HostFact, Section, SectionLine
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 from lossless.model.fabric.qos import PRIORITIES
 from lossless.model.fabric.state.readings import StateReading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.ground.basics.known import Maybe
+    from lossless.ground.basics.records import Maybe
     from lossless.ground.documents.printed_lines import PrintedSection
     from lossless.model.fabric.state.collected import StateItems
     from lossless.model.fabric.state.readings import Identity

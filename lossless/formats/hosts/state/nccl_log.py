@@ -14,7 +14,7 @@ import re
 from typing import TYPE_CHECKING
 
 from lossless.formats.hosts.state.job_log import messages, once, settings
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.formats.hosts.state.ethtool import counter_name
 from lossless.ground.basics.errors import InputError, Problem
-from lossless.ground.basics.known import UNKNOWN, Unknown
+from lossless.ground.basics.records import UNKNOWN, Unknown
 from lossless.ground.documents.json.document import load_json
 from lossless.ground.documents.printed_lines import json_of
 from lossless.ground.documents.printed_values import measured, value_of

@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.errors import Problem
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 from lossless.ground.documents.printed_lines import json_of
 from lossless.ground.documents.printed_values import counted
 from lossless.model.fabric.state.readings import StateReading

@@ -11,7 +11,7 @@ import pathlib
 import re
 from typing import TYPE_CHECKING
 
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 from lossless.ground.documents.printed_values import value_of
 from lossless.model.fabric.state.port_counters import BY_NAME, sysfs_ceiling
 from lossless.model.fabric.state.readings import StateReading

@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.findings import Origin
-from lossless.ground.basics.nearest import suggestion
+from lossless.ground.basics.wording import suggestion
 from lossless.ground.documents.marked_document import Marks, carriage_return, lines_of, trimmed
 from lossless.model.fabric.infiniband.options import c_number
 from lossless.model.fabric.infiniband.qos_policy import (

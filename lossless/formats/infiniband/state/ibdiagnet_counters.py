@@ -18,13 +18,13 @@ import re
 from typing import TYPE_CHECKING
 
 from lossless.formats.infiniband.state.ibqueryerrors import counter_reading, is_extended
-from lossless.ground.basics.known import UNKNOWN, Unknown
+from lossless.ground.basics.records import UNKNOWN, Unknown
 from lossless.ground.documents.printed_values import value_of
 from lossless.model.fabric.state.readings import StateReading
 
 if TYPE_CHECKING:
     from lossless.ground.basics.findings import Path
-    from lossless.ground.basics.known import Maybe
+    from lossless.ground.basics.records import Maybe
     from lossless.ground.documents.printed_lines import PrintedLine, PrintedSection
     from lossless.model.fabric.state.collected import StateItems
     from lossless.model.fabric.state.readings import Identity

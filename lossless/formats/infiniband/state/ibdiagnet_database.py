@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.infiniband.state.ibdiagnet_counters import count_of, guid_of, said
 from lossless.formats.infiniband.state.ibqueryerrors import counter_of, counter_reading, is_extended
-from lossless.ground.basics.known import UNKNOWN
-from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.records import UNKNOWN, NamedTuple
 from lossless.ground.documents.printed_values import counted
 
 if TYPE_CHECKING:

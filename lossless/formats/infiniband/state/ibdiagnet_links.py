@@ -13,14 +13,14 @@ import re
 from typing import TYPE_CHECKING
 
 from lossless.formats.infiniband.state.ibdiagnet_counters import guid_of, said
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 from lossless.ground.documents.printed_values import counted, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from lossless.ground.basics.findings import Path
-    from lossless.ground.basics.known import Maybe
+    from lossless.ground.basics.records import Maybe
     from lossless.ground.documents.printed_lines import PrintedSection
     from lossless.model.fabric.state.collected import StateItems
     from lossless.model.fabric.state.readings import Identity

@@ -25,7 +25,7 @@ from lossless.model.fabric.state.readings import StateReading
 
 if TYPE_CHECKING:
     from lossless.ground.basics.findings import Path
-    from lossless.ground.basics.known import Unknown
+    from lossless.ground.basics.records import Unknown
     from lossless.ground.documents.printed_lines import PrintedLine, PrintedSection
     from lossless.model.fabric.state.collected import StateItems
     from lossless.model.fabric.state.port_counters import PortCounter

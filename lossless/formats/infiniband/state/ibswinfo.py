@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 from lossless.ground.documents.printed_values import measured
 from lossless.model.fabric.state.readings import StateReading
 
 if TYPE_CHECKING:
-    from lossless.ground.basics.known import Maybe
+    from lossless.ground.basics.records import Maybe
     from lossless.ground.documents.printed_lines import PrintedSection
     from lossless.model.fabric.state.collected import StateItems
     from lossless.model.fabric.state.readings import Identity

@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING
 
 from lossless.formats.infiniband.state.ibqueryerrors import counter_of, counter_reading
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 from lossless.ground.documents.printed_values import counted
 from lossless.model.fabric.state.readings import StateReading
 

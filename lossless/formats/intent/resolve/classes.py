@@ -19,9 +19,9 @@ from lossless.formats.intent.classes import NoCurve
 from lossless.formats.intent.policy import ClassPlace, as_written, statements
 from lossless.formats.intent.problems import in_file_order, wred_name_at
 from lossless.ground.basics.errors import InputError, Problem, ProfileError
-from lossless.ground.basics.nearest import suggestion
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_rate
+from lossless.ground.basics.wording import suggestion
 from lossless.model.fabric.dscp_names import dscp_of_name, name_of_dscp
 from lossless.model.fabric.model import ClassSet, NamedDscp, TrafficClass
 from lossless.model.fabric.qos import DSCPS, PRIORITIES, Curve, IndexMap, PriorityMask, Scheduler, Wred

@@ -33,9 +33,9 @@ from lossless.formats.intent.resolve.routing import bridging, failures, packet_o
 from lossless.formats.intent.resolve.shapes import plan
 from lossless.formats.intent.resolve.unused_ports import PortUse, SwitchKind
 from lossless.ground.basics.errors import InputError, ProfileError
-from lossless.ground.basics.nearest import suggestion
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_capacity, format_rate
+from lossless.ground.basics.wording import suggestion
 from lossless.model.fabric.cluster import Cluster, ScaleUp
 from lossless.model.fabric.kubernetes import KubernetesPolicy
 from lossless.model.fabric.model import Capacity, Fabric, Host, Network, Switch, Telemetry, Uplinks

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.intent.problems import in_file_order
 from lossless.ground.basics.errors import InputError, Problem
-from lossless.ground.basics.known import UNKNOWN
-from lossless.ground.basics.nearest import suggestion
-from lossless.ground.basics.wording import joined
+from lossless.ground.basics.records import UNKNOWN
+from lossless.ground.basics.wording import joined, suggestion
 from lossless.model.fabric.cluster import Failures
 from lossless.model.fabric.qos import TrimSettings
 from lossless.model.fabric.routing import Bridging, FabricElement, PacketOrder, Routing, Trimming

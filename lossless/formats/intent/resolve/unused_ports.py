@@ -16,9 +16,8 @@ from lossless.formats.intent.policy import ClassPlace
 from lossless.formats.intent.problems import located
 from lossless.formats.intent.resolve.classes import NO_CAGE_SETTINGS, CageSettings
 from lossless.ground.basics.errors import InputError
-from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.limits import SWITCH_PORTS
-from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.records import UNKNOWN, NamedTuple
 from lossless.ground.basics.units import format_rate
 from lossless.model.fabric.model import Cable, Port, PortDemand
 from lossless.model.fabric.qos import (

@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.sonic.state.forms import TABLES
 from lossless.formats.sonic.state.rows import BY_HEADING, CounterName, is_setting
-from lossless.ground.basics.known import UNKNOWN
-from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.records import UNKNOWN, NamedTuple
 from lossless.ground.documents.printed_values import number, printed_value
 from lossless.model.fabric.state.readings import StateReading
 
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lossless.formats.sonic.state.databases import SwitchCommand
-    from lossless.ground.basics.known import Maybe
+    from lossless.ground.basics.records import Maybe
     from lossless.ground.documents.printed_tables import PrintedRow, PrintedTable
     from lossless.model.fabric.state.readings import CountedSince, Identity
 

@@ -11,7 +11,7 @@ from lossless.model.fabric.tier import Tier, deployed_tier
 
 if TYPE_CHECKING:
     from lossless.formats.sonic.read.tables import Tables
-    from lossless.ground.basics.known import Unknown
+    from lossless.ground.basics.records import Unknown
 
 TIER_OF_TYPE = {
     "ToRRouter": Tier.LEAF,

@@ -12,8 +12,8 @@ from lossless.formats.sonic.to_model.dynamic import dynamic_buffers
 from lossless.formats.sonic.to_model.ports import Objects, QosReader, RowIndex
 from lossless.formats.sonic.to_model.trimming import trim_settings
 from lossless.formats.sonic.to_model.tunnel import tunnel_maps
-from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.natural_order import natural_key
+from lossless.ground.basics.records import UNKNOWN
 from lossless.model.fabric.model import (
     DEFAULT_SWITCH_MTU_BYTES,
     Cable,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from lossless.formats.sonic.read.tables import Tables
     from lossless.formats.sonic.to_model.lags import Limit
     from lossless.ground.basics.findings import Origin
-    from lossless.ground.basics.known import Maybe
+    from lossless.ground.basics.records import Maybe
     from lossless.model.hardware.load import FindHardware
     from lossless.model.hardware.model import Hwsku, SwitchProfile
 

@@ -29,8 +29,7 @@ from lossless.formats.sonic.read.tables import (
 )
 from lossless.formats.sonic.to_model.dynamic import COMPUTED
 from lossless.formats.sonic.to_model.trimming import DISCARD_ACTION, TRIM
-from lossless.ground.basics.known import Unknown
-from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.records import NamedTuple, Unknown
 from lossless.model.fabric.qos import (
     COLOURS,
     PRIORITIES,
@@ -206,7 +205,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from lossless.formats.sonic.read.tables import Tables
-    from lossless.ground.basics.known import Maybe
+    from lossless.ground.basics.records import Maybe
     from lossless.model.fabric.model import Cable
 
     Generate = Callable[[int | None, Cable], Maybe[BufferProfile]]

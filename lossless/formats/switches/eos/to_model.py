@@ -19,8 +19,8 @@ from lossless.formats.switches.eos.read.grammar import SHARED, EcnThresholds, Se
 from lossless.formats.switches.eos.refusals import CLASS_OF_COS, ROUTED_TRUST, SWITCHED_TRUST
 from lossless.formats.switches.plain_switch import plain_switch
 from lossless.ground.basics.findings import Origin
-from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.natural_order import natural_key
+from lossless.ground.basics.records import UNKNOWN
 from lossless.model.fabric.configured_switch import ClassMaps, Shaper
 from lossless.model.fabric.model import Cable, Port, WatchdogPoll
 from lossless.model.fabric.qos import (

@@ -27,7 +27,7 @@ from lossless.formats.switches.nvue.grammar import ON, PROFILED, impossible, unr
 from lossless.formats.switches.nvue.read import looks_like_commands, looks_structured, read_commands, tree_of
 from lossless.formats.switches.nvue.to_model import GLOBAL, OTHERS, NvueSwitch
 from lossless.formats.switches.written_numbers import DSCP_NAMES, indexes
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 from lossless.ground.basics.wording import joined
 from lossless.model.fabric.configured_switch import (
     ReadSwitch,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from lossless.formats.switches.nvue.read import Node
     from lossless.ground.basics.findings import Origin
-    from lossless.ground.basics.known import Maybe
+    from lossless.ground.basics.records import Maybe
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.model import Switch
 

@@ -28,8 +28,8 @@ from lossless.formats.switches.nvue.grammar import (
 )
 from lossless.formats.switches.nvue.read import Node
 from lossless.formats.switches.plain_switch import plain_switch
-from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.natural_order import natural_key
+from lossless.ground.basics.records import UNKNOWN
 from lossless.model.fabric.configured_switch import ClassMaps, Shaper
 from lossless.model.fabric.model import Cable, Port, WatchdogPoll
 from lossless.model.fabric.qos import (

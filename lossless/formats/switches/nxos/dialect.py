@@ -27,7 +27,7 @@ from lossless.formats.switches.nxos.read.dme import (
 from lossless.formats.switches.nxos.read.grammar import NETWORK as NETWORK_QOS, QOS, QUEUING, TYPES, is_port
 from lossless.formats.switches.nxos.session import exists, is_built_in, qos_group, session
 from lossless.formats.switches.nxos.to_model import NxosSwitch
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 from lossless.ground.documents.command_lines import CommandDocument
 from lossless.model.fabric.configured_switch import (
     IntendedLossless,

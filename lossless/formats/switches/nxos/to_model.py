@@ -27,9 +27,8 @@ from lossless.formats.switches.nxos.session import (
 from lossless.formats.switches.plain_switch import plain_switch
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.grouping import grouped
-from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.natural_order import natural_key
-from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.records import UNKNOWN, NamedTuple
 from lossless.model.fabric.configured_switch import ClassMaps, Shaper
 from lossless.model.fabric.model import Cable, Port, WatchdogPoll
 from lossless.model.fabric.qos import (

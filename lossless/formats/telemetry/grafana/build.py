@@ -41,9 +41,8 @@ from lossless.formats.telemetry.grafana.host_board import (
 from lossless.formats.telemetry.grafana.storm_board import storm_board
 from lossless.formats.telemetry.grafana.switch_board import switch_board
 from lossless.ground.basics.errors import RenderError
-from lossless.ground.basics.extras import install_command
-from lossless.ground.basics.known import Unknown
-from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.programs import install_command
+from lossless.ground.basics.records import NamedTuple, Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

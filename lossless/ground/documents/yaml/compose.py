@@ -23,7 +23,7 @@ from ruamel.yaml.events import (
 
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.limits import ALIASED_VALUES, NESTING
-from lossless.ground.basics.nearest import nearest
+from lossless.ground.basics.wording import nearest
 from lossless.ground.documents.document import ValuePlace
 from lossless.ground.documents.text import Lines
 from lossless.ground.documents.yaml.scalars import Scalar, ScalarError, plain, shown, tagged

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.ground.basics.known import Unknown
+from lossless.ground.basics.records import Unknown
 from lossless.model.fabric.infiniband.qos_policy import PolicyBlock, PolicyLine, QosPolicy
 
 if TYPE_CHECKING:

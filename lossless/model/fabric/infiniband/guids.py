@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.ground.basics.known import Unknown
+from lossless.ground.basics.records import Unknown
 
 if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import Subnet

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.grouping import grouped
-from lossless.ground.basics.known import Unknown
+from lossless.ground.basics.records import Unknown
 from lossless.model.fabric.infiniband.options import TRUE, c_number
 from lossless.model.fabric.infiniband.subnet import ManagerSetting, Qos, ServiceLevel, Weight
 

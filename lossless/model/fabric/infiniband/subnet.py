@@ -12,8 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 from lossless.ground.basics.findings import Origin
-from lossless.ground.basics.known import Provenance, Unknown
-from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.records import NamedTuple, Provenance, Unknown
 
 if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.qos_policy import QosPolicy

@@ -6,13 +6,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.findings import Origin
-from lossless.ground.basics.known import UNKNOWN, Unknown
-from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.records import UNKNOWN, NamedTuple, Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.ground.basics.known import Maybe
+    from lossless.ground.basics.records import Maybe
     from lossless.model.fabric.state.readings import StateCapture, StateReading
 
 

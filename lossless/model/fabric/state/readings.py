@@ -13,7 +13,7 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Path
-    from lossless.ground.basics.known import Maybe
+    from lossless.ground.basics.records import Maybe
 
 Identity = tuple[tuple[str, str], ...]
 """The object of a reading, as pairs of a kind and a name: ``(("port", "Ethernet4"), ("queue", "3"))``.

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.errors import LosslessError
-from lossless.ground.basics.extras import install_command
+from lossless.ground.basics.programs import install_command
 from lossless.ground.documents.atomic import write_all
 from lossless.output.report.drawing.style import FONTS, INK
 

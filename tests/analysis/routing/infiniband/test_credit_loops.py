@@ -28,7 +28,7 @@ from lossless.analysis.routing.infiniband.engines import (
     unreachable,
     updn,
 )
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 from lossless.model.fabric.infiniband.subnet import ManagerSetting, Subnet
 from tests.subnets import HERE, dragonfly, fat_tree, fat_tree_of_pods, torus
 

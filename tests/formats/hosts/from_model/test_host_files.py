@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from lossless.formats.hosts.from_model.scripts import host_files
-from lossless.ground.basics.known import certain
+from lossless.ground.basics.records import certain
 from tests.formats.hosts.from_model.families import KINDS, broadcom
 from tests.formats.hosts.from_model.made_hosts import dcqcn, host, rendered, script
 

@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 from lossless.formats.device_files.environment import environment, render_template
 from lossless.formats.hosts.from_model.scripts import context, host_files
 from lossless.ground.basics.errors import RenderError
-from lossless.ground.basics.known import certain
+from lossless.ground.basics.records import certain
 from lossless.model.fabric.hosts import HostQos
 from tests.formats.hosts.from_model.fake_nic import DEBUGFS_PARAMETERS, SYSFS_PARAMETERS
 from tests.formats.hosts.from_model.made_hosts import dcqcn, host, rendered, script

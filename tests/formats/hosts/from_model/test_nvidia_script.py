@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from lossless.ground.basics.known import certain
+from lossless.ground.basics.records import certain
 from lossless.model.fabric.hosts import HostQos
 from tests.formats.hosts.from_model.fake_nic import SYSFS_PARAMETERS, TOOLS, FakeHost
 from tests.formats.hosts.from_model.made_hosts import dcqcn, host, script

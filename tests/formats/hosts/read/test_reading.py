@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from lossless.formats.hosts.read.documents import read_document, resources_in, speaks_of_hosts
 from lossless.formats.hosts.read.facts import Facts, is_facts, read_facts
-from lossless.ground.basics.known import UNKNOWN, certain
+from lossless.ground.basics.records import UNKNOWN, certain
 from lossless.ground.documents import load_text
 from lossless.model.fabric.hosts import Ets, HostQos, ReceiveBuffers, Transport
 from lossless.model.fabric.view import bare

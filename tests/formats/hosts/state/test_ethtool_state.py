@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 from tests.formats.readings import host_captures, of, problems, value
 
 WHOLE_MLX5 = "rx_packets: 9\nrx_vport_unicast_packets: 9\n" + "".join(

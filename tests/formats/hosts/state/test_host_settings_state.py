@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lossless.formats.hosts.state.dcb import tc_size_bytes
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 from tests.formats.readings import host_captures, of, problems, value
 
 QOS = """DCBX mode: OS controlled

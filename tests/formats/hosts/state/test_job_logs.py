@@ -7,7 +7,7 @@ import re
 import pytest
 from hypothesis import given, strategies as st
 
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 from tests.formats.readings import host_captures, of, problems, value
 
 NICS = "node-2:57:58 [0] NCCL INFO NET/IB : Using [0]ibP1:1/IB [1]rdmaP1:1/RoCE [RO]; OOB eth0:10.2.0.4<0>"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lossless.formats.inputs.capture_forms import read_capture
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 from lossless.model.fabric.state.port_counters import PORT_COUNTERS
 from tests.formats.readings import of, problems, subnet_captures, value
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lossless.ground.basics.known import certain
+from lossless.ground.basics.records import certain
 from tests.strategies import fabric_of
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from lossless.formats.intent.infiniband.document import load_subnet
 from lossless.formats.intent.resolve.infiniband.subnet import SubnetPortUse, cages, place, resolve_subnet
 from lossless.ground.basics.errors import InputError
 from lossless.ground.basics.findings import Origin
-from lossless.ground.basics.known import Unknown
+from lossless.ground.basics.records import Unknown
 from lossless.ground.documents import load
 from lossless.model.fabric.infiniband.guids import with_derived_guids
 from lossless.model.fabric.infiniband.rates import RATES

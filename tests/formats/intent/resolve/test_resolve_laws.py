@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from lossless.api import lint_documents
 from lossless.formats.intent.resolve.fabric import resolve
 from lossless.ground.basics.errors import InputError
-from lossless.ground.basics.known import Unknown
+from lossless.ground.basics.records import Unknown
 from lossless.model.fabric.qos import PRIORITIES
 from lossless.model.fabric.view import View, bare
 from lossless.model.hardware.load import load_nic

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lossless.formats.inputs.capture_forms import read_capture
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 from tests.formats.sonic.state.state_texts import COUNTERS, captures, dump, one, readings, value
 
 _ROWS = {key: {"type": "hash", "value": fields, "ttl": -0.001} for key, fields in COUNTERS.items()}

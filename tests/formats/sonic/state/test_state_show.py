@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lossless.formats.inputs.capture_forms import read_capture
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 from tests.formats.sonic.state.state_texts import (
     HEADROOM,
     PFC,

@@ -11,7 +11,7 @@ from lossless.formats.inputs.switches import read_switch
 from lossless.formats.switches.eos.read.grammar import EcnThresholds, EosConfig, interface_names, speed_bps
 from lossless.formats.switches.eos.read.structured import looks_like_eos, read_running_config
 from lossless.formats.switches.written_numbers import indexes
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 from lossless.model.fabric.configured_switch import ReadSwitch
 from lossless.model.fabric.qos import UNREADABLE
 from tests.paths import RULE_BASES

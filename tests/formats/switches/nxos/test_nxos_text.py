@@ -19,7 +19,7 @@ from lossless.formats.switches.nxos.read.grammar import (
     port_names,
 )
 from lossless.formats.switches.written_numbers import DSCP_NAMES, indexes
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import UNKNOWN
 from lossless.model.fabric.configured_switch import ReadSwitch
 from lossless.model.fabric.model import Port
 from lossless.model.fabric.qos import UNREADABLE, PortQos

@@ -12,8 +12,8 @@ from pydantic_core import PydanticCustomError
 
 from lossless.formats.intent.base import refused
 from lossless.ground.basics.errors import InputError
-from lossless.ground.basics.nearest import suggestion
 from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.wording import suggestion
 from lossless.model.fabric.infiniband.rates import RATES
 from lossless.model.fabric.infiniband.subnet import (
     HostRole,

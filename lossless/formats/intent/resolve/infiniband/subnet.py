@@ -20,8 +20,8 @@ from lossless.formats.intent.infiniband.service import number_64
 from lossless.formats.intent.resolve.infiniband.service import HostNames, Services
 from lossless.formats.intent.resolve.infiniband.wiring import layout_of
 from lossless.ground.basics.errors import InputError, Problem, ProfileError
-from lossless.ground.basics.nearest import suggestion
 from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.wording import suggestion
 from lossless.ground.documents.text import read_text
 from lossless.model.fabric.infiniband.engine_lanes import SL_IS_LANE, TORUS_ENGINE, TORUS_PORTS, torus_lanes
 from lossless.model.fabric.infiniband.qos_options import qos_of

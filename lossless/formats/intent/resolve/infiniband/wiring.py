@@ -22,7 +22,7 @@ from lossless.analysis.topology.cabling_comparison import (
 from lossless.formats.intent.base import refused
 from lossless.formats.intent.infiniband.document import FatTree, SubnetDragonflyPlus, SubnetTorus, split_end
 from lossless.ground.basics.errors import InputError
-from lossless.ground.basics.nearest import suggestion
+from lossless.ground.basics.wording import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

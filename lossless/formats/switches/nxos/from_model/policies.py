@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.natural_order import natural_key
+from lossless.ground.basics.records import UNKNOWN
 from lossless.ground.basics.wording import number_ranges
 from lossless.model.fabric.qos import DSCPS, PRIORITIES
 
