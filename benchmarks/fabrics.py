@@ -11,7 +11,7 @@ from lossless.ground.documents import load_text
 from tools.example_base import base_of
 
 if TYPE_CHECKING:
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from lossless.model.fabric.model import Fabric
 
 INTENT = """

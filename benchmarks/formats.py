@@ -24,7 +24,7 @@ from lossless.interfaces.cli.reports import rendered
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 FILES, PORTS, FINDINGS = 10, 512, 5_000
 ROUNDS = 5

@@ -28,7 +28,7 @@ from tests.strategies import intents, written
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 Data = dict[str, Any]
 pytestmark = pytest.mark.laws

@@ -40,7 +40,7 @@ from lossless.formats.sonic.from_model.tables import OWNED, tables  # noqa: E402
 from lossless.ground.basics.errors import LosslessError  # noqa: E402
 from lossless.ground.basics.findings import SEVERITIES  # noqa: E402
 from lossless.ground.documents import load, load_text  # noqa: E402
-from lossless.ground.documents.document import Document  # noqa: E402
+from lossless.ground.documents.text import Document  # noqa: E402
 from lossless.model.fabric.model import Fabric, Switch  # noqa: E402
 from lossless.model.fabric.view import View  # noqa: E402
 from tools.example_base import base_of  # noqa: E402

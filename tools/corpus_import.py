@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from lossless.formats.importing.model import ImportDevice
     from lossless.ground.basics.errors import Problem
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from lossless.model.fabric.model import Switch
 
 EXPECTED = {"WD001"}

@@ -18,7 +18,7 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from lossless.checks.lint.report import Report
     from lossless.formats.device_files.deployment import UpdatePlan
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from lossless.model.fabric.model import Switch
 
 

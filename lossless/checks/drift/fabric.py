@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from lossless.checks.drift.drift import SwitchDrift
     from lossless.checks.lint.report import Report
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from lossless.model.fabric.model import Fabric, Switch
 
 

@@ -17,7 +17,7 @@ from lossless.model.fabric.attributes import BY_KEY
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from lossless.model.fabric.attributes import Attribute
     from lossless.model.fabric.model import Switch
 

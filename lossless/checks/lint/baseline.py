@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from lossless.checks.lint.configuration.reader import Configuration, SuppressionEntry
     from lossless.checks.rules.registry import Codes
     from lossless.ground.basics.findings import Finding, Path, Severity
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 
 VERSION = 2

@@ -45,7 +45,7 @@ from lossless.ground.basics.processes import usable
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents import load_text
 from lossless.ground.documents.changes import ValueChange
-from lossless.ground.documents.edits import edited
+from lossless.ground.documents.command_lines import edited
 from lossless.ground.documents.excerpts import Excerpts
 from lossless.model.fabric.view import View
 
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from lossless.formats.sonic.capabilities.updater_verdict import PatchVerdict, UpdateRefusal
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from lossless.model.fabric.model import Fabric
 
 
@@ -208,7 +208,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from lossless.ground.basics.findings import Finding
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
     Check = Callable[[Sequence[Document]], Sequence[Finding]]
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lossless.formats.inputs.devices import DeviceReader
     from lossless.formats.sonic.read.tables import Tables
     from lossless.ground.basics.findings import Finding
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from lossless.model.fabric.deployed_devices import DeviceSummary
     from lossless.model.fabric.model import Fabric, Port, Switch
     from lossless.model.fabric.qos import PortQos

@@ -22,7 +22,7 @@ from lossless.checks.rules.subjects import SuppressionReview
 from lossless.formats.inputs.collect import is_json
 from lossless.ground.basics.findings import SEVERITIES
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.documents.document import Document
+from lossless.ground.documents.text import Document
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from lossless.formats.inputs.collect import Inputs
     from lossless.formats.inputs.switches import SwitchInput
     from lossless.ground.basics.findings import Origin
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from lossless.model.fabric.configured_switch import ReadSwitch, Words
     from lossless.model.fabric.hosts import Attachment, HostInterfaces, HostQos
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from lossless.formats.inputs.collect import Candidate
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Path
-    from lossless.ground.documents.document import Document
     from lossless.ground.documents.excerpts import DocumentView
+    from lossless.ground.documents.text import Document
     from lossless.model.fabric.infiniband.subnet import Subnet
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from lossless.checks.rules.registry import Codes
     from lossless.formats.inputs.captures import CapturedDevice
     from lossless.formats.inputs.devices import DeviceInput
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.model import Link, Switch
 

@@ -21,13 +21,13 @@ from lossless.ground.basics.limits import SUPPRESSED_RULES
 from lossless.ground.basics.wording import nearest
 from lossless.ground.documents.marked_document import KnownPlaces
 from lossless.ground.documents.text import Lines
-from lossless.ground.documents.yaml.document import YamlLocator
+from lossless.ground.documents.yaml.compose import YamlLocator
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.ground.basics.findings import Path
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from lossless.ground.documents.yaml.compose import YamlNode
 
 _COMMENT = re.compile(r"(?:^|(?<=[ \t\r\n]))#[ \t]*lossless:")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lossless.formats.inputs.progress import Progress
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Path
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 
 class DeviceWork(NamedTuple):

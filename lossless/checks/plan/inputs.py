@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from lossless.checks.plan.systems import Unit
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.model import ClassSet, Fabric
     from lossless.model.hardware.load import Folder

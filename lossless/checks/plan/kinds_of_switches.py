@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from lossless.formats.sonic.capabilities.updater_verdict import UpdateRefusal
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.model import Fabric, Switch
 
@@ -172,7 +172,7 @@ def _of_release(document: Document, release: str | None) -> Document:
 
 def plain_document(file: str, data: dict[str, Any]) -> Document:
     """Return a document of data that was not written as text."""
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
     return Document(file, "", data, _NoPlaces())
 

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from lossless.formats.intent.class_changes import Place
     from lossless.ground.basics.findings import Finding
     from lossless.ground.documents.changes import ValueChange
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from lossless.model.fabric.model import Fabric
     from lossless.model.hardware.load import Folder
 

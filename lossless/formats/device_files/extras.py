@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from lossless.formats.device_files.deployment import Extra
     from lossless.formats.sonic.capabilities.updater_verdict import Update, UpdateRefusal
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from lossless.model.fabric.model import Switch
 
 Tables = dict[str, Any]

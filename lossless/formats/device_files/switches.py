@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from lossless.formats.device_files.deployment import Extra, UpdatePlan
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from lossless.model.fabric.model import Switch
 
 TEMPLATE = "sonic/config_db.json.j2"

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from lossless.ground.basics.findings import Origin
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from lossless.model.fabric.configured_switch import ReadSwitch
     from lossless.model.fabric.model import Port
     from lossless.model.fabric.qos import PortQos, Queue

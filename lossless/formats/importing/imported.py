@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from lossless.formats.importing.differences import Figures, ImportDifference
     from lossless.formats.importing.model import Claim, Draft, ImportDevice
     from lossless.formats.sonic.changes.meaning import Cell
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from lossless.model.hardware.load import Folder
     from lossless.model.hardware.nic import NicProfile
 

@@ -20,7 +20,7 @@ from lossless.model.hardware.load import hardware_finder
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from lossless.model.fabric.cabling import CableEnd
     from lossless.model.fabric.model import Port, Switch
     from lossless.model.hardware.load import FindHardware, Folder

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from lossless.formats.infiniband.read.options import OpensmConf
     from lossless.ground.basics.records import Unknown
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from lossless.model.fabric.infiniband.subnet import Flavour, ManagerSetting, Partition
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from lossless.formats.hosts.read.facts import Facts
     from lossless.ground.basics.findings import Path
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
     Excludes = Callable[[str, str | None], bool]
 

@@ -17,7 +17,7 @@ from lossless.model.hardware.load import hardware_finder
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from lossless.model.fabric.model import Fabric
     from lossless.model.fabric.qos import DscpRewrites
     from lossless.model.hardware.load import Folder

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from lossless.formats.inputs.collect import Excludes
     from lossless.formats.inputs.stated import Stated
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from lossless.model.fabric.model import Fabric, Switch
     from lossless.model.hardware.load import Folder
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from lossless.formats.inputs.progress import Progress
     from lossless.formats.intent.load import LoadedIntent
     from lossless.formats.intent.resolve.fabric import WiredFabric
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from lossless.model.fabric.infiniband.subnet import Subnet
     from lossless.model.fabric.model import Fabric
     from lossless.model.hardware.load import Folder

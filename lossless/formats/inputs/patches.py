@@ -21,15 +21,14 @@ from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.wording import joined, suggestion
 from lossless.ground.documents import load_bytes, load_text
-from lossless.ground.documents.document import DocumentPart
 from lossless.ground.documents.layout import PartLayout
-from lossless.ground.documents.parts import part
-from lossless.ground.documents.text import decode
+from lossless.ground.documents.marked_document import part
+from lossless.ground.documents.text import DocumentPart, decode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 
 _ASIC = re.compile(r"asic[0-9]{1,3}", re.IGNORECASE)

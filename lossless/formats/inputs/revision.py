@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from lossless.formats.inputs.collect import Candidate, Inputs
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 
 _FROM_FORK = "..."

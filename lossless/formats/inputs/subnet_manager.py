@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from lossless.formats.infiniband.to_model import DeployedSubnet, SubnetFile
     from lossless.ground.basics.errors import Problem
     from lossless.ground.documents.changes import ValueChange
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from lossless.model.fabric.infiniband.subnet import Subnet
 
 SUFFIXES = (".conf", ".cfg")
@@ -113,7 +113,7 @@ def edited_document(document: Document, changes: Sequence[ValueChange]) -> Docum
     """Return a file after some changes, read again; None if the text does not have exactly these changes."""
     from lossless.formats.infiniband.to_model import SubnetFile, document_of, kind_of
     from lossless.ground.documents.changes import changed, spliced
-    from lossless.ground.documents.line_edits import replacements
+    from lossless.ground.documents.command_lines import replacements
 
     kind, expected = kind_of(document.text, document.file), changed(document.data, changes)
     if kind is None or expected is None:

@@ -34,7 +34,7 @@ __all__ = [
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from lossless.model.fabric.configured_switch import ReadSwitch, Words
     from lossless.model.fabric.model import Switch
 

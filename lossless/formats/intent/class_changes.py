@@ -20,7 +20,7 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_rate, size_text
 from lossless.ground.documents import load_text
 from lossless.ground.documents.changes import ValueChange
-from lossless.ground.documents.edits import edited
+from lossless.ground.documents.command_lines import edited
 from lossless.model.fabric.tier import SWITCH_ROLES
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from lossless.formats.intent.classes import TrafficClassIntent
     from lossless.formats.intent.load import LoadedIntent
     from lossless.ground.basics.findings import Json, Path
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from lossless.model.hardware.load import Folder
 
 

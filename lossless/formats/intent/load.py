@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from pydantic import BaseModel
 
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 _Model = TypeVar("_Model", bound="BaseModel")
 

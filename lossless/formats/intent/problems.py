@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from lossless.formats.intent.buffer_policy import TrimmingIntent
     from lossless.ground.basics.findings import Path
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 
 def contradictions(document: Document, intent: Intent) -> Iterator[Problem]:

@@ -18,7 +18,7 @@ from lossless.model.fabric.attributes import settings
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from lossless.model.fabric.configured_switch import ReadSwitch, Words
     from lossless.model.fabric.model import Port, Switch
     from lossless.model.fabric.qos import PortQos

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from lossless.ground.documents.printed_values import stored_value
+from lossless.ground.documents.printed_lines import stored_value
 from lossless.model.fabric.state.readings import StateCapture, StateReading
 
 if TYPE_CHECKING:

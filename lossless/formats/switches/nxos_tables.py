@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from lossless.ground.documents.printed_lines import printed_value
 from lossless.ground.documents.printed_tables import cells_of, spans_of
-from lossless.ground.documents.printed_values import printed_value
 from lossless.model.fabric.state.readings import StateCapture, StateReading
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from lossless.ground.basics.findings import Origin
     from lossless.ground.documents.command_lines import Command
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from lossless.model.fabric.model import Port, WatchdogPoll
 
 

@@ -10,7 +10,7 @@ from lossless.ground.documents.text import decode, is_marked, read_bytes, read_t
 if TYPE_CHECKING:
     from os import PathLike
 
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 
 def load(path: str | PathLike[str], *, lists: bool = False) -> Document:
@@ -41,7 +41,7 @@ def load_text(text: str, file: str, *, lists: bool = False) -> Document:
         from lossless.ground.documents.json.document import load_json
 
         return load_json(text, file, lists=lists)
-    from lossless.ground.documents.yaml.document import load_yaml
+    from lossless.ground.documents.yaml.compose import load_yaml
 
     return load_yaml(text, file, lists=lists)
 

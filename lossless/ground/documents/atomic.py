@@ -1,4 +1,7 @@
-"""Writes files so that no reader sees a partial one: all are first written beside their place, then moved."""
+"""Writes files so that no reader sees a partial one: all are first written beside their place, then moved.
+
+Writes a text back into its file, completely or not at all, and only if the file is unchanged.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,10 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
-from lossless.ground.basics.errors import RenderError
+from lossless.ground.basics.errors import LosslessError, RenderError
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.folder import Folder, passing_name, write_whole
+from lossless.ground.documents.text import UTF8_MARK, decode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -119,3 +123,28 @@ def _pour(path: str, content: bytes) -> None:
 def _is_special(path: str) -> bool:
     """Return whether a path is a pipe or a device, which no file may replace."""
     return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
+
+
+_MARK = UTF8_MARK.decode()
+
+
+class ChangedMeanwhileError(LosslessError):
+    """A file that changed since it was read."""
+
+
+def rewrite(file: str, before: str, after: str) -> None:
+    """Replace the text of a file; its byte-order mark, mode, owner and links stay.
+
+    Raises:
+        ChangedMeanwhileError: it no longer contains ``before``.
+        LosslessError: it cannot be read or written; it is then unchanged.
+    """
+    try:
+        with open(file, "rb") as stream:
+            raw = stream.read()
+    except OSError as error:
+        raise LosslessError(f"{file}: cannot be read: {error.strerror}") from error
+    if decode(raw, file) != before.removeprefix(_MARK):
+        raise ChangedMeanwhileError(f"{file} has changed since it was read; nothing was written")
+    mark = UTF8_MARK if raw.startswith(UTF8_MARK) else b""
+    write_all({file: mark + after.removeprefix(_MARK).encode()})

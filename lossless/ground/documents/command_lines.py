@@ -3,6 +3,15 @@
 A command belongs to the mode that the nearest line above with less indentation opens. Published texts are often flat:
 there a command that opens a mode is followed by commands of that mode with the same indentation, and
 the dialect defines which commands may follow.
+
+Turns changes of single values into edits of the text: every other byte stays unchanged.
+
+The result is parsed again and must equal the requested data; where it does not (an alias that others share, a merge
+key), nothing is changed.
+
+Edits of files with a key and its value a line: every other byte stays unchanged.
+
+Places of values in texts that have one value a line.
 """
 
 from __future__ import annotations
@@ -10,8 +19,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from lossless.ground.documents.document import Document
-from lossless.ground.documents.line_places import LineLocator
+from lossless.ground.basics.errors import InputError
+from lossless.ground.documents.changes import Replacement, changed, spliced
+from lossless.ground.documents.text import Document, ValuePlace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from lossless.ground.basics.findings import Path
+    from lossless.ground.documents.changes import ValueChange
+
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -152,3 +169,78 @@ class _CommandTree:
             mode = self._open.pop()
             if text == "exit" and mode.command.below:
                 return
+
+
+def edited(document: Document, changes: Sequence[ValueChange]) -> str | None:
+    """Return the text of a document with some changes; None where no edit makes exactly these changes."""
+    wanted = list({(change.path, change.action, repr(change.value)): change for change in changes}.values())
+    expected = changed(document.data, wanted)
+    if expected is None:
+        return None
+    text = spliced(document.text, _replacements(document, wanted))
+    return text if text is not None and _reads(text, document.file) == expected else None
+
+
+def _replacements(document: Document, changes: Sequence[ValueChange]) -> list[Replacement]:
+    if document.file.lower().endswith(".json"):
+        from lossless.ground.documents.json.edits import replacements as of_json
+
+        return of_json(document, changes)
+    from lossless.ground.documents.yaml.edits import replacements as of_yaml
+
+    return of_yaml(document, changes)
+
+
+def _reads(text: str, file: str) -> dict[Any, Any] | None:
+    from lossless.ground.documents import load_text
+
+    try:
+        document = load_text(text, file)
+    except InputError:
+        return None
+    return None if document.problems else document.data
+
+
+def replacements(document: Document, changes: Sequence[ValueChange]) -> list[Replacement]:
+    """Return the replacements that make some changes; new keys are added at the end."""
+    return [_replacement(document, change) for change in changes]
+
+
+def _replacement(document: Document, change: ValueChange) -> Replacement:
+    text = document.text
+    if not document.exists(change.path):
+        feed = "" if text.endswith("\n") else "\n"
+        return Replacement(len(text), len(text), f"{feed}{change.path[0]} {change.value}\n")
+    place = document.places([change.path])[change.path]
+    if change.action == "remove":
+        end = text.find("\n", place.end)
+        return Replacement(text.rfind("\n", 0, place.key_start) + 1, len(text) if end < 0 else end + 1, "")
+    if change.action == "rename":
+        return Replacement(place.key_start, place.key_end, str(change.value))
+    # A key without a value has its place right behind it.
+    blank = "" if place.start > place.key_end else " "
+    return Replacement(place.start, place.end, f"{blank}{change.value}")
+
+
+class LineLocator:
+    """Finds places by a table of lines, from 1; a path that is not in it has the place of its deepest prefix."""
+
+    __slots__ = ("_lines", "_spans")
+
+    def __init__(self, text: str, lines: Mapping[Path, int]) -> None:
+        self._lines = lines
+        self._spans: list[ValuePlace] = []
+        start = 0
+        for line in text.split("\n"):
+            end = start + len(line.rstrip("\r"))
+            first = end - len(line.rstrip("\r").lstrip())
+            self._spans.append(ValuePlace(first, end, first, end))
+            start += len(line) + 1
+
+    def places(self, paths: Iterable[Path]) -> dict[Path, ValuePlace]:
+        """Return, for each path, the line of its deepest prefix that has one."""
+        return {path: self._spans[self._line(path) - 1] for path in paths}
+
+    def _line(self, path: Path) -> int:
+        prefixes = (path[:length] for length in range(len(path), 0, -1))
+        return next((self._lines[prefix] for prefix in prefixes if prefix in self._lines), 1)

@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from lossless.ground.basics.findings import Path, Span
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 
 class DocumentView(Protocol):
-    """The part of a document that reports use (see :class:`~lossless.ground.documents.document.Document`)."""
+    """The part of a document that reports use (see :class:`~lossless.ground.documents.text.Document`)."""
 
     @property
     def file(self) -> str:

@@ -6,8 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.errors import InputError, Problem
-from lossless.ground.documents.document import Document, ValuePlace
-from lossless.ground.documents.text import Lines
+from lossless.ground.documents.text import Document, Lines, ValuePlace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

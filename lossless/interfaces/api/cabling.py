@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lossless.checks.lint.report import Report
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from lossless.model.fabric.model import Fabric
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from os import PathLike
 
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 
 def diff(

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from lossless.checks.lint.configuration.lookup import ConfigurationLookup
     from lossless.formats.inputs.collect import Excludes, FoundFiles
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from lossless.interfaces.api.options import Options
 
 

@@ -8,7 +8,7 @@ from lossless.ground.basics.errors import InputError, Problem
 
 if TYPE_CHECKING:
     from lossless.checks.lint.report import Report
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 
 def require_no_errors(report: Report, document: Document) -> None:

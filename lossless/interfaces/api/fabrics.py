@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from os import PathLike
 
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from lossless.model.fabric.model import Fabric
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from os import PathLike
 
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 
 class FixResult(NamedTuple):
@@ -57,7 +57,7 @@ def fix(
     """
     from lossless.checks.lint.cache import fixed_documents
     from lossless.formats.inputs.collect import Inputs, merged, read
-    from lossless.ground.documents.rewrite import rewrite
+    from lossless.ground.documents.atomic import rewrite
     from lossless.interfaces.api.discovery import found_at
 
     found = found_at(paths, options)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from os import PathLike
 
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
     Path = str | PathLike[str]
 

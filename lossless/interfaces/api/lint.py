@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from lossless.formats.inputs.collect import Candidate, FoundFiles, Inputs
     from lossless.formats.inputs.intents import Declaration, Declarations
     from lossless.ground.basics.errors import Problem
-    from lossless.ground.documents.document import Document
     from lossless.ground.documents.excerpts import DocumentView
+    from lossless.ground.documents.text import Document
 
     CheckFiles = Callable[[Sequence[Candidate], Settings], Report]
 

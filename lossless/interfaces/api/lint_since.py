@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from lossless.checks.lint.report import MarginChange
     from lossless.checks.lint.settings import Settings
     from lossless.formats.inputs.revision import Revision
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 
 class _Before(NamedTuple):

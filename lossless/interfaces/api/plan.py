@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lossless.checks.plan.kinds_of_switches import InService
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from lossless.model.fabric.model import Fabric
 
 

@@ -9,7 +9,7 @@ from lossless.ground.basics.errors import InputError, Problem
 
 if TYPE_CHECKING:
     from lossless.checks.plan.plan import Plan
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from lossless.interfaces.api.options import Options
     from lossless.model.fabric.infiniband.subnet import Subnet
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lossless.formats.device_files.deployment import PlannedFile, UpdatePlan
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from lossless.model.fabric.infiniband.subnet import Subnet
     from lossless.model.fabric.model import Fabric
     from lossless.output.render.fabric import RenderOutcome

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lossless.checks.rules.running_subjects import RunningDevice
     from lossless.formats.inputs.captures import CaptureDocument, CaptureInputs
     from lossless.formats.inputs.devices import DeviceInput
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from lossless.interfaces.api.options import Options
     from lossless.model.fabric.model import Fabric
 

@@ -81,7 +81,7 @@ def write_thresholds(
         InputError: there is not exactly one intent, or its switches cannot hold the setting.
         LosslessError: it has changed meanwhile, or cannot be written.
     """
-    from lossless.ground.documents.rewrite import rewrite
+    from lossless.ground.documents.atomic import rewrite
 
     stated = state_thresholds(path, class_name, setting, options)
     rewrite(stated.file, stated.before, stated.after)

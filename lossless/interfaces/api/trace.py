@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from lossless.checks.trace.running import RunningTrace
     from lossless.formats.inputs.fabrics import Fabrics
     from lossless.formats.inputs.intents import Declarations
-    from lossless.ground.documents.document import Document
     from lossless.ground.documents.excerpts import DocumentView
+    from lossless.ground.documents.text import Document
     from lossless.interfaces.api.running import CapturedState
     from lossless.model.fabric.model import Fabric
 

@@ -98,7 +98,7 @@ def write_tuned(result: TuneResult, place: int | None = None) -> StatedThreshold
         LosslessError: there is no such setting, the intent has changed meanwhile, or it cannot be written.
         InputError: as :meth:`TuneResult.stated`.
     """
-    from lossless.ground.documents.rewrite import rewrite
+    from lossless.ground.documents.atomic import rewrite
 
     stated = result.stated(place)
     rewrite(stated.file, stated.before, stated.after)

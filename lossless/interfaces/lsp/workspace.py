@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from lossless.api import Options
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 MOST_TOGETHER = 100
 """Most files of a folder that are checked with the open texts, about a second's work; else only the open ones are."""

@@ -18,7 +18,7 @@ from lossless.model.fabric.view import View
 from tests.checks.rules.checking import patched
 
 if TYPE_CHECKING:
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from lossless.model.fabric.model import Switch
 
 PORTS = ("Ethernet0", "Ethernet4", "Ethernet8")

@@ -23,7 +23,7 @@ from tests.paths import RULE_BASES
 
 if TYPE_CHECKING:
     from lossless.analysis.opensm.run import Tools
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from lossless.model.fabric.infiniband.subnet import Subnet
 
 BASE = RULE_BASES / "infiniband.yaml"

@@ -18,7 +18,7 @@ from tests.paths import ROOT
 if TYPE_CHECKING:
     from lossless.analysis.simulation.question.scenario import Scenario
     from lossless.analysis.simulation.study.verdict import RunVerdict
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 Patch = dict[str, Any]
 EXAMPLE = ROOT / "examples" / "roce-256" / "fabric.yaml"

@@ -28,7 +28,7 @@ from tests.analysis.simulation.fabrics import (
 from tests.checks.rules.checking import patched
 
 if TYPE_CHECKING:
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 MIB = 1 << 20
 

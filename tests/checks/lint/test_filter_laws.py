@@ -16,7 +16,7 @@ from lossless.checks.rules.registry import RULES
 from lossless.checks.rules.selectors import EVERY, codes_of, families
 from lossless.ground.basics.findings import Finding
 from lossless.ground.documents import load_text
-from lossless.ground.documents.document import Document
+from lossless.ground.documents.text import Document
 from tests.checks.rules.snippets import Snippet, snippets
 
 SELECTORS = st.sampled_from([EVERY, *families(), *RULES])

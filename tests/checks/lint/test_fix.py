@@ -14,7 +14,7 @@ from lossless.checks.rules.registry import RULES
 from lossless.ground.basics.errors import LosslessError
 from lossless.ground.basics.findings import Finding
 from lossless.ground.documents import load_text
-from lossless.ground.documents.document import Document
+from lossless.ground.documents.text import Document
 from tests.checks.rules.helps import networks
 from tests.checks.rules.snippets import BASES, Snippet, snippets
 
@@ -133,7 +133,7 @@ def test_without_writing_it_is_only_said(tmp_path: Path) -> None:
 
 
 def test_a_file_that_changed_meanwhile_is_left_alone(tmp_path: Path) -> None:
-    from lossless.ground.documents.rewrite import rewrite
+    from lossless.ground.documents.atomic import rewrite
 
     path = tmp_path / "x.json"
     path.write_text('{"PORT": {}}')

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from lossless.ground.basics.findings import Finding, Path
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 pytestmark = pytest.mark.laws
 

@@ -13,7 +13,7 @@ from tests.checks.rules.snippets import BASES, merge
 
 if TYPE_CHECKING:
     from lossless.ground.basics.findings import Finding, UncheckedRule
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 Patch = dict[str, Any]
 

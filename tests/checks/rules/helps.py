@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lossless.ground.basics.findings import Finding
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from tests.checks.rules.snippets import Snippet
 
 _PAIR = re.compile(r'"([\w-]+)": "([^"]*)"')

@@ -9,7 +9,7 @@ from tests.checks.rules.checking import patched
 from tests.checks.rules.snippets import read_text
 
 if TYPE_CHECKING:
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 MEMBERS = "0x506b4b0300000001=full, 0x506b4b0300000002=full"
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from lossless.api import Report
     from lossless.ground.basics.findings import Finding
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 
 def device(patch: dict[str, Any], base: str = "leaf") -> Report:

@@ -50,7 +50,7 @@ from lossless.interfaces.api.cabling import compare_cabling
 
 if TYPE_CHECKING:
     from lossless.api import Report
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 BASES = Path(__file__).parent / "bases"
 _KINDS = (

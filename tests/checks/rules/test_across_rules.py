@@ -13,7 +13,7 @@ from tests.checks.rules.checking import drawn, only, patched, unchecked
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 LINKS = ("LNK001", "LNK002", "LNK003", "LNK004", "LNK005")
 

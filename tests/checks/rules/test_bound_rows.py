@@ -11,7 +11,7 @@ from tests.checks.rules.checking import corpus_findings, drawn, only, patched, u
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 PORTS = ("Ethernet0", "Ethernet4", "Ethernet8")
 

@@ -14,7 +14,7 @@ from tests.checks.rules.fabrics import listed
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 CODES = ("BUF001", "BUF002", "BUF003", "BUF004", "BUF007")
 CABLES = ("topology", "leaf_spine", "cables", "uplink")

@@ -18,7 +18,7 @@ from tests.checks.rules.snippets import BASES
 
 if TYPE_CHECKING:
     from lossless.api import Report
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from lossless.model.fabric.configured_switch import ReadSwitch
     from lossless.model.fabric.model import Switch
 

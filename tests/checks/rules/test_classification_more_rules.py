@@ -12,7 +12,7 @@ from tests.checks.rules.checking import Patch, corpus_findings, drawn, only, pat
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 LEAF, WIRED, AZURE, REMAPPED = "leaf.json", "wired-leaf.json", "azure.json", "azure-remapped.json"
 PORTS = ("Ethernet0", "Ethernet4", "Ethernet8")

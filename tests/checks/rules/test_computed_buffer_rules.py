@@ -21,7 +21,7 @@ from tests.checks.rules.test_dynamic_model_rules import SHARED, THRESHOLD_ALONE,
 from tests.formats.intent.intent_texts import SHAPE
 
 if TYPE_CHECKING:
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 DYNAMIC = "{model: dynamic}"
 SEEING = ("BUF001", "BUF002", "BUF005", "BUF007", "BUF013", "ECN004", "ECN005")

@@ -11,7 +11,7 @@ from tests.checks.rules.checking import drawn, only, patched, unchecked
 from tests.checks.rules.snippets import merge
 
 if TYPE_CHECKING:
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 TUNNEL = {"tunnel_type": "IPINIP", "dst_ip": "10.1.0.32", "dscp_mode": "uniform"}
 

@@ -21,7 +21,7 @@ from tests.strategies import document_of, fabric_of, intents
 
 if TYPE_CHECKING:
     from lossless.ground.basics.findings import Finding
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 EXAMPLE = ROOT / "examples" / "roce-256"
 HOST_PORTS = tuple(f"Ethernet{n}" for n in range(0, 32, 4))

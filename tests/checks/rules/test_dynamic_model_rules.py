@@ -13,7 +13,7 @@ from lossless.formats.device_files.switches import switch_file
 from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.fabric import resolve
 from lossless.ground.documents import load_text
-from lossless.ground.documents.document import Document
+from lossless.ground.documents.text import Document
 from lossless.model.fabric.view import View
 from tests.checks.rules.checking import drawn, only, patched
 from tests.formats.intent.intent_texts import SHAPE

@@ -9,7 +9,7 @@ import pytest
 from tests.checks.rules.checking import drawn, only, patched, unchecked
 
 if TYPE_CHECKING:
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 
 def leaf(

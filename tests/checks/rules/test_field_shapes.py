@@ -11,7 +11,7 @@ from tests.checks.rules.checking import drawn, only, patched, unchecked
 
 if TYPE_CHECKING:
     from lossless.ground.basics.findings import Finding
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 PORTS = ("Ethernet0", "Ethernet4", "Ethernet8")
 

@@ -10,7 +10,7 @@ from lossless.api import Options, lint_documents
 from tests.checks.rules.checking import drawn, only, patched
 
 if TYPE_CHECKING:
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 PORTS = ("Ethernet0", "Ethernet4", "Ethernet8")
 

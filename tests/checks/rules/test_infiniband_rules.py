@@ -12,7 +12,7 @@ from tests.checks.rules.infiniband import MEMBERS, conf, intent, managed, said
 from tests.checks.rules.snippets import read_text
 
 if TYPE_CHECKING:
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 
 # --- managers

@@ -12,7 +12,7 @@ from tests.checks.rules.checking import Patch, corpus_findings, drawn, only, pat
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 INTENT, REMAPPED, LEAF = "leaf-spine.yaml", "azure-remapped.json", "leaf.json"
 

@@ -10,7 +10,7 @@ from lossless.api import load_fabrics
 from tests.checks.rules.checking import drawn, only, patched
 
 if TYPE_CHECKING:
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 ROW_BYTES, NEED_BYTES = 1_150_976, 393_216
 """800G on an SN5600: the row of 300 m (sonic-buildimage pg_profile_lookup.ini @086b03b), and what SONiC's formula gives

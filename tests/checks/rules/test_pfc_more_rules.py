@@ -12,7 +12,7 @@ from tests.checks.rules.checking import Patch, corpus_findings, drawn, only, pat
 
 if TYPE_CHECKING:
     from lossless.ground.basics.findings import Finding
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 LEAF, AZURE = "leaf.json", "azure.json"
 MEMBERS: Patch = {"PORTCHANNEL_MEMBER": {"PortChannel1|Ethernet0": {}, "PortChannel1|Ethernet4": {}}}

@@ -15,7 +15,7 @@ from tests.checks.rules.fabrics import listed
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 INTENT = "leaf-spine.yaml"
 LEAF = "leaf.json"

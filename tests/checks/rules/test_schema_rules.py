@@ -12,7 +12,7 @@ from tests.checks.rules.checking import patched, unchecked
 
 if TYPE_CHECKING:
     from lossless.ground.basics.findings import Finding
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 Config = dict[str, Any]
 

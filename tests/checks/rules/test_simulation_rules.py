@@ -46,7 +46,7 @@ from tests.paths import ROOT
 
 if TYPE_CHECKING:
     from lossless.ground.basics.findings import Finding
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 LOW: Patch = {
     "BUFFER_PROFILE": {

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from lossless.api import Report
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 Data = dict[str, Any]
 _UP = {"lanes": "1000", "alias": "odd", "index": "100", "mtu": "9100", "admin_status": "up"}

@@ -14,7 +14,7 @@ from tests.checks.trace.tracing import device, intent, traced
 from tests.strategies import fabric_of
 
 if TYPE_CHECKING:
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 Data = dict[str, Any]
 

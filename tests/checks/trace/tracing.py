@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lossless.checks.trace.model import Trace, TraceHop
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 Patch = dict[str, Any]
 

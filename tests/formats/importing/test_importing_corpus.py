@@ -23,7 +23,7 @@ from tests.conftest import REFERENCE
 from tools import corpus_import
 
 if TYPE_CHECKING:
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from lossless.interfaces.api.import_ import ImportResult
 
 pytestmark = [pytest.mark.xdist_group("importing corpus"), pytest.mark.tools("records")]

@@ -16,7 +16,7 @@ from tests.strategies import fabric_of, intents, with_class_buffers
 from tools.example_base import base_of
 
 if TYPE_CHECKING:
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from lossless.interfaces.api.import_ import ImportResult
 
 Data = dict[str, Any]

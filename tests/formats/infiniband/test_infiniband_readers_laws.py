@@ -10,7 +10,7 @@ from lossless.formats.infiniband.read.partitions import read_partitions
 from lossless.formats.infiniband.read.qos_policy import read_policy
 from lossless.formats.infiniband.read.sharp import read_sharp
 from lossless.formats.infiniband.to_model import SubnetFile, kind_of, read_subnet
-from lossless.ground.documents.line_edits import replacements
+from lossless.ground.documents.command_lines import replacements
 
 PIECES = st.sampled_from(
     [

@@ -28,7 +28,7 @@ from tests.formats.sonic.shapes import dump
 from tests.paths import ROOT
 
 if TYPE_CHECKING:
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 FACTS = "# lossless host facts 1\n# host host1\n==> ethtool eth0\ndriver: mlx5_core\n==> end\n"
 

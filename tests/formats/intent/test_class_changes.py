@@ -9,7 +9,7 @@ from lossless.formats.intent.class_changes import class_changes, intent_line
 from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.fabric import resolve
 from lossless.ground.documents import load_text
-from lossless.ground.documents.edits import edited
+from lossless.ground.documents.command_lines import edited
 from tests.formats.intent.intent_texts import ECN, PRESET, SHAPE, spoilt
 from tests.strategies import Data, document_of, intents, with_class_buffers
 

@@ -14,7 +14,7 @@ from lossless.formats.intent.class_changes import class_changes
 from lossless.formats.intent.load import load_intent
 from lossless.ground.basics.units import size_text
 from lossless.ground.documents import load_text
-from lossless.ground.documents.edits import edited
+from lossless.ground.documents.command_lines import edited
 from tests.formats.intent.intent_texts import SHAPE, spoilt
 from tests.strategies import curve_exceptions, curves
 

@@ -20,7 +20,7 @@ from tools.damages.text import Lines, Site
 
 if TYPE_CHECKING:
     from lossless.api import Report
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from tools.damage_systems import Verdict
 
 NAMED = Options(rdma_dscps=(26,))

@@ -11,7 +11,7 @@ from inline_snapshot import snapshot
 
 from lossless.ground.documents import load_text
 from lossless.ground.documents.changes import ValueChange, changed
-from lossless.ground.documents.edits import edited
+from lossless.ground.documents.command_lines import edited
 
 CONFIG = """\
 {

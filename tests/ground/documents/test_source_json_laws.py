@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.ground.basics.findings import Path, Span
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 keys = st.text(max_size=5) | st.sampled_from(["PORT", "Ethernet0", "}", '"', "\\", "é", "😀", "\n"])
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | keys

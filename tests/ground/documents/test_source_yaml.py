@@ -8,7 +8,7 @@ import pytest
 
 from lossless.ground.basics.errors import InputError
 from lossless.ground.basics.findings import Path as KeyPath, Span
-from lossless.ground.documents.yaml.document import load_yaml
+from lossless.ground.documents.yaml.compose import load_yaml
 
 both_parsers = pytest.mark.parametrize("pure", [False, True], ids=["c", "pure"])
 

@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from ruamel.yaml import YAML
 
 from lossless.ground.basics.errors import InputError
-from lossless.ground.documents.yaml.document import load_yaml
+from lossless.ground.documents.yaml.compose import load_yaml
 
 pytestmark = pytest.mark.tools("laws")
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from random import Random
 
     from lossless.ground.basics.findings import Path, Span
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 words = st.text("ab:#-'\"\\ é😀{}[],&*!|>%@~\n\t09", max_size=6) | st.sampled_from(
     ["dscp", "no", "on", "null", "10:20:30", "2 x 400G", "3m", "<<"]

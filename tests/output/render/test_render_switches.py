@@ -14,7 +14,7 @@ from lossless.formats.device_files.switches import TEMPLATE, switch_file
 from lossless.formats.sonic.from_model.tables import OWNED
 from lossless.ground.basics.errors import RenderError
 from lossless.ground.documents import load, load_text
-from lossless.ground.documents.document import Document
+from lossless.ground.documents.text import Document
 from lossless.model.fabric.model import Fabric
 from tests.paths import ROOT
 

@@ -10,7 +10,7 @@ from lossless.checks.lint.report import Report
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.findings import Finding, Origin
 from lossless.ground.documents import load_text
-from lossless.ground.documents.document import Document
+from lossless.ground.documents.text import Document
 
 INTENT = """\
 lossless: v1

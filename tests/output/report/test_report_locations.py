@@ -9,7 +9,7 @@ import pytest
 
 from lossless.ground.basics.findings import Origin, Span
 from lossless.ground.documents import load_text
-from lossless.ground.documents.document import Document
+from lossless.ground.documents.text import Document
 from lossless.output.report.lint.locations import Locations, locate, shown_file
 from tests.output.report.samples import on_switch, sample
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from lossless.ground.basics.findings import Path, Severity
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 
 _TABLE: Path = ("tool", "lossless")

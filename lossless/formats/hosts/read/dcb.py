@@ -10,7 +10,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from lossless.formats.hosts.read.facts import HostFact, SectionFlaw
-from lossless.ground.documents.document import ValuePlace
+from lossless.ground.documents.text import ValuePlace
 from lossless.model.fabric.hosts import Ets, ReceiveBuffers
 from lossless.model.fabric.priorities import priorities_of_flags
 

@@ -19,7 +19,7 @@ from lossless.formats.hosts.read.facts import Facts, HostFact, folder_host, inte
 from lossless.formats.hosts.read.tools import parameter_key
 from lossless.ground.basics.errors import Problem
 from lossless.ground.documents import load_text
-from lossless.ground.documents.document import Document, ValuePlace
+from lossless.ground.documents.text import Document, ValuePlace
 from lossless.model.fabric.priorities import priorities_of_flags
 
 if TYPE_CHECKING:

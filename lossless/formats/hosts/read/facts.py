@@ -20,7 +20,7 @@ from lossless.formats.hosts.forms import FACTS
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.findings import Path
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.documents.document import Document, ValuePlace
+from lossless.ground.documents.text import Document, ValuePlace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

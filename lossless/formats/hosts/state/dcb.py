@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.records import UNKNOWN, NamedTuple, Unknown
-from lossless.ground.documents.printed_lines import json_of
-from lossless.ground.documents.printed_values import value_of
+from lossless.ground.documents.printed_lines import json_of, value_of
 from lossless.model.fabric.state.readings import StateReading
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ import re
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.records import UNKNOWN, NamedTuple
-from lossless.ground.documents.printed_values import counted
+from lossless.ground.documents.printed_lines import counted
 from lossless.model.fabric.state.readings import StateReading
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.records import UNKNOWN, NamedTuple
-from lossless.ground.documents.printed_values import counted
+from lossless.ground.documents.printed_lines import counted
 from lossless.model.fabric.state.readings import StateReading
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ from lossless.formats.hosts.state.ethtool import counter_name
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import UNKNOWN, Unknown
 from lossless.ground.documents.json.document import load_json
-from lossless.ground.documents.printed_lines import json_of
-from lossless.ground.documents.printed_values import measured, value_of
+from lossless.ground.documents.printed_lines import json_of, measured, value_of
 from lossless.model.fabric.state.readings import StateReading
 
 if TYPE_CHECKING:

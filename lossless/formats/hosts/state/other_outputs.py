@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lossless.ground.documents.printed_values import value_of
+from lossless.ground.documents.printed_lines import value_of
 from lossless.model.fabric.state.readings import StateReading
 
 if TYPE_CHECKING:

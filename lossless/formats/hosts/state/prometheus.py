@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from lossless.formats.hosts.state.ethtool import NicCounterName, counter_name
-from lossless.ground.documents.printed_values import measured
+from lossless.ground.documents.printed_lines import measured
 from lossless.model.fabric.state.port_counters import BY_NAME, sysfs_ceiling
 from lossless.model.fabric.state.readings import StateReading
 

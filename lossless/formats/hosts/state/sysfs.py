@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.records import UNKNOWN
-from lossless.ground.documents.printed_values import value_of
+from lossless.ground.documents.printed_lines import value_of
 from lossless.model.fabric.state.port_counters import BY_NAME, sysfs_ceiling
 from lossless.model.fabric.state.readings import StateReading
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from lossless.ground.basics.findings import Path
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 
 class FileLine(NamedTuple):

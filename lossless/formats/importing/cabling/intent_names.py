@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from lossless.formats.importing.cabling.cables import FileCable
     from lossless.formats.importing.cabling.sheets import CableFiles
     from lossless.ground.basics.findings import Finding, Path
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from lossless.model.fabric.cabling import PlannedCable
     from lossless.model.fabric.model import Switch
     from lossless.model.hardware.model import PortSpec

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from lossless.formats.importing.cabling.cables import LldpNeighbor
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 
 _LLDP_NAMES = re.compile(r"(?i)(show[-_ ]?)?lldp.*")

@@ -12,7 +12,7 @@ from lossless.ground.documents.marked_document import Marks, lines_of
 from lossless.model.fabric.infiniband.options import c_number
 
 if TYPE_CHECKING:
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 _LINE = re.compile(r"\s*([^\s#]+)")
 _WORD = re.compile(r"(?:0[xX][0-9a-fA-F]+|\d+)")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lossless.ground.basics.findings import Path
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 _BLANKS = " \t"
 _PUBLIC = frozenset({0, 1})

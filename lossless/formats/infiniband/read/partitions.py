@@ -19,7 +19,7 @@ from lossless.model.fabric.infiniband.subnet import Member, Partition
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from lossless.model.fabric.infiniband.subnet import Membership
 
 LINE_BYTES = 4094

@@ -25,7 +25,7 @@ from lossless.model.fabric.infiniband.qos_policy import (
 )
 
 if TYPE_CHECKING:
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 _NONE = "opensm refuses the whole file, and no policy holds"
 _NUMBER = r"(?:0[xX][0-9a-fA-F]+|\d+)"

@@ -13,7 +13,7 @@ from lossless.ground.documents.marked_document import Marks, lines_of
 from lossless.model.fabric.infiniband.subnet import ManagerSetting
 
 if TYPE_CHECKING:
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 _LINE = re.compile(r"\s*([A-Za-z_]\w*)(?:\s*=\s*|\s+)(\S.*?)\s*$")
 KEYS = frozenset(

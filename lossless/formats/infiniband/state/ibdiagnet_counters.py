@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.infiniband.state.ibqueryerrors import counter_reading, is_extended
 from lossless.ground.basics.records import UNKNOWN, Unknown
-from lossless.ground.documents.printed_values import value_of
+from lossless.ground.documents.printed_lines import value_of
 from lossless.model.fabric.state.readings import StateReading
 
 if TYPE_CHECKING:

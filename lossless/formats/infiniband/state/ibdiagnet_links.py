@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.infiniband.state.ibdiagnet_counters import guid_of, said
 from lossless.ground.basics.records import UNKNOWN
-from lossless.ground.documents.printed_values import counted, value_of
+from lossless.ground.documents.printed_lines import counted, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.infiniband.state.ibdiagnet_counters import said
 from lossless.formats.infiniband.state.ibqueryerrors import counter_of, counter_reading, is_extended
-from lossless.ground.documents.printed_values import measured
+from lossless.ground.documents.printed_lines import measured
 from lossless.model.fabric.state.readings import StateReading
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ import re
 from typing import TYPE_CHECKING
 
 from lossless.formats.infiniband.state.iblinkinfo import LINK, link_readings
-from lossless.ground.documents.printed_values import counted
+from lossless.ground.documents.printed_lines import counted
 from lossless.model.fabric.state.port_counters import BY_MAD_NAME, BY_NAME, ceiling
 from lossless.model.fabric.state.readings import StateReading
 

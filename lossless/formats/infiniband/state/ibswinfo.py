@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.records import UNKNOWN
-from lossless.ground.documents.printed_values import measured
+from lossless.ground.documents.printed_lines import measured
 from lossless.model.fabric.state.readings import StateReading
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.infiniband.state.ibqueryerrors import counter_of, counter_reading
 from lossless.ground.basics.records import UNKNOWN
-from lossless.ground.documents.printed_values import counted
+from lossless.ground.documents.printed_lines import counted
 from lossless.model.fabric.state.readings import StateReading
 
 if TYPE_CHECKING:

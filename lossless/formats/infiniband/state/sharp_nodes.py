@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from lossless.formats.infiniband.state.ibdiagnet_counters import guid_of, said
-from lossless.ground.documents.printed_values import value_of
+from lossless.ground.documents.printed_lines import value_of
 
 if TYPE_CHECKING:
     from lossless.ground.documents.printed_lines import PrintedSection

@@ -47,7 +47,7 @@ from lossless.model.fabric.infiniband.subnet import Flavour, HostRole, Manager
 
 if TYPE_CHECKING:
     from lossless.ground.basics.errors import Problem
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 
 ELSEWHERE = {

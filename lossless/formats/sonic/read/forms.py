@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.formats.sonic.read.tables import READ_TABLES
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.documents.document import DocumentPart
 from lossless.ground.documents.layout import PartLayout, Remark
-from lossless.ground.documents.parts import part
+from lossless.ground.documents.marked_document import part
+from lossless.ground.documents.text import DocumentPart
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from lossless.ground.basics.findings import Path
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
     Data = Mapping[object, object]
 

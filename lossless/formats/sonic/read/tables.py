@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from typing import TypeGuard
 
     from lossless.ground.basics.findings import Path
-    from lossless.ground.documents.document import Document
     from lossless.ground.documents.layout import Remark
+    from lossless.ground.documents.text import Document
 
 
 INT_MAX = 2**31 - 1

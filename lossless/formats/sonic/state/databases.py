@@ -27,7 +27,7 @@ from lossless.formats.sonic.read.forms import is_wrapped
 from lossless.formats.sonic.read.tables import READ_TABLES
 from lossless.formats.sonic.state.rows import CounterName, counter_of_field, row_field, row_identity, since_of
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.documents.printed_values import stored_value
+from lossless.ground.documents.printed_lines import stored_value
 from lossless.model.fabric.state.readings import StateCapture, StateReading
 
 if TYPE_CHECKING:

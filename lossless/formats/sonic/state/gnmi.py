@@ -13,7 +13,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from lossless.formats.sonic.state.databases import counter_reading, named_identity
-from lossless.ground.documents.printed_values import stored_value
+from lossless.ground.documents.printed_lines import stored_value
 from lossless.model.fabric.state.readings import StateCapture, StateReading
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from lossless.formats.sonic.state.show_tables import (
     since_printed,
     value_column,
 )
-from lossless.ground.documents.printed_values import printed_value
+from lossless.ground.documents.printed_lines import printed_value
 from lossless.model.fabric.state.readings import StateCapture, StateReading
 
 if TYPE_CHECKING:

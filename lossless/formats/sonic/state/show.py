@@ -13,8 +13,8 @@ from lossless.formats.sonic.state.rows import BY_HEADING, CounterName, profile_u
 from lossless.formats.sonic.state.show_tables import TableContext, read_table, since_printed, table_form
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.records import UNKNOWN, NamedTuple
+from lossless.ground.documents.printed_lines import printed_value
 from lossless.ground.documents.printed_tables import PrintedPairs, PrintedTable, TextLine, printed_blocks
-from lossless.ground.documents.printed_values import printed_value
 from lossless.model.fabric.state.readings import StateCapture, StateReading
 
 if TYPE_CHECKING:

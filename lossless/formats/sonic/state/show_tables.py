@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from lossless.formats.sonic.state.forms import TABLES
 from lossless.formats.sonic.state.rows import BY_HEADING, CounterName, is_setting
 from lossless.ground.basics.records import UNKNOWN, NamedTuple
-from lossless.ground.documents.printed_values import number, printed_value
+from lossless.ground.documents.printed_lines import number, printed_value
 from lossless.model.fabric.state.readings import StateReading
 
 if TYPE_CHECKING:

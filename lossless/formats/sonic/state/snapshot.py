@@ -15,8 +15,8 @@ from lossless.formats.sonic.state.redis_lines import fields_of, unescaped
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.documents.document import Document
-from lossless.ground.documents.line_places import LineLocator
+from lossless.ground.documents.command_lines import LineLocator
+from lossless.ground.documents.text import Document
 from lossless.model.fabric.state.readings import StateCapture
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from lossless.model.fabric.qos import DSCPS, PRIORITIES, DscpRewrite
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from lossless.model.fabric.model import Fabric
     from lossless.model.fabric.qos import DscpRewrites
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from lossless.formats.switches.nvue.read import Node
     from lossless.ground.basics.findings import Origin
     from lossless.ground.basics.records import Maybe
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from lossless.model.fabric.model import Switch
 
 

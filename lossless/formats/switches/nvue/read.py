@@ -13,8 +13,8 @@ from string import ascii_letters
 from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.findings import Origin
-from lossless.ground.documents.document import Document
-from lossless.ground.documents.line_places import LineLocator
+from lossless.ground.documents.command_lines import LineLocator
+from lossless.ground.documents.text import Document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from lossless.formats.switches.nxos.read.grammar import Key, NxosConfig, NxosSetting, Settings
     from lossless.ground.basics.findings import Origin
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from lossless.model.fabric.model import Switch
 
 _PLATFORM = "the buffer of the chip is not in the configuration, and without a pause buffer headroom is the platform's"

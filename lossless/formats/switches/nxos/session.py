@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.formats.switches.nxos.read.grammar import Name, NxosConfig, Settings
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 
 PFC_MODE = "auto"

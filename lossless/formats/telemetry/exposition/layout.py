@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from lossless.ground.basics.findings import Path as Keys
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 DATABASES = ("CONFIG_DB", "COUNTERS_DB", "APPL_DB", "STATE_DB")
 """The databases that are read."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from lossless.formats.sonic.state.polling import GROUPS
 from lossless.formats.telemetry.exposition.reading_plan import MAPS, ReadingPlan, number_text, plan_of
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.documents.printed_values import stored_value
+from lossless.ground.documents.printed_lines import stored_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

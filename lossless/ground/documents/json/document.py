@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.limits import NESTING
-from lossless.ground.documents.document import Document, ValuePlace
-from lossless.ground.documents.text import Lines
+from lossless.ground.documents.text import Document, Lines, ValuePlace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from typing import NoReturn
 
     from lossless.ground.basics.findings import Path
-    from lossless.ground.documents.document import DuplicateKey
+    from lossless.ground.documents.text import DuplicateKey
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _LONE_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")

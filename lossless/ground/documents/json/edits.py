@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from lossless.ground.basics.findings import Json
     from lossless.ground.documents.changes import ValueChange
-    from lossless.ground.documents.document import Document, ValuePlace
+    from lossless.ground.documents.text import Document, ValuePlace
 
     Member = tuple[str | int, ValuePlace]
 

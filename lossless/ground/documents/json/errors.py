@@ -10,8 +10,7 @@ import re
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from lossless.ground.documents.document import DuplicateKey
-from lossless.ground.documents.text import Lines
+from lossless.ground.documents.text import DuplicateKey, Lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

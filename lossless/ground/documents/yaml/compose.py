@@ -2,10 +2,18 @@
 
 Events, not ruamel's node tree, leave the control of nesting to this code: ruamel's composer recurses in C and
 crashes the process at some ten thousand levels. Events are also faster.
+
+YAML with positions: events of ruamel.yaml, with its C parser where installed, and a composer of our own.
+
+Scalars by the core schema of YAML 1.2.2, section 10.3.2.
+
+`no`, `on`, `10:20:30`, `2024-01-01` and `1_000` are text; `010` is ten. Numbers that are not finite are
+refused: no quantity of a fabric is infinite.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ruamel.yaml import YAML
@@ -22,14 +30,15 @@ from ruamel.yaml.events import (
 )
 
 from lossless.ground.basics.errors import InputError, Problem
-from lossless.ground.basics.limits import ALIASED_VALUES, NESTING
+from lossless.ground.basics.limits import ALIASED_VALUES, DIGITS, NESTING
 from lossless.ground.basics.wording import nearest
-from lossless.ground.documents.document import ValuePlace
-from lossless.ground.documents.text import Lines
-from lossless.ground.documents.yaml.scalars import Scalar, ScalarError, plain, shown, tagged
+from lossless.ground.documents.text import Document, Lines, ValuePlace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+
+    from lossless.ground.basics.findings import Path
+
 
 _COLLECTION_TAGS = ("!", "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
 
@@ -275,3 +284,133 @@ def _is_unicode(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def load_yaml(text: str, file: str, *, pure: bool = False, lists: bool = False) -> Document:
+    """Parse one YAML document whose top level is a mapping; ``pure`` forbids the C parser.
+
+    With ``lists`` the top level may be a list of mappings as well; they are then in the data by their numbers.
+
+    A repeated key keeps its first value; repetitions, keys that are lists or mappings, and invalid scalars
+    are in ``problems``.
+
+    Raises InputError for broken syntax, several documents in one file, unknown or circular aliases, aliases
+    that expand to more than ALIASED_VALUES values, and nesting beyond NESTING.
+    """
+
+    root, problems = compose(text, file, pure, lists)
+    data = dict(enumerate(root.data)) if isinstance(root.data, list) else root.data
+    return Document(file, text, data, YamlLocator(root), problems)
+
+
+class YamlLocator:
+    """Finds places in composed nodes.
+
+    Values below an alias or a merge key have the place at which they are written, at the anchor; the value of the
+    alias itself has the place of the alias.
+    """
+
+    __slots__ = ("_root",)
+
+    def __init__(self, root: YamlNode) -> None:
+        self._root = root
+
+    def places(self, paths: Iterable[Path]) -> dict[Path, ValuePlace]:
+        """Return, for each path, the place of its deepest prefix that exists."""
+        return {path: self._place(path) for path in paths}
+
+    def node(self, path: Path) -> YamlNode:
+        """Return the composed value at a path, or at its deepest existing prefix."""
+        return self._found(path)[1]
+
+    def _place(self, path: Path) -> ValuePlace:
+        key, node = self._found(path)
+        return node.place(key)
+
+    def _found(self, path: Path) -> tuple[YamlNode, YamlNode]:
+        key, node = self._root, self._root
+        for step in path:
+            child = node.child(step)
+            if child is None:
+                break
+            key, node = child
+        return key, node
+
+
+_WORDS: dict[str, bool | None] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+_NUMBER_STARTS = frozenset("+-.0123456789")
+_INTEGER = re.compile(r"[-+]?[0-9]+")
+_BASED = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+_TAG_PREFIX = "tag:yaml.org,2002:"
+_TYPES: dict[str, tuple[type, ...]] = {
+    "int": (int,),
+    "float": (float, int),
+    "bool": (bool,),
+    "null": (type(None),),
+}
+
+Scalar = str | int | float | bool | None
+
+
+class ScalarError(ValueError):
+    """An invalid scalar; the message has the reason."""
+
+
+def plain(text: str) -> Scalar:
+    """Return the value of an unquoted scalar; raises ScalarError for a number that is not finite in Python."""
+    if text in _WORDS:
+        return _WORDS[text]
+    if text[0] not in _NUMBER_STARTS:
+        return text
+    if _INTEGER.fullmatch(text):
+        return _integer(text)
+    if _BASED.fullmatch(text):
+        return _integer(text)
+    if _NOT_FINITE.fullmatch(text):
+        raise ScalarError(f"{text} is not a finite number; quote it if it is text")
+    return _float(text) if _FLOAT.fullmatch(text) else text
+
+
+def tagged(text: str, tag: str) -> Scalar:
+    """Return the value of a scalar with an explicit type, as in `!!str 26`; raises ScalarError."""
+    kind = tag.removeprefix(_TAG_PREFIX)
+    if tag == "!" or (kind == "str" and kind != tag):
+        return text
+    if kind == tag or kind not in _TYPES:
+        raise ScalarError(f"unknown tag {shown(tag)}; expected !!str, !!int, !!float, !!bool or !!null")
+    value = plain(text)
+    # bool is a subclass of int, and `!!int true` is no integer.
+    if not isinstance(value, _TYPES[kind]) or (isinstance(value, bool) and kind != "bool"):
+        raise ScalarError(f"'{text}' is not what its tag {shown(tag)} says")
+    return float(value) if kind == "float" and value is not None else value
+
+
+def shown(tag: str) -> str:
+    """Return a tag in its usual notation: `!!str` for `tag:yaml.org,2002:str`."""
+    return "!!" + tag.removeprefix(_TAG_PREFIX) if tag.startswith(_TAG_PREFIX) else tag
+
+
+def _integer(text: str) -> int:
+    if len(text) > DIGITS:
+        raise ScalarError(f"{text[:20]}... has more than {DIGITS} digits, the most that is read")
+    return int(text) if _INTEGER.fullmatch(text) else int(text, 0)
+
+
+def _float(text: str) -> float:
+    number = float(text)
+    if number in (float("inf"), float("-inf")):
+        raise ScalarError(f"{text[:20]} is too large a number")
+    return number
+
+
+def text_scalar(name: str) -> str:
+    """Return a name as a YAML scalar that is parsed as text: in quotes where it could be a number or another word."""
+    plain = re.fullmatch(r"[A-Za-z][A-Za-z0-9._-]*", name)
+    words = ("true", "false", "null", "yes", "no", "on", "off", "y", "n")
+    return name if plain and name.lower() not in words else f'"{name}"'

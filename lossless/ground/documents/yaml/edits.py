@@ -7,15 +7,14 @@ import re
 from typing import TYPE_CHECKING
 
 from lossless.ground.documents.changes import Replacement, by_container, without
-from lossless.ground.documents.yaml.document import YamlLocator
-from lossless.ground.documents.yaml.scalars import ScalarError, plain
+from lossless.ground.documents.yaml.compose import ScalarError, YamlLocator, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lossless.ground.basics.findings import Json
     from lossless.ground.documents.changes import ValueChange
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
     from lossless.ground.documents.yaml.compose import YamlNode
 
     Member = tuple[YamlNode, YamlNode]

@@ -8,7 +8,7 @@ from lossless.ground.basics.foreign_text import spelled_out, visible
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_rate
-from lossless.ground.documents.yaml.scalars import text_scalar
+from lossless.ground.documents.yaml.compose import text_scalar
 from lossless.output.report.columns import table, wrapped
 from lossless.output.report.text_style import PLAIN, TextStyle
 from lossless.output.report.topology.text import first_to_last, many

@@ -13,7 +13,7 @@ from typing import Any
 
 from lossless import api
 from lossless.ground.documents import load, load_text
-from lossless.ground.documents.document import Document
+from lossless.ground.documents.text import Document
 from tests.checks.rules.snippets import merge
 from tests.paths import EXAMPLES
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from lossless.ground.documents.document import Document
+from lossless.ground.documents.text import Document
 from tests.checks.rules.incidents.example import Patch, devices, intent, ports, subnet
 
 

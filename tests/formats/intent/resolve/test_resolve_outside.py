@@ -10,7 +10,7 @@ from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.fabric import resolve
 from lossless.ground.basics.errors import InputError
 from lossless.ground.documents import load_text
-from lossless.ground.documents.document import Document
+from lossless.ground.documents.text import Document
 from lossless.model.fabric.model import Fabric
 from lossless.model.fabric.tier import Tier
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lossless.formats.switches.nxos.read.grammar import NxosConfig
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
 ROOT = "Cisco-NX-OS-device:System"
 

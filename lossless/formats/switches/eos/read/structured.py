@@ -233,7 +233,7 @@ if TYPE_CHECKING:
 
     from lossless.formats.switches.eos.read.grammar import Patterns
     from lossless.ground.basics.findings import Path
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
     Line = tuple[str, Path]
     """A command, and the path of the value that it is rendered from."""

@@ -39,8 +39,13 @@ from lossless.formats.switches.nxos.read.grammar import (
     port_names,
 )
 from lossless.ground.basics.findings import Origin
-from lossless.ground.documents.command_lines import PROMPT, Command, CommandDocument, without_remark
-from lossless.ground.documents.line_places import LineLocator
+from lossless.ground.documents.command_lines import (
+    PROMPT,
+    Command,
+    CommandDocument,
+    LineLocator,
+    without_remark,
+)
 
 if TYPE_CHECKING:
     from lossless.formats.switches.nxos.read.grammar import Settings
@@ -52,7 +57,7 @@ if TYPE_CHECKING:
 
     from lossless.formats.switches.nxos.read.grammar import Patterns, Settings
     from lossless.ground.basics.findings import Path
-    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.text import Document
 
     Line = tuple[str, Path]
     """A command, and the path of the value that it represents."""
