@@ -30,8 +30,7 @@ from lossless.analysis.routing.policies import avoiding, ending, shortest_path, 
 from lossless.analysis.routing.symmetry import folded, parts
 from lossless.analysis.routing.valleys import valley
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.graphs.cycles import cycle, strong_components
-from lossless.ground.graphs.graph import NODE, Graph, from_edges
+from lossless.ground.graphs.cycles import NODE, Graph, cycle, from_edges, strong_components
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

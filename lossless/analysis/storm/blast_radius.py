@@ -37,8 +37,7 @@ from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import LIGHT_IN_FIBRE_M_PER_S, format_rate
 from lossless.ground.basics.wording import suggestion
-from lossless.ground.graphs.cycles import cycle
-from lossless.ground.graphs.graph import from_lists
+from lossless.ground.graphs.cycles import cycle, from_lists
 from lossless.model.fabric.qos import DEFAULT_POLL_MS
 from lossless.model.fabric.view import View
 from lossless.model.fabric.workloads import STORM_TRAFFIC, StormTraffic

@@ -7,9 +7,16 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, strategies as st
 
-from lossless.ground.graphs import graph as graphs
-from lossless.ground.graphs.cycles import core, cycle, shortest, strong_components
-from lossless.ground.graphs.graph import Graph, from_edges, from_lists
+from lossless.ground.graphs import cycles as graphs
+from lossless.ground.graphs.cycles import (
+    Graph,
+    core,
+    cycle,
+    from_edges,
+    from_lists,
+    shortest,
+    strong_components,
+)
 
 Edges = list[tuple[int, int]]
 

@@ -39,8 +39,7 @@ from lossless.analysis.routing.infiniband.engines import (
     upward,
 )
 from lossless.ground.basics.records import NamedTuple, Unknown
-from lossless.ground.graphs.cycles import cycle
-from lossless.ground.graphs.graph import from_lists
+from lossless.ground.graphs.cycles import cycle, from_lists
 from lossless.model.fabric.infiniband.guids import with_derived_guids
 from lossless.model.fabric.infiniband.rates import OPERATIONAL_VLS
 

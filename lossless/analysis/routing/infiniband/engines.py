@@ -36,8 +36,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.records import NamedTuple, Unknown
-from lossless.ground.graphs.cycles import cycle
-from lossless.ground.graphs.graph import from_edges
+from lossless.ground.graphs.cycles import cycle, from_edges
 from lossless.model.fabric.infiniband.guids import with_derived_guids
 
 if TYPE_CHECKING:
