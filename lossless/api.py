@@ -13,23 +13,24 @@ if TYPE_CHECKING:
     from lossless.checks.lint.report import Change as Change, Report as Report
     from lossless.checks.thresholds.tuned_intent import TuneResult as TuneResult
     from lossless.formats.intent.class_changes import StatedThresholds as StatedThresholds
-    from lossless.interfaces.api.baseline import BaselineResult as BaselineResult, baseline as baseline
-    from lossless.interfaces.api.cabling import (
-        Cabling as Cabling,
-        cabled_as_declared as cabled_as_declared,
-        cabled_topology as cabled_topology,
+    from lossless.interfaces.api.baseline import (
+        BaselineResult as BaselineResult,
+        FixResult as FixResult,
+        baseline as baseline,
+        fix as fix,
     )
-    from lossless.interfaces.api.collector import collector as collector
     from lossless.interfaces.api.diff import (
         Drift as Drift,
         FabricDrift as FabricDrift,
         diff as diff,
         diff_fabric as diff_fabric,
     )
-    from lossless.interfaces.api.exporter import Exporter as Exporter, exporter as exporter
+    from lossless.interfaces.api.exporter import (
+        Exporter as Exporter,
+        collector as collector,
+        exporter as exporter,
+    )
     from lossless.interfaces.api.fabrics import Fabrics as Fabrics, load_fabrics as load_fabrics
-    from lossless.interfaces.api.fix import FixResult as FixResult, fix as fix
-    from lossless.interfaces.api.formats import Format as Format, formats as formats
     from lossless.interfaces.api.headroom import (
         HeadroomInputs as HeadroomInputs,
         Headrooms as Headrooms,
@@ -46,8 +47,7 @@ if TYPE_CHECKING:
         lint_documents as lint_documents,
         lint_text as lint_text,
     )
-    from lossless.interfaces.api.lint_patch import lint_patch as lint_patch
-    from lossless.interfaces.api.lint_since import lint_since as lint_since
+    from lossless.interfaces.api.lint_changes import lint_patch as lint_patch, lint_since as lint_since
     from lossless.interfaces.api.opensm import (
         OpensmResult as OpensmResult,
         check_with_opensm as check_with_opensm,
@@ -62,82 +62,77 @@ if TYPE_CHECKING:
         write_plan as write_plan,
     )
     from lossless.interfaces.api.profiles import Hardware as Hardware, hardware as hardware
-    from lossless.interfaces.api.render import RenderResult as RenderResult, render as render
-    from lossless.interfaces.api.rules import Rule as Rule, rule as rule, rules as rules
-    from lossless.interfaces.api.schema import (
+    from lossless.interfaces.api.reference import (
+        Format as Format,
+        Rule as Rule,
         configuration_schema as configuration_schema,
+        formats as formats,
         intent_schema as intent_schema,
+        rule as rule,
+        rules as rules,
     )
+    from lossless.interfaces.api.render import RenderResult as RenderResult, render as render
+    from lossless.interfaces.api.running import Watch as Watch, verify as verify
     from lossless.interfaces.api.simulate import (
         Limits as Limits,
         Question as Question,
         SimulationRequest as SimulationRequest,
         simulate as simulate,
     )
-    from lossless.interfaces.api.storm import storm as storm
-    from lossless.interfaces.api.sweep import (
-        Grid as Grid,
-        Sweep as Sweep,
-        parse_grid as parse_grid,
-        state_thresholds as state_thresholds,
-        sweep as sweep,
-        write_thresholds as write_thresholds,
-    )
     from lossless.interfaces.api.topology import (
+        Cabling as Cabling,
         Topology as Topology,
+        cabled_as_declared as cabled_as_declared,
+        cabled_topology as cabled_topology,
         moves as moves,
         pins as pins,
         topology as topology,
     )
     from lossless.interfaces.api.trace import trace as trace
     from lossless.interfaces.api.tune import (
+        Grid as Grid,
+        Sweep as Sweep,
         TuneAsk as TuneAsk,
         TuneProgress as TuneProgress,
+        parse_grid as parse_grid,
+        state_thresholds as state_thresholds,
+        sweep as sweep,
         tune as tune,
+        write_thresholds as write_thresholds,
         write_tuned as write_tuned,
     )
-    from lossless.interfaces.api.verify import verify as verify
-    from lossless.interfaces.api.watch import Watch as Watch
     from lossless.interfaces.api.workload import (
         Workload as Workload,
         evaluate_workload as evaluate_workload,
+        storm as storm,
         workload as workload,
     )
 
 _MODULES = {
-    "baseline": "BaselineResult baseline",
-    "cabling": "Cabling cabled_as_declared cabled_topology",
-    "collector": "collector",
+    "baseline": "BaselineResult FixResult baseline fix",
+    "topology": "Cabling Topology cabled_as_declared cabled_topology moves pins topology",
+    "exporter": "Exporter collector exporter",
     "diff": "Drift FabricDrift diff diff_fabric",
-    "exporter": "Exporter exporter",
     "fabrics": "Fabrics load_fabrics",
-    "fix": "FixResult fix",
-    "formats": "Format formats",
+    "reference": "Format Rule configuration_schema formats intent_schema rule rules",
     "headroom": "HeadroomInputs Headrooms headroom_of_link headroom_of_ports",
     "import_": "ImportResult import_configs write_import",
     "lint": "lint lint_documents lint_text",
-    "lint_patch": "lint_patch",
-    "lint_since": "lint_since",
+    "lint_changes": "lint_patch lint_since",
     "opensm": "OpensmResult check_with_opensm",
     "options": "Options",
     "plan": "DeviceProgress Plan PlanLimits plan plan_progress write_plan",
     "profiles": "Hardware hardware",
     "render": "RenderResult render",
     "..checks.lint.report": "Change Report",
-    "rules": "Rule rule rules",
-    "schema": "configuration_schema intent_schema",
     "..analysis.simulation.study.result": "SimulationResult",
     "simulate": "Limits Question SimulationRequest simulate",
-    "storm": "storm",
+    "workload": "Workload evaluate_workload storm workload",
     "..formats.intent.class_changes": "StatedThresholds",
-    "sweep": "Grid Sweep parse_grid state_thresholds sweep write_thresholds",
-    "topology": "Topology moves pins topology",
+    "tune": "Grid Sweep TuneAsk TuneProgress parse_grid state_thresholds sweep tune write_thresholds write_tuned",
     "trace": "trace",
     "..checks.thresholds.tuned_intent": "TuneResult",
-    "tune": "TuneAsk TuneProgress tune write_tuned",
-    "verify": "verify",
-    "watch": "Watch",
-    "workload": "Workload evaluate_workload workload",
+    "running": "Watch verify",
 }
 """The names of each module of ``interfaces/api``, imported when one of them is first asked for: who lints one file
 needs two of them. A record of a lower wing has the path of its module from there."""

@@ -1,19 +1,25 @@
-"""Exporter: the databases of a SONiC switch as metrics for Prometheus."""
+"""Exporter: the databases of a SONiC switch as metrics for Prometheus.
+
+The scripts that take a snapshot of a host or a switch for this program to read; they need no more than a shell.
+"""
 
 from __future__ import annotations
 
 import os.path
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lossless.formats.telemetry.exposition.exporter import Exporter as Exporter
 from lossless.formats.telemetry.exposition.layout import given, read_layout
+from lossless.ground.basics.data_files import data_dir
 from lossless.ground.basics.errors import LosslessError
 from lossless.ground.basics.programs import install_command
 from lossless.ground.documents.text import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
 
 FOLDER = "/var/run/redis/sonic-db"
 """Where SONiC says where its databases are (sonic-swss-common common/dbconnector.h @01a617f)."""
@@ -62,3 +68,13 @@ def _release(file: str) -> str:
     """Return the release of the switch from its version file; empty if no file gives it."""
     match = _VERSION.search(read_text(file)) if os.path.isfile(file) else None
     return match[1] if match else ""
+
+
+def collector(*, switch: bool = False) -> str:
+    """Return the text of the script for hosts, or of that for a SONiC switch.
+
+    Raises:
+        LosslessError: the installation is damaged.
+    """
+    folder, name = ("sonic", "lossless-collect-switch.sh") if switch else ("hosts", "lossless-collect.sh")
+    return Path(data_dir("templates"), folder, "collect", name).read_text(encoding="utf-8")

@@ -1,4 +1,9 @@
-"""Plan: an order of safe steps from the running configuration to the target, and the files that carry them out."""
+"""Plan: an order of safe steps from the running configuration to the target, and the files that carry them out.
+
+Plans between two intents of one InfiniBand subnet.
+
+Findings that are errors, as problems of the intent that they are about.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
 
+    from lossless.checks.lint.report import Report
     from lossless.checks.plan.kinds_of_switches import InService
+    from lossless.checks.plan.plan import Plan
     from lossless.ground.documents.text import Document
+    from lossless.model.fabric.infiniband.subnet import Subnet
     from lossless.model.fabric.model import Fabric
 
 
@@ -40,7 +48,6 @@ def plan(
     from lossless.checks.plan.inputs import change_of
     from lossless.checks.plan.subnet.both import subnet_intents
     from lossless.formats.inputs.fabrics import intent_at
-    from lossless.interfaces.api.plan_subnets import plan_of_subnet
     from lossless.model.hardware.load import hardware_finder
 
     document = intent_at(target)
@@ -75,7 +82,6 @@ def _fabric(intent: str | PathLike[str], options: Options) -> Fabric:
         InputError: it cannot be read, or rules find errors in it.
     """
     from lossless.formats.inputs.fabrics import intent_at
-    from lossless.interfaces.api.errors_of_intents import require_no_errors
     from lossless.interfaces.api.render import sound_fabric
 
     document = intent_at(intent)
@@ -217,3 +223,49 @@ def _read_plan(file: str) -> Mapping[str, Any]:
             [Problem(file, None, None, f"not a plan of version {VERSION}: write it again with lossless plan")]
         )
     return data
+
+
+def plan_of_subnet(before: Document, after: Document, limits: PlanLimits, options: Options) -> Plan:
+    """Return the plan between two intents of one subnet.
+
+    Raises:
+        InputError: one cannot be read or has errors, or they do not go together; or limits are stated.
+        NoPlan: jobs of the target would find another P_Key than theirs.
+    """
+    from lossless.checks.plan.subnet.assemble import subnet_plan
+    from lossless.checks.plan.subnet.both import subnet_change
+
+    if options.rdma_dscps or limits != PlanLimits():
+        says = "an InfiniBand subnet has no DSCPs, and no port goes down in its plan: leave these options out"
+        raise InputError([Problem(after.file, None, None, says)])
+    old, new = (_sound_subnet(document, options) for document in (before, after))
+    return subnet_plan(subnet_change((before, old), (after, new)), (before.file, after.file))
+
+
+def _sound_subnet(document: Document, options: Options) -> Subnet:
+    from lossless.interfaces.api.render import sound
+
+    report, declared = sound(document, options)
+    require_no_errors(report, document)
+    assert declared.subnet is not None
+    return declared.subnet
+
+
+def require_no_errors(report: Report, document: Document) -> None:
+    """Refuse an intent in which rules find errors.
+
+    Raises:
+        InputError: there are some, each located.
+    """
+    errors = [finding for finding in report.findings if finding.severity == "error"]
+    spans = {finding.origin: document.locate(finding.origin.path) for finding in errors}
+    if errors:
+        raise InputError(
+            Problem(
+                document.file,
+                spans[each.origin].line,
+                spans[each.origin].column,
+                f"{each.code} {each.message}",
+            )
+            for each in errors
+        )

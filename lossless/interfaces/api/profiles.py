@@ -1,11 +1,18 @@
-"""Profiles: the hardware that intents name, every fact with its source."""
+"""Profiles: the hardware that intents name, every fact with its source.
+
+The files of folders that lint reads, and editor texts that replace files while they are edited.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.formats.inputs.collect import Candidate, Inputs, read
+from lossless.formats.inputs.patches import is_ours, read_text
+from lossless.formats.inputs.switches import SUFFIXES as _OF_SWITCHES
 from lossless.ground.basics.errors import ProfileError
 from lossless.ground.basics.records import NamedTuple
+from lossless.interfaces.api.discovery import found_at, without_excluded
 from lossless.model.hardware.infiniband import (
     HcaProfile,
     InfinibandSwitchProfile,
@@ -23,18 +30,28 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from os import PathLike
 
+    from lossless.interfaces.api.options import Options
+
 __all__ = [
+    "SUFFIXES",
+    "Candidate",
     "Hardware",
     "HcaProfile",
     "Hwsku",
     "InfinibandSwitchProfile",
+    "Inputs",
     "NicProfile",
     "OfferedChoices",
     "PacketReorder",
     "PortNaming",
     "SwitchProfile",
+    "candidates_below",
     "hardware",
+    "is_excluded",
+    "is_ours",
     "load_nic",
+    "read",
+    "read_text",
 ]
 
 
@@ -77,3 +94,17 @@ def _unknown(name: str, names: Sequence[str]) -> str:
     from lossless.ground.basics.wording import suggestion
 
     return f"no profile is called {name!r}{suggestion(name.lower(), names, see='lossless profiles')}"
+
+
+SUFFIXES = (".json", ".yaml", ".yml", *_OF_SWITCHES)
+"""Names of files that editors show the findings of."""
+
+
+def candidates_below(folders: Sequence[str], options: Options) -> tuple[Candidate, ...]:
+    """Return the files of folders that may be intents or configurations."""
+    return found_at(folders, options).candidates
+
+
+def is_excluded(file: str, folder: str, options: Options) -> bool:
+    """Return whether a file is excluded from those of a folder."""
+    return not without_excluded([file], [folder], options)

@@ -1,4 +1,9 @@
-"""Running devices: captures at some paths, beside the intended configuration of the same devices."""
+"""Running devices: captures at some paths, beside the intended configuration of the same devices.
+
+Verify: compare captures of running switches, hosts and subnets with their configuration and intent.
+
+Watch: files checked again when they change.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +13,15 @@ from typing import TYPE_CHECKING
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.wording import listed
+from lossless.interfaces.api.lint import lint_at
+from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from os import PathLike
+
+    from lossless.checks.lint.report import Report
+
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -96,3 +110,101 @@ def intended_by(fabrics: Sequence[Fabric]) -> Intended:
         {host.name: host.qos for fabric in fabrics for host in fabric.hosts},
         tuple(link for fabric in fabrics for link in fabric.links),
     )
+
+
+def verify(
+    paths: Sequence[str | PathLike[str]],
+    *,
+    since: Sequence[str | PathLike[str]] = (),
+    options: Options = DEFAULT_OPTIONS,
+) -> Report:
+    """Compare the captures at some paths with the configurations and the intent among them, and return the findings.
+
+    ``since`` are captures of the same devices at an earlier time: counters then count from there.
+    """
+    from lossless.checks.lint.running import verified
+    from lossless.checks.rules.selectors import RuleChoice, chosen as codes_chosen
+    from lossless.formats.inputs.intents import declarations_of
+
+    captured = captured_state(paths, since, "verify")
+    intents = captured.now.intents
+    fabrics, problems, _ = declarations_of(intents, options.profile_dirs)
+    intended = intended_by(fabrics)
+    chosen = codes_chosen(RuleChoice(options.select, options.ignore))
+    return verified(captured.devices(intended, options), intended, chosen)._replace(
+        errors=(*captured.problems, *problems),
+        documents=captured.documents,
+        beside=len(intents) + len(captured.before.documents),
+    )
+
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from os import PathLike
+
+    from lossless.checks.lint.cache import Mark
+    from lossless.checks.lint.report import Report
+
+    Marks = dict[str, Mark]
+
+
+class Watch:
+    """Files that are checked repeatedly; a check costs time only for files that have changed.
+
+    A change of a configuration, a baseline or a folder of hardware profiles counts as a change of every file.
+    """
+
+    def __init__(self, paths: Sequence[str | PathLike[str]], options: Options = DEFAULT_OPTIONS) -> None:
+        from lossless.checks.lint.cache import LintCache
+
+        self._paths = paths
+        self._options = options
+        self._cache = LintCache()
+        self._files: Marks = {}
+        self._settings: Marks = {}
+
+    @property
+    def files(self) -> int:
+        """The number of watched files."""
+        return len(self._files)
+
+    def lint(self) -> Report:
+        """Check the files that are at the paths now."""
+        self.changed()
+        return lint_at(self._paths, self._options, self._cache.check)
+
+    def changed(self) -> bool:
+        """Return whether any watched file has changed since the last call."""
+        from lossless.checks.lint.cache import mark_of
+        from lossless.interfaces.api.discovery import found_at
+
+        found = found_at(self._paths, self._options)
+        names = [candidate.file for candidate in found.candidates]
+        governing = self._governing([*names, *found.excluded])
+        files, settings = ({name: mark_of(name) for name in group} for group in (names, governing))
+        if settings != self._settings:
+            self._cache.forget()
+        is_changed = (files, settings) != (self._files, self._settings)
+        self._files, self._settings = files, settings
+        return is_changed
+
+    def _governing(self, files: Sequence[str]) -> Iterator[str]:
+        """Yield the configurations, baselines and profiles that findings in files depend on."""
+        from lossless.checks.lint.configuration.lookup import ConfigurationLookup
+
+        options = self._options
+        for folder in options.profile_dirs:
+            for root, _, names in os.walk(folder):
+                yield from (os.path.join(root, name) for name in names)
+        if options.baseline:
+            yield options.baseline
+        if options.configuration:
+            yield options.configuration
+        governing = ConfigurationLookup(searching=options.configured, only=options.configuration)
+        folders = {os.path.dirname(os.path.abspath(file)) for file in files} if options.configured else set()
+        yield from filter(None, map(governing.above, sorted(folders)))
+        for file in files:
+            governing.of(file)
+        for configuration in governing.used():
+            if configuration.baseline is not None:
+                yield os.path.join(configuration.folder, configuration.baseline)

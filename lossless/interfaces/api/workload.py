@@ -1,4 +1,7 @@
-"""Workload: the traffic of a collective on a fabric, its duration, and whether buffers are safe."""
+"""Workload: the traffic of a collective on a fabric, its duration, and whether buffers are safe.
+
+Storm: the blast radius of a PFC storm from one host.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,28 @@ from lossless.analysis.workloads.workload import Workload
 from lossless.formats.inputs.fabrics import intent_at
 from lossless.formats.inputs.intents import declares_subnet, subnet_of
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
-from lossless.model.fabric.workloads import ALGORITHMS, COLLECTIVE, COLLECTIVES
+from lossless.model.fabric.workloads import ALGORITHMS, COLLECTIVE, COLLECTIVES, STORM_TRAFFIC
 
 if TYPE_CHECKING:
     from os import PathLike
 
     from lossless.analysis.simulation.question.request import SimulationRequest
+    from lossless.analysis.storm.blast_radius import BlastRadius
+    from lossless.analysis.storm.paths import ShapeGroups
     from lossless.analysis.workloads.placement import Estimate
     from lossless.analysis.workloads.verdict import WorkloadVerdict
+    from lossless.model.fabric.workloads import StormTraffic
 
-__all__ = ["ALGORITHMS", "COLLECTIVE", "COLLECTIVES", "Workload", "evaluate_workload", "workload"]
+__all__ = [
+    "ALGORITHMS",
+    "COLLECTIVE",
+    "COLLECTIVES",
+    "STORM_TRAFFIC",
+    "Workload",
+    "evaluate_workload",
+    "storm",
+    "workload",
+]
 
 
 def workload(path: str | PathLike[str], asked: Workload, options: Options = DEFAULT_OPTIONS) -> Estimate:
@@ -58,3 +73,45 @@ def evaluate_workload(
     fabric = intent_fabric_at(path, options)
     line_rate = estimate(fabric, asked)
     return line_rate, workload_verdict(View(fabric), line_rate, ask)
+
+
+def storm(
+    path: str | PathLike[str],
+    end: str,
+    traffic: StormTraffic = STORM_TRAFFIC[0],
+    drain_bps: int = 0,
+    traffic_class: str | None = None,
+    *,
+    options: Options = DEFAULT_OPTIONS,
+) -> BlastRadius:
+    """Return the blast radius of a PFC storm from a host (``host1``, ``host1:port2``) that drains ``drain_bps`` a port.
+
+    Raises:
+        InputError: the intent cannot be read, or there is not exactly one.
+        ScenarioError: no such host, port or class, or buffers or routes that are not known.
+    """
+    from lossless.analysis.storm.blast_radius import StormSource, blast_radius
+    from lossless.interfaces.api.fabrics import intent_fabric_at
+    from lossless.model.fabric.view import View
+
+    fabric = intent_fabric_at(path, options)
+    groups = _groups(path) if fabric.managed is None else None
+    return blast_radius(View(fabric), StormSource(end, traffic, drain_bps, traffic_class), groups)
+
+
+_WITHOUT_PODS = ("dragonfly", "dragonfly_plus")
+"""Shapes whose groups do not show in who is below whom."""
+
+
+def _groups(path: str | PathLike[str]) -> ShapeGroups | None:
+    """Return the groups of an intent's shape, None where switches have no groups, or pods that the links show."""
+    from lossless.analysis.storm.paths import ShapeGroups
+    from lossless.analysis.topology.folding import groups_of
+    from lossless.formats.inputs.fabrics import intent_at
+    from lossless.formats.intent.load import load_intent
+    from lossless.formats.intent.resolve.shapes import plan
+
+    loaded = load_intent(intent_at(path))
+    shape = loaded.intent.topology.shape_key
+    name, of = groups_of(plan(loaded), shape) if shape in _WITHOUT_PODS else ("", {})
+    return ShapeGroups(name, of) if of else None

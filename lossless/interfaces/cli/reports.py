@@ -233,7 +233,7 @@ def _run_context(failing: tuple[Severity, ...]) -> RunContext:
 
 def _describe(code: str) -> RuleHelp | None:
     """Return the help of a rule, None where a finding is not a rule's."""
-    from lossless.interfaces.api.rules import find_rule
+    from lossless.interfaces.api.reference import find_rule
     from lossless.output.report.lint.run_context import RuleHelp
 
     rule = find_rule(code)

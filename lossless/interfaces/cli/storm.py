@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from lossless.interfaces.api.storm import STORM_TRAFFIC
+from lossless.interfaces.api.workload import STORM_TRAFFIC
 from lossless.interfaces.cli.app import COMMANDS, OK
 from lossless.interfaces.cli.next_steps import then
 from lossless.interfaces.cli.options import OneOf, api_options, how_much, profiles, written_as

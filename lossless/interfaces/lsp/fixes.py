@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol.types import Position, Range, TextEdit
 
-from lossless.interfaces.api.fix import fix_documents
+from lossless.interfaces.api.baseline import fix_documents
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

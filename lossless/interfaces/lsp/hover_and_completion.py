@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol.types import CompletionItem, CompletionItemKind, MarkupContent, MarkupKind
 
-from lossless.interfaces.api.rules import find_rule
-from lossless.interfaces.api.schema import IntentKey, intent_key, intent_keys, intent_values
+from lossless.interfaces.api.reference import IntentKey, find_rule, intent_key, intent_keys, intent_values
 
 if TYPE_CHECKING:
     from lossless.interfaces.lsp.cursor import Cursor, Path

@@ -18,7 +18,7 @@ from lossless.ground.basics.foreign_text import visible
 from lossless.ground.basics.limits import EDITOR_TEXT_CHARACTERS, EDITOR_TEXTS_CHARACTERS, MIB
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.text import Lines
-from lossless.interfaces.api.files import SUFFIXES
+from lossless.interfaces.api.profiles import SUFFIXES
 from lossless.interfaces.lsp.cursor import cursor_at, key_at, transport_in
 from lossless.interfaces.lsp.diagnostics import SOURCE, DiagnosticBuilder, FindingDiagnostic
 from lossless.interfaces.lsp.fixes import Texts, fix, fix_all, text_edits

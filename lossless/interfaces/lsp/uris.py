@@ -9,7 +9,7 @@ from pygls.uris import to_fs_path
 
 from lossless.ground.basics.foreign_text import visible
 from lossless.ground.basics.limits import PATH_BYTES
-from lossless.interfaces.api.files import SUFFIXES
+from lossless.interfaces.api.profiles import SUFFIXES
 
 _SUFFIXES = {"json": ".json", "jsonc": ".json", "yaml": ".yaml"}
 """Of files in a language, as editors name it."""

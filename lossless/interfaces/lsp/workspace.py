@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from lossless.api import Report, lint_documents
 from lossless.ground.basics.records import NamedTuple
-from lossless.interfaces.api.files import (
+from lossless.interfaces.api.profiles import (
     Candidate,
     Inputs,
     candidates_below,

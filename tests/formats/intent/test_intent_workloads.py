@@ -8,7 +8,7 @@ from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.fabric import resolve
 from lossless.ground.basics.errors import InputError
 from lossless.ground.documents import load_text
-from lossless.interfaces.api.declared import DEFAULT, declared_questions
+from lossless.interfaces.api.simulate import DEFAULT, declared_questions
 from lossless.model.fabric.view import View
 from tests.formats.intent.intent_texts import SHAPE, said_of
 

@@ -10,7 +10,7 @@ from lossless.formats.intent.environment import VARIABLE_KEYS
 from lossless.formats.intent.key_docs import describe, documentation, documented, key_doc, lengthened
 from lossless.formats.intent.shapes import Cables, GroupCables, PodCables
 from lossless.formats.intent.workloads import WorkloadIntent
-from lossless.interfaces.api.schema import intent_key
+from lossless.interfaces.api.reference import intent_key
 
 
 def test_a_text_is_a_description_and_examples_as_yaml_has_them() -> None:

@@ -21,7 +21,7 @@ from lossless.checks.lint.workers import DeviceFile, check_file
 from lossless.formats.inputs.collect import Candidate, Inputs
 from lossless.formats.inputs.revision import blobs_at, revision_of
 from lossless.ground.basics.findings import Finding, Origin, Severity
-from lossless.interfaces.api.lint_since import _by_changes, _by_themselves
+from lossless.interfaces.api.lint_changes import _by_changes, _by_themselves
 from tests.interfaces.cli.conftest import Cli
 from tests.interfaces.cli.inputs import INTENT, LEAF, intent_with, leaf_with
 from tests.interfaces.cli.repositories import commit, environment, git, repository, write

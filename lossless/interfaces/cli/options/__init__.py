@@ -48,7 +48,7 @@ def complete_rules(_context: click.Context, option: click.Parameter, begun: str)
     """Return the rules, and for options the families, that the last word of a comma list can become."""
     from click.shell_completion import CompletionItem
 
-    from lossless.interfaces.api.rules import families, rule_names
+    from lossless.interfaces.api.reference import families, rule_names
 
     before, comma, word = begun.rpartition(",")
     prefixes = () if isinstance(option, click.Argument) else families()

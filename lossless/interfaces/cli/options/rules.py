@@ -45,7 +45,7 @@ def _selectors(_context: click.Context, _option: click.Parameter, values: Sequen
     """
     words = tuple(word.strip() for value in values for word in value.split(","))
     if words:
-        from lossless.interfaces.api.rules import unknown_selector
+        from lossless.interfaces.api.reference import unknown_selector
 
         for reason in filter(None, map(unknown_selector, words)):
             raise click.BadParameter(reason)

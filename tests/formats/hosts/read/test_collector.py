@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from lossless.checks.rules.hosts.host_drift import differences
 from lossless.formats.hosts.read.facts import read_facts
 from lossless.ground.basics.records import UNKNOWN, certain
-from lossless.interfaces.api.collector import collector
+from lossless.interfaces.api.exporter import collector
 from lossless.model.fabric.hosts import HostQos
 from tests.formats.hosts.from_model.fake_nic import TOOLS, FakeHost
 from tests.formats.hosts.from_model.families import KINDS

@@ -19,7 +19,7 @@ import pytest
 from lossless.formats.inputs.capture_forms import read_capture
 from lossless.formats.sonic.read.tables import READ_TABLES
 from lossless.formats.sonic.state.databases import map_kind
-from lossless.interfaces.api.collector import collector
+from lossless.interfaces.api.exporter import collector
 from lossless.model.fabric.state.readings import StateCapture, StateReading
 from tests.formats.sonic.state.fake_databases import HOST_PORT, NUMBERS
 from tests.formats.sonic.state.state_texts import COUNTERS

@@ -1,18 +1,31 @@
-"""Findings that a change adds, removes and leaves, compared with a revision of git."""
+"""Findings that a change adds, removes and leaves, compared with a revision of git.
+
+Lint a patch for SONiC's config updater: check the patched configuration, and predict the updater's response.
+"""
 
 from __future__ import annotations
 
 from os import fspath
 from typing import TYPE_CHECKING
 
-from lossless.checks.lint.cache import ON_DISK, FileSource, LintCache, compared
+from lossless.checks.lint.cache import (
+    ON_DISK,
+    FileSource,
+    LintCache,
+    compared,
+    patched_configuration,
+    placed,
+    updater_answer,
+)
 from lossless.checks.lint.report import Change, Report
-from lossless.formats.inputs.collect import Candidate, is_json, merged
+from lossless.formats.inputs.collect import Candidate, devices_in, gather, is_device, is_json, merged
+from lossless.formats.inputs.patches import read_patch, shares_of
 from lossless.formats.inputs.revision import EarlierFiles, blob_of, blobs_at, revision_of
-from lossless.ground.basics.errors import UnreadableError
+from lossless.ground.basics.errors import InputError, UnreadableError
+from lossless.ground.basics.findings import UncheckedRule
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.text import read_bytes
-from lossless.interfaces.api.discovery import documents_below, without_excluded
+from lossless.interfaces.api.discovery import documents_below, exclusions_of, without_excluded
 from lossless.interfaces.api.fabrics import load_fabrics
 from lossless.interfaces.api.lint import finished, lint, lint_at, lint_inputs, lookup_of, settings_of
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
@@ -24,6 +37,7 @@ if TYPE_CHECKING:
     from lossless.checks.lint.report import MarginChange
     from lossless.checks.lint.settings import Settings
     from lossless.formats.inputs.revision import Revision
+    from lossless.ground.basics.errors import Problem
     from lossless.ground.documents.text import Document
 
 
@@ -129,3 +143,50 @@ def _before(report: Report, files: AbstractSet[str], asked: Iterable[str]) -> _B
     """Return the report on a revision, limited to the documents of ``files``, with the list of unread files."""
     shown = report._replace(documents={file: report.documents[file] for file in files})
     return _Before(shown, (), (*({*asked} - files), *(error.file for error in report.errors)))
+
+
+_NO_RELEASE = (
+    "the updater's own rules of tables and fields: the configuration does not say its release (VERSIONS)"
+)
+
+
+def lint_patch(
+    patch: str | PathLike[str], paths: Sequence[str | PathLike[str]], options: Options = DEFAULT_OPTIONS
+) -> Report:
+    """Check configurations as they are after a patch; the report also contains the updater's predicted response.
+
+    ``paths`` are the configuration of one switch, as one file or one for each ASIC. A finding caused by an operation of
+    the patch names that operation. Files and operations that cannot be read or applied are in the errors.
+    """
+    try:
+        read = read_patch(fspath(patch))
+        given = gather(paths, lenient=options.per_file, excludes=exclusions_of(options))
+        split = merged([devices_in(document) for document in given.documents])
+        documents = split.documents
+        _require_read((*given.problems, *split.problems))
+        shares = shares_of(read, [document for document in documents if is_device(document)])
+        done = [patched_configuration(read, share) for share in shares]
+    except InputError as error:
+        return Report((), tuple(error.problems), (), {})
+    replaced = {each.share.document.name: each.after for each in done}
+    after = tuple(replaced.get(document.name, document) for document in documents)
+    report = lint_inputs(given._replace(documents=after), options)
+    shown = {**report.documents, read.document.file: read.document}
+    unknown = tuple(UncheckedRule("", _NO_RELEASE) for each in done if each.release is None)
+    return report._replace(
+        findings=tuple(placed(finding, read, done) for finding in report.findings),
+        not_checked=(*report.not_checked, *unknown),
+        documents=shown,
+        beside=report.beside + (read.document.file not in report.documents),
+        patch=tuple(updater_answer(read, each) for each in done),
+    )
+
+
+def _require_read(problems: tuple[Problem, ...]) -> None:
+    """Refuse to go on where a configuration cannot be read.
+
+    Raises:
+        InputError: one cannot.
+    """
+    if problems:
+        raise InputError(problems)
