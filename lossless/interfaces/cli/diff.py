@@ -1,4 +1,7 @@
-"""``lossless diff``: the running configuration of a switch against its intent."""
+"""``lossless diff``: the running configuration of a switch against its intent.
+
+``lossless diff`` of several switches: each drift once, how all of them get there, and their patches.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,14 @@ from lossless.interfaces.cli.app import COMMANDS, FAILED, FINDINGS, OK
 from lossless.interfaces.cli.next_steps import render_onto, then
 from lossless.interfaces.cli.options import api_options, how_much, profiles, written_as
 from lossless.interfaces.cli.options.rules import configuration_options
+from lossless.interfaces.cli.progress import ProgressBar
 from lossless.interfaces.cli.reports import nothing_to_compare
 from lossless.interfaces.cli.terminal import next_step, notice, out, problem, problem_lines, style_for
 
 if TYPE_CHECKING:
-    from lossless.api import Drift, Options
+    from collections.abc import Sequence
+
+    from lossless.api import Drift, FabricDrift, Options
     from lossless.interfaces.cli.options.rules import LintSelection
 
 
@@ -62,7 +68,6 @@ def command(
                 f"{what} of one file; these are several: each is found by its hostname, "
                 "and --patch DIR writes a patch for each"
             )
-        from lossless.interfaces.cli.diff_fabric import compare
 
         return compare(configs, intent, options, patch_file, output_format, verbose=verbose, quiet=quiet)
     return _one(configs[0], intent, options, device, patch_file, output_format, verbose=verbose, quiet=quiet)
@@ -88,7 +93,7 @@ def _one(
     tells = not drift.problems and (output_format != "json" or wants_patch)
     if tells:
         _print_count(drift)
-    _print(drift, output_format, verbose=verbose)
+    _print_switch(drift, output_format, verbose=verbose)
     for line in drift.problems:
         problem(line)
     if drift.problems:
@@ -100,13 +105,15 @@ def _one(
     if tells:
         _print_update(drift)
     if output_format == "text":
-        _go_on(drift, config_db, intent, patch_file, quiet=quiet)
+        _go_on_with_switch(drift, config_db, intent, patch_file, quiet=quiet)
     if wants_patch and drift.patch is None:
         return FAILED
     return FINDINGS if drift.rows else OK
 
 
-def _go_on(drift: Drift, config_db: str, intent: str, patch_file: str | None, *, quiet: bool) -> None:
+def _go_on_with_switch(
+    drift: Drift, config_db: str, intent: str, patch_file: str | None, *, quiet: bool
+) -> None:
     if drift.rows and drift.patch is None:
         render_onto(intent, {drift.device: config_db}, quiet=quiet)
     elif drift.rows and patch_file is not None:
@@ -118,7 +125,7 @@ def _go_on(drift: Drift, config_db: str, intent: str, patch_file: str | None, *,
         then("lint", config_db, quiet=quiet, because="checks what runs there")
 
 
-def _print(drift: Drift, output_format: str, *, verbose: bool) -> None:
+def _print_switch(drift: Drift, output_format: str, *, verbose: bool) -> None:
     from lossless.output.report.diff_text import drift_json, drift_lines
 
     if output_format == "json":
@@ -173,3 +180,97 @@ def _print_update(drift: Drift) -> None:
         notice("a patch brings it there, and no port goes down")
     if update.harms:
         notice(f"but lossless traffic is harmed: {'; '.join(update.harms)}")
+
+
+def compare(
+    configs: Sequence[str],
+    intent: str,
+    options: Options,
+    patch_dir: str | None,
+    output_format: str,
+    *,
+    verbose: bool,
+    quiet: bool,
+) -> int:
+    """Compare the files and folders with the switches of an intent; return the exit code."""
+    from lossless import api
+
+    bar = ProgressBar("switches", quiet=quiet)
+    try:
+        drift = api.diff_fabric(configs, intent, options=options, progress=bar)
+    finally:
+        bar.stop()
+    if nothing_to_compare(drift.report):
+        return FAILED
+    _print_fabric(drift, output_format, verbose=verbose)
+    _print_problems(drift)
+    lacking = _write_patches(drift, patch_dir) if patch_dir is not None else False
+    if output_format == "text":
+        _go_on_with_fabric(drift, configs, intent, patch_dir, quiet=quiet)
+    if drift.errors or lacking or not drift.drifts or any(switch.problems for switch in drift.drifts):
+        return FAILED
+    return FINDINGS if any(switch.rows for switch in drift.drifts) else OK
+
+
+def _print_fabric(drift: FabricDrift, output_format: str, *, verbose: bool) -> None:
+    from lossless.output.report.fabric_diff_text import (
+        fabric_drift_json,
+        fabric_drift_lines,
+        fabric_summary,
+    )
+    from lossless.output.report.lint.json_format import problem_data
+    from lossless.output.report.update_text import plan_lines
+
+    if output_format == "json":
+        errors = [problem_data(error) for error in drift.errors]
+        out(fabric_drift_json(drift.intent, drift.drifts, drift.missing, errors), "json")
+        return
+    for line in fabric_summary(drift.intent, drift.drifts, drift.missing):
+        notice(line)
+    for line in fabric_drift_lines(drift.drifts, style_for(sys.stdout, verbose=verbose)):
+        out(line)
+    for line in plan_lines([switch.change for switch in drift.drifts if switch.change is not None]):
+        notice(line)
+
+
+def _print_problems(drift: FabricDrift) -> None:
+    from lossless.output.report.lint.locations import shown_file, sort_problems
+
+    for error in sort_problems(drift.errors):
+        problem(str(error._replace(file=shown_file(error.file))))
+    for switch in drift.drifts:
+        for line in switch.problems:
+            problem(line)
+
+
+def _write_patches(drift: FabricDrift, folder: str) -> bool:
+    """Write the patch of each switch that has one; return whether a switch that needs one has none."""
+    from pathlib import Path
+
+    from lossless.ground.documents.atomic import write_all
+
+    patches = {
+        str(Path(folder) / switch.device / "patch.json"): switch.patch_text
+        for switch in drift.drifts
+        if switch.patch
+    }
+    write_all({path: text for path, text in patches.items() if text}, make_folders=True, within=folder)
+    return any(switch.patch is None for switch in drift.drifts)
+
+
+def _go_on_with_fabric(
+    drift: FabricDrift, configs: Sequence[str], intent: str, patch_dir: str | None, *, quiet: bool
+) -> None:
+    drifted = [switch for switch in drift.drifts if switch.rows]
+    if not drift.drifts or any(switch.problems for switch in drift.drifts):
+        return
+    if drifted and all(switch.patch is None for switch in drifted):
+        render_onto(intent, {switch.device: switch.file for switch in drifted}, quiet=quiet)
+    elif drifted and patch_dir is not None:
+        next_step(
+            f"the patches are in {patch_dir}: config apply-patch applies one on its switch", quiet=quiet
+        )
+    elif drifted:
+        then("diff", *configs, intent, "--patch", "patches", quiet=quiet, because="writes a patch for each")
+    else:
+        then("lint", *configs, quiet=quiet, because="checks what runs there")

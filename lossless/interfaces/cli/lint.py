@@ -94,7 +94,7 @@ def command(
         require_scope(scope, paths, simulate=simulate, fixing=fix or diff)
     paths = paths or (".",)
     if plan_dir is not None:
-        from lossless.interfaces.cli.plan_progress import show
+        from lossless.interfaces.cli.plan import show
 
         require_progress_alone(scope, reporting, changing=fix or diff, simulate=simulate)
         return show(plan_dir, paths, reporting.form)

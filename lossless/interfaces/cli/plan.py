@@ -1,4 +1,7 @@
-"""``lossless plan``: the order of steps from a fabric in service to the fabric of an intent."""
+"""``lossless plan``: the order of steps from a fabric in service to the fabric of an intent.
+
+``lossless lint --plan DIR``: the progress of switches in a plan, and rows that are neither old nor new.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lossless.interfaces.cli.app import COMMANDS, OK
+from lossless.interfaces.cli.app import COMMANDS, FINDINGS, OK
 from lossless.interfaces.cli.next_steps import then
 from lossless.interfaces.cli.options import api_options, how_much, profiles, rdma_dscp, written_as
 from lossless.interfaces.cli.options.quantities import WORK_TIME
@@ -15,6 +18,8 @@ from lossless.interfaces.cli.options.rules import configuration_options
 from lossless.interfaces.cli.terminal import notice, out, out_json, style_for
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lossless.api import Plan
     from lossless.interfaces.cli.options.rules import LintSelection
 
@@ -90,3 +95,21 @@ def pages(plan: Plan) -> dict[str, str]:
     from lossless.output.report.plan_picture import plan_picture
 
     return {"plan.md": plan_markdown(plan), "plan.svg": plan_picture(plan)}
+
+
+_VERSION = 1
+"""Of the names in the JSON object."""
+
+
+def show(plan_dir: str, configs: Sequence[str], output_format: str) -> int:
+    """Print how far the switches of some files are; 0 where all have done all, 1 where anything is left."""
+    from lossless import api
+    from lossless.output.report.plan_text import progress_lines
+
+    reached, missing, steps = api.plan_progress(plan_dir, configs)
+    if output_format == "json":
+        devices = [{**device._asdict(), "finished": device.finished} for device in reached]
+        out_json({"version": _VERSION, "steps": steps, "devices": devices, "missing": list(missing)})
+    else:
+        out("\n".join(progress_lines(reached, missing, steps)))
+    return OK if all(device.finished for device in reached) and not missing else FINDINGS

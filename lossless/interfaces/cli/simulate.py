@@ -17,8 +17,8 @@ from lossless.interfaces.cli.options import (
     rdma_dscp,
     written_as,
 )
+from lossless.interfaces.cli.options.quantities import ask_of, question_of, scenario_options
 from lossless.interfaces.cli.options.rules import configuration_options
-from lossless.interfaces.cli.options.scenario import ask_of, question_of, scenario_options
 from lossless.interfaces.cli.progress import ProgressBar
 from lossless.interfaces.cli.terminal import out, out_json, problem, style_for
 

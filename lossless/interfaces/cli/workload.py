@@ -14,8 +14,7 @@ from lossless.interfaces.api.workload import ALGORITHMS, COLLECTIVE, COLLECTIVES
 from lossless.interfaces.cli.app import COMMANDS, OK
 from lossless.interfaces.cli.next_steps import then
 from lossless.interfaces.cli.options import OneOf, api_options, how_much, profiles, written_as
-from lossless.interfaces.cli.options.quantities import Quantity
-from lossless.interfaces.cli.options.scenario import ask_of
+from lossless.interfaces.cli.options.quantities import Quantity, ask_of
 from lossless.interfaces.cli.progress import ProgressBar
 from lossless.interfaces.cli.simulate import exit_code
 from lossless.interfaces.cli.terminal import out, out_json, style_for

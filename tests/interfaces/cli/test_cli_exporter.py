@@ -18,7 +18,7 @@ import pytest
 
 from lossless.ground.basics.errors import LosslessError
 from lossless.ground.basics.programs import install_command
-from lossless.interfaces.cli.metrics_server import MetricsServer
+from lossless.interfaces.cli.exporter import MetricsServer
 from tests.interfaces.cli.conftest import Cli, cli as cli
 from tests.paths import ROOT
 from tests.redis_server import busy_switch, running
@@ -85,7 +85,7 @@ def test_a_client_that_says_nothing_holds_up_nobody() -> None:
 def test_more_clients_than_a_few_are_turned_away_and_others_served_after(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("lossless.interfaces.cli.metrics_server._REQUESTS", 1)
+    monkeypatch.setattr("lossless.interfaces.cli.exporter._REQUESTS", 1)
     with serving(b"a 1\n") as address:
         host, port = address.removeprefix("http://").split(":")
         with socket.create_connection((host, int(port)), timeout=10) as first:
