@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lossless.api import Options
-from lossless.interfaces.lsp.messages import read_message
+from lossless.interfaces.lsp.protocol import read_message
 from lossless.interfaces.lsp.server import server
 
 INTERNAL_ERROR = -32603

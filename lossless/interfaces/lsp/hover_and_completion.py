@@ -1,15 +1,18 @@
-"""Hovers and completions: the documentation of a rule or a key, and the valid words at a place."""
+"""Hovers and completions: the documentation of a rule or a key, and the valid words at a place.
+
+Which key of an intent is at the cursor, while the text is being typed and so often cannot be read.
+
+Read by indentation and brackets, line by line: anchors, aliases and block scalars are not looked into.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
 
 from lsprotocol.types import CompletionItem, CompletionItemKind, MarkupContent, MarkupKind
 
+from lossless.ground.basics.records import NamedTuple
 from lossless.interfaces.api.reference import IntentKey, find_rule, intent_key, intent_keys, intent_values
-
-if TYPE_CHECKING:
-    from lossless.interfaces.lsp.cursor import Cursor, Path
 
 
 def of_rule(code: str) -> str | None:
@@ -67,3 +70,161 @@ def _values(path: Path, transport: str | None) -> list[CompletionItem]:
         *(CompletionItem(word, kind=CompletionItemKind.EnumMember) for word in choices),
         *(CompletionItem(word, kind=CompletionItemKind.Value, detail="an example") for word in examples),
     ]
+
+
+Path = tuple[str | int, ...]
+_LINE = re.compile(r"\r\n|\r|\n")
+_BLOCK = re.compile(
+    r"""(?P<indent>[ ]*)(?P<dashes>(?:-[ ]+)*)
+        (?:(?:"(?P<double>[^"]*)"|'(?P<single>[^']*)'|(?P<plain>[^\s\#:{}\[\],"'-][^\s:{}\[\],"']*))[ ]*:(?=[ ]|$))?
+        (?P<rest>.*)""",
+    re.VERBOSE,
+)
+_TOKEN = re.compile(r"""\s*(?:(?P<mark>[{}\[\],]|:(?=[\s{\[]|$))|"(?P<double>[^"]*)"|'(?P<single>[^']*)'
+    |(?P<comment>\#.*)|(?P<plain>[^\s{}\[\],:"'][^{}\[\],:"']*|:))""", re.VERBOSE)  # fmt: skip
+_TRANSPORT = re.compile(r"^transport[ ]*:[ ]*([a-z0-9]+)", re.MULTILINE)
+_AFTER = re.compile(r"""[\w./-]*""")
+
+
+class Cursor(NamedTuple):
+    """The position of a cursor: the keys above it, the typed part of a word, and whether the word is a value.
+
+    The path of a value leads to its key, that of a key to its mapping.
+    """
+
+    path: Path
+    typed: str
+    in_value: bool
+
+
+class _Brackets:
+    """One pair of brackets: the key that a value is awaited of, and the words since the last comma."""
+
+    __slots__ = ("is_list", "key", "word")
+
+    def __init__(self, is_list: bool) -> None:
+        self.is_list = is_list
+        self.key: str | None = None
+        self.word = ""
+
+    @property
+    def step(self) -> Path:
+        return (0,) if self.is_list else () if self.key is None else (self.key,)
+
+
+class _CursorReader:
+    """Follows a text line by line; ``block`` are keys by their indentation, ``flow`` the open brackets."""
+
+    def __init__(self) -> None:
+        self.block: list[tuple[int, Path]] = []
+        self.flow: list[_Brackets] = []
+        self.cursor = Cursor((), "", in_value=False)
+
+    @property
+    def path(self) -> Path:
+        below: Path = ()
+        for _, step in self.block:
+            below += step
+        for brackets in self.flow:
+            below += brackets.step
+        return below
+
+    def read(self, line: str) -> None:
+        """Take in a line."""
+        match = _BLOCK.match(line)
+        assert match is not None  # every part of it may be empty
+        if self.flow and not self._ends_brackets(match):
+            self.read_flow(line)
+            return
+        self.flow.clear()
+        rest = match["rest"].strip()
+        key = next((match[name] for name in ("double", "single", "plain") if match[name] is not None), None)
+        if key is None and (not rest or rest.startswith("#")) and not match["dashes"]:
+            self.cursor = Cursor(self._at(len(line)), "", in_value=False)
+            return
+        self._step(len(match["indent"]), len(match["dashes"]), key)
+        if rest.startswith(("{", "[")):
+            self.read_flow(rest)
+        elif rest.startswith("#"):
+            self.cursor = Cursor(self.path, "", in_value=False)
+        else:
+            in_list = bool(self.block) and self.block[-1][1] == (0,)
+            self.cursor = Cursor(self.path, rest, in_value=key is not None or (in_list and not rest))
+
+    def read_flow(self, text: str) -> None:
+        """Take in the text in brackets."""
+        at = 0
+        while self.flow or not at:
+            match = _TOKEN.match(text, at)
+            if match is None or match["comment"]:
+                break
+            at = match.end()
+            if match["mark"]:
+                self._mark(match["mark"])
+            elif self.flow:
+                word = next(match[name] for name in ("double", "single", "plain") if match[name] is not None)
+                self.flow[-1].word += word
+        if self.flow:
+            inner = self.flow[-1]
+            self.cursor = Cursor(
+                self.path, inner.word.strip(), in_value=inner.is_list or inner.key is not None
+            )
+        else:
+            self.cursor = Cursor(self.path, "", in_value=False)
+
+    def _ends_brackets(self, line: re.Match[str]) -> bool:
+        """Return whether a key on a line ends brackets that were left open above it."""
+        is_key = any(line[name] is not None for name in ("double", "single", "plain"))
+        return is_key and bool(self.block) and len(line["indent"]) <= self.block[-1][0]
+
+    def _at(self, indent: int) -> Path:
+        """Return the keys above a line of some indentation."""
+        return tuple(key for at, step in self.block if at < indent for key in step)
+
+    def _step(self, indent: int, dashes: int, key: str | None) -> None:
+        self.block = [
+            (at, step) for at, step in self.block if at < indent or (dashes and at == indent and step != (0,))
+        ]
+        if dashes:
+            self.block.append((indent, (0,)))
+        if key is not None:
+            self.block.append((indent + dashes, (key,)))
+
+    def _mark(self, mark: str) -> None:
+        if mark in "{[":
+            self.flow.append(_Brackets(mark == "["))
+        elif mark in "}]":
+            self.flow.pop()
+        elif mark == ",":
+            self.flow[-1].key, self.flow[-1].word = None, ""
+        else:
+            self.flow[-1].key, self.flow[-1].word = self.flow[-1].word.strip(), ""
+
+
+def cursor_at(text: str, line: int, column: int) -> Cursor:
+    """Return where a cursor is; line and column in code points from 0."""
+    lines = _LINE.split(text)[: line + 1]
+    reader = _CursorReader()
+    for before in lines[:line]:
+        reader.read(before)
+    reader.read(lines[line][:column] if line < len(lines) else "")
+    return reader.cursor
+
+
+def key_at(text: str, line: int, column: int) -> Path:
+    """Return the key at the cursor, or the key of the value at the cursor; empty if it is on neither."""
+    lines = _LINE.split(text)
+    if line >= len(lines):
+        return ()
+    match = _AFTER.match(lines[line], column)
+    end = match.end() if match else column
+    path, typed, in_value = cursor_at(text, line, end)
+    if in_value:
+        return path if typed else ()
+    return (*path, typed) if typed else ()
+
+
+def transport_in(text: str) -> str | None:
+    """Return the transport that an intent names, None if it names none yet."""
+    match = _TRANSPORT.search(text)
+    return match[1] if match else None

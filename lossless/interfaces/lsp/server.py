@@ -1,38 +1,58 @@
 """The server: requests and notifications of an editor, and the answers.
 
 Texts are checked in a thread, one check at a time, once nothing has been typed for a moment.
+
+URIs of an editor as files; a URI without a file names a text without one, never an error.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from threading import Event
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
+from pygls.uris import to_fs_path
 
 from lossless import __version__
 from lossless.ground.basics.foreign_text import visible
-from lossless.ground.basics.limits import EDITOR_TEXT_CHARACTERS, EDITOR_TEXTS_CHARACTERS, MIB
+from lossless.ground.basics.limits import EDITOR_TEXT_CHARACTERS, EDITOR_TEXTS_CHARACTERS, MIB, PATH_BYTES
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.text import Lines
 from lossless.interfaces.api.profiles import SUFFIXES
-from lossless.interfaces.lsp.cursor import cursor_at, key_at, transport_in
-from lossless.interfaces.lsp.diagnostics import SOURCE, DiagnosticBuilder, FindingDiagnostic
-from lossless.interfaces.lsp.fixes import Texts, fix, fix_all, text_edits
-from lossless.interfaces.lsp.hover_and_completion import completions, of_key, of_rule
-from lossless.interfaces.lsp.positions import ColumnUnits, meets
+from lossless.interfaces.lsp.hover_and_completion import (
+    completions,
+    cursor_at,
+    key_at,
+    of_key,
+    of_rule,
+    transport_in,
+)
 from lossless.interfaces.lsp.protocol import Protocol
-from lossless.interfaces.lsp.uris import file_of, path_of
-from lossless.interfaces.lsp.workspace import LintGroup, WorkspaceFiles
+from lossless.interfaces.lsp.workspace import (
+    SOURCE,
+    ColumnUnits,
+    DiagnosticBuilder,
+    FindingDiagnostic,
+    LintGroup,
+    Texts,
+    WorkspaceFiles,
+    fix,
+    fix_all,
+    meets,
+    text_edits,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import BinaryIO
 
     from lossless.api import Options
+
 
 PAUSE_S = 0.2
 """How long nothing must have been typed before it is checked."""
@@ -364,3 +384,31 @@ def _place(server: Server, editor_text: EditorText, position: types.Position) ->
     except IndexError:
         line = ""
     return position.line, server.units.column(line, position.character)
+
+
+_SUFFIXES = {"json": ".json", "jsonc": ".json", "yaml": ".yaml"}
+"""Of files in a language, as editors name it."""
+_LONGEST = 200
+"""Length of the name of a text without a file; a checksum distinguishes longer URIs."""
+
+
+def path_of(uri: str) -> str | None:
+    """Return the path of a URI, None if it has none that a file system could take."""
+    try:
+        path = to_fs_path(uri)
+        encoded = os.fsencode(path or "")
+    except ValueError:
+        # A bracket that ends no address, or half a character.
+        return None
+    return path if 0 < len(encoded) < PATH_BYTES and b"\0" not in encoded else None
+
+
+def file_of(uri: str, language: str | None) -> str | None:
+    """Return the file of a URI; of a text that was never saved, a name by its language; None for other kinds."""
+    path = path_of(uri)
+    if path is not None:
+        return path if path.lower().endswith(SUFFIXES) else None
+    if language not in _SUFFIXES:
+        return None
+    name = visible(uri)
+    return f"{name if len(name) <= _LONGEST else f'{name[:_LONGEST]}-{crc32(name.encode())}'}{_SUFFIXES[language]}"

@@ -1,13 +1,43 @@
-"""The files of a check: the texts of the editor, and the files on disk in the same workspace folder."""
+"""The files of a check: the texts of the editor, and the files on disk in the same workspace folder.
+
+Diagnostics of an editor, made from a report.
+
+Fixes of findings as minimal edits of an editor's text.
+
+Places in a text as the protocol counts them: lines from 0, columns in the units that client and server agreed on.
+
+Lines end at LF, CR LF and CR, for the protocol and for :mod:`lossless.ground.documents` identical.
+"""
 
 from __future__ import annotations
 
 import os
+import re
+from bisect import bisect_right
+from difflib import SequenceMatcher
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lsprotocol.types import (
+    CodeDescription,
+    Diagnostic,
+    DiagnosticRelatedInformation,
+    DiagnosticSeverity,
+    Location,
+    Position,
+    PositionEncodingKind,
+    Range,
+    TextEdit,
+)
+from pygls.uris import from_fs_path
+
 from lossless.api import Report, lint_documents
+from lossless.ground.basics.data_files import data_dir
+from lossless.ground.basics.foreign_text import visible
 from lossless.ground.basics.records import NamedTuple
+from lossless.ground.documents.text import Lines
+from lossless.interfaces.api.baseline import fix_documents
 from lossless.interfaces.api.profiles import (
     Candidate,
     Inputs,
@@ -17,12 +47,236 @@ from lossless.interfaces.api.profiles import (
     read,
     read_text,
 )
+from lossless.output.report.lint.finding_text import paragraphs
+from lossless.output.report.lint.locations import Locations
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from lossless.api import Options
+    from lossless.ground.basics.errors import Problem
+    from lossless.ground.basics.findings import Finding, Origin, Span
+    from lossless.ground.documents.excerpts import DocumentView
     from lossless.ground.documents.text import Document
+
+
+SOURCE = "lossless"
+_SEVERITIES = {
+    "error": DiagnosticSeverity.Error,
+    "warning": DiagnosticSeverity.Warning,
+    "info": DiagnosticSeverity.Information,
+}
+
+
+class FindingDiagnostic(NamedTuple):
+    """A diagnostic, and its finding; None if the file cannot be read."""
+
+    diagnostic: Diagnostic
+    finding: Finding | None
+
+
+class DiagnosticBuilder:
+    """Turns reports into diagnostics; ``uris`` are the editor's URIs of open files."""
+
+    def __init__(self, units: ColumnUnits, uris: Mapping[str, str]) -> None:
+        self._units = units
+        self._uris = uris
+
+    def diagnostics(self, file: str, text: str, group: LintGroup) -> list[FindingDiagnostic]:
+        """Return the diagnostics of an open file, errors of reading first."""
+        report = group.report
+        lines = Lines(text)
+        problems = [
+            FindingDiagnostic(self._of_problem(problem, lines), None)
+            for problem in report.errors
+            if problem.file == file
+        ]
+        findings = [finding for finding in report.findings if finding.origin.file == file]
+        locations = Locations(report.documents, findings)
+        return problems + [
+            FindingDiagnostic(self._of_finding(finding, locations, group), finding) for finding in findings
+        ]
+
+    def uri(self, file: str) -> str:
+        """Return the URI of a file."""
+        return self._uris.get(file) or from_fs_path(file) or file
+
+    def _of_problem(self, problem: Problem, lines: Lines) -> Diagnostic:
+        place = self._units.word(lines, problem.line, problem.column)
+        return Diagnostic(place, visible(problem.message), severity=DiagnosticSeverity.Error, source=SOURCE)
+
+    def _of_finding(self, finding: Finding, locations: Locations, group: LintGroup) -> Diagnostic:
+        page = _page(finding)
+        return Diagnostic(
+            self._range(finding.origin, locations, group),
+            paragraphs(finding),
+            severity=_SEVERITIES[finding.severity],
+            code=finding.code,
+            code_description=CodeDescription(page) if page else None,
+            source=SOURCE,
+            related_information=list(self._related(finding, locations, group)) or None,
+        )
+
+    def _related(
+        self, finding: Finding, locations: Locations, group: LintGroup
+    ) -> Iterator[DiagnosticRelatedInformation]:
+        for related in finding.related:
+            place = self._range(related.origin, locations, group)
+            location = Location(self.uri(related.origin.file), place)
+            yield DiagnosticRelatedInformation(location, visible(related.message))
+
+    def _range(self, origin: Origin, locations: Locations, group: LintGroup) -> Range:
+        span = locations.span(origin)
+        if span is None:
+            return Range(Position(0, 0), Position(0, 0))
+        return self._units.range(group.report.documents[origin.file], span)
+
+
+def _page(finding: Finding) -> str | None:
+    """Return the URI of a rule's page, None in an installation without pages: hovering shows the same text."""
+    page = Path(data_dir("profiles")).parent / finding.url
+    return page.as_uri() if page.is_file() else None
+
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+
+
+Texts = dict[str, tuple[str, str]]
+"""Files by name, each with its text before and after."""
+
+
+def fix(finding: Finding, group: LintGroup, options: Options) -> Texts:
+    """Return the fixed texts for one finding; empty if it has no fix, or if the fix would cause another finding."""
+    return _fixed(group, options, lambda other: _key(other) == _key(finding), unsafe=True)
+
+
+def fix_all(file: str, group: LintGroup, options: Options) -> Texts:
+    """Return the text of a file after all safe fixes, except those that change other files as well."""
+
+    def only_here(finding: Finding) -> bool:
+        return all(edit.origin.file == file for edit in finding.fix)
+
+    return _fixed(group, options, only_here, unsafe=False)
+
+
+def _key(finding: Finding) -> tuple[object, ...]:
+    """Return the identity of a finding before and after an edit."""
+    return finding.code, finding.origin, finding.message
+
+
+def _fixed(group: LintGroup, options: Options, chosen: Callable[[Finding], bool], *, unsafe: bool) -> Texts:
+    before, findings = group.documents, group.report.findings
+    after = fix_documents(before, findings, options, chosen=chosen, unsafe=unsafe)
+    pairs = zip(before, after, strict=True)
+    return {old.file: (old.text, new.text) for old, new in pairs if old.text != new.text}
+
+
+def text_edits(before: str, after: str, units: ColumnUnits) -> list[TextEdit]:
+    """Return the edits from one text to another: line by line, limited to the differing part of a line."""
+    old, new = _LINE.findall(before), _LINE.findall(after)
+    starts = [0, *accumulate(map(len, old))]
+    edits = []
+    for word, start, end, new_start, new_end in SequenceMatcher(None, old, new).get_opcodes():
+        if word != "equal":
+            was, becomes = "".join(old[start:end]), "".join(new[new_start:new_end])
+            same, tail = _same(was, becomes)
+            first, last = starts[start] + same, starts[end] - tail
+            place = Range(_position(old, starts, first, units), _position(old, starts, last, units))
+            edits.append(TextEdit(place, becomes[same : len(becomes) - tail]))
+    return edits
+
+
+def _same(before: str, after: str) -> tuple[int, int]:
+    """Return how many characters two texts share at their beginning, and then at their end."""
+    head = _shared_start(before, after)
+    return head, _shared_start(before[head:][::-1], after[head:][::-1])
+
+
+def _shared_start(before: str, after: str) -> int:
+    """Return how many characters two texts share at their beginning."""
+    differing = (at for at, (left, right) in enumerate(zip(before, after, strict=False)) if left != right)
+    return next(differing, min(len(before), len(after)))
+
+
+def _position(lines: Sequence[str], starts: Sequence[int], offset: int, units: ColumnUnits) -> Position:
+    """Return the place of an offset; the end of the text is at the end of its last line, or on the line after."""
+    line = bisect_right(starts, offset) - 1
+    if line < len(lines):
+        return Position(line, units.length(lines[line][: offset - starts[line]]))
+    if not lines or lines[-1].endswith(("\n", "\r")):
+        return Position(len(lines), 0)
+    return Position(len(lines) - 1, units.length(lines[-1]))
+
+
+_CODECS = {PositionEncodingKind.Utf8: ("utf-8", 1), PositionEncodingKind.Utf16: ("utf-16-le", 2)}
+_WORD = re.compile(r""""[^"]*"|'[^']*'|[^\s,:{}\[\]"']+""")
+
+
+class ColumnUnits:
+    """The unit of a column: bytes of UTF-8, units of UTF-16 (unless agreed otherwise), or code points."""
+
+    __slots__ = ("_codec", "_width")
+
+    def __init__(self, encoding: str | None = None) -> None:
+        wanted = PositionEncodingKind(encoding or PositionEncodingKind.Utf16)
+        self._codec, self._width = _CODECS.get(wanted, ("", 1))
+
+    def length(self, text: str) -> int:
+        """Return how many units a text has."""
+        if not self._codec or text.isascii():
+            return len(text)
+        return len(text.encode(self._codec, "surrogatepass")) // self._width
+
+    def column(self, line: str, character: int) -> int:
+        """Return the column of a line, in code points from 0; that of its end if the line is shorter."""
+        if not self._codec or line.isascii():
+            return min(character, len(line))
+        units = 0
+        for at, letter in enumerate(line):
+            if units >= character:
+                return at
+            units += self.length(letter)
+        return len(line)
+
+    def position(self, lines: Lines | DocumentView, line: int, column: int) -> Position:
+        """Return a place that counts from 1 in code points, as findings do."""
+        try:
+            before = lines.line_text(line)[: column - 1]
+        except IndexError:
+            before = ""
+        return Position(line - 1, self.length(before))
+
+    def range(self, lines: Lines | DocumentView, span: Span) -> Range:
+        """Return the range of a span."""
+        start = self.position(lines, span.line, span.column)
+        return Range(start, self.position(lines, span.end_line, span.end_column))
+
+    def word(self, lines: Lines, line: int | None, column: int | None) -> Range:
+        """Return the range of the word at a place; of the first line where a whole file is meant."""
+        if line is None:
+            return Range(Position(0, 0), self.position(lines, 1, len(_line(lines, 1)) + 1))
+        column = column or 1
+        text = _line(lines, line)
+        match = _WORD.match(text, column - 1)
+        end = match.end() if match else min(column, len(text))
+        return Range(self.position(lines, line, column), self.position(lines, line, end + 1))
+
+
+def _line(lines: Lines, number: int) -> str:
+    try:
+        return lines.line_text(number)
+    except IndexError:
+        return ""
+
+
+def meets(first: Range, second: Range) -> bool:
+    """Return whether two ranges touch."""
+    return _order(first.start) <= _order(second.end) and _order(second.start) <= _order(first.end)
+
+
+def _order(position: Position) -> tuple[int, int]:
+    return position.line, position.character
+
 
 MOST_TOGETHER = 100
 """Most files of a folder that are checked with the open texts, about a second's work; else only the open ones are."""

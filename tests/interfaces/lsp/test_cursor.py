@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from lossless.ground.basics.findings import Path as Keys
 from lossless.ground.documents import load
-from lossless.interfaces.lsp.cursor import Cursor, cursor_at, key_at
+from lossless.interfaces.lsp.hover_and_completion import Cursor, cursor_at, key_at
 from tests.conftest import ROOT
 
 EXAMPLES = sorted((ROOT / "examples").glob("*/fabric.yaml"))

@@ -7,8 +7,7 @@ from lsprotocol.types import Position
 
 from lossless.ground.basics.findings import Span
 from lossless.ground.documents.text import Lines
-from lossless.interfaces.lsp.fixes import text_edits
-from lossless.interfaces.lsp.positions import ColumnUnits
+from lossless.interfaces.lsp.workspace import ColumnUnits, text_edits
 from tests.interfaces.lsp.client import applied
 
 UTF_16 = ColumnUnits("utf-16")

@@ -6,8 +6,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from lossless.checks.rules.registry import RULES
-from lossless.interfaces.lsp.cursor import Cursor, transport_in
-from lossless.interfaces.lsp.hover_and_completion import completions, of_key, of_rule
+from lossless.interfaces.lsp.hover_and_completion import Cursor, completions, of_key, of_rule, transport_in
 from tests.interfaces.cli.conftest import Cli, cli as cli, wide as wide
 
 
