@@ -6,7 +6,6 @@ from collections import Counter
 from itertools import product
 
 from lossless.ground.basics.findings import Origin
-from lossless.model.fabric.infiniband.qos_options import qos_of
 from lossless.model.fabric.infiniband.rates import RATES
 from lossless.model.fabric.infiniband.subnet import (
     Hca,
@@ -20,6 +19,7 @@ from lossless.model.fabric.infiniband.subnet import (
     SubnetRouting,
     SubnetShape,
     SubnetSwitch,
+    qos_of,
 )
 from lossless.model.hardware.infiniband import load_hca, load_infiniband_switch
 

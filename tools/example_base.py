@@ -18,7 +18,7 @@ from lossless.formats.intent.resolve.fabric import resolve
 from lossless.ground.basics.natural_order import natural_key
 from lossless.ground.basics.records import Maybe
 from lossless.ground.documents import load
-from lossless.model.fabric.tier import Tier
+from lossless.model.fabric.model import Tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

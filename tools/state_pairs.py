@@ -13,7 +13,7 @@ from tools.state_rows import SCALES
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.model.fabric.state.readings import StateReading
+    from lossless.model.fabric.state import StateReading
     from tools.state_rows import ReadFile
 
     Key = tuple[frozenset[tuple[str, str]], str]

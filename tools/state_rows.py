@@ -11,7 +11,7 @@ from lossless.ground.basics.records import UNKNOWN
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.model.fabric.state.readings import CountedSince, StateCapture, StateReading
+    from lossless.model.fabric.state import CountedSince, StateCapture, StateReading
 
 NAMES = ("counter", "field", "column", "metric")
 ELEMENTS = ("queue", "priority", "pg", "tc", "dscp", "buffer")

@@ -8,7 +8,7 @@ from lossless.formats.inputs.capture_forms import read_capture
 
 if TYPE_CHECKING:
     from lossless.ground.basics.records import Maybe
-    from lossless.model.fabric.state.readings import StateCapture, StateReading
+    from lossless.model.fabric.state import StateCapture, StateReading
 
 
 def host_captures(text: str, file: str = "capture") -> tuple[StateCapture, ...]:

@@ -25,8 +25,8 @@ from lossless.ground.basics.errors import SubnetManagerError
 from lossless.ground.basics.programs import install_command
 from lossless.ground.basics.records import NamedTuple, Unknown
 from lossless.model.fabric.infiniband.guids import with_derived_guids
-from lossless.model.fabric.infiniband.options import c_number, engines, option
 from lossless.model.fabric.infiniband.rates import OPERATIONAL_VLS
+from lossless.model.fabric.infiniband.subnet import c_number, engines, option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

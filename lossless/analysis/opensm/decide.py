@@ -41,9 +41,9 @@ from lossless.analysis.routing.infiniband.engines import (
 from lossless.ground.basics.records import NamedTuple, Unknown
 from lossless.ground.basics.wording import joined
 from lossless.ground.graphs.cycles import cycle, from_edges
-from lossless.model.fabric.infiniband.engine_lanes import SECOND_LEVEL, TORUS_ENGINE
+from lossless.model.fabric.infiniband.derived_policy import SECOND_LEVEL, TORUS_ENGINE
 from lossless.model.fabric.infiniband.guids import with_derived_guids
-from lossless.model.fabric.infiniband.qos_options import job_level, levels_in_use
+from lossless.model.fabric.infiniband.subnet import job_level, levels_in_use
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -20,7 +20,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.fabric.tier import known_tier
+from lossless.model.fabric.model import known_tier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

@@ -38,9 +38,9 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import LIGHT_IN_FIBRE_M_PER_S, format_rate
 from lossless.ground.basics.wording import suggestion
 from lossless.ground.graphs.cycles import cycle, from_lists
+from lossless.model.fabric.cluster import STORM_TRAFFIC, StormTraffic
 from lossless.model.fabric.qos import DEFAULT_POLL_MS
 from lossless.model.fabric.view import View
-from lossless.model.fabric.workloads import STORM_TRAFFIC, StormTraffic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set

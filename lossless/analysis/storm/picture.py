@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from lossless.analysis.storm.paths import RelativeNames
     from lossless.analysis.storm.tiers import ChannelGraph
-    from lossless.model.fabric.tier import LinkTier
+    from lossless.model.fabric.model import LinkTier
 
 _ROLES = ("host", "leaf", "spine", "super-spine")
 _MANY = ("hosts", "leaves", "spines", "super-spines")

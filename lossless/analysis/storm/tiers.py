@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.errors import ScenarioError
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.fabric.tier import Tier, known_tier
+from lossless.model.fabric.model import Tier, known_tier
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence, Set

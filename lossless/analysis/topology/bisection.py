@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from lossless.analysis.topology.failures import left_without_links, left_without_switches, ratio
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.fabric.tier import Tier
+from lossless.model.fabric.model import Tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

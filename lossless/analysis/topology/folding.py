@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from lossless.analysis.topology.shapes import PlanNode, WiringPlan
-    from lossless.model.fabric.tier import LinkTier, Role
+    from lossless.model.fabric.model import LinkTier, Role
 
 
 _ROWS: tuple[tuple[Role, ...], ...] = (("super-spine",), ("spine",), ("leaf", "switch"))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from lossless.model.fabric.tier import LinkTier
+    from lossless.model.fabric.model import LinkTier
 
 
 class PictureItem(NamedTuple):

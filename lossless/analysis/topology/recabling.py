@@ -115,7 +115,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from lossless.analysis.topology.shapes import PlanNode
-    from lossless.model.fabric.tier import LinkTier
+    from lossless.model.fabric.model import LinkTier
 
     Ends = tuple[str, str]
     """Two devices by their names, in alphabetical order."""

@@ -28,12 +28,12 @@ from typing import TYPE_CHECKING, Protocol
 
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.fabric.tier import LINK_TIERS
+from lossless.model.fabric.model import LINK_TIERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from lossless.model.fabric.tier import LinkTier, Role
+    from lossless.model.fabric.model import LinkTier, Role
 
 
 Place = tuple[int, ...]

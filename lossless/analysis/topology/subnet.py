@@ -33,10 +33,11 @@ from lossless.model.fabric.model import (
     Link,
     Switch,
     SwitchQos,
+    Tier,
     Uplinks,
     WatchdogPoll,
+    link_tier,
 )
-from lossless.model.fabric.tier import Tier, link_tier
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
         SubnetLink,
         SubnetSwitch,
     )
-    from lossless.model.fabric.tier import LinkTier, Role
+    from lossless.model.fabric.model import LinkTier, Role
 
 LOADING: tuple[HostRole, ...] = ("compute", "storage")
 """Roles of hosts that load links: management hosts need little bandwidth."""

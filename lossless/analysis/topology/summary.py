@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.topology.bisection import fabric_capacity
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.fabric.tier import LINK_TIERS, LinkTier
+from lossless.model.fabric.model import LINK_TIERS, LinkTier
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -32,12 +32,12 @@ from typing import TYPE_CHECKING, Literal
 
 from lossless.ground.basics.errors import QuantityError
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.fabric.workloads import ALGORITHMS
+from lossless.model.fabric.cluster import ALGORITHMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.model.fabric.workloads import Algorithm, Collective
+    from lossless.model.fabric.cluster import Algorithm, Collective
 
 
 Peers = Literal["next", "chain", "all", "rank", "tree", "switch", "outside", "none"]

@@ -16,16 +16,16 @@ from lossless.analysis.topology.bisection import bisection
 from lossless.analysis.workloads.collectives import Demand, bus_factor, demand, egress_bytes
 from lossless.ground.basics.errors import ScenarioError
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.fabric.tier import Tier, known_tier
+from lossless.model.fabric.cluster import ALGORITHMS
+from lossless.model.fabric.model import Tier, known_tier
 from lossless.model.fabric.view import View
-from lossless.model.fabric.workloads import ALGORITHMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from lossless.analysis.workloads.workload import Workload
+    from lossless.model.fabric.cluster import Algorithm, Collective
     from lossless.model.fabric.model import Fabric, Link
-    from lossless.model.fabric.workloads import Algorithm, Collective
 
 
 def assumptions(asked: Workload, algorithm: Algorithm, moved: Demand, where: GpuPlacement) -> Iterator[str]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.fabric.workloads import COLLECTIVE
+from lossless.model.fabric.cluster import COLLECTIVE
 
 if TYPE_CHECKING:
-    from lossless.model.fabric.workloads import Algorithm, Collective
+    from lossless.model.fabric.cluster import Algorithm, Collective
 
 
 class Workload(NamedTuple):

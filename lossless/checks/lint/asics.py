@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.running_subjects import RunningDevice
 from lossless.checks.rules.subjects import Device
-from lossless.model.fabric.state.namespaces import state_of_each
+from lossless.model.fabric.state import state_of_each
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from lossless.model.fabric.model import Switch
-    from lossless.model.fabric.state.device_state import DeviceState
+    from lossless.model.fabric.state import DeviceState
 
 
 def asics_of(

@@ -14,9 +14,7 @@ from lossless.checks.rules.running_subjects import RunningDevice, RunningFabric
 from lossless.checks.rules.subjects import Device
 from lossless.ground.basics.findings import UncheckedRule
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.fabric.state.device_state import DeviceState
-from lossless.model.fabric.state.namespaces import namespaces_of
-from lossless.model.fabric.state.port_aliases import by_name, names_by_alias
+from lossless.model.fabric.state import DeviceState, by_name, names_by_alias, namespaces_of
 from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:

@@ -60,7 +60,7 @@ class Settings(NamedTuple):
         """Return the switch that a device of a name is compared with, with and without its domain."""
         found = self.intended.get(name)
         if found is None and self.intended:
-            from lossless.model.fabric.device_names import among
+            from lossless.model.fabric.cabling import among
 
             found = self.intended.get(among(tuple(self.intended)).find(name) or "")
         return found

@@ -33,7 +33,7 @@ from lossless.formats.switches.registry import TITLES, dialect
 from lossless.ground.basics.errors import Problem, RenderError
 from lossless.ground.basics.records import UNKNOWN, NamedTuple
 from lossless.ground.basics.wording import listed
-from lossless.model.fabric.tier import known_tier
+from lossless.model.fabric.model import known_tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

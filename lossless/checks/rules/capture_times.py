@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from lossless.checks.rules.running_subjects import RunningDevice
-    from lossless.model.fabric.state.device_state import DeviceState
+    from lossless.model.fabric.state import DeviceState
 
 
 class CountedTime(NamedTuple):

@@ -13,15 +13,14 @@ from lossless.checks.rules.base import MissingInput
 from lossless.formats.sonic.state.polling import GROUP_OF, GROUPS as ALL_GROUPS
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.fabric.state.watermarks import MULTICAST
+from lossless.model.fabric.state import MULTICAST
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from lossless.checks.rules.running_subjects import RunningDevice
     from lossless.ground.basics.findings import Severity
-    from lossless.model.fabric.state.device_state import DeviceState, PlacedReading
-    from lossless.model.fabric.state.readings import StateReading
+    from lossless.model.fabric.state import DeviceState, PlacedReading, StateReading
 
 _NO_RULE = frozenset({"BUFFER_POOL_WATERMARK"})
 GROUPS = tuple(group for group in ALL_GROUPS if group not in _NO_RULE)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.model import Link, Port, Switch
     from lossless.model.fabric.qos import PortQos
-    from lossless.model.fabric.state.device_state import DeviceState
+    from lossless.model.fabric.state import DeviceState
 
 
 OTHER_CARD = MissingInput(

@@ -42,8 +42,8 @@ from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.wording import suggestion
 from lossless.ground.documents import load_text
-from lossless.model.fabric.state.watermarks import highest_peaks
-from lossless.model.fabric.tier import role_word
+from lossless.model.fabric.model import role_word
+from lossless.model.fabric.state import highest_peaks
 from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.study.measure import PeakOf, PortPeaks
     from lossless.checks.rules.running_subjects import RunningDevice
     from lossless.model.fabric.model import Switch
-    from lossless.model.fabric.state.device_state import PlacedReading
+    from lossless.model.fabric.state import PlacedReading
     from lossless.model.fabric.view import View
 
     _Kind = tuple[str, str, int | None]

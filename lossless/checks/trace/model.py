@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from lossless.analysis.buffers.headroom.formulas import Method
     from lossless.ground.basics.findings import Origin, UncheckedRule
-    from lossless.model.fabric.state.readings import CountedSince
+    from lossless.model.fabric.state import CountedSince
 
 
 StageName = Literal[
@@ -47,7 +47,7 @@ class TraceFinding(NamedTuple):
 class TraceCounter(NamedTuple):
     """A captured counter of the packet's class at one hop or host.
 
-    ``name`` is that of :class:`lossless.model.fabric.state.readings.StateReading`. It is of a ``kind`` (``pg``,
+    ``name`` is that of :class:`lossless.model.fabric.state.StateReading`. It is of a ``kind`` (``pg``,
     ``queue``, ``priority``; empty for a whole device) with a ``number``, of a ``port`` of a switch, or of a NIC, empty
     if the capture does not name it. ``value`` is None if it is unknown, which ``unknown`` explains.
     ``since`` is the start of its count or peak; ``earlier capture``: it is a difference of two.

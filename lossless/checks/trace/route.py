@@ -15,14 +15,13 @@ from lossless.ground.basics.errors import LosslessError
 from lossless.ground.basics.natural_order import natural_key
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.wording import suggestion
-from lossless.model.fabric.device_names import DeviceNames
-from lossless.model.fabric.tier import known_tier
+from lossless.model.fabric.cabling import DeviceNames
+from lossless.model.fabric.model import known_tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from lossless.model.fabric.model import Port
-    from lossless.model.fabric.tier import Tier
+    from lossless.model.fabric.model import Port, Tier
     from lossless.model.fabric.view import View
 
 

@@ -19,7 +19,7 @@ from lossless.checks.trace.findings import concerns_traffic
 from lossless.checks.trace.model import TraceCounter, TraceFinding
 from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.records import NamedTuple, Unknown
-from lossless.model.fabric.state.watermarks import highest_peaks
+from lossless.model.fabric.state import highest_peaks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -136,8 +136,7 @@ if TYPE_CHECKING:
 
     from lossless.checks.rules.running_subjects import RunningDevice
     from lossless.checks.trace.model import StageName, TraceHop
-    from lossless.model.fabric.state.device_state import PlacedReading
-    from lossless.model.fabric.state.readings import CountedSince
+    from lossless.model.fabric.state import CountedSince, PlacedReading
 
     PortNumbers = tuple[str, int]
 

@@ -24,7 +24,7 @@ from lossless.formats.infiniband.from_model import (
     ufm_files,
 )
 from lossless.ground.basics.records import Unknown
-from lossless.model.fabric.infiniband.options import option
+from lossless.model.fabric.infiniband.subnet import option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

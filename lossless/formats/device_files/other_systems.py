@@ -17,7 +17,7 @@ from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_rate
 from lossless.ground.basics.wording import joined
 from lossless.model.fabric.attributes import BY_KEY, is_set
-from lossless.model.fabric.tier import known_tier
+from lossless.model.fabric.model import known_tier
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lossless.model.fabric.state.capture_forms import CaptureForm
+from lossless.model.fabric.state import CaptureForm
 
 
 def _state(name: str, module: str, title: str = "", *functions: str) -> CaptureForm:

@@ -37,9 +37,8 @@ if TYPE_CHECKING:
         Stated,
     )
     from lossless.formats.sonic.changes.meaning import Cell
-    from lossless.model.fabric.model import Port
+    from lossless.model.fabric.model import Port, Tier
     from lossless.model.fabric.qos import BufferProfile
-    from lossless.model.fabric.tier import Tier
     from lossless.model.hardware.model import Cage, HeadroomRow
 
 

@@ -28,10 +28,9 @@ from lossless.formats.sonic.to_model.device_types import TIER_OF_TYPE, neighbor_
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.cabling import CableEnd
-from lossless.model.fabric.model import DEFAULT_SWITCH_MTU_BYTES
+from lossless.model.fabric.model import DEFAULT_SWITCH_MTU_BYTES, Tier, link_tier
 from lossless.model.fabric.qos import PRIORITIES
 from lossless.model.fabric.routing import LEAST_TRIM_BYTES
-from lossless.model.fabric.tier import Tier, link_tier
 from lossless.model.hardware.buffer_names import (
     EGRESS_LOSSLESS_PROFILE,
     EGRESS_LOSSY_PROFILE,

@@ -10,8 +10,7 @@ from lossless.formats.importing.buffers import RATIO, breakouts
 from lossless.formats.importing.classes import most
 from lossless.ground.basics.foreign_text import visible
 from lossless.ground.basics.units import format_rate, parse_rate, size_text
-from lossless.model.fabric.model import DEFAULT_HOST_MTU_BYTES, DEFAULT_SWITCH_MTU_BYTES
-from lossless.model.fabric.tier import Tier
+from lossless.model.fabric.model import DEFAULT_HOST_MTU_BYTES, DEFAULT_SWITCH_MTU_BYTES, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from lossless.formats.importing.buffers import PortsOfSpeed
     from lossless.formats.importing.cabling.cables import LldpNeighbor
     from lossless.formats.importing.model import ClassCurve, DraftClass, ImportDevice, Source
-    from lossless.model.fabric.model import Port
+    from lossless.model.fabric.model import Port, Tier
     from lossless.model.fabric.qos import Curve, Wred
-    from lossless.model.fabric.tier import Tier
 
 
 _LARGEST_THRESHOLD = 2**31 - 1

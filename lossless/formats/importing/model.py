@@ -14,7 +14,7 @@ from lossless.formats.sonic.to_model.devices import read_fabric
 from lossless.ground.basics.errors import InputError, LosslessError, Problem
 from lossless.ground.basics.natural_order import natural_key
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.fabric.tier import Tier, known_tier
+from lossless.model.fabric.model import Tier, known_tier
 from lossless.model.hardware.load import hardware_finder
 
 if TYPE_CHECKING:

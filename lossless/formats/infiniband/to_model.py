@@ -16,9 +16,15 @@ from lossless.formats.infiniband.read.sharp import looks_like_sharp, read_sharp
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import UNKNOWN, NamedTuple
 from lossless.ground.documents.marked_document import BYTE_ORDER_MARK
-from lossless.model.fabric.infiniband.options import c_number, option
-from lossless.model.fabric.infiniband.qos_options import qos_of
-from lossless.model.fabric.infiniband.subnet import ManagerHost, Sharp, Subnet, SubnetRouting
+from lossless.model.fabric.infiniband.subnet import (
+    ManagerHost,
+    Sharp,
+    Subnet,
+    SubnetRouting,
+    c_number,
+    option,
+    qos_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -15,16 +15,14 @@ from lossless.formats.sonic.state.databases import NO_COMMAND, command_of
 from lossless.ground.basics.errors import Problem
 from lossless.ground.documents.concatenated_json import printed_json
 from lossless.ground.documents.printed_lines import LOOKED_INTO, printed_sections
-from lossless.model.fabric.state.collected import captured
+from lossless.model.fabric.state import captured
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from lossless.ground.documents.concatenated_json import PrintedJson
     from lossless.ground.documents.printed_lines import PrintedSection
-    from lossless.model.fabric.state.capture_forms import CaptureForm, Unit
-    from lossless.model.fabric.state.collected import StateItems
-    from lossless.model.fabric.state.readings import StateCapture
+    from lossless.model.fabric.state import CaptureForm, StateCapture, StateItems, Unit
 
 PACKAGES = {
     "SONiC": "sonic.state",

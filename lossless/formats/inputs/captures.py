@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from lossless.ground.basics.findings import Path
     from lossless.ground.documents.text import Document
-    from lossless.model.fabric.state.readings import StateCapture
+    from lossless.model.fabric.state import StateCapture
 
 
 _CONFIG = "CONFIG_DB"

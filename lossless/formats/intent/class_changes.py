@@ -21,7 +21,7 @@ from lossless.ground.basics.units import format_rate, size_text
 from lossless.ground.documents import load_text
 from lossless.ground.documents.changes import ValueChange
 from lossless.ground.documents.command_lines import edited
-from lossless.model.fabric.tier import SWITCH_ROLES
+from lossless.model.fabric.model import SWITCH_ROLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -30,9 +30,8 @@ from lossless.formats.intent.base import (
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import parse_rate
 from lossless.ground.basics.wording import suggestion
-from lossless.model.fabric.model import CongestionKind
+from lossless.model.fabric.model import SWITCH_ROLES, CongestionKind, LinkTier
 from lossless.model.fabric.qos import WatchdogAction
-from lossless.model.fabric.tier import SWITCH_ROLES, LinkTier
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

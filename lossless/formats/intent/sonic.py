@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from lossless.formats.intent.base import Model, refused, shown
 from lossless.ground.basics.wording import suggestion
-from lossless.model.fabric.tier import SWITCH_ROLES
+from lossless.model.fabric.model import SWITCH_ROLES
 
 RELEASES = ("202305", "202311", "202405", "202411", "202505", "202511", "202605", "master")
 """The supported releases: those of ``profiles/sonic/schema.json``."""

@@ -39,9 +39,8 @@ from lossless.formats.intent.shapes import (
     refuse_too_many,
 )
 from lossless.ground.basics.wording import suggestion
-from lossless.model.fabric.model import DscpMarking, NetworkPurpose
+from lossless.model.fabric.model import SWITCH_ROLES, DscpMarking, NetworkPurpose, Role
 from lossless.model.fabric.routing import RoutingPolicy
-from lossless.model.fabric.tier import SWITCH_ROLES, Role
 from lossless.model.hardware.load_balancing import LOAD_BALANCING, LoadBalancing
 
 MOST_EXTRA_HOPS = 8

@@ -18,7 +18,7 @@ from lossless.formats.intent.base import (
     shown,
     whole_number,
 )
-from lossless.model.fabric.workloads import (
+from lossless.model.fabric.cluster import (
     COLLECTIVE,
     LEAST_NICS,
     MOST_NICS,

@@ -11,14 +11,14 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from lossless.ground.documents.printed_lines import stored_value
-from lossless.model.fabric.state.readings import StateCapture, StateReading
+from lossless.model.fabric.state import StateCapture, StateReading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.ground.basics.findings import Path
     from lossless.ground.documents.concatenated_json import PrintedJson
-    from lossless.model.fabric.state.readings import Identity
+    from lossless.model.fabric.state import Identity
 
     Said = tuple[str, tuple[StateReading, ...]]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lossless.model.fabric.state.capture_forms import CaptureForm
+from lossless.model.fabric.state import CaptureForm
 
 _EOS = "JSON of EOS (ECN marks of queues, PFC frames of ports, drops of traffic classes)"
 _NXOS = "`show interface priority-flow-control` and `show interface flowcontrol` of NX-OS"

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.documents.printed_lines import printed_value
 from lossless.ground.documents.printed_tables import cells_of, spans_of
-from lossless.model.fabric.state.readings import StateCapture, StateReading
+from lossless.model.fabric.state import StateCapture, StateReading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lossless.ground.basics.records import Maybe
-    from lossless.model.fabric.state.readings import CountedSince
+    from lossless.model.fabric.state import CountedSince
 
 _PFC = re.compile(r"\s*Port\s+Mode\s+Oper(?:\s?\(\S.*\))?\s+RxPPP\s+TxPPP\s*")
 _FLOW_CONTROL = re.compile(r"\s*Port\s+Send FC\s+Receive FC\s+RxPause\s+TxPause\s*")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias, Union
 
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.fabric.tier import known_tier
+from lossless.model.fabric.model import known_tier
 from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:

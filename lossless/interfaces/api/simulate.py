@@ -19,7 +19,7 @@ from lossless.analysis.workloads.workload import Workload
 from lossless.ground.basics.errors import LosslessError, ScenarioError
 from lossless.ground.basics.wording import suggestion
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
-from lossless.model.fabric.workloads import LEAST_NICS, PATTERN, PATTERNS
+from lossless.model.fabric.cluster import LEAST_NICS, PATTERN, PATTERNS
 from lossless.model.hardware.load_balancing import LOAD_BALANCING
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lossless.analysis.simulation.study.result import SimulationResult
+    from lossless.model.fabric.cluster import DeclaredWorkload
     from lossless.model.fabric.view import View
-    from lossless.model.fabric.workloads import DeclaredWorkload
 
 __all__ = [
     "LEAST_NICS",

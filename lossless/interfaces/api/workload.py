@@ -11,7 +11,7 @@ from lossless.analysis.workloads.workload import Workload
 from lossless.formats.inputs.fabrics import intent_at
 from lossless.formats.inputs.intents import declares_subnet, subnet_of
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
-from lossless.model.fabric.workloads import ALGORITHMS, COLLECTIVE, COLLECTIVES, STORM_TRAFFIC
+from lossless.model.fabric.cluster import ALGORITHMS, COLLECTIVE, COLLECTIVES, STORM_TRAFFIC
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lossless.analysis.storm.paths import ShapeGroups
     from lossless.analysis.workloads.placement import Estimate
     from lossless.analysis.workloads.verdict import WorkloadVerdict
-    from lossless.model.fabric.workloads import StormTraffic
+    from lossless.model.fabric.cluster import StormTraffic
 
 __all__ = [
     "ALGORITHMS",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from lossless.ground.basics.findings import Origin, Path
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import Maybe, NamedTuple
-from lossless.model.fabric.tier import Tier
+from lossless.model.fabric.model import Tier
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -218,7 +218,7 @@ def _by_own_names(summaries: Sequence[DeviceSummary]) -> tuple[DeviceSummary, ..
     if len(known) > 1:
         named = {end.neighbor[0] for summary in summaries for end in summary.ends if end.neighbor}
         if not named <= known:
-            from lossless.model.fabric.device_names import other_names
+            from lossless.model.fabric.cabling import other_names
 
             if others := other_names(known, named):
                 return tuple(_renamed(summary, others) for summary in summaries)

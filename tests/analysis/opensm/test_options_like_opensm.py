@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lossless.analysis.opensm.run import read_configuration
-from lossless.model.fabric.infiniband.options import BITS, c_number, known_keys, option, options, taken
+from lossless.model.fabric.infiniband.subnet import BITS, c_number, known_keys, option, options, taken
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from lossless.analysis.opensm.run import Tools
-    from lossless.model.fabric.infiniband.options import Option
+    from lossless.model.fabric.infiniband.subnet import Option
 
 CHECKED = [key for key, one in options().items() if one.only != "nvidia" and one.alias is None]
 TOGETHER = {

@@ -15,7 +15,7 @@ from lossless.formats.infiniband.read.options import read_options
 from lossless.formats.infiniband.read.partitions import read_partitions
 from lossless.formats.infiniband.read.qos_policy import read_policy
 from lossless.model.fabric.infiniband.guids import with_derived_guids
-from lossless.model.fabric.infiniband.options import LINE_BYTES, options
+from lossless.model.fabric.infiniband.subnet import LINE_BYTES, options
 from tests.subnets import fat_tree, torus
 
 if TYPE_CHECKING:

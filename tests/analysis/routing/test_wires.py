@@ -16,9 +16,9 @@ from lossless.model.fabric.model import (
     Port,
     Switch,
     SwitchQos,
+    Tier,
     WatchdogPoll,
 )
-from lossless.model.fabric.tier import Tier
 from tests.analysis.routing.made import leaf_spine
 
 if TYPE_CHECKING:

@@ -17,14 +17,14 @@ from lossless.analysis.simulation.question.scenario import scenario
 from lossless.analysis.simulation.study.measure import measure
 from lossless.analysis.simulation.study.verdict import describe
 from lossless.ground.basics.findings import MissingInput
+from lossless.model.fabric.cluster import PATTERNS
 from lossless.model.fabric.view import View
-from lossless.model.fabric.workloads import PATTERNS
 from tests.analysis.simulation.fabrics import declared, deployed, put
 
 if TYPE_CHECKING:
     from lossless.analysis.simulation.engine.network import SimNetwork
     from lossless.analysis.simulation.question.instance import ScenarioInstance
-    from lossless.model.fabric.workloads import Pattern
+    from lossless.model.fabric.cluster import Pattern
 
 KIB, MIB = 1 << 10, 1 << 20
 ON_FABRIC = {"networks": {"storage": {"on": "fabric", "prefixes": ["10.20.0.0/16"]}}}

@@ -14,8 +14,8 @@ from lossless.analysis.simulation.engine.wiring import wire
 from lossless.analysis.simulation.question.instance import instantiate, transfers_of
 from lossless.analysis.simulation.question.nodes import EcmpRoutes, SimTopology, sim_topology
 from lossless.ground.basics.errors import ScenarioError
+from lossless.model.fabric.cluster import PATTERNS
 from lossless.model.fabric.view import View
-from lossless.model.fabric.workloads import PATTERNS
 from tests.analysis.simulation.fabrics import Patch, declared, example, missing, put
 from tests.strategies import fabric_of, intents
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from lossless.analysis.simulation.question.instance import Transfer
-    from lossless.model.fabric.workloads import Pattern
+    from lossless.model.fabric.cluster import Pattern
 
 
 def built(view: View, *failed: tuple[str, str]) -> SimTopology:

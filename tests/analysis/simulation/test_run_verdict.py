@@ -12,8 +12,8 @@ from lossless.analysis.simulation.study.answer import answer
 from lossless.analysis.simulation.study.study import study
 from lossless.api import load_fabrics
 from lossless.ground.documents import load
+from lossless.model.fabric.cluster import PATTERNS
 from lossless.model.fabric.view import View
-from lossless.model.fabric.workloads import PATTERNS
 from tests.analysis.simulation.fabrics import (
     DEADLOCKED,
     HOST_PROFILE,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lossless.analysis.simulation.study.verdict import RunVerdict
-    from lossless.model.fabric.workloads import Pattern
+    from lossless.model.fabric.cluster import Pattern
 
 MIB = 1 << 20
 G = 10**9

@@ -25,7 +25,7 @@ from lossless.analysis.simulation.study.study import (
     study,
 )
 from lossless.ground.basics.errors import ScenarioError
-from lossless.model.fabric.workloads import PATTERNS
+from lossless.model.fabric.cluster import PATTERNS
 from lossless.model.hardware.load import load_nic
 from tests.analysis.simulation.fabrics import (
     DEADLOCKED,
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.engine.network import SimNetwork
     from lossless.analysis.simulation.question.scenario import Scenario
     from lossless.analysis.simulation.study.measure import SeedResult
+    from lossless.model.fabric.cluster import Pattern
     from lossless.model.fabric.view import View
-    from lossless.model.fabric.workloads import Pattern
 
 US, MS = 1e3, 1e6
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30

@@ -15,7 +15,7 @@ from tests.analysis.simulation.fabrics import PFC_ONLY, declared, put
 if TYPE_CHECKING:
     from lossless.analysis.simulation.engine.run import Simulation
     from lossless.analysis.simulation.question.instance import ScenarioInstance
-    from lossless.model.fabric.workloads import StormTraffic
+    from lossless.model.fabric.cluster import StormTraffic
 
 _SHORT = {"watchdog": {"poll": "200ms", "detection": "400ms", "restoration": "400ms"}}
 _CABLES = {"host": "3m", "uplink": "30m"}

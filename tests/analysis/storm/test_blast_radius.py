@@ -11,8 +11,8 @@ import pytest
 from lossless.analysis.storm.blast_radius import StormSource, blast_radius
 from lossless.analysis.storm.tiers import LeafReachability, TierShares, channel_graph, rates
 from lossless.ground.basics.errors import ScenarioError
+from lossless.model.fabric.cluster import StormTraffic
 from lossless.model.fabric.view import View
-from lossless.model.fabric.workloads import StormTraffic
 from tests.analysis.simulation.fabrics import PFC_ONLY, declared
 from tests.analysis.storm.nets import SHAPES, cycle_seen, of, seen
 

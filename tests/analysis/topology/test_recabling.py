@@ -5,7 +5,7 @@ from __future__ import annotations
 from lossless.analysis.topology.recabling import DeclaredCable, DeclaredCabling, RecablingPlan, recabling_plan
 from lossless.analysis.topology.shapes import PlanNode
 from lossless.ground.basics.findings import Origin
-from lossless.model.fabric.tier import Role
+from lossless.model.fabric.model import Role
 
 AT = Origin("fabric.yaml", ("topology",))
 G = 10**9

@@ -23,7 +23,7 @@ from lossless.analysis.topology.shapes import (
     wiring_plan,
 )
 from lossless.ground.basics.findings import Origin
-from lossless.model.fabric.tier import LinkTier
+from lossless.model.fabric.model import LinkTier
 
 pytestmark = pytest.mark.tools("laws")
 

@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from lossless.analysis.workloads.collectives import Demand, demand, egress_bytes, two_trees
 from lossless.analysis.workloads.port_traffic import port_traffic, scaled
 from lossless.ground.basics.errors import QuantityError
-from lossless.model.fabric.workloads import ALGORITHMS, Algorithm, Collective
+from lossless.model.fabric.cluster import ALGORITHMS, Algorithm, Collective
 
 GB = 10**9
 SIZES = st.integers(1, 1 << 40)

@@ -8,7 +8,7 @@ from fractions import Fraction
 from hypothesis import given, strategies as st
 
 from lossless.analysis.workloads.collectives import Demand, bus_factor, demand
-from lossless.model.fabric.workloads import Algorithm, Collective
+from lossless.model.fabric.cluster import Algorithm, Collective
 from tests.analysis.workloads import toy
 
 SIZE = 5040

@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 from lossless.api import fix, lint
 from lossless.checks.rules.registry import codes_for
-from lossless.model.fabric.infiniband.options import known_keys, option, options
+from lossless.model.fabric.infiniband.subnet import known_keys, option, options
 from tests.checks.rules.checking import drawn, only, patched, unchecked
 from tests.checks.rules.infiniband import MEMBERS, conf, intent, managed, said
 from tests.checks.rules.snippets import read_text

@@ -10,8 +10,7 @@ import pytest
 from lossless.checks.rules.base import MissingInput
 from lossless.checks.rules.counting import Count, count_of
 from lossless.checks.rules.running_subjects import RunningDevice
-from lossless.model.fabric.state.device_state import DeviceState
-from lossless.model.fabric.state.readings import StateCapture, StateReading
+from lossless.model.fabric.state import DeviceState, StateCapture, StateReading
 from tests.checks.verify.running import (
     INTENT,
     Files,
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lossless.api import Report
-    from lossless.model.fabric.state.readings import CountedSince
+    from lossless.model.fabric.state import CountedSince
 
 _CLEARED = "Last cached time was 2026-07-01 10:00:00\n"
 _QUEUE_OFF = {"QUEUE": {"FLEX_COUNTER_STATUS": "disable"}}

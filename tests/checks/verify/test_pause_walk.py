@@ -17,8 +17,7 @@ from lossless.checks.rules.storms.pause_walk import PausedPort, PauseSource, Pau
 from lossless.formats.inputs.intents import declarations_of
 from lossless.ground.documents import load_text
 from lossless.model.fabric.model import Fabric
-from lossless.model.fabric.state.device_state import DeviceState
-from lossless.model.fabric.state.readings import StateCapture, StateReading
+from lossless.model.fabric.state import DeviceState, StateCapture, StateReading
 from tests.paths import RULE_BASES
 
 Node = tuple[str, str]

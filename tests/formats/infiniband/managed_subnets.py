@@ -7,19 +7,21 @@ from hypothesis import strategies as st
 from lossless.formats.infiniband.read.partitions import WORDS
 from lossless.ground.basics.findings import Origin
 from lossless.model.fabric.infiniband.guids import with_derived_guids
-from lossless.model.fabric.infiniband.options import BITS, Option, options
-from lossless.model.fabric.infiniband.qos_options import qos_of
 from lossless.model.fabric.infiniband.subnet import (
+    BITS,
     ManagerHost,
     ManagerSetting,
     Member,
     Membership,
+    Option,
     Partition,
     Secret,
     ServiceLevel,
     Sharp,
     Subnet,
     SubnetRouting,
+    options,
+    qos_of,
 )
 from tests.subnets import fat_tree
 

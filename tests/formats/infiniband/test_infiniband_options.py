@@ -5,18 +5,18 @@ from __future__ import annotations
 import pytest
 
 from lossless.ground.basics.findings import Origin
-from lossless.model.fabric.infiniband.options import (
+from lossless.model.fabric.infiniband.subnet import (
     BITS,
     KINDS,
+    ManagerSetting,
     Option,
     engines,
     known_keys,
     option,
     options,
+    qos_of,
     taken,
 )
-from lossless.model.fabric.infiniband.qos_options import qos_of
-from lossless.model.fabric.infiniband.subnet import ManagerSetting
 
 EVERY = list(options().values())
 

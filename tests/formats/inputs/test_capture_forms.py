@@ -9,7 +9,7 @@ import pytest
 
 from lossless.formats.hosts.state.other_outputs import JOINED
 from lossless.formats.inputs.capture_forms import PACKAGES, declared_by
-from lossless.model.fabric.state.capture_forms import CaptureForm
+from lossless.model.fabric.state import CaptureForm
 
 FORMATS = Path(__file__).parents[3] / "lossless" / "formats"
 ROWS = [form for source in PACKAGES for form in declared_by(source).FORMS]

@@ -12,7 +12,7 @@ import pytest
 
 from lossless.api import verify
 from lossless.formats.inputs.captures import gather_captures
-from lossless.model.fabric.state.device_state import DeviceState
+from lossless.model.fabric.state import DeviceState
 from tests.checks.verify.running import dumped, leaf_config, rows_of
 
 if TYPE_CHECKING:

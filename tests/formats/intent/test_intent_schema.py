@@ -29,7 +29,7 @@ from lossless.ground.basics import units
 from lossless.ground.basics.errors import InputError, Problem, QuantityError
 from lossless.ground.documents import load, load_text
 from lossless.interfaces.api.simulate import DEFAULT
-from lossless.model.fabric.workloads import COLLECTIVE, MOST_PEERS, MOST_SENDERS, PATTERN
+from lossless.model.fabric.cluster import COLLECTIVE, MOST_PEERS, MOST_SENDERS, PATTERN
 from tests.formats.intent import (
     test_intent_contradictions as together,
     test_intent_keys as keys,

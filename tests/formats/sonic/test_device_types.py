@@ -11,7 +11,7 @@ from lossless.formats.sonic.read.tables import Tables
 from lossless.formats.sonic.to_model.device_types import TIER_OF_TYPE, device_tier, neighbor_types
 from lossless.formats.sonic.to_model.devices import read_fabric
 from lossless.ground.basics.records import UNKNOWN, Maybe
-from lossless.model.fabric.tier import Tier
+from lossless.model.fabric.model import Tier
 
 if TYPE_CHECKING:
     from pathlib import Path

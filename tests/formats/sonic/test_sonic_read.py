@@ -13,8 +13,8 @@ from lossless.formats.sonic.read.tables import READ_TABLES, Tables, plain_name, 
 from lossless.formats.sonic.to_model.devices import read_fabric
 from lossless.ground.basics.natural_order import natural_key
 from lossless.ground.basics.records import UNKNOWN
+from lossless.model.fabric.model import Tier
 from lossless.model.fabric.qos import UNREADABLE, PortQos
-from lossless.model.fabric.tier import Tier
 from lossless.model.fabric.view import bare
 from lossless.model.hardware.buffer_names import pg_profile_name
 from tests.formats.sonic.devices import Config, base, patched, port_of, read

@@ -68,7 +68,7 @@ opensm.conf:2:5: IB016 boolean-silently-false: qos true is taken as FALSE: only 
 
 
 def test_what_opensm_writes_by_itself_draws_nothing(cli: Cli, tmp_path: Path) -> None:
-    from lossless.model.fabric.infiniband.options import known_keys, option
+    from lossless.model.fabric.infiniband.subnet import known_keys, option
 
     options = [option(key) for key in known_keys("upstream")]
     text = "".join(f"{one.key} {one.default}\n" for one in options if one and one.default is not None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lossless.model.fabric.device_names import DeviceNames, canonical_names, claimed_twice, other_names
+from lossless.model.fabric.cabling import DeviceNames, canonical_names, claimed_twice, other_names
 
 KNOWN = ("leaf1", "Leaf2", "spine1.dc1.example.net", "core.a", "core.b")
 

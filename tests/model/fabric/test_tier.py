@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lossless.ground.basics.records import UNKNOWN, Maybe
-from lossless.model.fabric.tier import Tier, deployed_tier, known_tier, tier_of_role
+from lossless.model.fabric.model import Tier, deployed_tier, known_tier, tier_of_role
 
 LEAF, SPINE, TOP = Tier
 TIERS = st.sampled_from(Tier)

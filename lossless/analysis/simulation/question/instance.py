@@ -15,14 +15,14 @@ from lossless.analysis.simulation.question.load_balancing import choice_at, load
 from lossless.analysis.simulation.question.lossy import with_selective_repeat, with_windows
 from lossless.analysis.simulation.question.nodes import propagation_ns, reaction_ns
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.fabric.tier import role_word
+from lossless.model.fabric.model import role_word
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from lossless.analysis.simulation.question.nodes import PortLink
     from lossless.analysis.simulation.question.scenario import Scenario
-    from lossless.model.fabric.workloads import Pattern
+    from lossless.model.fabric.cluster import Pattern
 
 
 SLOW_XOFF_BYTES, SLOW_XON_BYTES = 512 << 10, 256 << 10

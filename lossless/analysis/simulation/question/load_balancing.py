@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lossless.analysis.simulation.engine.network import SimLoads, SimSpread
 from lossless.ground.basics.errors import ScenarioError
 from lossless.ground.basics.wording import joined
-from lossless.model.fabric.tier import known_tier
+from lossless.model.fabric.model import known_tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.fabric.workloads import PATTERN
+from lossless.model.fabric.cluster import PATTERN
 
 if TYPE_CHECKING:
-    from lossless.model.fabric.workloads import Pattern
+    from lossless.model.fabric.cluster import Pattern
     from lossless.model.hardware.load_balancing import LoadBalancing
     from lossless.model.hardware.nic import NicProfile
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.engine.run import Simulation
     from lossless.analysis.simulation.engine.state import ArrayIndex, SimState
     from lossless.analysis.simulation.question.instance import ScenarioInstance
-    from lossless.model.fabric.state.readings import CountedSince
+    from lossless.model.fabric.state import CountedSince
 
 
 class PortFanIn(NamedTuple):

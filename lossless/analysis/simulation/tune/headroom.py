@@ -11,7 +11,7 @@ from lossless.analysis.simulation.study.grid import PortKind
 from lossless.analysis.simulation.study.study import study
 from lossless.analysis.simulation.tune.space import KIB
 from lossless.ground.basics.findings import MissingInput
-from lossless.model.fabric.tier import role_word
+from lossless.model.fabric.model import role_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

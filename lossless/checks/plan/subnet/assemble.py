@@ -41,7 +41,7 @@ from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.wording import joined, listed
 from lossless.model.fabric.infiniband.guids import with_derived_guids
-from lossless.model.fabric.infiniband.options import option
+from lossless.model.fabric.infiniband.subnet import option
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -34,9 +34,8 @@ from lossless.formats.inputs.intents import at_transport, declares_subnet
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import Unknown
 from lossless.ground.basics.wording import listed
-from lossless.model.fabric.infiniband.qos_options import qos_of
 from lossless.model.fabric.infiniband.rates import OPERATIONAL_VLS
-from lossless.model.fabric.infiniband.subnet import ManagerSetting, Member, Partition
+from lossless.model.fabric.infiniband.subnet import ManagerSetting, Member, Partition, qos_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.infiniband.partitions import base_of, key_tables, wanted_key
 from lossless.checks.rules.infiniband.subnet_queries import hcas, hosts, is_on
-from lossless.model.fabric.infiniband.qos_options import number
+from lossless.model.fabric.infiniband.subnet import number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -26,8 +26,7 @@ from lossless.checks.rules.infiniband.subnet_queries import (
 )
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.wording import listed
-from lossless.model.fabric.infiniband.options import options
-from lossless.model.fabric.infiniband.qos_options import job_level, levels_in_use
+from lossless.model.fabric.infiniband.subnet import job_level, levels_in_use, options
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from lossless.checks.rules.running_subjects import RunningDevice
-    from lossless.model.fabric.state.device_state import DeviceState, PlacedReading
+    from lossless.model.fabric.state import DeviceState, PlacedReading
 
 _UNKNOWN_PROFILE = MissingInput("APPL_DB does not have the profile of each priority group")
 

@@ -48,7 +48,7 @@ from lossless.ground.basics.findings import RelatedPlace
 if TYPE_CHECKING:
     from lossless.checks.rules.running_subjects import RunningDevice
     from lossless.checks.rules.subnet_counters.ports import CountedPort
-    from lossless.model.fabric.state.device_state import PlacedReading
+    from lossless.model.fabric.state import PlacedReading
 
 
 def check(device: RunningDevice) -> Results:

@@ -56,7 +56,7 @@ from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.counters.headroom_peaks import HeadroomPeak, bounds
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_bytes, format_rate
-from lossless.model.fabric.state.watermarks import RECENT
+from lossless.model.fabric.state import RECENT
 
 if TYPE_CHECKING:
     from lossless.analysis.buffers.headroom.methods import HeadroomBound

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import MissingInput
 from lossless.checks.rules.counting import Count, count_of
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.fabric.state.watermarks import MULTICAST, RECENT
+from lossless.model.fabric.state import MULTICAST, RECENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.checks.rules.running_subjects import RunningDevice
-    from lossless.model.fabric.state.device_state import DeviceState, PlacedReading
+    from lossless.model.fabric.state import DeviceState, PlacedReading
 
 PEAK = "shared_watermark_bytes"
 MARKS = "ecn_marked_packets"

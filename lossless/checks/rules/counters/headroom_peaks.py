@@ -10,14 +10,14 @@ from lossless.checks.rules.base import MissingInput
 from lossless.checks.rules.counting import not_polled
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import BufferProfile
-from lossless.model.fabric.state.watermarks import highest_peaks
+from lossless.model.fabric.state import highest_peaks
 from lossless.model.fabric.view import single_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from lossless.checks.rules.running_subjects import RunningDevice
-    from lossless.model.fabric.state.device_state import PlacedReading
+    from lossless.model.fabric.state import PlacedReading
     from lossless.model.fabric.view import PortSet
 
 HEADROOM_PEAK = "xoff_room_watermark_bytes"

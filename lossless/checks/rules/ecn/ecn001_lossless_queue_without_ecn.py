@@ -103,8 +103,8 @@ from lossless.ground.basics.findings import Edit
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_rate
 from lossless.ground.basics.wording import joined
+from lossless.model.fabric.model import known_tier
 from lossless.model.fabric.qos import UNREADABLE
-from lossless.model.fabric.tier import known_tier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -15,8 +15,7 @@ from lossless.ground.basics.records import UNKNOWN
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.model.fabric.state.device_state import PlacedReading
-    from lossless.model.fabric.state.readings import Identity
+    from lossless.model.fabric.state import Identity, PlacedReading
 
     Readings = Sequence[PlacedReading]
 

@@ -61,7 +61,7 @@ from lossless.checks.rules.host_counters.nics import carries_rdma, nics, pfc_pri
 if TYPE_CHECKING:
     from lossless.checks.rules.host_counters.nics import Nic
     from lossless.checks.rules.running_subjects import RunningDevice
-    from lossless.model.fabric.state.device_state import PlacedReading
+    from lossless.model.fabric.state import PlacedReading
 
 
 def check(device: RunningDevice) -> Results:

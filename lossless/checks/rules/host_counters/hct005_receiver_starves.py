@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
     from lossless.checks.rules.host_counters.nics import Nic
     from lossless.checks.rules.running_subjects import RunningDevice
-    from lossless.model.fabric.state.device_state import PlacedReading
+    from lossless.model.fabric.state import PlacedReading
 
 _RINGS = "rx_ring_discards"
 _PORT = "rx_discards"

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lossless.checks.rules.running_subjects import RunningDevice
-    from lossless.model.fabric.state.device_state import PlacedReading
+    from lossless.model.fabric.state import PlacedReading
 
 _LAYERS = ("IB", "RoCE")
 """The link layers as NCCL spells them; sysfs uses other words, also for ports that no job uses."""

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
     from lossless.checks.rules.host_counters.nics import Nic
     from lossless.checks.rules.running_subjects import RunningDevice
-    from lossless.model.fabric.state.device_state import PlacedReading
+    from lossless.model.fabric.state import PlacedReading
 
 _PAST = {"tx": "sent", "rx": "received"}
 _OTHER = {"tx": "rx", "rx": "tx"}

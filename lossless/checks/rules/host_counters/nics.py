@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from lossless.checks.rules.running_subjects import RunningDevice
     from lossless.model.fabric.hosts import HostQos
-    from lossless.model.fabric.state.device_state import DeviceState, PlacedReading
+    from lossless.model.fabric.state import DeviceState, PlacedReading
 
 _RDMA = tuple(f"{way}_vport_rdma_{cast}_packets" for way in ("rx", "tx") for cast in ("unicast", "multicast"))
 _REQUESTS = (

@@ -10,7 +10,7 @@ from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from lossless.checks.rules.running_subjects import RunningDevice
-    from lossless.model.fabric.state.device_state import PlacedReading
+    from lossless.model.fabric.state import PlacedReading
 
 CNPS_SENT = "np_cnp_sent"
 CNPS_HANDLED = "rp_cnp_handled"

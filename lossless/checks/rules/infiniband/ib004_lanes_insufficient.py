@@ -83,7 +83,7 @@ from lossless.checks.rules.infiniband.subnet_queries import (
     written,
 )
 from lossless.ground.basics.wording import joined
-from lossless.model.fabric.infiniband.engine_lanes import SECOND_LEVEL, SL_IS_LANE
+from lossless.model.fabric.infiniband.derived_policy import SECOND_LEVEL, SL_IS_LANE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -51,7 +51,7 @@ from lossless.checks.rules.infiniband.subnet_queries import (
     vl_of,
 )
 from lossless.ground.basics.wording import joined
-from lossless.model.fabric.infiniband.options import c_number
+from lossless.model.fabric.infiniband.subnet import c_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

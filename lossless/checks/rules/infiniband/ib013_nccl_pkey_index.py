@@ -51,7 +51,7 @@ from lossless.checks.rules.infiniband.partitions import FULL_MEMBER, base_of, ta
 from lossless.checks.rules.infiniband.subnet_queries import NO_PARTITIONS, is_on, partitions
 from lossless.ground.basics.findings import RelatedPlace
 from lossless.model.fabric.infiniband.derived_policy import DEFAULT_PKEY
-from lossless.model.fabric.infiniband.options import c_number
+from lossless.model.fabric.infiniband.subnet import c_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -49,7 +49,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.ground.basics.records import Unknown
-from lossless.model.fabric.infiniband.options import engines
+from lossless.model.fabric.infiniband.subnet import engines
 
 if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import Subnet

@@ -54,14 +54,13 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import ARBITRATION_TABLES, is_on, set_to, stated
 from lossless.ground.basics.wording import joined
-from lossless.model.fabric.infiniband.options import c_number, taken
 from lossless.model.fabric.infiniband.rates import OPERATIONAL_VLS
+from lossless.model.fabric.infiniband.subnet import c_number, taken
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.model.fabric.infiniband.options import Option
-    from lossless.model.fabric.infiniband.subnet import ManagerSetting, Subnet
+    from lossless.model.fabric.infiniband.subnet import ManagerSetting, Option, Subnet
 
 
 _STALLS = frozenset({"vl_stall_count", "leaf_vl_stall_count"})

@@ -47,11 +47,10 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import set_to, stated
-from lossless.model.fabric.infiniband.options import BITS, taken
+from lossless.model.fabric.infiniband.subnet import BITS, taken
 
 if TYPE_CHECKING:
-    from lossless.model.fabric.infiniband.options import Option
-    from lossless.model.fabric.infiniband.subnet import ManagerSetting, Subnet
+    from lossless.model.fabric.infiniband.subnet import ManagerSetting, Option, Subnet
 
 
 _HEXADECIMAL = frozenset("0123456789abcdefABCDEF")

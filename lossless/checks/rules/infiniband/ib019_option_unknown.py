@@ -48,7 +48,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.ground.basics.findings import Edit
 from lossless.ground.basics.records import Unknown
-from lossless.model.fabric.infiniband.options import known_keys, option
+from lossless.model.fabric.infiniband.subnet import known_keys, option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

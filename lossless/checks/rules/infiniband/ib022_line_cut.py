@@ -48,7 +48,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
-from lossless.model.fabric.infiniband.options import LINE_BYTES
+from lossless.model.fabric.infiniband.subnet import LINE_BYTES
 
 if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import Subnet

@@ -60,8 +60,8 @@ from lossless.checks.rules.infiniband.subnet_queries import (
 )
 from lossless.checks.rules.locations import beside
 from lossless.ground.basics.wording import joined
-from lossless.model.fabric.infiniband.engine_lanes import TORUS_ENGINE, TORUS_PORTS, torus_lanes
-from lossless.model.fabric.infiniband.qos_options import levels_in_use, weights_of
+from lossless.model.fabric.infiniband.derived_policy import TORUS_ENGINE, TORUS_PORTS, torus_lanes
+from lossless.model.fabric.infiniband.subnet import levels_in_use, weights_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

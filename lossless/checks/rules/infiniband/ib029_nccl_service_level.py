@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import partitions
 from lossless.ground.basics.findings import RelatedPlace
-from lossless.model.fabric.infiniband.options import c_number
+from lossless.model.fabric.infiniband.subnet import c_number
 
 if TYPE_CHECKING:
     from lossless.ground.basics.findings import Origin

@@ -41,7 +41,7 @@ from lossless.checks.rules.infiniband.partitions import holds_key
 from lossless.checks.rules.infiniband.subnet_queries import QOS_UNTOLD, is_on, partitions, qos_untold
 from lossless.checks.rules.locations import beside
 from lossless.model.fabric.infiniband.derived_policy import DEFAULT, policy_of
-from lossless.model.fabric.infiniband.options import c_number
+from lossless.model.fabric.infiniband.subnet import c_number
 
 if TYPE_CHECKING:
     from lossless.ground.basics.findings import Origin

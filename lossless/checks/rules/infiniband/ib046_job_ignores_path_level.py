@@ -71,8 +71,8 @@ from lossless.analysis.routing.infiniband.engines import (
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import is_on, number, shape
 from lossless.checks.rules.locations import beside
-from lossless.model.fabric.infiniband.engine_lanes import SL_IS_LANE, TORUS_ENGINE
-from lossless.model.fabric.infiniband.qos_options import job_level
+from lossless.model.fabric.infiniband.derived_policy import SL_IS_LANE, TORUS_ENGINE
+from lossless.model.fabric.infiniband.subnet import job_level
 
 if TYPE_CHECKING:
     from lossless.ground.basics.findings import Severity

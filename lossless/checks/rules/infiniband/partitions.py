@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.infiniband.subnet_queries import hcas, hosts, is_on, master, partitions
 from lossless.ground.basics.grouping import grouped
 from lossless.model.fabric.infiniband.derived_policy import DEFAULT_PKEY
-from lossless.model.fabric.infiniband.options import c_number
+from lossless.model.fabric.infiniband.subnet import c_number
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import MissingInput
 from lossless.ground.basics.findings import Edit
 from lossless.ground.basics.records import Unknown
-from lossless.model.fabric.infiniband.options import option, options, taken
 from lossless.model.fabric.infiniband.rates import OPERATIONAL_VLS
+from lossless.model.fabric.infiniband.subnet import option, options, taken
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.ground.basics.findings import Origin
-    from lossless.model.fabric.infiniband.options import Option
     from lossless.model.fabric.infiniband.subnet import (
         Hca,
         ManagerHost,
         ManagerSetting,
+        Option,
         Partition,
         Sharp,
         Subnet,

@@ -65,7 +65,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Results, Violation
 from lossless.ground.basics.findings import Edit, Origin
 from lossless.ground.basics.wording import spell
-from lossless.model.fabric.tier import Tier
+from lossless.model.fabric.model import Tier
 
 if TYPE_CHECKING:
     from lossless.model.fabric.view import PortSet, View

@@ -49,7 +49,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Results, Violation, merged
 from lossless.ground.basics.units import format_capacity
 from lossless.ground.basics.wording import spell
-from lossless.model.fabric.tier import Tier
+from lossless.model.fabric.model import Tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

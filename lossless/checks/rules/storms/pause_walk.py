@@ -18,13 +18,13 @@ from lossless.checks.rules.base import MissingInput
 from lossless.checks.rules.capture_times import apart
 from lossless.checks.rules.counting import Count, count_of, counted, each
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.fabric.tier import Tier
+from lossless.model.fabric.model import Tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from lossless.checks.rules.running_subjects import RunningDevice, RunningFabric
-    from lossless.model.fabric.state.device_state import PlacedReading
+    from lossless.model.fabric.state import PlacedReading
 
 STORMED = "stormed"
 _ANY_TIME = MissingInput(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.model.fabric.state.port_counters import BY_NAME, ceiling
+from lossless.model.fabric.state import BY_NAME, ceiling
 
 if TYPE_CHECKING:
     from lossless.checks.rules.subnet_counters.ports import CountedPort

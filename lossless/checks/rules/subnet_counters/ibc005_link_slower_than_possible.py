@@ -48,7 +48,7 @@ from lossless.checks.rules.subnet_counters.ports import element, port_name
 if TYPE_CHECKING:
     from lossless.checks.rules.running_subjects import RunningDevice
     from lossless.ground.basics.records import Maybe
-    from lossless.model.fabric.state.device_state import PlacedReading
+    from lossless.model.fabric.state import PlacedReading
 
 
 _SLOW = "slower_than_possible"

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import MissingInput
 from lossless.checks.rules.counting import Count, difference
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.fabric.state.port_counters import PORT_COUNTERS
+from lossless.model.fabric.state import PORT_COUNTERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from lossless.checks.rules.running_subjects import RunningDevice
-    from lossless.model.fabric.state.device_state import DeviceState, PlacedReading
-    from lossless.model.fabric.state.readings import Identity
+    from lossless.model.fabric.state import DeviceState, Identity, PlacedReading
 
     _Named = tuple[Identity, PlacedReading]
 

@@ -16,7 +16,7 @@ from lossless.analysis.routing.symmetry import UNKNOWN_TIER, Wires
 from lossless.formats.sonic.to_model.device_types import TIER_OF_TYPE
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.wording import listed
-from lossless.model.fabric.tier import Tier, known_tier
+from lossless.model.fabric.model import Tier, known_tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Set

@@ -43,7 +43,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation, merged
 from lossless.ground.basics.units import format_capacity
-from lossless.model.fabric.tier import Tier
+from lossless.model.fabric.model import Tier
 
 if TYPE_CHECKING:
     from lossless.model.fabric.model import Capacity

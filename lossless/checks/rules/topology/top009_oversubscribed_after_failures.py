@@ -50,7 +50,7 @@ from typing import TYPE_CHECKING
 from lossless.analysis.topology.failures import left_without_links, left_without_switches, ratio
 from lossless.checks.rules.base import Results, Violation
 from lossless.ground.basics.units import format_capacity
-from lossless.model.fabric.tier import Tier
+from lossless.model.fabric.model import Tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

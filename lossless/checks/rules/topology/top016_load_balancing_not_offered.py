@@ -78,9 +78,8 @@ from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_rate
 from lossless.ground.basics.wording import joined
-from lossless.model.fabric.model import Switch
+from lossless.model.fabric.model import Switch, known_tier
 from lossless.model.fabric.routing import BY_PACKET
-from lossless.model.fabric.tier import known_tier
 from lossless.model.hardware.load_balancing import LoadBalancing, OfferedChoices
 
 if TYPE_CHECKING:

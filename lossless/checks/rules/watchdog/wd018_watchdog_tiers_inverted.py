@@ -53,12 +53,12 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Results, Violation
 from lossless.ground.basics.findings import RelatedPlace
 from lossless.ground.basics.grouping import grouped
-from lossless.model.fabric.tier import known_tier
+from lossless.model.fabric.model import known_tier
 
 if TYPE_CHECKING:
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.deployed_devices import CabledPair, DeployedDevices, LinkEnd
-    from lossless.model.fabric.tier import Tier
+    from lossless.model.fabric.model import Tier
 
 
 def across(devices: DeployedDevices) -> Results:

@@ -35,8 +35,8 @@ from lossless.model.fabric.priorities import priority_bits, priority_flags
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from lossless.model.fabric.cluster import KubernetesPolicy
     from lossless.model.fabric.hosts import HostQos, Transport, Variable
-    from lossless.model.fabric.kubernetes import KubernetesPolicy
     from lossless.model.fabric.model import Fabric
 
 

@@ -14,15 +14,14 @@ from typing import TYPE_CHECKING, Any
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.records import UNKNOWN, NamedTuple, Unknown
 from lossless.ground.documents.printed_lines import json_of, value_of
-from lossless.model.fabric.state.readings import StateReading
+from lossless.model.fabric.state import StateReading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.ground.basics.findings import Path
     from lossless.ground.documents.printed_lines import PrintedSection
-    from lossless.model.fabric.state.collected import StateItems
-    from lossless.model.fabric.state.readings import CountedSince, Identity
+    from lossless.model.fabric.state import CountedSince, Identity, StateItems
 
 
 class DcbField(NamedTuple):

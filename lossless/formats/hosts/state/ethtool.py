@@ -23,14 +23,14 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.records import UNKNOWN, NamedTuple
 from lossless.ground.documents.printed_lines import counted
-from lossless.model.fabric.state.readings import StateReading
+from lossless.model.fabric.state import StateReading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.ground.basics.findings import Path
     from lossless.ground.documents.printed_lines import PrintedLine, PrintedSection
-    from lossless.model.fabric.state.collected import StateItems
+    from lossless.model.fabric.state import StateItems
 
 
 _HEADING = re.compile(r"\s*NIC statistics(?: for \S+)?:\s*")

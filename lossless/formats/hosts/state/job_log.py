@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.records import UNKNOWN, NamedTuple
 from lossless.ground.documents.printed_lines import counted
-from lossless.model.fabric.state.readings import StateReading
+from lossless.model.fabric.state import StateReading
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Path
     from lossless.ground.basics.records import Maybe
     from lossless.ground.documents.printed_lines import PrintedLine, PrintedSection
-    from lossless.model.fabric.state.collected import StateItem, StateItems
-    from lossless.model.fabric.state.readings import Identity
+    from lossless.model.fabric.state import Identity, StateItem, StateItems
 
 _PROCESS = re.compile(
     r"(?:^|[\s\]|])([A-Za-z0-9_][\w.-]{0,252}):[0-9]+:[0-9]+ \[-?[0-9]+\]"

@@ -13,15 +13,14 @@ from lossless.formats.hosts.read import mlnx_qos
 from lossless.formats.hosts.read.facts import HostFact, Section, SectionLine
 from lossless.ground.basics.records import UNKNOWN
 from lossless.model.fabric.qos import PRIORITIES
-from lossless.model.fabric.state.readings import StateReading
+from lossless.model.fabric.state import StateReading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.ground.basics.records import Maybe
     from lossless.ground.documents.printed_lines import PrintedSection
-    from lossless.model.fabric.state.collected import StateItems
-    from lossless.model.fabric.state.readings import Identity
+    from lossless.model.fabric.state import Identity, StateItems
 
 _SIGN = re.compile(r"^[ \t]*(?:DCBX mode|Priority trust state): ", re.MULTILINE)
 _DEVICE = re.compile(r"=+ show configuration for device (\S+) / \S+?=+")

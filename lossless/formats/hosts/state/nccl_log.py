@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
     from lossless.formats.hosts.state.job_log import LogMessage
     from lossless.ground.documents.printed_lines import PrintedSection
-    from lossless.model.fabric.state.collected import StateItem, StateItems
-    from lossless.model.fabric.state.readings import Identity, StateReading
+    from lossless.model.fabric.state import Identity, StateItem, StateItems, StateReading
 
 _SIGN = re.compile(
     r"\b(?:NCCL|RCCL) (?:INFO|WARN|TRACE|ERROR)\b|NET/IB[^\n]{0,80}?(?:Using \[|[Gg]ot completion)"

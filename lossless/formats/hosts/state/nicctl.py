@@ -15,13 +15,12 @@ from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import UNKNOWN, Unknown
 from lossless.ground.documents.json.document import load_json
 from lossless.ground.documents.printed_lines import json_of, measured, value_of
-from lossless.model.fabric.state.readings import StateReading
+from lossless.model.fabric.state import StateReading
 
 if TYPE_CHECKING:
     from lossless.ground.basics.findings import Path
     from lossless.ground.documents.printed_lines import PrintedSection
-    from lossless.model.fabric.state.collected import StateItems
-    from lossless.model.fabric.state.readings import CountedSince, Identity
+    from lossless.model.fabric.state import CountedSince, Identity, StateItems
 
 _SIGN = re.compile(r'\s*\{\s*"nic"\s*:\s*[\["]')
 _KINDS = {"nic": "nic", "lif": "device", "port": "port", "queue_pair": "qp"}

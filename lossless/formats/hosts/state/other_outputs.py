@@ -9,13 +9,13 @@ import re
 from typing import TYPE_CHECKING
 
 from lossless.ground.documents.printed_lines import value_of
-from lossless.model.fabric.state.readings import StateReading
+from lossless.model.fabric.state import StateReading
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from lossless.ground.documents.printed_lines import PrintedLine, PrintedSection
-    from lossless.model.fabric.state.collected import StateItems
+    from lossless.model.fabric.state import StateItems
 
 
 _FIRST = {

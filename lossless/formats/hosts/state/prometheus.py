@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.hosts.state.ethtool import NicCounterName, counter_name
 from lossless.ground.documents.printed_lines import measured
-from lossless.model.fabric.state.port_counters import BY_NAME, sysfs_ceiling
-from lossless.model.fabric.state.readings import StateReading
+from lossless.model.fabric.state import BY_NAME, StateReading, sysfs_ceiling
 
 if TYPE_CHECKING:
     from lossless.ground.basics.findings import Path
     from lossless.ground.documents.printed_lines import PrintedSection
-    from lossless.model.fabric.state.collected import StateItems
-    from lossless.model.fabric.state.readings import CountedSince, Identity
+    from lossless.model.fabric.state import CountedSince, Identity, StateItems
 
 _SERIES = re.compile(r"\s*([A-Za-z_:][\w:]*)(\{.*\})?\s+(\S+)(?:\s+-?[0-9]+)?\s*")
 _LABEL = re.compile(r'([A-Za-z_]\w*)="((?:[^"\\]|\\.)*)"')

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.records import UNKNOWN
 from lossless.ground.documents.printed_lines import counted, json_of
-from lossless.model.fabric.state.readings import StateReading
+from lossless.model.fabric.state import StateReading
 
 if TYPE_CHECKING:
     from lossless.ground.documents.printed_lines import PrintedLine, PrintedSection
-    from lossless.model.fabric.state.collected import StateItems
-    from lossless.model.fabric.state.readings import Identity
+    from lossless.model.fabric.state import Identity, StateItems
 
 _LINK = re.compile(r"\s*link (\S+)/([0-9]+)(?:\s+(.*\S))?\s*")
 _COUNTER = re.compile(r"\s*([A-Za-z_]\w*)\s+([0-9]+)\s*")

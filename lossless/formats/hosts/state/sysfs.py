@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.records import UNKNOWN
 from lossless.ground.documents.printed_lines import value_of
-from lossless.model.fabric.state.port_counters import BY_NAME, sysfs_ceiling
-from lossless.model.fabric.state.readings import StateReading
+from lossless.model.fabric.state import BY_NAME, StateReading, sysfs_ceiling
 
 if TYPE_CHECKING:
     from lossless.ground.basics.findings import Path
     from lossless.ground.documents.printed_lines import PrintedSection
-    from lossless.model.fabric.state.collected import StateItems
-    from lossless.model.fabric.state.readings import CountedSince, Identity
+    from lossless.model.fabric.state import CountedSince, Identity, StateItems
 
 _ASSIGNED = re.compile(r"\s*([\w./:@-]+?)\s*(?:=|:(?!\S*=))\s*(.*?)\s*")
 _SIGN = re.compile(

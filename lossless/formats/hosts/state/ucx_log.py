@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
     from lossless.formats.hosts.state.job_log import LogMessage
     from lossless.ground.documents.printed_lines import PrintedSection
-    from lossless.model.fabric.state.collected import StateItem, StateItems
-    from lossless.model.fabric.state.readings import Identity
+    from lossless.model.fabric.state import Identity, StateItem, StateItems
 
 _SIGN = re.compile(
     r"\bUCX {1,4}(?:ERROR|WARN|INFO|DIAG|DEBUG|TRACE)\b|\bib_mlx5_log\.c:[0-9]+|\(synd 0x[0-9a-f]+ vend 0x"

@@ -19,8 +19,7 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.wording import listed
 from lossless.ground.documents.marked_document import Marks
 from lossless.ground.documents.text import Lines
-from lossless.model.fabric.cabling import CableEnd, CableReport, ReportedCable
-from lossless.model.fabric.device_names import DeviceNames, claimed_twice
+from lossless.model.fabric.cabling import CableEnd, CableReport, DeviceNames, ReportedCable, claimed_twice
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

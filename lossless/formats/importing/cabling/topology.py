@@ -14,9 +14,8 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_rate
 from lossless.ground.basics.wording import listed
 from lossless.ground.documents.yaml.compose import text_scalar
-from lossless.model.fabric.cabling import CableEnd
-from lossless.model.fabric.device_names import canonical_names
-from lossless.model.fabric.tier import ROLES, link_tier
+from lossless.model.fabric.cabling import CableEnd, canonical_names
+from lossless.model.fabric.model import ROLES, link_tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

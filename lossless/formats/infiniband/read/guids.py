@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from lossless.ground.documents.marked_document import Marks, lines_of
-from lossless.model.fabric.infiniband.options import c_number
+from lossless.model.fabric.infiniband.subnet import c_number
 
 if TYPE_CHECKING:
     from lossless.ground.documents.text import Document

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.marked_document import Marks, lines_of, trimmed
-from lossless.model.fabric.infiniband.options import LINE_BYTES, c_number, option
-from lossless.model.fabric.infiniband.subnet import ManagerSetting, Secret
+from lossless.model.fabric.infiniband.subnet import LINE_BYTES, ManagerSetting, Secret, c_number, option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

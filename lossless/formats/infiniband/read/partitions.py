@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.marked_document import Marks, carriage_return, lines_of, trimmed
-from lossless.model.fabric.infiniband.options import c_number
-from lossless.model.fabric.infiniband.subnet import Member, Partition
+from lossless.model.fabric.infiniband.subnet import Member, Partition, c_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

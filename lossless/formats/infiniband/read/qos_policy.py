@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.wording import suggestion
 from lossless.ground.documents.marked_document import Marks, carriage_return, lines_of, trimmed
-from lossless.model.fabric.infiniband.options import c_number
 from lossless.model.fabric.infiniband.qos_policy import (
     KEYWORDS,
     MATCHES,
@@ -23,6 +22,7 @@ from lossless.model.fabric.infiniband.qos_policy import (
     QosPolicy,
     Ulp,
 )
+from lossless.model.fabric.infiniband.subnet import c_number
 
 if TYPE_CHECKING:
     from lossless.ground.documents.text import Document

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from lossless.formats.infiniband.read.sharp import SECRETS
-from lossless.model.fabric.infiniband.options import options
+from lossless.model.fabric.infiniband.subnet import options
 
 
 def masked(text: str) -> str:

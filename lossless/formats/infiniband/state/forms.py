@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lossless.model.fabric.state.capture_forms import CaptureForm
+from lossless.model.fabric.state import CaptureForm
 
 
 def _form(name: str, module: str = "", title: str = "") -> CaptureForm:

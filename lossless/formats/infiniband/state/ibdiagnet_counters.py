@@ -20,14 +20,13 @@ from typing import TYPE_CHECKING
 from lossless.formats.infiniband.state.ibqueryerrors import counter_reading, is_extended
 from lossless.ground.basics.records import UNKNOWN, Unknown
 from lossless.ground.documents.printed_lines import value_of
-from lossless.model.fabric.state.readings import StateReading
+from lossless.model.fabric.state import StateReading
 
 if TYPE_CHECKING:
     from lossless.ground.basics.findings import Path
     from lossless.ground.basics.records import Maybe
     from lossless.ground.documents.printed_lines import PrintedLine, PrintedSection
-    from lossless.model.fabric.state.collected import StateItems
-    from lossless.model.fabric.state.readings import Identity
+    from lossless.model.fabric.state import Identity, StateItems
 
 
 _PORT = re.compile(

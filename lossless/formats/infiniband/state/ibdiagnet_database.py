@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 
     from lossless.ground.basics.errors import Problem
     from lossless.ground.documents.printed_lines import PrintedLine, PrintedSection
-    from lossless.model.fabric.state.collected import StateItems
-    from lossless.model.fabric.state.readings import Identity
+    from lossless.model.fabric.state import Identity, StateItems
 
 
 _EDGE = re.compile(r"(START|END)_([A-Z][A-Z0-9_]*)\s*")
@@ -130,8 +129,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from lossless.ground.basics.findings import Path
-    from lossless.model.fabric.state.collected import StateItems
-    from lossless.model.fabric.state.readings import Identity, StateReading
+    from lossless.model.fabric.state import Identity, StateItems, StateReading
 
     Cells = Mapping[str, str]
 

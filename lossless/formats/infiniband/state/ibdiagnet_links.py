@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Path
     from lossless.ground.basics.records import Maybe
     from lossless.ground.documents.printed_lines import PrintedSection
-    from lossless.model.fabric.state.collected import StateItems
-    from lossless.model.fabric.state.readings import Identity
+    from lossless.model.fabric.state import Identity, StateItems
 
 _SWITCH = re.compile(r"\"(.{1,255}?)\", [^,]*, (0x[0-9a-fA-F]{1,16}), LID ([0-9]{1,9})\s*")
 _HEADINGS = re.compile(r"(?:Ty\s*:\s*)?#\s*:\s*(?:IB#|#IB)\s*:.*")

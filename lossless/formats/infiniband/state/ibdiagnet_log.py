@@ -16,13 +16,12 @@ from typing import TYPE_CHECKING
 from lossless.formats.infiniband.state.ibdiagnet_counters import said
 from lossless.formats.infiniband.state.ibqueryerrors import counter_of, counter_reading, is_extended
 from lossless.ground.documents.printed_lines import measured
-from lossless.model.fabric.state.readings import StateReading
+from lossless.model.fabric.state import StateReading
 
 if TYPE_CHECKING:
     from lossless.ground.basics.findings import Path
     from lossless.ground.documents.printed_lines import PrintedLine, PrintedSection
-    from lossless.model.fabric.state.collected import StateItems
-    from lossless.model.fabric.state.readings import Identity
+    from lossless.model.fabric.state import Identity, StateItems
 
 _LINE = re.compile(r"\s*-([IWE])- (.*?)\s*")
 _LINK = re.compile(

@@ -17,13 +17,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lossless.model.fabric.state.readings import StateReading
+from lossless.model.fabric.state import StateReading
 
 if TYPE_CHECKING:
     from lossless.ground.basics.findings import Path
     from lossless.ground.documents.printed_lines import PrintedSection
-    from lossless.model.fabric.state.collected import StateItems
-    from lossless.model.fabric.state.readings import Identity
+    from lossless.model.fabric.state import Identity, StateItems
 
 
 _NODE = re.compile(r"\s*(?:[<>] )?(Switch|CA|Router): (?:(0x[0-9a-fA-F]{1,16}) )?(.*?):\s*")

@@ -12,14 +12,13 @@ import re
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.records import UNKNOWN
-from lossless.model.fabric.state.readings import StateReading
+from lossless.model.fabric.state import StateReading
 
 if TYPE_CHECKING:
     from lossless.ground.basics.findings import Path
     from lossless.ground.basics.records import Maybe
     from lossless.ground.documents.printed_lines import PrintedLine, PrintedSection
-    from lossless.model.fabric.state.collected import StateItems
-    from lossless.model.fabric.state.readings import Identity
+    from lossless.model.fabric.state import Identity, StateItems
 
 _PORT = re.compile(
     r"\s*(CA|SW|RT|\?\?)\s+([0-9]+)\s+([0-9]+)\s+(0x[0-9a-fA-F]{1,16})\s+([0-9?]+x|\?\?\?)\s+(\S+)(.*)"

@@ -20,16 +20,13 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.infiniband.state.iblinkinfo import LINK, link_readings
 from lossless.ground.documents.printed_lines import counted
-from lossless.model.fabric.state.port_counters import BY_MAD_NAME, BY_NAME, ceiling
-from lossless.model.fabric.state.readings import StateReading
+from lossless.model.fabric.state import BY_MAD_NAME, BY_NAME, StateReading, ceiling
 
 if TYPE_CHECKING:
     from lossless.ground.basics.findings import Path
     from lossless.ground.basics.records import Unknown
     from lossless.ground.documents.printed_lines import PrintedLine, PrintedSection
-    from lossless.model.fabric.state.collected import StateItems
-    from lossless.model.fabric.state.port_counters import PortCounter
-    from lossless.model.fabric.state.readings import Identity
+    from lossless.model.fabric.state import Identity, PortCounter, StateItems
 
 
 _SHORT = {

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.records import UNKNOWN
 from lossless.ground.documents.printed_lines import measured
-from lossless.model.fabric.state.readings import StateReading
+from lossless.model.fabric.state import StateReading
 
 if TYPE_CHECKING:
     from lossless.ground.basics.records import Maybe
     from lossless.ground.documents.printed_lines import PrintedSection
-    from lossless.model.fabric.state.collected import StateItems
-    from lossless.model.fabric.state.readings import Identity
+    from lossless.model.fabric.state import Identity, StateItems
 
 _ROW = re.compile(r"(\s*)(\S[^|]*?)\s*\|\s?(.*?)\s*")
 _UNIT = re.compile(r"(.*?) \(([^)]+)\)")

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.infiniband.read.partitions import looks_like_partitions, read_partitions
 from lossless.ground.basics.limits import DIGITS
-from lossless.model.fabric.state.readings import StateReading
+from lossless.model.fabric.state import StateReading
 
 if TYPE_CHECKING:
     from lossless.ground.documents.printed_lines import PrintedSection
-    from lossless.model.fabric.state.collected import StateItems
+    from lossless.model.fabric.state import StateItems
 
 _READ = ("pkey", "rate", "mtu", "sl", "scope", "default")
 _LONG = re.compile(rf"[0-9]{{{DIGITS + 1}}}")

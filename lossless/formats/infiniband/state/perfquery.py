@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING
 from lossless.formats.infiniband.state.ibqueryerrors import counter_of, counter_reading
 from lossless.ground.basics.records import UNKNOWN
 from lossless.ground.documents.printed_lines import counted
-from lossless.model.fabric.state.readings import StateReading
+from lossless.model.fabric.state import StateReading
 
 if TYPE_CHECKING:
     from lossless.ground.basics.findings import Path
     from lossless.ground.documents.printed_lines import PrintedSection
-    from lossless.model.fabric.state.collected import StateItems
-    from lossless.model.fabric.state.readings import Identity
+    from lossless.model.fabric.state import Identity, StateItems
 
 _HEADER = re.compile(r"\s*# (Port[A-Za-z]*(?: extended)?) counters: (.*?) ?port ([0-9]+)(?:\s*\((.*)\))?\s*")
 _LID = re.compile(r"[Ll]id ([0-9]+)")

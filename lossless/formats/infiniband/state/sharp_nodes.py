@@ -15,8 +15,7 @@ from lossless.ground.documents.printed_lines import value_of
 
 if TYPE_CHECKING:
     from lossless.ground.documents.printed_lines import PrintedSection
-    from lossless.model.fabric.state.collected import StateItems
-    from lossless.model.fabric.state.readings import Identity
+    from lossless.model.fabric.state import Identity, StateItems
 
 _SWITCH = re.compile(r"SW_GUID\s*=\s*(\S+)")
 _SETTING = re.compile(r"([A-Za-z][\w\[\]]*)\s*=\s*(.*)")

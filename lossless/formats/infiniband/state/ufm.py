@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any
 from lossless.formats.infiniband.state.ibqueryerrors import counter_of
 from lossless.ground.basics.errors import Problem
 from lossless.ground.documents.printed_lines import json_of, value_of
-from lossless.model.fabric.state.readings import StateReading
+from lossless.model.fabric.state import StateReading
 
 if TYPE_CHECKING:
     from lossless.ground.basics.findings import Path
     from lossless.ground.documents.printed_lines import PrintedSection
-    from lossless.model.fabric.state.collected import StateItems
-    from lossless.model.fabric.state.readings import CountedSince, Identity
+    from lossless.model.fabric.state import CountedSince, Identity, StateItems
 
 _SIGN = re.compile(r'"(?:node_guid|port_guid|Node_GUID|source_id)"\s*:')
 _COUNTER = re.compile(r'"(?:Infiniband_\w+|Port(?:Xmit|Rcv)\w+|\w+_u_\w+)"\s*:')

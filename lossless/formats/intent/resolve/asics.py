@@ -15,8 +15,7 @@ from lossless.analysis.topology.recabling import DeclaredCable
 from lossless.formats.intent.resolve.classes import PortPlacement
 from lossless.ground.basics.errors import ProfileError
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.fabric.model import Link, OutsideLink
-from lossless.model.fabric.tier import tier_of_role
+from lossless.model.fabric.model import Link, OutsideLink, tier_of_role
 from lossless.model.hardware.asics import asic_parts
 
 if TYPE_CHECKING:

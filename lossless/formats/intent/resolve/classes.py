@@ -22,8 +22,8 @@ from lossless.ground.basics.errors import InputError, Problem, ProfileError
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_rate
 from lossless.ground.basics.wording import suggestion
-from lossless.model.fabric.dscp_names import dscp_of_name, name_of_dscp
 from lossless.model.fabric.model import ClassSet, NamedDscp, TrafficClass
+from lossless.model.fabric.priorities import dscp_of_name, name_of_dscp
 from lossless.model.fabric.qos import DSCPS, PRIORITIES, Curve, IndexMap, PriorityMask, Scheduler, Wred
 from lossless.model.hardware.capacity import widest_split
 from lossless.model.hardware.load import load_nic, load_switch

@@ -36,11 +36,18 @@ from lossless.ground.basics.errors import InputError, ProfileError
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_capacity, format_rate
 from lossless.ground.basics.wording import suggestion
-from lossless.model.fabric.cluster import Cluster, ScaleUp
-from lossless.model.fabric.kubernetes import KubernetesPolicy
-from lossless.model.fabric.model import Capacity, Fabric, Host, Network, Switch, Telemetry, Uplinks
-from lossless.model.fabric.tier import Tier, tier_of_role
-from lossless.model.fabric.workloads import ALGORITHMS, DeclaredWorkload
+from lossless.model.fabric.cluster import ALGORITHMS, Cluster, DeclaredWorkload, KubernetesPolicy, ScaleUp
+from lossless.model.fabric.model import (
+    Capacity,
+    Fabric,
+    Host,
+    Network,
+    Switch,
+    Telemetry,
+    Tier,
+    Uplinks,
+    tier_of_role,
+)
 from lossless.model.hardware.scaleup import NVLINK, UALINK_MOST_GPUS
 
 if TYPE_CHECKING:
@@ -53,7 +60,7 @@ if TYPE_CHECKING:
     from lossless.formats.intent.workloads import WorkloadIntent
     from lossless.ground.basics.errors import Problem
     from lossless.model.fabric.hosts import HostQos
-    from lossless.model.fabric.tier import Role
+    from lossless.model.fabric.model import Role
     from lossless.model.hardware.nic import NicProfile
 
 

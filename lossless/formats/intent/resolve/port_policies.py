@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from lossless.formats.intent.resolve.classes import PlacedGroups
     from lossless.formats.intent.resolve.unused_ports import PortUse, SwitchKind
     from lossless.ground.basics.findings import Origin
-    from lossless.model.fabric.tier import Role
+    from lossless.model.fabric.model import Role
 
 OTHER_MAP = "AZURE_UPLINK"
 GROUPS_WITH_SECOND = "AZURE_DUALTOR"

@@ -9,9 +9,9 @@ from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import UNKNOWN
 from lossless.ground.basics.wording import joined, suggestion
 from lossless.model.fabric.cluster import Failures
+from lossless.model.fabric.model import tier_of_role
 from lossless.model.fabric.qos import TrimSettings
 from lossless.model.fabric.routing import Bridging, FabricElement, PacketOrder, Routing, Trimming
-from lossless.model.fabric.tier import tier_of_role
 from lossless.model.hardware.capacity import routes_adaptively
 from lossless.model.hardware.model import SONIC
 

@@ -36,7 +36,7 @@ from lossless.formats.intent.shapes import (
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.units import format_rate
 from lossless.ground.basics.wording import suggestion
-from lossless.model.fabric.tier import ROLES, LinkTier, link_tier
+from lossless.model.fabric.model import ROLES, LinkTier, link_tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

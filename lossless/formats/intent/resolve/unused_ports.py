@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from lossless.formats.intent.load import LoadedIntent
     from lossless.formats.intent.resolve.classes import PortPlacement
     from lossless.ground.basics.findings import Origin
-    from lossless.model.fabric.tier import LinkTier, Role
+    from lossless.model.fabric.model import LinkTier, Role
     from lossless.model.hardware.model import Hwsku, PortSpec, SwitchProfile
 
 

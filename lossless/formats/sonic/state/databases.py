@@ -28,14 +28,14 @@ from lossless.formats.sonic.read.tables import READ_TABLES
 from lossless.formats.sonic.state.rows import CounterName, counter_of_field, row_field, row_identity, since_of
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.printed_lines import stored_value
-from lossless.model.fabric.state.readings import StateCapture, StateReading
+from lossless.model.fabric.state import StateCapture, StateReading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from lossless.ground.basics.findings import Path
     from lossless.ground.documents.concatenated_json import PrintedJson
-    from lossless.model.fabric.state.readings import CountedSince, Identity
+    from lossless.model.fabric.state import CountedSince, Identity
 
 
 _PROMPT = re.compile(

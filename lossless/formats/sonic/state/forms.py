@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.model.fabric.state.capture_forms import CaptureForm
+from lossless.model.fabric.state import CaptureForm
 
 if TYPE_CHECKING:
-    from lossless.model.fabric.state.capture_forms import Unit
+    from lossless.model.fabric.state import Unit
 
 
 def _table(command: str, *headings: str) -> CaptureForm:

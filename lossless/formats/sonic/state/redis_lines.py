@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lossless.ground.basics.findings import Path
-    from lossless.model.fabric.state.readings import StateCapture
+    from lossless.model.fabric.state import StateCapture
 
 _HGETALL = re.compile(
     r"""(?:redis-cli\b.*?\s-n\s*(?P<number>[0-9]+)|sonic-db-cli\s+(?:-n\s+(?P<namespace>\w+)\s+)?(?P<name>\w+_DB))"""

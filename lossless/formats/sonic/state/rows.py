@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from lossless.model.fabric.state.readings import CountedSince, Identity
+    from lossless.model.fabric.state import CountedSince, Identity
 
 
 class CounterName(NamedTuple):

@@ -14,7 +14,7 @@ from lossless.formats.sonic.state.show_tables import (
     value_column,
 )
 from lossless.ground.documents.printed_lines import printed_value
-from lossless.model.fabric.state.readings import StateCapture, StateReading
+from lossless.model.fabric.state import StateCapture, StateReading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from lossless.formats.sonic.state.databases import SwitchCommand
     from lossless.ground.basics.findings import Path
     from lossless.ground.documents.concatenated_json import PrintedJson
-    from lossless.model.fabric.state.readings import CountedSince, Identity
+    from lossless.model.fabric.state import CountedSince, Identity
 
     Said = tuple[str, tuple[StateReading, ...]]
 

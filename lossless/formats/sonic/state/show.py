@@ -15,13 +15,13 @@ from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.records import UNKNOWN, NamedTuple
 from lossless.ground.documents.printed_lines import printed_value
 from lossless.ground.documents.printed_tables import PrintedPairs, PrintedTable, TextLine, printed_blocks
-from lossless.model.fabric.state.readings import StateCapture, StateReading
+from lossless.model.fabric.state import StateCapture, StateReading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.ground.documents.printed_tables import PrintedBlock
-    from lossless.model.fabric.state.readings import CountedSince
+    from lossless.model.fabric.state import CountedSince
 
 
 _NAMESPACE = re.compile(r"For namespace (\S*?):|.*\(Namespace (\S+)\)")
@@ -136,7 +136,7 @@ if TYPE_CHECKING:
 
     from lossless.formats.sonic.state.show_tables import TableContext
     from lossless.ground.documents.printed_tables import PrintedPairs, TextLine
-    from lossless.model.fabric.state.readings import CountedSince, Identity
+    from lossless.model.fabric.state import CountedSince, Identity
 
     Said = tuple[str, tuple[StateReading, ...], str]
     """The form that prints something, its values, and a note."""

@@ -21,7 +21,7 @@ from lossless.formats.sonic.state.forms import TABLES
 from lossless.formats.sonic.state.rows import BY_HEADING, CounterName, is_setting
 from lossless.ground.basics.records import UNKNOWN, NamedTuple
 from lossless.ground.documents.printed_lines import number, printed_value
-from lossless.model.fabric.state.readings import StateReading
+from lossless.model.fabric.state import StateReading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from lossless.formats.sonic.state.databases import SwitchCommand
     from lossless.ground.basics.records import Maybe
     from lossless.ground.documents.printed_tables import PrintedRow, PrintedTable
-    from lossless.model.fabric.state.readings import CountedSince, Identity
+    from lossless.model.fabric.state import CountedSince, Identity
 
 
 _KEYS = {

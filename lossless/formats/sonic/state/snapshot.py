@@ -17,13 +17,13 @@ from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.command_lines import LineLocator
 from lossless.ground.documents.text import Document
-from lossless.model.fabric.state.readings import StateCapture
+from lossless.model.fabric.state import StateCapture
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lossless.ground.basics.findings import Path
-    from lossless.model.fabric.state.readings import StateReading
+    from lossless.model.fabric.state import StateReading
 
 FIRST_LINE = "# lossless switch state"
 VERSION = "1"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.model.fabric.tier import Tier, deployed_tier
+from lossless.model.fabric.model import Tier, deployed_tier
 
 if TYPE_CHECKING:
     from lossless.formats.sonic.read.tables import Tables

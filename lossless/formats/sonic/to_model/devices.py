@@ -70,7 +70,7 @@ def read_fabric(
 
 def _by_own_names(switches: tuple[Switch, ...]) -> tuple[Switch, ...]:
     """Return switches whose neighbors have the names that they have for themselves."""
-    from lossless.model.fabric.device_names import other_names
+    from lossless.model.fabric.cabling import other_names
 
     named = {port.neighbor[0] for switch in switches for port in switch.ports if port.neighbor}
     others = other_names({switch.name for switch in switches}, named)

@@ -29,7 +29,7 @@ from lossless.analysis.buffers.headroom.port import given_headroom
 from lossless.formats.telemetry.places import places_in_service, switch_places
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.fabric.tier import known_tier
+from lossless.model.fabric.model import known_tier
 from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:
@@ -37,9 +37,8 @@ if TYPE_CHECKING:
 
     from lossless.formats.telemetry.places import SwitchPlace
     from lossless.model.fabric.hosts import HostQos
-    from lossless.model.fabric.model import Fabric, Port, Switch
+    from lossless.model.fabric.model import Fabric, Port, Switch, Tier
     from lossless.model.fabric.qos import PortQos
-    from lossless.model.fabric.tier import Tier
     from lossless.model.fabric.view import PortSet
 
 

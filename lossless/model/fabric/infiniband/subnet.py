@@ -5,19 +5,97 @@ adapters and links: those are ``UNKNOWN`` there, and unknown facts are not check
 
 All keys of ``opensm.conf`` have one source: :attr:`Subnet.options`, as text, whether they were declared, derived from
 other declarations or read. :class:`Qos` is opensm's interpretation of these texts.
+
+Interprets the keys of opensm's configuration by the table in ``profiles/opensm/options.toml``.
+
+Nothing is checked here: a text is interpreted as opensm does, with a term for a loss that opensm does not report.
+
+Interprets the QoS options of opensm, which are texts.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args
 
+from lossless.ground.basics.data_files import data_dir
 from lossless.ground.basics.findings import Origin
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple, Provenance, Unknown
+from lossless.model.hardware.load import read_profile
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from lossless.model.fabric.infiniband.qos_policy import QosPolicy
     from lossless.model.fabric.infiniband.rates import Rate
     from lossless.model.hardware.infiniband import HcaProfile, InfinibandSwitchProfile
+
+
+def number(text: str | None) -> int | None:
+    """Return a number in C's notation, ``0x12``, ``022`` or ``18``; None where the whole text is not one."""
+    return None if text is None else c_number(text.strip())
+
+
+def is_true(text: str) -> bool:
+    """Return whether opensm reads a text as true: only ``TRUE`` is; all other text is false, without a message."""
+    return text == TRUE
+
+
+def qos_of(options: Iterable[ManagerSetting], levels: tuple[ServiceLevel, ...], origin: Origin) -> Qos:
+    """Return the QoS settings in the options of an opensm.conf; of a repeated key the last value applies."""
+    texts = {option.key: option.text for option in options}
+    return Qos(
+        on=is_true(texts.get("qos", "FALSE")),
+        levels=levels,
+        max_op_vls=number(texts.get("max_op_vls")),
+        max_vls=number(texts.get("qos_max_vls")),
+        high_limit=number(texts.get("qos_high_limit")),
+        high=weights_of(texts.get("qos_vlarb_high")),
+        low=weights_of(texts.get("qos_vlarb_low")),
+        sl2vl=_vls(texts.get("qos_sl2vl")),
+        origin=origin,
+    )
+
+
+def weights_of(text: str | None) -> tuple[Weight, ...] | None:
+    """Return the entries of an arbitration table, ``0:64,1:32``; None without a table, or with an invalid entry."""
+    if text is None:
+        return None
+    pairs = [tuple(map(number, entry.split(":"))) for entry in text.split(",")]
+    weights = [Weight(p[0], p[1]) for p in pairs if len(p) == 2 and p[0] is not None and p[1] is not None]
+    return tuple(weights) if len(weights) == len(pairs) else None
+
+
+def _vls(text: str | None) -> tuple[int, ...] | None:
+    if text is None:
+        return None
+    numbers = [number(entry) for entry in text.split(",")]
+    vls = [vl for vl in numbers if vl is not None]
+    return tuple(vls) if len(vls) == len(numbers) else None
+
+
+def levels_in_use(subnet: Subnet) -> dict[int, list[tuple[str, Origin]]]:
+    """Return the service levels that a subnet declares or gives a partition, each with its users."""
+    parts = () if isinstance(subnet.partitions, Unknown) else subnet.partitions or ()
+    used = [(level.sl, (f"level {level.name}", level.origin)) for level in subnet.qos.levels]
+    used += [(part.sl, (f"partition {part.name}", part.origin)) for part in parts if part.sl is not None]
+    return {sl: users for sl, users in grouped(used).items() if 0 <= sl <= 15}
+
+
+def job_level(subnet: Subnet) -> int | None:
+    """Return the service level on which NCCL sends in the declared jobs, None where there are none.
+
+    NCCL uses NCCL_IB_SL, by default 0 (NVIDIA/nccl src/transport/net_ib.cc @02aedae).
+    """
+    if subnet.job is None:
+        return None
+    stated = [setting.text for setting in subnet.job.environment if setting.key == "NCCL_IB_SL"]
+    levels = [level.sl for level in subnet.qos.levels if level.name == subnet.job.level]
+    told = number(stated[-1]) if stated else next(iter(levels), 0)
+    return told if told is not None and 0 <= told <= 15 else None
+
 
 Flavour = Literal["upstream", "nvidia"]
 Manager = Literal["opensm", "ufm"]
@@ -306,3 +384,176 @@ class Subnet(NamedTuple):
     def option(self, key: str) -> ManagerSetting | None:
         """Return the setting of an option that applies, None without one."""
         return next((option for option in reversed(self.options) if option.key == key), None)
+
+
+Kind = Literal[
+    "bool", "u8", "u16", "u32", "u64", "i32", "text", "file", "pairs", "pair", "numbers", "per-sl", "mask"
+]
+Loss = Literal["", "no number", "too wide", "silently zero", "silently false", "replaced"]
+"""The effect of opensm's reading on a text.
+
+None; refused with a message (the first two); replaced without a message (the next two), or with one.
+"""
+
+KINDS = get_args(Kind)
+BITS = {"u8": 8, "u16": 16, "u32": 32, "u64": 64}
+"""Widths of the whole numbers, by kind."""
+
+LINE_BYTES = 1022
+"""Most bytes of a line that opensm reads in one piece, without its break: it reads the rest as another line.
+
+opensm/osm_subnet.c (osm_subn_parse_conf_file: fgets of 1023) of NilsBlach/opensm @3130f6c, and run.
+"""
+
+TRUE = "TRUE"
+_C_NUMBER = re.compile(r"\s*[+-]?(?:0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)")
+
+
+class Option(NamedTuple):
+    """One key of opensm.conf.
+
+    ``default`` is the text that ``opensm -c`` writes, None where no such file was available. ``legal`` is the range
+    that opensm accepts, without the range ``gap``: it replaces other values by ``replaced``. ``choices`` is the same
+    for words. ``wire`` is the range of the field on the wire, which opensm does not check, ``safe`` the range that does
+    a subnet no harm. ``restart``: SIGHUP does not apply a new value.
+    """
+
+    key: str
+    kind: Kind
+    default: str | None
+    unit: str
+    restart: bool
+    legal: tuple[int, int] | None
+    replaced: str | None
+    choices: tuple[str, ...]
+    wire: tuple[int, int] | None
+    safe: tuple[int, int] | None
+    secret: bool
+    alias: str | None
+    only: Flavour | None
+    trap: str
+    gap: tuple[int, int] | None = None
+
+    def known_to(self, flavour: Flavour) -> bool:
+        """Return whether an opensm of this flavor has the key."""
+        return self.only in (None, flavour)
+
+
+class OptionValue(NamedTuple):
+    """A text as opensm interprets it: its value, None where the earlier value is kept; and the loss."""
+
+    value: int | bool | str | None
+    loss: Loss = ""
+
+
+def options() -> Mapping[str, Option]:
+    """Return all options by key, those of one flavor included."""
+    return _table()[0]
+
+
+def option(key: str) -> Option | None:
+    """Return the option of a key, None where neither flavor is known to have it; keys are case-sensitive."""
+    return options().get(key)
+
+
+def known_keys(flavour: Flavour) -> tuple[str, ...]:
+    """Return the keys that a flavor is known to have. NVIDIA's has more than those of the table."""
+    return tuple(key for key, definition in options().items() if definition.known_to(flavour))
+
+
+def engines(flavour: Flavour) -> tuple[str, ...]:
+    """Return the known words of ``routing_engine`` of a flavor; NVIDIA's may support more."""
+    table = _table()[1]
+    return table["upstream"] if flavour == "upstream" else (*table["upstream"], *table["nvidia"])
+
+
+def taken(definition: Option, text: str) -> OptionValue:
+    """Return the value of an option as opensm interprets its text.
+
+    Of a repeated key, a text without a value leaves the earlier value.
+    """
+    if definition.kind == "bool":
+        return OptionValue(text == TRUE, "" if text in (TRUE, "FALSE") else "silently false")
+    if definition.kind == "i32":
+        return _signed(definition, text)
+    if definition.kind in BITS:
+        return _whole_number(definition, text)
+    if definition.choices and text not in definition.choices:
+        return OptionValue(definition.replaced, "replaced")
+    return OptionValue(None if text == "(null)" else text)
+
+
+def c_number(text: str) -> int | None:
+    """Return a number in C's notation with base 0, octal after a leading 0; None where the whole text is not one."""
+    match = _C_NUMBER.match(text)
+    if match is None or match.end() != len(text):
+        return None
+    return _from_c(text)
+
+
+def _from_c(text: str) -> int:
+    digits = text.strip().lstrip("+-").lower()
+    base = 16 if digits.startswith("0x") else 8 if digits.startswith("0") else 10
+    return int(digits, base) * (-1 if "-" in text else 1)
+
+
+def _leading_number(text: str) -> int:
+    match = _C_NUMBER.match(text)
+    return _from_c(match[0]) if match else 0
+
+
+def _signed(definition: Option, text: str) -> OptionValue:
+    """Return the value of a text that opensm does not check: the low 32 bits of the number at its beginning."""
+    number = _leading_number(text)
+    low = (number + 2**31) % 2**32 - 2**31
+    loss: Loss = "silently zero" if c_number(text) is None else "" if low == number else "replaced"
+    return _within(definition, low, loss)
+
+
+def _whole_number(definition: Option, text: str) -> OptionValue:
+    number = c_number(text)
+    if number is None:
+        return OptionValue(None, "no number")
+    # strtoul has 64 bits, and takes -1 for the largest of them.
+    number = number if number >= 0 else number + 2**64
+    if not 0 <= number < 2 ** BITS[definition.kind]:
+        return OptionValue(None, "too wide")
+    return _within(definition, number, "")
+
+
+def _within(definition: Option, number: int, loss: Loss) -> OptionValue:
+    kept = definition.legal is None or definition.legal[0] <= number <= definition.legal[1]
+    if not kept or (definition.gap is not None and definition.gap[0] <= number <= definition.gap[1]):
+        return OptionValue(int(definition.replaced or 0), "replaced")
+    return OptionValue(number, loss)
+
+
+@cache
+def _table() -> tuple[dict[str, Option], dict[str, tuple[str, ...]]]:
+    data = read_profile(f"{data_dir('profiles')}/opensm/options.toml")
+    rows = {key: _option(key, row) for key, row in data["options"].items()}
+    return rows, {flavour: tuple(words) for flavour, words in data["engines"].items()}
+
+
+def _option(key: str, row: Mapping[str, Any]) -> Option:
+    return Option(
+        key=key,
+        kind=row["kind"],
+        default=row.get("default"),
+        unit=row.get("unit", ""),
+        restart=row.get("restart", False),
+        legal=_range(row, "legal"),
+        replaced=row.get("replaced"),
+        choices=tuple(row.get("choices", ())),
+        wire=_range(row, "wire"),
+        safe=_range(row, "safe"),
+        secret=row.get("secret", False),
+        alias=row.get("alias"),
+        only=row.get("only"),
+        trap=row.get("trap", ""),
+        gap=_range(row, "gap"),
+    )
+
+
+def _range(row: Mapping[str, Any], name: str) -> tuple[int, int] | None:
+    return (row[name][0], row[name][1]) if name in row else None

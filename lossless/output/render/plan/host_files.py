@@ -6,7 +6,7 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from lossless.checks.plan.plan import sha256
-from lossless.model.fabric.infiniband.options import options
+from lossless.model.fabric.infiniband.subnet import options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

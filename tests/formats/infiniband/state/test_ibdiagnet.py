@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 from lossless.formats.inputs.capture_forms import read_capture
 from lossless.formats.inputs.captures import gather_captures
 from lossless.ground.basics.records import UNKNOWN
-from lossless.model.fabric.state.port_counters import PORT_COUNTERS
+from lossless.model.fabric.state import PORT_COUNTERS
 from tests.formats.infiniband.state.ibdiagnet_files import (
     DATABASE_HEAD,
     EDR,

@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 from lossless.formats.inputs.capture_forms import read_capture
 from lossless.ground.basics.records import UNKNOWN
-from lossless.model.fabric.state.port_counters import PORT_COUNTERS
+from lossless.model.fabric.state import PORT_COUNTERS
 from tests.formats.readings import of, problems, subnet_captures, value
 
 

@@ -7,9 +7,8 @@ import pytest
 from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.fabric import resolve
 from lossless.ground.documents import load_text
-from lossless.model.fabric.model import Switch
+from lossless.model.fabric.model import Switch, Tier
 from lossless.model.fabric.qos import DynamicBuffers, Pool
-from lossless.model.fabric.tier import Tier
 from tests.formats.intent.intent_texts import SHAPE, said_of, spoilt
 
 SN5600 = "nvidia-sn5600"

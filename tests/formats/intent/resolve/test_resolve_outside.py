@@ -11,8 +11,7 @@ from lossless.formats.intent.resolve.fabric import resolve
 from lossless.ground.basics.errors import InputError
 from lossless.ground.documents import load_text
 from lossless.ground.documents.text import Document
-from lossless.model.fabric.model import Fabric
-from lossless.model.fabric.tier import Tier
+from lossless.model.fabric.model import Fabric, Tier
 
 TEXT = """\
 lossless: v1

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from lossless.formats.inputs.capture_forms import read_capture
 
 if TYPE_CHECKING:
-    from lossless.model.fabric.state.readings import StateCapture, StateReading
+    from lossless.model.fabric.state import StateCapture, StateReading
 
 PFC = """\
   Port Rx    PFC0    PFC3

@@ -20,7 +20,7 @@ from lossless.formats.inputs.capture_forms import read_capture
 from lossless.formats.sonic.read.tables import READ_TABLES
 from lossless.formats.sonic.state.databases import map_kind
 from lossless.interfaces.api.exporter import collector
-from lossless.model.fabric.state.readings import StateCapture, StateReading
+from lossless.model.fabric.state import StateCapture, StateReading
 from tests.formats.sonic.state.fake_databases import HOST_PORT, NUMBERS
 from tests.formats.sonic.state.state_texts import COUNTERS
 from tests.formats.sonic.state.switch_collecting import (

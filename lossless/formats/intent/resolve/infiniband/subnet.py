@@ -23,8 +23,7 @@ from lossless.ground.basics.errors import InputError, Problem, ProfileError
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.wording import suggestion
 from lossless.ground.documents.text import read_text
-from lossless.model.fabric.infiniband.engine_lanes import SL_IS_LANE, TORUS_ENGINE, TORUS_PORTS, torus_lanes
-from lossless.model.fabric.infiniband.qos_options import qos_of
+from lossless.model.fabric.infiniband.derived_policy import SL_IS_LANE, TORUS_ENGINE, TORUS_PORTS, torus_lanes
 from lossless.model.fabric.infiniband.rates import OPERATIONAL_VLS, RATES
 from lossless.model.fabric.infiniband.subnet import (
     Hca,
@@ -37,6 +36,7 @@ from lossless.model.fabric.infiniband.subnet import (
     SubnetPortDemand,
     SubnetShape,
     SubnetSwitch,
+    qos_of,
 )
 from lossless.model.hardware.infiniband import load_hca, load_infiniband_switch
 

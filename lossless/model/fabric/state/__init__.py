@@ -1,1 +1,0 @@
-"""The running state of switches, hosts and subnets, from captures."""
