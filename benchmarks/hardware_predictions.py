@@ -11,7 +11,7 @@ from lossless.analysis.buffers.ecn_marking import Reserved, shared_bytes
 from lossless.analysis.buffers.pools import chip_bytes
 from lossless.analysis.buffers.simulation_facts import cells, filling_cells, group_cells
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.hardware.buffer_names import EGRESS_LOSSY_PROFILE, INGRESS_LOSSLESS_POOL
+from lossless.model.hardware.buffers import EGRESS_LOSSY_PROFILE, INGRESS_LOSSLESS_POOL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

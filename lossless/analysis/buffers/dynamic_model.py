@@ -23,7 +23,7 @@ from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.records import UNKNOWN
 from lossless.model.fabric.qos import BufferProfile
 from lossless.model.fabric.view import single_port
-from lossless.model.hardware.buffer_names import INGRESS_LOSSLESS_POOL, pg_profile_name
+from lossless.model.hardware.buffers import INGRESS_LOSSLESS_POOL, pg_profile_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

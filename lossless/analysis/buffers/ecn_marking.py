@@ -38,7 +38,7 @@ from lossless.ground.basics.errors import QuantityError
 from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import UNREADABLE, includes_headroom
-from lossless.model.hardware.buffer_names import EGRESS_LOSSLESS_POOL
+from lossless.model.hardware.buffers import EGRESS_LOSSLESS_POOL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from lossless.ground.basics.errors import ProfileError
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import Pool, includes_headroom
-from lossless.model.hardware.buffer_names import EGRESS_LOSSLESS_POOL, INGRESS_LOSSLESS_POOL
+from lossless.model.hardware.buffers import EGRESS_LOSSLESS_POOL, INGRESS_LOSSLESS_POOL
 from lossless.model.hardware.model import HeadroomRow
 
 if TYPE_CHECKING:

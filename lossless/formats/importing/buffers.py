@@ -22,8 +22,8 @@ from lossless.formats.sonic.read.tables import whole_number
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_rate
 from lossless.model.fabric.cabling import CableEnd
-from lossless.model.hardware.buffer_names import INGRESS_LOSSLESS_POOL, INGRESS_LOSSY_POOL
-from lossless.model.hardware.capacity import backs_headroom, widest_split
+from lossless.model.hardware.buffers import INGRESS_LOSSLESS_POOL, INGRESS_LOSSY_POOL
+from lossless.model.hardware.model import backs_headroom, widest_split
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence

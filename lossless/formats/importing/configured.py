@@ -22,8 +22,8 @@ from lossless.ground.basics.units import format_rate
 from lossless.ground.basics.wording import joined, listed
 from lossless.model.fabric.model import Tier
 from lossless.model.fabric.qos import DSCPS, PRIORITIES, UNREADABLE
-from lossless.model.hardware.capacity import widest_split
 from lossless.model.hardware.load import load_switch, switch_names
+from lossless.model.hardware.model import widest_split
 from lossless.model.hardware.port_names import in_format
 
 if TYPE_CHECKING:

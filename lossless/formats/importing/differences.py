@@ -27,7 +27,7 @@ from lossless.ground.basics.errors import Problem, RenderError
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.attributes import BY_KEY
-from lossless.model.hardware.buffer_names import PG_PROFILE_PREFIX
+from lossless.model.hardware.buffers import PG_PROFILE_PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

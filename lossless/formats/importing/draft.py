@@ -31,7 +31,7 @@ from lossless.model.fabric.cabling import CableEnd
 from lossless.model.fabric.model import DEFAULT_SWITCH_MTU_BYTES, Tier, link_tier
 from lossless.model.fabric.qos import PRIORITIES
 from lossless.model.fabric.routing import LEAST_TRIM_BYTES
-from lossless.model.hardware.buffer_names import (
+from lossless.model.hardware.buffers import (
     EGRESS_LOSSLESS_PROFILE,
     EGRESS_LOSSY_PROFILE,
     QUEUE_LOSSY_PROFILE,

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lossless.api import lint
-from lossless.model.hardware.capacity import cages_needed, fabric_cages, ports_per_cage, service_ports
 from lossless.model.hardware.load import load_switch
+from lossless.model.hardware.model import cages_needed, fabric_cages, ports_per_cage, service_ports
 from tests.checks.rules.linted import device, drawn, intent, only, unchecked
 from tests.checks.rules.snippets import merge
 from tests.paths import ROOT

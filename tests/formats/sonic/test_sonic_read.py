@@ -16,7 +16,7 @@ from lossless.ground.basics.records import UNKNOWN
 from lossless.model.fabric.model import Tier
 from lossless.model.fabric.qos import UNREADABLE, PortQos
 from lossless.model.fabric.view import bare
-from lossless.model.hardware.buffer_names import pg_profile_name
+from lossless.model.hardware.buffers import pg_profile_name
 from tests.formats.sonic.devices import Config, base, patched, port_of, read
 
 

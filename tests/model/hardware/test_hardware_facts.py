@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from lossless.model.hardware.capacity import backs_headroom
 from lossless.model.hardware.load import load_switch, switch_names
 from lossless.model.hardware.model import (
     BufferDefaults,
@@ -19,6 +18,7 @@ from lossless.model.hardware.model import (
     PortSpec,
     ProfileDefaults,
     SwitchProfile,
+    backs_headroom,
 )
 
 Json = dict[str, Any]

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lossless.ground.basics.errors import ProfileError
-from lossless.model.hardware.capacity import routes_adaptively
 from lossless.model.hardware.load import load_nic, load_switch, nic_names, switch_names
-from lossless.model.hardware.model import Cage, HeadroomRow, Hwsku, SwitchProfile
+from lossless.model.hardware.model import Cage, HeadroomRow, Hwsku, SwitchProfile, routes_adaptively
 
 G = 10**9
 PROFILES = [load_switch(name) for name in switch_names()]

@@ -68,8 +68,8 @@ from lossless.checks.rules.base import MissingInput, Results, Violation, merged
 from lossless.checks.rules.fixes import lengths
 from lossless.ground.basics.units import format_rate
 from lossless.ground.basics.wording import joined
-from lossless.model.hardware.buffer_names import is_pg_profile_name, pg_profile_name
-from lossless.model.hardware.capacity import backs_headroom
+from lossless.model.hardware.buffers import is_pg_profile_name, pg_profile_name
+from lossless.model.hardware.model import backs_headroom
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

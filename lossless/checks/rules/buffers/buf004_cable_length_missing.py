@@ -49,7 +49,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
-from lossless.model.hardware.buffer_names import is_pg_profile_name
+from lossless.model.hardware.buffers import is_pg_profile_name
 
 if TYPE_CHECKING:
     from lossless.ground.basics.findings import Severity

@@ -53,7 +53,7 @@ from lossless.checks.rules.subjects import OTHER_HWSKU
 from lossless.ground.basics.findings import RelatedPlace
 from lossless.ground.basics.units import format_bytes
 from lossless.model.fabric.qos import BufferProfile
-from lossless.model.hardware.buffer_names import is_pg_profile_name
+from lossless.model.hardware.buffers import is_pg_profile_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -49,7 +49,7 @@ from lossless.analysis.buffers.headroom.port import is_nvidia
 from lossless.checks.rules.base import Results, Violation
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes
-from lossless.model.hardware.buffer_names import pg_profile_name
+from lossless.model.hardware.buffers import pg_profile_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -58,7 +58,7 @@ from lossless.checks.rules.locations import row_of
 from lossless.checks.rules.pfc.priorities import in_service
 from lossless.ground.basics.findings import Edit, Origin
 from lossless.ground.basics.units import format_bytes
-from lossless.model.hardware.buffer_names import is_pg_profile_name, pg_profile_name
+from lossless.model.hardware.buffers import is_pg_profile_name, pg_profile_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

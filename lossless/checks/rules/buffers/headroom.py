@@ -10,7 +10,7 @@ from lossless.checks.rules.locations import beside, row_of
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes, format_rate
-from lossless.model.hardware.buffer_names import is_pg_profile_name, pg_profile_name
+from lossless.model.hardware.buffers import is_pg_profile_name, pg_profile_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

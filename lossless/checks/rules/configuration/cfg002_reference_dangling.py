@@ -75,7 +75,7 @@ from lossless.formats.sonic.read.tables import plain_name
 from lossless.ground.basics.findings import Edit
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.hardware.buffer_names import PG_PROFILE_PREFIX, pg_profile_name
+from lossless.model.hardware.buffers import PG_PROFILE_PREFIX, pg_profile_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable

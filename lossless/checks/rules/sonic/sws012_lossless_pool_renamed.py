@@ -44,7 +44,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
-from lossless.model.hardware.buffer_names import INGRESS_LOSSLESS_POOL, INGRESS_LOSSY_POOL
+from lossless.model.hardware.buffers import INGRESS_LOSSLESS_POOL, INGRESS_LOSSY_POOL
 
 if TYPE_CHECKING:
     from lossless.checks.rules.subjects import Device

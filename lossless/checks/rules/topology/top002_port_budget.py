@@ -46,7 +46,7 @@ from lossless.ground.basics.findings import RelatedPlace
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_rate
-from lossless.model.hardware.capacity import cages_needed, cages_per_port, fabric_cages, ports_per_cage
+from lossless.model.hardware.model import cages_needed, cages_per_port, fabric_cages, ports_per_cage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput
 from lossless.ground.basics.units import format_rate
-from lossless.model.hardware.capacity import may_take
+from lossless.model.hardware.model import may_take
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -22,11 +22,14 @@ from lossless.ground.basics.errors import InputError
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes, format_rate
 from lossless.model.fabric.qos import BufferProfile, DynamicBuffers, Pool
-from lossless.model.hardware.buffer_names import EGRESS_LOSSLESS_POOL, INGRESS_LOSSLESS_POOL, pg_profile_name
-from lossless.model.hardware.buffers import BufferDefaults
-from lossless.model.hardware.capacity import backs_headroom
+from lossless.model.hardware.buffers import (
+    EGRESS_LOSSLESS_POOL,
+    INGRESS_LOSSLESS_POOL,
+    BufferDefaults,
+    pg_profile_name,
+)
 from lossless.model.hardware.load import load_switch, switch_names
-from lossless.model.hardware.model import SONIC, HeadroomRow
+from lossless.model.hardware.model import SONIC, HeadroomRow, backs_headroom
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -21,7 +21,7 @@ from lossless.formats.intent.resolve.class_buffers import other_kind, ranked_val
 from lossless.ground.basics.errors import InputError
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes
-from lossless.model.hardware.buffer_names import EGRESS_LOSSY_PROFILE
+from lossless.model.hardware.buffers import EGRESS_LOSSY_PROFILE
 from lossless.model.hardware.model import SONIC
 
 if TYPE_CHECKING:

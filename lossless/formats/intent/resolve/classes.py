@@ -25,8 +25,8 @@ from lossless.ground.basics.wording import suggestion
 from lossless.model.fabric.model import ClassSet, NamedDscp, TrafficClass
 from lossless.model.fabric.priorities import dscp_of_name, name_of_dscp
 from lossless.model.fabric.qos import DSCPS, PRIORITIES, Curve, IndexMap, PriorityMask, Scheduler, Wred
-from lossless.model.hardware.capacity import widest_split
 from lossless.model.hardware.load import load_nic, load_switch
+from lossless.model.hardware.model import widest_split
 from lossless.model.hardware.port_names import in_format
 
 if TYPE_CHECKING:

@@ -48,7 +48,7 @@ from lossless.model.fabric.model import (
     Uplinks,
     tier_of_role,
 )
-from lossless.model.hardware.scaleup import NVLINK, UALINK_MOST_GPUS
+from lossless.model.hardware.nic import NVLINK, UALINK_MOST_GPUS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -39,7 +39,7 @@ from lossless.model.fabric.qos import (
     Queue,
     Watchdog,
 )
-from lossless.model.hardware.buffer_names import (
+from lossless.model.hardware.buffers import (
     EGRESS_LOSSLESS_PROFILE,
     EGRESS_LOSSY_PROFILE,
     INGRESS_LOSSLESS_PROFILE,

@@ -15,7 +15,7 @@ from lossless.formats.intent.policy import statements
 from lossless.ground.basics.errors import InputError
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes
-from lossless.model.hardware.buffer_names import (
+from lossless.model.hardware.buffers import (
     EGRESS_LOSSLESS_POOL,
     EGRESS_LOSSY_POOL,
     INGRESS_LOSSLESS_POOL,

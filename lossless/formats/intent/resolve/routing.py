@@ -12,8 +12,7 @@ from lossless.model.fabric.cluster import Failures
 from lossless.model.fabric.model import tier_of_role
 from lossless.model.fabric.qos import TrimSettings
 from lossless.model.fabric.routing import Bridging, FabricElement, PacketOrder, Routing, Trimming
-from lossless.model.hardware.capacity import routes_adaptively
-from lossless.model.hardware.model import SONIC
+from lossless.model.hardware.model import SONIC, routes_adaptively
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

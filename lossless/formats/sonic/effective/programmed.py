@@ -46,7 +46,7 @@ from lossless.formats.sonic.effective.objects import (
 )
 from lossless.formats.sonic.read.tables import bit_of, names_in
 from lossless.ground.basics.records import Record
-from lossless.model.hardware.buffer_names import INGRESS_LOSSLESS_POOL
+from lossless.model.hardware.buffers import INGRESS_LOSSLESS_POOL
 from lossless.model.hardware.load import shared_headroom
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from lossless.model.fabric.model import (
     WatchdogPoll,
 )
 from lossless.model.fabric.qos import BufferProfile, IndexMap
-from lossless.model.hardware.buffer_names import INGRESS_LOSSLESS_POOL, pg_profile_name
+from lossless.model.hardware.buffers import INGRESS_LOSSLESS_POOL, pg_profile_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
