@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from lossless.formats.device_files.deployment import Extra, PlannedFile, UpdatePlan
     from lossless.model.fabric.model import Fabric, Switch
-    from lossless.output.render.manifest import ManifestEntry
+    from lossless.output.render.tree import ManifestEntry
 
 _FEWEST = 16
 """Switches below which starting processes costs more than it saves."""

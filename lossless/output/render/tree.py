@@ -1,25 +1,281 @@
 """The tree of files below an output folder: its differences from the plan, and its change, all or nothing.
 
-Nothing is read or written through a link below the folder. :mod:`lossless.output.render.change` and docs/adr/0024
+Nothing is read or written through a link below the folder. :mod:`lossless.output.render.tree` and docs/adr/0024
 describe how a change stays whole when it is interrupted.
+
+The change of a tree of files as a whole: staged beside it, decided by one rename, then moved into place.
+
+``.lossless-staging`` in the folder holds ``new/`` with the new files and, once all of them are there, a journal of
+files to move and to remove. From that rename on the change counts: if a process ends before all moves are done, the
+next process that changes the tree completes them first. Before the rename, staged files are discarded. The manifest
+moves last: a tree whose files do not match its manifest is under change (docs/adr/0024).
+
+The manifest of a tree: every file with its checksum, its target, the way to apply it, and the effect on traffic.
+
+It lies beside the folders of the devices. It holds no time and no machine's name: the same tree twice has the same
+manifest twice.
+
+The lock on a tree of files: one process at a time changes it, and a lock ends with its owner.
+
+It is a record lock on a file in the staging folder: child processes do not inherit it, and network file
+systems support it. Within one process such a lock excludes no thread, so the trees in use are recorded beside it.
 """
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import hashlib
+import json
+import os
 import stat
-from typing import TYPE_CHECKING
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.errors import RenderError
+from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.folder import Folder
-from lossless.output.render.change import TreeChange, interrupted, require_inside
-from lossless.output.render.manifest import NAME, ManifestEntry, listed_paths, manifest_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Self
 
-    from lossless.formats.device_files.deployment import PlannedFile, UpdatePlan
+    from lossless.formats.device_files.deployment import Deployment, PlannedFile, UpdatePlan
+
+
+_NEW = "new"
+_JOURNAL = "journal.json"
+_DRAFT = "journal.part"
+
+
+class TreeChange:
+    """A change of the tree below a folder, which is created if missing; a lock excludes other changes meanwhile.
+
+    ``finished`` reports whether an earlier, interrupted change was finished first.
+    """
+
+    def __init__(self, path: str) -> None:
+        """Begin.
+
+        Raises:
+            RenderError: another process changes the tree, or a link is in the way.
+            OSError: the file system refuses.
+        """
+        self._made = _make_folders(Path(path))
+        self.tree = Folder(path)
+        try:
+            self._lock = TreeLock(self.tree)
+        except (RenderError, OSError):
+            self.tree.close()
+            raise
+        try:
+            self.finished = self._recovered()
+            self._lock.staging.make(_NEW)
+            self._new = Folder(_NEW, within=self._lock.staging)
+        except (RenderError, OSError):
+            self._leave(remove=not interrupted(self.tree))
+            raise
+
+    def stage(self, path: str, content: bytes, mode: int | None = None) -> None:
+        """Write a file that is to come; without a mode it gets that of any new file. Any process may.
+
+        Raises:
+            OSError: the file system refuses.
+        """
+        self._new.create(path, content, mode)
+
+    def commit(self, paths: Sequence[str], stale: Sequence[str]) -> None:
+        """Move staged files into place, the manifest last, and remove stale ones.
+
+        Raises:
+            RenderError: a link is in the way; nothing has changed.
+            OSError: the file system refuses; the next change of the tree finishes moves that have begun.
+        """
+        for path in stale:
+            # Here a link on the way can still be refused.
+            self.tree.status(path)
+        staging = self._lock.staging
+        staging.create(_DRAFT, json.dumps({"files": list(paths), "stale": list(stale)}).encode())
+        staging.take(_JOURNAL, staging, _DRAFT)
+        self._apply(paths, stale)
+
+    def close(self) -> None:
+        """End: discard staged files of an undecided change; a decided one that is unfinished waits for the next."""
+        self._new.close()
+        self._leave(remove=not interrupted(self.tree))
+
+    def _recovered(self) -> bool:
+        """Finish an interrupted change, and remove other staging files; return whether there was one to finish."""
+        text = self._lock.staging.read(_JOURNAL)
+        if text is None:
+            self._clear()
+            return False
+        paths, stale = _journal(f"{self.tree.path}/{STAGING}/{_JOURNAL}", text)
+        with suppress(FileNotFoundError), Folder(_NEW, within=self._lock.staging) as self._new:
+            self._apply(paths, stale)
+        self._clear()
+        return True
+
+    def _apply(self, paths: Iterable[str], stale: Iterable[str]) -> None:
+        """Do the remaining moves and removals of a change; each can be repeated without harm."""
+        if self._new.status(NAME) is None:
+            # The manifest moves last: all is in place.
+            return
+        for device, below in grouped((path.partition("/")[0], path) for path in paths).items():
+            self._move(device, below)
+        for path in stale:
+            self.tree.remove(path)
+        self.tree.take(NAME, self._new, NAME)
+        self._lock.staging.remove(_JOURNAL)
+
+    def _move(self, device: str, paths: Iterable[str]) -> None:
+        """Move the files of a device: its folder as a whole where there is none yet."""
+        if self._new.status(device) is None:
+            return
+        if self.tree.status(device) is None:
+            self.tree.take(device, self._new, device)
+            return
+        for path in paths:
+            if self._new.status(path) is not None:
+                self.tree.take(path, self._new, path)
+
+    def _leave(self, *, remove: bool) -> None:
+        try:
+            if remove:
+                self._clear()
+            self._lock.release(remove=remove)
+        finally:
+            self.tree.close()
+            with suppress(OSError):
+                for folder in self._made:
+                    folder.rmdir()
+
+    def _clear(self) -> None:
+        # The journal goes first: what is left without one does not count.
+        staging = self._lock.staging
+        for name in sorted(staging.names() - {LOCK}, key=lambda name: name != _JOURNAL):
+            staging.remove_tree(name)
+
+
+def interrupted(tree: Folder) -> bool:
+    """Return whether a change of a tree has been decided, and is not finished."""
+    return tree.status(f"{STAGING}/{_JOURNAL}") is not None
+
+
+def require_inside(path: str) -> None:
+    """Refuse a path outside of the output folder, or one that is reserved: the manifest's, or ``.git``.
+
+    Raises:
+        RenderError: it is one.
+    """
+    parts = path.split("/")
+    if path == NAME or any(part == "" or part.startswith(".") for part in parts):
+        raise RenderError(f"{path!r} is not a path below the output folder")
+
+
+def _journal(file: str, text: bytes) -> tuple[list[str], list[str]]:
+    """Return the paths that a journal lists to move and to remove."""
+    try:
+        data = json.loads(text)
+        paths, stale = list(data["files"]), list(data["stale"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        paths, stale = [None], []
+    if not all(isinstance(path, str) for path in (*paths, *stale)):
+        raise RenderError(f"{file}: not a journal of ours; remove its folder")
+    for path in (*paths, *stale):
+        require_inside(path)
+    return paths, stale
+
+
+def _make_folders(path: Path) -> list[Path]:
+    """Make a folder and those above it; return which were made, the innermost first."""
+    missing = [folder for folder in (path, *path.parents) if not folder.is_dir()]
+    path.mkdir(parents=True, exist_ok=True)
+    return missing
+
+
+NAME = "manifest.json"
+VERSION = 2
+"""2 tells how files are brought onto their devices; 1 did not."""
+
+
+class ManifestEntry(NamedTuple):
+    """The facts of one file of the tree; ``changed`` is whether it differs from the previous file.
+
+    ``sha256`` is None for a ``secret`` file: it would let others try keys until one fits.
+    """
+
+    path: str
+    sha256: str | None
+    executable: bool
+    deployment: Deployment | None
+    changed: bool
+    secret: bool = False
+
+    @property
+    def mode(self) -> int:
+        """The permissions of the file."""
+        return 0o600 if self.secret else 0o755 if self.executable else 0o644
+
+
+def manifest_text(entries: Iterable[ManifestEntry], changes: Iterable[UpdatePlan] = ()) -> str:
+    """Return the manifest, one file a line and one change a line, in the order of paths."""
+    files = [_entry(entry) for entry in sorted(entries, key=lambda entry: entry.path)]
+    return (
+        f'{{\n  "version": {VERSION},\n  "files": {_lines(files)},\n'
+        f'  "changes": {_lines(list(map(_change, changes)))}\n}}\n'
+    )
+
+
+def _lines(rows: Sequence[dict[str, Any]]) -> str:
+    encode = json.JSONEncoder(ensure_ascii=False).encode
+    lines = ",\n".join("    " + encode(row) for row in rows)
+    return f"[\n{lines}\n  ]" if lines else "[]"
+
+
+def _entry(entry: ManifestEntry) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "path": entry.path,
+        "device": entry.path.partition("/")[0],
+        "sha256": entry.sha256,
+        "mode": f"{entry.mode:04o}",
+    }
+    if entry.deployment is not None:
+        target, apply, hitless, why, ports_stay_up = entry.deployment
+        # What hits nothing takes no port down.
+        stay_up = ports_stay_up if ports_stay_up is not None else hitless or None
+        data |= {"target": target, "apply": apply, "hitless": hitless, "ports_stay_up": stay_up, "why": why}
+    return data
+
+
+def _change(change: UpdatePlan) -> dict[str, Any]:
+    return {
+        "device": change.device,
+        "how": change.how,
+        "ports_down": change.ports_down,
+        "why": change.why,
+        "harms": change.harms,
+    }
+
+
+def listed_paths(path: str, text: str) -> list[str]:
+    """Return the paths that a manifest lists.
+
+    Raises:
+        RenderError: it is not one of ours.
+    """
+    try:
+        listed: list[object] = [entry["path"] for entry in json.loads(text)["files"]]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        listed = [None]
+    paths = [listed_path for listed_path in listed if isinstance(listed_path, str)]
+    if len(paths) < len(listed):
+        raise RenderError(f"{path}: not a manifest of ours; name another folder")
+    return paths
+
 
 MANIFEST = NAME
 
@@ -190,3 +446,94 @@ class ChangingTree(Tree):
 def is_closed(mode: int) -> bool:
     """Return whether a mode lets the owner alone read a file."""
     return mode & 0o077 == 0
+
+
+STAGING = ".lossless-staging"
+LOCK = "lock"
+_ATTEMPTS = 100
+"""How often a lock is tried for that its holder, at its end, removes with the folder."""
+_HELD = (errno.EACCES, errno.EAGAIN)
+
+_own: set[tuple[int, int]] = set()
+"""Trees that this process changes, by device and inode."""
+_guard = threading.Lock()
+
+
+class TreeLock:
+    """The lock on a tree; ``staging`` is the folder that it lies in."""
+
+    def __init__(self, tree: Folder) -> None:
+        """Take the lock, and create its folder if missing.
+
+        Raises:
+            RenderError: another process has it, or a link is in the way.
+            OSError: the file system refuses, or has no locks.
+        """
+        self._tree = tree
+        self._identity = tree.identity()
+        with _guard:
+            if self._identity in _own:
+                raise _taken(tree)
+            _own.add(self._identity)
+        try:
+            self.staging, self._file = _locked(tree)
+        except (RenderError, OSError):
+            _own.discard(self._identity)
+            raise
+
+    def release(self, *, remove: bool) -> None:
+        """Give the lock back; ``remove`` its folder, which is empty but for it, too.
+
+        Raises:
+            OSError: the file system refuses.
+        """
+        try:
+            if remove:
+                # While it is locked: whoever waits for this file finds that it is none of the folder's any more.
+                self.staging.remove(LOCK)
+                with suppress(OSError):
+                    self._tree.remove_folder(STAGING)
+        finally:
+            self.staging.close()
+            os.close(self._file)
+            _own.discard(self._identity)
+
+
+def _locked(tree: Folder) -> tuple[Folder, int]:
+    """Return the staging folder and the lock in it, which is ours."""
+    for _ in range(_ATTEMPTS):
+        with suppress(FileExistsError):
+            tree.make(STAGING, 0o700)
+        with suppress(FileNotFoundError):
+            staging = Folder(STAGING, within=tree)
+            try:
+                return staging, _lock(tree, staging)
+            except (RenderError, OSError):
+                staging.close()
+                with suppress(OSError):
+                    # Where it is empty nobody else is at work.
+                    tree.remove_folder(STAGING)
+                raise
+    raise _taken(tree)
+
+
+def _lock(tree: Folder, staging: Folder) -> int:
+    """Return the locked file.
+
+    Raises:
+        FileNotFoundError: whoever had the lock has removed it, and its folder.
+    """
+    file = staging.open(LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        status = staging.status(LOCK)
+        if status is None or not os.path.samestat(status, os.fstat(file)):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), LOCK)
+    except OSError as error:
+        os.close(file)
+        raise (_taken(tree) if error.errno in _HELD else error) from error
+    return file
+
+
+def _taken(tree: Folder) -> RenderError:
+    return RenderError(f"{tree.path}: another render is writing there; nothing was written")

@@ -1,30 +1,99 @@
 """Every file by which a plan is carried out, step by step, with the rollback from after each step.
 
 One copy serves all devices of a group: their changes are the same, and an inventory lists them.
+
+Manual work of a step, and the variable that confirms it: a playbook never waits for an answer.
+
+Files of an InfiniBand host in a step: its new files, and the settings of ``run.sh``.
+
+The playbook of a step and the inventory of a plan, for ansible-core without any collection.
+
+The files of a session: its commands, the commands to undo it, and the order in which they are run.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
+from textwrap import shorten, wrap
 from typing import TYPE_CHECKING, Any
 
-from lossless.formats.device_files.deployment import PlannedFile
+from lossless.checks.plan.plan import sha256
+from lossless.formats.device_files.deployment import HOST_FILES, PlannedFile
 from lossless.formats.device_files.environment import render_template
 from lossless.formats.device_files.hosts import below, planned
 from lossless.formats.hosts.from_model.kubernetes import job_files
-from lossless.formats.hosts.from_model.scripts import host_files
-from lossless.output.render.plan.batches import CALL_S, KILL_AFTER_S, PAUSE_S, batch_files, batch_line
-from lossless.output.render.plan.by_hand import drained_message
-from lossless.output.render.plan.host_files import host_group_files, shell_limits, sums
-from lossless.output.render.plan.names import GroupNames
-from lossless.output.render.plan.playbooks import StepPlace, flags, inventory_text, playbook_text
-from lossless.output.render.plan.session_files import session_files
+from lossless.formats.hosts.from_model.scripts import RUN_LIMIT_S, SCRIPT, UNIT, host_files
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.wording import listed
+from lossless.model.fabric.infiniband.subnet import options
+from lossless.output.render.plan.batches import (
+    CALL_S,
+    HOSTS,
+    KILL_AFTER_S,
+    PAUSE_S,
+    SWITCHES,
+    GroupNames,
+    batch_files,
+    batch_line,
+    limits_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from lossless.checks.plan.batches import StepKind
     from lossless.checks.plan.plan import FileGroup, HostGroup, Plan, PlannedSwitches, PlanStep
+    from lossless.checks.plan.systems import PlannedSession
+
+
+DRAINED = "drained"
+_DONE = "by_hand_done"
+_OF_KIND: dict[StepKind, str] = {
+    "jobs": "jobs_restarted",
+    "cables": "cables_changed",
+    "stop": "jobs_stopped",
+    "start": "jobs_started",
+}
+
+
+class Required(NamedTuple):
+    """A variable that must be set to go on, and the message if it is not."""
+
+    variable: str
+    message: str
+
+
+def required(step: PlanStep, *, drained: bool) -> tuple[Required, ...]:
+    """Return the confirmations required before devices of a step change; ``drained``: they carry no jobs meanwhile."""
+    variables = [_OF_KIND[step.kind]] if step.kind in _OF_KIND else []
+    variables += [DRAINED] if drained else []
+    if step.by_hand and not variables and not any(group.drained for group in step.switches):
+        variables = [_DONE]
+    return tuple(Required(variable, _message(step, variable)) for variable in variables)
+
+
+def drained_message(step: PlanStep) -> str:
+    """Return the message of ``run.sh`` on a switch that has to be drained first."""
+    return _told(step, "this switch must carry no jobs while it changes", "--drained")
+
+
+def _message(step: PlanStep, variable: str) -> str:
+    why = {
+        DRAINED: "these switches must carry no jobs while they change; --limit takes some of them alone",
+        "jobs_restarted": "jobs that were started before this step must have ended or restarted",
+        "cables_changed": "the cables must have been changed",
+        "jobs_stopped": "all jobs must have been stopped",
+        "jobs_started": "jobs can start again, and have to be started",
+    }.get(variable, "this step has something that people do")
+    return _told(step, why, f"-e {variable}=yes")
+
+
+def _told(step: PlanStep, why: str, flag: str) -> str:
+    lines = (f"Step {step.number}: {why}.", *(f"- {line}" for line in step.by_hand))
+    return "\n".join((*lines, f"Then run the same command with {flag}."))
+
 
 _SHARED = {
     "rows.py": "rows.py",
@@ -202,3 +271,235 @@ def _sums(files: Iterable[PlannedFile]) -> Mapping[str, str]:
 
 def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+SERVICE_S = 120
+"""Longest that systemctl may take to stop or start opensm: systemd ends what it stops after 90 s by default."""
+STATE_S = 300
+"""Longest until the manager is in the state that it should be in, and has swept the subnet. A choice: a thousand hosts
+take a second in a simulation; a standby waits a minute before it takes over, by default."""
+LIMIT_S = 4 * SERVICE_S + 2 * STATE_S + 120
+"""Longest for a group: the change, and its rollback."""
+FOLDER = "/etc/lossless/plan"
+"""Where a host has the files of plans."""
+NONE = "-"
+
+
+def shell_limits() -> dict[str, object]:
+    """Return the time limits and secret keys with which the script is rendered."""
+    keys = "|".join(key for key, known in options().items() if known.secret)
+    return {"service_s": SERVICE_S, "state_s": STATE_S, "keys": keys}
+
+
+def host_group_files(group: FileGroup) -> Iterator[tuple[str, str]]:
+    """Yield the names and texts of the files of a group: ``settings`` and ``files`` are read by ``run.sh``.
+
+    A file without a target on a host (variables of a job) is beside them and is not installed.
+    """
+    expects, leaves = group.states or (NONE, NONE)
+    yield "settings", f"{group.how} {expects} {leaves} {group.device or NONE} {group.log or NONE}\n"
+    placed = [file for file in group.files if file.target.startswith("/")]
+    lines = [f"{sha256(f.before) or NONE} {sha256(f.after) or NONE} {f.target} {f.name}\n" for f in placed]
+    yield "files", "".join(lines)
+    for file in group.files:
+        if file.after is not None:
+            yield file.name, file.after
+
+
+def sums(named: dict[str, str]) -> str:
+    """Return the file by which ``run.sh`` finds out whether all files have arrived."""
+    return "".join(f"{hashlib.sha256(text.encode()).hexdigest()}  {name}\n" for name, text in named.items())
+
+
+SWITCH_FOLDER = "/etc/sonic/lossless-plan"
+"""Where a switch has the files of plans."""
+_HOST_FOLDER = "/etc/lossless/plan"
+_LOCK = "/run/lossless-plan.lock"
+_WIDTH = 100
+_BUSY = 75
+"""Exit status of flock where another run holds the lock: EX_TEMPFAIL of sysexits.h."""
+
+
+class StepPlace(NamedTuple):
+    """Where a step lies below the output folder, and how its title begins: ``Step 2 of 5``."""
+
+    folder: str
+    called: str
+
+    @property
+    def root(self) -> str:
+        """Return the path from the step's folder to the output folder."""
+        return "/".join(".." for _ in self.folder.split("/"))
+
+
+def inventory_text(plan: Plan, names: GroupNames) -> str:
+    """Return the inventory that all playbooks of a plan share."""
+    groups = {SWITCHES: names.switches, HOSTS: names.hosts}
+    return render_template("plan/inventory.yml.j2", {"plan": plan, "groups": groups, "others": names.others})
+
+
+def playbook_text(
+    plan: Plan,
+    step: PlanStep,
+    place: StepPlace,
+    names: GroupNames,
+    files: Mapping[str, Sequence[PlannedFile]],
+) -> str:
+    """Return the playbook of a step; ``files`` are those of each group of hosts, by its name."""
+    needed = required(step, drained=False)
+    plays = [
+        *(_switch_play(plan, step, place, group, names.of_switches(group)) for group in step.switches),
+        *(
+            _host_play(plan, place, group.title, name, files[name], needed)
+            for group, name in _hosts(step, names)
+        ),
+        *(_file_play(plan, place, group, names.of_files(group), needed) for group in step.files),
+    ]
+    context = {
+        "plan": plan,
+        "step": step,
+        "place": place,
+        "title": shorten(plain(step.title), _WIDTH, placeholder=" ..."),
+        "flags": flags(step),
+        "plays": plays,
+        "by_hand": _asserted(needed),
+    }
+    return render_template("plan/playbook.yml.j2", context)
+
+
+def flags(step: PlanStep) -> tuple[str, ...]:
+    """Return the variables that a step requires."""
+    drained = any(group.drained for group in step.switches)
+    return tuple(each.variable for each in required(step, drained=drained))
+
+
+def plain(text: str) -> str:
+    """Return a text in one line that Ansible takes for no template."""
+    return " ".join(re.sub(r"{(?=[{%#])", "{ ", text).split())
+
+
+def _hosts(step: PlanStep, names: GroupNames) -> list[tuple[HostGroup, str]]:
+    return [(group, names.of_hosts(group)) for group in step.hosts]
+
+
+def _switch_play(
+    plan: Plan, step: PlanStep, place: StepPlace, group: PlannedSwitches, name: str
+) -> dict[str, Any]:
+    titles = plain(", ".join(dict.fromkeys(title for batch in group.batches for title in batch.titles)))
+    return {
+        "title": shorten(f"{place.called}, {name}: {titles}", _WIDTH, placeholder=" ..."),
+        "hosts": name,
+        "serial": "100%" if group.at_once is None else group.at_once,
+        "by_hand": _asserted(required(step, drained=group.drained)),
+        "tasks": f"{place.root}/tasks/switch.yml",
+        "vars": {
+            "lossless_plan_files": f"{{{{ playbook_dir }}}}/{place.root}",
+            "lossless_folder": f"{SWITCH_FOLDER}/{plan.id}",
+            "lossless_step": place.folder,
+            "lossless_group": name,
+            "lossless_flags": ["--drained"] if group.drained else [],
+            "lossless_limit_s": 2 * CALL_S + sum(limits_of(batch).all_s for batch in group.batches),
+        },
+    }
+
+
+def _host_play(
+    plan: Plan,
+    place: StepPlace,
+    title: str,
+    name: str,
+    files: Sequence[PlannedFile],
+    needed: Sequence[Required],
+) -> dict[str, Any]:
+    folder = f"{_HOST_FOLDER}/{plan.id}/{place.folder}"
+    script = f"{{{{ lossless_root | default('') }}}}{folder}/{SCRIPT}"
+    lock = f"{{{{ lossless_root | default('') }}}}{_LOCK}"
+    return {
+        "title": shorten(f"{place.called}, {name}: {plain(title)}", _WIDTH, placeholder=" ..."),
+        "hosts": name,
+        "serial": "100%",
+        "by_hand": _asserted(needed),
+        "tasks": f"{place.root}/tasks/host.yml",
+        "vars": {
+            "lossless_folder": folder,
+            "lossless_group": name,
+            "lossless_command": ["flock", "--nonblock", "--conflict-exit-code", str(_BUSY), lock, script],
+            "lossless_limit_s": RUN_LIMIT_S + CALL_S,
+            "lossless_has_unit": any(file.path.endswith(f"/{UNIT}") for file in files),
+            "lossless_files": [_installed(file) for file in files],
+        },
+    }
+
+
+def _file_play(
+    plan: Plan, place: StepPlace, group: FileGroup, name: str, needed: Sequence[Required]
+) -> dict[str, Any]:
+    """Return the play of hosts that get files: managers one after another, as each has a state of its own."""
+    said = listed([file.name for file in group.files])
+    return {
+        "title": shorten(f"{place.called}, {name}: {said}", _WIDTH, placeholder=" ..."),
+        "hosts": name,
+        "serial": "100%",
+        "by_hand": _asserted(needed),
+        "tasks": f"{place.root}/tasks/device.yml",
+        "vars": {
+            "lossless_plan_files": f"{{{{ playbook_dir }}}}/{place.root}",
+            "lossless_folder": f"{FOLDER}/{plan.id}",
+            "lossless_step": place.folder,
+            "lossless_group": name,
+            "lossless_flags": [],
+            "lossless_limit_s": LIMIT_S,
+        },
+    }
+
+
+def _installed(file: PlannedFile) -> dict[str, str]:
+    name = file.path.rpartition("/")[2]
+    return {"name": name, "target": HOST_FILES[name].target, "mode": "0755" if file.executable else "0644"}
+
+
+def _asserted(needed: Sequence[Required]) -> list[dict[str, object]]:
+    return [{"variable": each.variable, "message": _wrapped(each.message)} for each in needed]
+
+
+def _wrapped(message: str) -> list[str]:
+    return [
+        part for line in message.splitlines() for part in wrap(plain(line), _WIDTH, subsequent_indent="  ")
+    ]
+
+
+_HEADINGS = {
+    "begin": "Begin",
+    "commands": "Enter",
+    "commit": "Commit",
+    "check": "Check",
+    "confirm": "Confirm, if the check shows what is expected",
+    "back": "Go back, if it does not",
+}
+_UNDO = "undo"
+
+
+def session_files(group: PlannedSwitches, called: str) -> Iterator[PlannedFile]:
+    """Yield the files of the sessions of a group; ``called`` is part of the names of sessions on a switch."""
+    for number, batch in enumerate(group.batches, 1):
+        if batch.session is not None:
+            session, prefix = batch.session, f"{number:02}-"
+            yield PlannedFile(f"{prefix}{session.file}", _lines(session.commands))
+            yield PlannedFile(f"{prefix}{_UNDO}-{session.file}", _lines(session.undo))
+            steps = "\n".join(_steps(session, prefix, f"lossless-{called}-{number:02}"))
+            yield PlannedFile(f"{prefix}session.txt", steps + "\n")
+
+
+def _lines(commands: tuple[str, ...]) -> str:
+    return "".join(f"{command}\n" for command in commands)
+
+
+def _steps(session: PlannedSession, prefix: str, name: str) -> Iterator[str]:
+    """Yield the commands to run on a switch, in order."""
+    for part, heading in _HEADINGS.items():
+        yield f"{heading}:"
+        for command in session.runs[part]:
+            yield f"  {command.format(name=name).replace(session.file, prefix + session.file)}"
+    yield "Expected of the check: what the commands set is there, and what they take away is not"
+    yield f"Go back later: the same with {prefix}{_UNDO}-{session.file}"
+    yield f"Meanwhile: {session.why}"

@@ -13,8 +13,8 @@ import pytest
 
 from lossless.checks.plan.plan import HostGroup, Plan
 from lossless.ground.basics.errors import RenderError
-from lossless.output.render.change import require_inside
 from lossless.output.render.plan.files import plan_run_files
+from lossless.output.render.tree import require_inside
 from tests.output.render.plan.made_plans import (
     DRAIN_BY_HAND,
     PATCH,
