@@ -14,7 +14,7 @@ from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
-from lossless.output.report.drawing import style
+from lossless.output.report import drawing as style
 from tools.generated import write_or_check
 
 ROOT = Path(__file__).resolve().parent.parent

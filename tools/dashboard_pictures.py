@@ -18,9 +18,8 @@ from lossless.formats.inputs.fabrics import intent_at  # noqa: E402
 from lossless.formats.telemetry.grafana.build import dashboard_files  # noqa: E402
 from lossless.interfaces.api.options import DEFAULT_OPTIONS  # noqa: E402
 from lossless.interfaces.api.render import sound_fabric  # noqa: E402
-from lossless.output.report.drawing import style  # noqa: E402
-from lossless.output.report.drawing.shapes import Area, markup, px  # noqa: E402
-from lossless.output.report.drawing.text_width import shortened, text_width  # noqa: E402
+from lossless.output.report import drawing as style  # noqa: E402
+from lossless.output.report.drawing import Area, markup, px, shortened, text_width  # noqa: E402  # noqa: E402
 from tools.generated import write_or_check  # noqa: E402
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from matplotlib.ticker import NullLocator
 
 from benchmarks.hardware import compared
 from benchmarks.hardware_records import read
-from lossless.output.report.drawing.style import BLUE, FAINT, VERMILLION
+from lossless.output.report.drawing import BLUE, FAINT, VERMILLION
 from lossless.output.report.simulation.pictures import draw_figures
 
 PICTURE = Path(__file__).parent.parent / "docs" / "hardware-margins.svg"

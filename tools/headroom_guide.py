@@ -16,9 +16,9 @@ sys.path.insert(0, str(ROOT))
 from lossless.api import HeadroomInputs, headroom_of_link  # noqa: E402
 from lossless.ground.basics.records import NamedTuple  # noqa: E402
 from lossless.ground.basics.units import format_bytes, format_rate  # noqa: E402
+from lossless.output.report import drawing as style  # noqa: E402
 from lossless.output.report.columns import markdown_table  # noqa: E402
-from lossless.output.report.drawing import style  # noqa: E402
-from lossless.output.report.drawing.text_width import text_width  # noqa: E402
+from lossless.output.report.drawing import text_width  # noqa: E402
 from tools.generated import between_marks, write_or_check  # noqa: E402
 
 if TYPE_CHECKING:

@@ -213,7 +213,7 @@ def compare(
 
 
 def _print_fabric(drift: FabricDrift, output_format: str, *, verbose: bool) -> None:
-    from lossless.output.report.fabric_diff_text import (
+    from lossless.output.report.diff_text import (
         fabric_drift_json,
         fabric_drift_lines,
         fabric_summary,

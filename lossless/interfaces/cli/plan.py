@@ -77,7 +77,7 @@ def command(
     if output_format == "json":
         out_json(plan.to_data())
     else:
-        from lossless.output.report.plan_text import plan_text
+        from lossless.output.report.plan_markdown import plan_text
 
         out(plan_text(plan, style_for(sys.stdout, verbose=verbose)))
     if output_dir is not None and plan.steps:
@@ -91,8 +91,7 @@ def command(
 
 def pages(plan: Plan) -> dict[str, str]:
     """Return the pages of a plan for people, by file: Markdown and a picture."""
-    from lossless.output.report.plan_markdown import plan_markdown
-    from lossless.output.report.plan_picture import plan_picture
+    from lossless.output.report.plan_markdown import plan_markdown, plan_picture
 
     return {"plan.md": plan_markdown(plan), "plan.svg": plan_picture(plan)}
 
@@ -104,7 +103,7 @@ _VERSION = 1
 def show(plan_dir: str, configs: Sequence[str], output_format: str) -> int:
     """Print how far the switches of some files are; 0 where all have done all, 1 where anything is left."""
     from lossless import api
-    from lossless.output.report.plan_text import progress_lines
+    from lossless.output.report.plan_markdown import progress_lines
 
     reached, missing, steps = api.plan_progress(plan_dir, configs)
     if output_format == "json":

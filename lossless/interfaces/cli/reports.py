@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Severity
     from lossless.ground.basics.foreign_text import Form
     from lossless.interfaces.cli.options.lint import ReportOptions
+    from lossless.output.report.columns import TextStyle
     from lossless.output.report.lint.run_context import ReportText, RuleHelp, RunContext
     from lossless.output.report.lint.text import LineText
-    from lossless.output.report.text_style import TextStyle
 
 
 _GATES: dict[str, Form] = {
@@ -178,9 +178,9 @@ def _told(form: str, made: ReportText) -> str:
 
 def _plain_text(report: Report, texts: Mapping[str, str], reporting: ReportOptions) -> ReportText:
     """Return all that a person would see on a terminal, in one text without colors."""
+    from lossless.output.report.columns import TextStyle
     from lossless.output.report.lint.run_context import ReportText
     from lossless.output.report.lint.text import findings_text, problems_text
-    from lossless.output.report.text_style import TextStyle
 
     style = TextStyle(source=reporting.source, brief=reporting.quiet, verbose=reporting.verbose)
     blocks = [*findings_text(report, style), *_changed(report, style)]
@@ -193,11 +193,11 @@ def _plain_text(report: Report, texts: Mapping[str, str], reporting: ReportOptio
 def _changed(report: Report, style: TextStyle) -> Iterator[str]:
     """Yield the findings that a change removes and leaves, if one was compared, and the updater's answer to a patch."""
     if report.change is not None and not style.brief:
-        from lossless.output.report.lint.change_text import change_text
+        from lossless.output.report.lint.text import change_text
 
         yield from change_text(report.change, style)
     if report.patch:
-        from lossless.output.report.lint.patch_text import patch_text
+        from lossless.output.report.lint.json_format import patch_text
 
         yield from patch_text(report.patch, style)
 
@@ -215,7 +215,7 @@ def _counts(report: Report, style: TextStyle, *, verbose: bool) -> Iterator[str]
     yield from skipped_text(report.skipped, style, verbose=verbose)
     yield summary_text(report, style)
     if report.change is not None:
-        from lossless.output.report.lint.change_text import counts_text
+        from lossless.output.report.lint.text import counts_text
 
         yield counts_text(report.change, len(report.findings))
 

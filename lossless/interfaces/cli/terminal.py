@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.ground.basics.foreign_text import Form
-    from lossless.output.report.text_style import TextStyle
+    from lossless.output.report.columns import TextStyle
 
 _CLEAR = "\x1b[2J\x1b[3J\x1b[H"
 
@@ -286,7 +286,7 @@ def style_for(stream: TextIO, *, verbose: bool = False) -> TextStyle:
 
     The width is 100 columns if it is unknown.
     """
-    from lossless.output.report.text_style import TextStyle
+    from lossless.output.report.columns import TextStyle
 
     is_terminal = stream.isatty()
     wanted = bool(os.environ.get("FORCE_COLOR")) or (is_terminal and os.environ.get("TERM") != "dumb")
@@ -299,7 +299,7 @@ def style_for(stream: TextIO, *, verbose: bool = False) -> TextStyle:
 
 
 def _columns(stream: TextIO) -> int:
-    from lossless.output.report.text_style import COLUMNS
+    from lossless.output.report.columns import COLUMNS
 
     columns = os.environ.get("COLUMNS", "")
     if columns.isascii() and columns.isdecimal() and int(columns):

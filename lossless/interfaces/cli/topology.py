@@ -180,7 +180,7 @@ def _compared(
 
     moves = api.moves(path, against, api_options((), profile_dirs))
     if output_format == "json":
-        from lossless.output.report.topology.recabling_data import recabling_data
+        from lossless.output.report.topology.recabling_text import recabling_data
 
         out_json({"version": _VERSION, "intent": path, "against": against, **recabling_data(moves)})
     else:

@@ -140,7 +140,7 @@ def _show(result: TuneResult, output_format: str, limit: int | None, *, verbose:
     from lossless.output.report.simulation.tune_text import tune_csv, tune_text
 
     if output_format == "json":
-        from lossless.output.report.simulation.tune_data import tune_data
+        from lossless.output.report.simulation.tune_text import tune_data
 
         out_json({"version": _VERSION, **tune_data(result)})
     elif output_format == "csv":
@@ -180,8 +180,7 @@ def _write_folder(
     from lossless.ground.basics.errors import LosslessError
     from lossless.ground.documents.atomic import write_all
     from lossless.interfaces.cli.plan import pages
-    from lossless.output.report.simulation.tune_markdown import tune_markdown
-    from lossless.output.report.simulation.tune_text import tune_csv
+    from lossless.output.report.simulation.tune_text import tune_csv, tune_markdown
 
     folder, stated = Path(output_dir), result.stated(place)
     intent = folder / Path(stated.file).name

@@ -102,7 +102,7 @@ def command(
     else:
         estimate = api.workload(path, _asked(given), options)
     if output_format == "json":
-        from lossless.output.report.workload_data import workload_data
+        from lossless.output.report.workload_text import workload_data
 
         out_json({"version": _VERSION, **workload_data(estimate, checked)})
     else:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.units import format_bytes, format_rate
 from lossless.ground.basics.wording import joined
-from lossless.output.report.columns import cut, facts, table, wrapped
+from lossless.output.report.columns import PLAIN, TextStyle, cut, facts, table, wrapped
 from lossless.output.report.quantities import headed
-from lossless.output.report.text_style import PLAIN, TextStyle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.foreign_text import visible
 from lossless.ground.basics.grouping import grouped
-from lossless.output.report.columns import ROWS, table, wrapped
-from lossless.output.report.text_style import PLAIN, TextStyle
+from lossless.output.report.columns import PLAIN, ROWS, TextStyle, table, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.foreign_text import spelled_out
-from lossless.output.report.columns import facts, wrapped
-from lossless.output.report.text_style import PLAIN, TextStyle
+from lossless.output.report.columns import PLAIN, TextStyle, facts, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -1,16 +1,36 @@
-"""``plan.md``: a plan for a change ticket, with commands, checks, and the rollback from every step."""
+"""``plan.md``: a plan for a change ticket, with commands, checks, and the rollback from every step.
+
+The order of a plan as a picture: a lane for each group of devices and one for jobs, a column for each step.
+
+A plan as text: the number of steps, each with its changes, interruptions and manual work.
+"""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
+from lossless.ground.basics.foreign_text import spelled_out
+from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.wording import listed
-from lossless.output.report.plan_text import duration, evaluated, group_lines, headline, in_use, shown
+from lossless.output.report import drawing as style
+from lossless.output.report.columns import PLAIN, TextStyle, cut, wrapped
+from lossless.output.report.drawing import markup, px, text_width
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from lossless.checks.plan.plan import FileGroup, Plan, PlannedBatch, PlannedSwitches, PlanStep
+    from lossless.checks.plan.plan import (
+        FileChange,
+        FileGroup,
+        Plan,
+        PlannedBatch,
+        PlannedSwitches,
+        PlanStep,
+        TakenBy,
+    )
+    from lossless.checks.plan.progress import DeviceProgress
+
 
 _SHOWN = {
     "PFC_WD": "show pfcwd config",
@@ -38,7 +58,7 @@ def _lines(plan: Plan) -> Iterator[str]:
     yield from (f"- {note}" for note in plan.notes)
     yield ""
     for step, back in zip(plan.steps, plan.rollback, strict=True):
-        yield from _step(step, plan)
+        yield from _markdown_step(step, plan)
         yield from _rollback(step.number, back)
 
 
@@ -71,7 +91,7 @@ def _batches(step: PlanStep) -> list[PlannedBatch]:
     return [batch for group in step.switches for batch in group.batches]
 
 
-def _step(step: PlanStep, plan: Plan) -> Iterator[str]:
+def _markdown_step(step: PlanStep, plan: Plan) -> Iterator[str]:
     yield from (f"## Step {step.number}: {step.title}", "")
     use = in_use(step, plan)
     yield from (f"{use[0].upper()}{use[1:]}.", "")
@@ -164,3 +184,282 @@ def _rollback(number: int, steps: Sequence[PlanStep]) -> Iterator[str]:
         yield f"{step.number}. {step.title}.{run}"
         yield from (f"   - {line}" for line in step.by_hand)
     yield ""
+
+
+_COLUMN_PX, _GAP_PX, _MARGIN_PX = 214, 14, 16
+_INSIDE_PX = _COLUMN_PX - 16
+_MOST_LINES = 7
+_PEOPLE = "by hand"
+
+
+class _Lane(NamedTuple):
+    """A lane: the name of its group, and the lines of text of each step."""
+
+    name: str
+    fill: str
+    cells: tuple[tuple[str, ...], ...]
+
+    @property
+    def height_px(self) -> int:
+        """Its height, by the box with most lines."""
+        return max(1, *(len(lines) for lines in self.cells)) * style.LINE_PX + 16
+
+
+def plan_picture(plan: Plan) -> str:
+    """Return the picture of a plan as SVG."""
+    plan = shown(plan._replace(rollback=()))
+    lanes = [lane for lane in _lanes(plan) if any(lane.cells)]
+    left = _MARGIN_PX + max(text_width(lane.name, style.TEXT_PX) for lane in lanes) + _GAP_PX if lanes else 0
+    width = left + len(plan.steps) * (_COLUMN_PX + _GAP_PX) + _MARGIN_PX
+    height = _HEAD_PX + sum(lane.height_px + _GAP_PX for lane in lanes) + _MARGIN_PX
+    body = "\n".join([*_heads(plan, left), *_drawn(lanes, left, width)])
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {px(width)} {px(height)}" width="{px(width)}" '
+        f'height="{px(height)}" font-family="{style.FONT_FAMILY}" font-size="{style.TEXT_PX}" fill="{style.INK}">\n'
+        f'<rect width="100%" height="100%" fill="{style.PAPER}"/>\n{body}\n</svg>\n'
+    )
+
+
+_HEAD_PX = 58
+
+
+def _heads(plan: Plan, left: float) -> Iterator[str]:
+    for number, step in enumerate(plan.steps):
+        x = left + number * (_COLUMN_PX + _GAP_PX)
+        yield _text(x + 2, 24, f"step {step.number}", bold=True)
+        yield _text(x + 2, 42, in_use(step, plan, short=True), color=style.GREY)
+
+
+def _drawn(lanes: Sequence[_Lane], left: float, width: float) -> Iterator[str]:
+    y = float(_HEAD_PX)
+    for lane in lanes:
+        yield _text(_MARGIN_PX, y + lane.height_px / 2 + 4, lane.name, bold=True)
+        yield (
+            f'<line x1="{px(left)}" x2="{px(width - _MARGIN_PX)}" y1="{px(y + lane.height_px / 2)}" '
+            f'y2="{px(y + lane.height_px / 2)}" stroke="{style.FAINT}"/>'
+        )
+        for number, lines in enumerate(lane.cells):
+            if lines:
+                yield from _box(left + number * (_COLUMN_PX + _GAP_PX), y, lane, lines)
+        y += lane.height_px + _GAP_PX
+
+
+def _box(x: float, y: float, lane: _Lane, lines: Sequence[str]) -> Iterator[str]:
+    yield (
+        f'<rect x="{px(x)}" y="{px(y)}" width="{_COLUMN_PX}" height="{lane.height_px}" rx="4" fill="{lane.fill}" '
+        f'stroke="{style.FRAME_LINE}"/>'
+    )
+    for number, line in enumerate(lines):
+        yield _text(x + 8, y + 19 + number * style.LINE_PX, line)
+
+
+def _text(x: float, y: float, text: str, *, bold: bool = False, color: str = style.INK) -> str:
+    weight = ' font-weight="bold"' if bold else ""
+    return f'<text x="{px(x)}" y="{px(y)}" fill="{color}"{weight}>{markup(text)}</text>'
+
+
+def _lanes(plan: Plan) -> Iterator[_Lane]:
+    for name in dict.fromkeys(group.name for step in plan.steps for group in step.switches):
+        fill = style.ROLE_FILLS.get(name.rstrip("-0123456789"), style.FRAME_FILL)
+        cells = tuple(_folded(_of_switches(step, name)) for step in plan.steps)
+        yield _Lane(f"{name} ({len(plan.groups[name]):,})", fill, cells)
+    hosts = {group.name: len(group.hosts) for step in plan.steps for group in step.hosts}
+    for name, size in hosts.items():
+        cells = tuple(_folded(_of_hosts(step, name)) for step in plan.steps)
+        yield _Lane(f"{name} ({size:,})", style.ROLE_FILLS["host"], cells)
+    given = {group.name: len(group.devices) for step in plan.steps for group in step.files}
+    for name, size in given.items():
+        cells = tuple(_folded(_of_files(step, name)) for step in plan.steps)
+        yield _Lane(f"{name} ({size:,})", style.ROLE_FILLS["host"], cells)
+    by_hand = tuple(_folded(_by_hand(step)) for step in plan.steps)
+    yield _Lane(_PEOPLE, style.STATE_FILLS["stalled"], by_hand)
+
+
+def _of_switches(step: PlanStep, name: str) -> str:
+    groups = [group for group in step.switches if group.name == name]
+    return "; then ".join(spoken(batch.titles) for group in groups for batch in group.batches)
+
+
+def _of_hosts(step: PlanStep, name: str) -> str:
+    return "; ".join(group.title for group in step.hosts if group.name == name)
+
+
+def _of_files(step: PlanStep, name: str) -> str:
+    return "; ".join(taken(group) for group in step.files if group.name == name)
+
+
+def _by_hand(step: PlanStep) -> str:
+    if step.kind != "change":
+        return step.title
+    drained = "drain" if any(group.drained for group in step.switches) else ""
+    brought_in = {batch.how for group in step.switches for batch in group.batches}
+    done = [
+        "upgrade or replace" if "by hand" in brought_in else "",
+        "run sessions" if "session" in brought_in else "",
+    ]
+    return ", ".join(filter(None, [drained, *done]))
+
+
+def _folded(text: str) -> tuple[str, ...]:
+    """Return a text in lines that fit a box; excess lines are cut."""
+    lines = [""]
+    for word in text.split():
+        if _fits(f"{lines[-1]} {word}"):
+            lines[-1] = f"{lines[-1]} {word}".strip()
+        else:
+            lines += _broken(word)
+    lines = [line for line in lines if line]
+    return tuple(lines if len(lines) <= _MOST_LINES else [*lines[: _MOST_LINES - 1], "..."])
+
+
+def _broken(word: str) -> list[str]:
+    """Return a word in lines, broken after underscores and bars where a box is too narrow for it."""
+    lines = [""]
+    for piece in [word] if _fits(word) else re.split(r"(?<=[_|])", word):
+        if _fits(lines[-1] + piece):
+            lines[-1] += piece
+        else:
+            lines.append(piece)
+    return lines
+
+
+def _fits(line: str) -> bool:
+    return text_width(line.strip(), style.TEXT_PX) <= _INSIDE_PX
+
+
+_MINUTE_S = 60
+_TABLE_WORDS = ("new rows of ", "unused rows of ", "values of ", "old rows of ")
+
+
+def plan_text(plan: Plan, style: TextStyle = PLAIN) -> str:
+    """Return a plan for a terminal."""
+    plan = shown(plan._replace(rollback=()))
+    return "\n\n".join([_head(plan, style), *(_text_step(step, plan, style) for step in plan.steps)])
+
+
+def shown(plan: Plan) -> Plan:
+    """Return a plan with texts that can be shown; of its files it has the names, and whether they stay."""
+    named: Plan = spelled_out(
+        plan._replace(
+            steps=tuple(map(_without_texts, plan.steps)),
+            rollback=tuple(tuple(map(_without_texts, steps)) for steps in plan.rollback),
+        )
+    )
+    return named
+
+
+def _without_texts(step: PlanStep) -> PlanStep:
+    return step._replace(
+        files=tuple(group._replace(files=tuple(map(_without_text, group.files))) for group in step.files)
+    )
+
+
+def _without_text(file: FileChange) -> FileChange:
+    return file._replace(before=None, after=None if file.after is None else "")
+
+
+def headline(plan: Plan) -> str:
+    """Return the number of steps of a plan, and its two sides."""
+    steps = len(plan.steps)
+    if not steps:
+        return f"nothing to change: the {_whole(plan)} is what the target declares"
+    return f"{steps} step{'' if steps == 1 else 's'} from {plan.current} to {plan.target}"
+
+
+def evaluated(plan: Plan) -> str:
+    """Return the number of states that were evaluated, and the number that they stand for."""
+    whole = f"{plan.represented} of the whole {_whole(plan)}"
+    return f"{plan.evaluated:,} states were evaluated; they stand for {whole}, all safe"
+
+
+def _whole(plan: Plan) -> str:
+    return "subnet" if plan.transport == "infiniband" else "fabric"
+
+
+def in_use(step: PlanStep, plan: Plan, *, short: bool = False) -> str:
+    """Return which classes jobs send in during a step, as part of a sentence; ``short``: where there is little room."""
+    numbers = ", ".join(map(str, step.in_use))
+    if plan.transport == "infiniband":
+        return f"jobs use SL {numbers}" if numbers else "no job runs"
+    if numbers:
+        return f"jobs send DSCP {numbers}"
+    return "no lossless class" if short else "no lossless class is in use"
+
+
+def duration(seconds: int) -> str:
+    """Return a maximum duration in words."""
+    if not seconds:
+        return "-"
+    return f"{seconds} s" if seconds < 2 * _MINUTE_S else f"{-(-seconds // _MINUTE_S)} min"
+
+
+def group_lines(step: PlanStep) -> Iterator[str]:
+    """Yield the changes of each group in a step."""
+    for group in step.switches:
+        count = len(group.devices)
+        pace = f", {group.at_once} at a time" if group.at_once else ""
+        batches = "; then ".join(f"{batch.how}: {spoken(batch.titles)}" for batch in group.batches)
+        yield f"{group.name} ({count:,} switch{'' if count == 1 else 'es'}{pace}): {batches}"
+    for hosts in step.hosts:
+        yield f"{hosts.name} ({len(hosts.hosts):,}): {hosts.title}"
+    yield from map(_files_line, step.files)
+
+
+_TAKEN: dict[TakenBy, str] = {"hup": "SIGHUP", "restart": "restart", "nothing": "no restart"}
+
+
+def _files_line(group: FileGroup) -> str:
+    count = "" if len(group.devices) == 1 else f" ({len(group.devices):,})"
+    why = f" ({'; '.join(group.why)})" if group.why else ""
+    return f"{group.name}{count}: {taken(group)}{why}"
+
+
+def taken(group: FileGroup) -> str:
+    """Return the files that a group gets, and the action that puts them into effect."""
+    return f"{', '.join(map(_changed, group.files))}: {_TAKEN[group.how]}"
+
+
+def _changed(file: FileChange) -> str:
+    if file.after is None:
+        return f"{file.name} goes"
+    keys = f" ({listed(file.keys, 6)})" if file.keys else ""
+    return f"{file.name}{keys}"
+
+
+def spoken(titles: Sequence[str]) -> str:
+    """Return the changes of a batch; tables with the same change are listed together."""
+    tables: dict[str, list[str]] = {}
+    for title in titles:
+        said = next((words for words in _TABLE_WORDS if title.startswith(words)), "")
+        tables.setdefault(said or title, []).append(title.removeprefix(said) if said else "")
+    return ", ".join(words + ", ".join(filter(None, names)) for words, names in tables.items())
+
+
+def progress_lines(reached: Sequence[DeviceProgress], missing: Sequence[str], steps: int) -> Iterator[str]:
+    """Yield how far switches are in a plan, those that are as far together."""
+    together: dict[tuple[int, int, int, tuple[str, ...], tuple[str, ...]], list[str]] = {}
+    for device in reached:
+        key = (device.done, device.batches, device.step, device.partly, device.neither)
+        together.setdefault(key, []).append(device.device)
+    for (done, batches, step, partly, neither), names in sorted(together.items()):
+        where = f"step {step} of {steps}" if step else "not begun"
+        yield f"{listed(names, 6)}: {where}, {done} of {batches} batches done"
+        if partly:
+            yield f"  the next batch is half done: {listed(partly, 6)} are new already"
+        if neither:
+            yield f"  neither old nor new: {listed(neither, 6)}"
+    if missing:
+        yield f"no file here of {listed(missing, 6)}"
+
+
+def _head(plan: Plan, style: TextStyle) -> str:
+    lines = [headline(plan), *([evaluated(plan), *plan.notes] if plan.steps else [])]
+    return "\n".join(wrapped(line, style) for line in lines)
+
+
+def _text_step(step: PlanStep, plan: Plan, style: TextStyle) -> str:
+    time = f", {duration(step.seconds)} at most" if step.seconds else ""
+    named = step.title if step.kind != "change" else "configurations change"
+    lines = [f"{step.number}. {named}; {in_use(step, plan)}{time}"]
+    below = [*group_lines(step), *step.by_hand, *dict.fromkeys(step.interrupts)]
+    return "\n".join([*lines, *cut([wrapped(line, style, "   ") for line in below], style, "   ")])

@@ -1,16 +1,21 @@
-"""The traffic of a collective on a fabric, as text: bytes, times, the bottleneck, and assumptions."""
+"""The traffic of a collective on a fabric, as text: bytes, times, the bottleneck, and assumptions.
+
+An estimate of a workload, and the verdict on buffers, as plain data.
+
+Names once shipped stay.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lossless.analysis.buffers.verdict import PfcLoad, load_data
 from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.units import format_capacity
-from lossless.output.report.columns import facts, table, wrapped
+from lossless.output.report.columns import PLAIN, TextStyle, facts, table, wrapped
+from lossless.output.report.plain import plain
 from lossless.output.report.quantities import LABELS, headed
-from lossless.output.report.simulation.run_text import measured
-from lossless.output.report.text_style import PLAIN, TextStyle
+from lossless.output.report.simulation.verdict_text import measured
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -20,6 +25,7 @@ if TYPE_CHECKING:
     from lossless.analysis.workloads.placement import Estimate, EstimatePart
     from lossless.analysis.workloads.verdict import WorkloadVerdict
     from lossless.ground.basics.findings import MissingInput
+
 
 _NAMES = {
     "domain": "links inside a domain",
@@ -195,3 +201,54 @@ def format_time(time_ns: float) -> str:
                 else f"{time_ns / scale:,.0f} {unit}"
             )
     return f"{time_ns:.3g} ns"
+
+
+def workload_data(estimate: Estimate, checked: WorkloadVerdict | None = None) -> dict[str, Any]:
+    """Return an estimate, times and sizes as whole numbers, with the verdict on buffers where there is one."""
+    data = _estimate_data(estimate)
+    return data if checked is None else {**data, "buffers": _verdict_data(checked)}
+
+
+def _estimate_data(estimate: Estimate) -> dict[str, Any]:
+    asked, where, moved = estimate.workload, estimate.placement, estimate.demand
+    return {
+        "collective": asked.collective,
+        "algorithm": estimate.algorithm,
+        "size_bytes": asked.size_bytes,
+        "gpus": where.gpus,
+        "gpus_per_host": where.per_host,
+        "domain_gpus": where.domain,
+        "per_gpu": {
+            "inside_bytes": round(moved.inside_bytes),
+            "fabric_bytes": round(moved.fabric_bytes),
+            "busiest_bytes": round(moved.busiest_bytes),
+        },
+        "steps": moved.steps,
+        "parts": plain(estimate.parts),
+        "limit": estimate.limit,
+        "time_ns": round(estimate.time_ns),
+        "apart_ns": round(estimate.apart_ns),
+        "step_time_ns": _rounded(estimate.step_time_ns),
+        "algbw_bps": _rounded(estimate.algorithm_bps),
+        "busbw_bps": _rounded(estimate.bus_bps),
+        "fan_in": moved.fan_in,
+        "message_bytes": round(moved.message_bytes),
+        "incast": str(estimate.incast) if estimate.incast else None,
+        "assumed": plain(estimate.assumed),
+    }
+
+
+def _rounded(figure: float | None) -> int | None:
+    return None if figure is None else round(figure)
+
+
+def _verdict_data(checked: WorkloadVerdict) -> dict[str, Any]:
+    closed = checked.closed
+    return {
+        "overall": checked.overall,
+        "closed_forms": closed and {"overall": closed.overall, "reasons": plain(closed.reasons)},
+        "runs": [run.to_data() for run in checked.runs],
+        "not_run": plain(checked.not_run),
+        "run_part": checked.run_part,
+        "pfc_load": [load_data(load) for load in checked.pfc_loads],
+    }

@@ -9,7 +9,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from lossless.api import trace
-from lossless.output.report.text_style import TextStyle
+from lossless.output.report.columns import TextStyle
 from lossless.output.report.trace.data import trace_data
 from lossless.output.report.trace.text import trace_text
 from tests.checks.verify.running import INTENT, pauses, queue_counters, storm

@@ -9,8 +9,8 @@ import pytest
 from inline_snapshot import snapshot
 
 from lossless.api import simulate
-from lossless.output.report.simulation.peaks_text import peaks_text
-from lossless.output.report.text_style import TextStyle
+from lossless.output.report.columns import TextStyle
+from lossless.output.report.simulation.verdict_text import peaks_text
 from tests.checks.verify.running import INTENT, leaf_config
 
 if TYPE_CHECKING:

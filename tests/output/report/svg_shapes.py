@@ -7,8 +7,7 @@ from itertools import combinations
 from typing import NamedTuple
 from xml.etree import ElementTree
 
-from lossless.output.report.drawing.shapes import Area
-from lossless.output.report.drawing.text_width import text_width
+from lossless.output.report.drawing import Area, text_width
 
 SVG = "{http://www.w3.org/2000/svg}"
 BOX, FRAME = "4", "8"

@@ -9,8 +9,8 @@ from matplotlib import get_data_path
 from matplotlib.colors import to_rgb
 from matplotlib.ft2font import FT2Font, LoadFlags
 
-from lossless.output.report.drawing import style
-from lossless.output.report.drawing.text_width import shortened, text_width
+from lossless.output.report import drawing as style
+from lossless.output.report.drawing import shortened, text_width
 
 Rgb = tuple[float, float, float]
 

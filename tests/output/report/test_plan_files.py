@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from lossless.checks.plan.plan import FileChange, FileGroup, Plan, PlanStep
-from lossless.output.report.plan_markdown import plan_markdown
-from lossless.output.report.plan_text import plan_text
+from lossless.output.report.plan_markdown import plan_markdown, plan_text
 
 CONF = FileChange("opensm.conf", "/etc/opensm/opensm.conf", "sweep 1\n", "sweep 2\n", ("sweep_interval",))
 ROOTS = FileChange("root_guid.conf", "/etc/opensm/root_guid.conf", "0x1\n", None)

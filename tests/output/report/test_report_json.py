@@ -6,7 +6,7 @@ import itertools
 
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.findings import Origin, RelatedPlace, UncheckedRule
-from lossless.output.report.lint.fingerprints import cause_fingerprint
+from lossless.output.report.lint.gitlab import cause_fingerprint
 from lossless.output.report.lint.json_format import json_text
 from tests.output.report.contract import parsed
 from tests.output.report.samples import finding, on_switch, oversubscribed, sample

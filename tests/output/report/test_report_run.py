@@ -11,10 +11,9 @@ from lossless.analysis.buffers.verdict import BufferVerdict, FabricVerdict, PfcL
 from lossless.analysis.simulation.study.result import SimulationResult
 from lossless.analysis.simulation.study.verdict import Occurrence, Range, RunVerdict
 from lossless.ground.basics.findings import MissingInput
+from lossless.output.report.columns import TextStyle
 from lossless.output.report.simulation.data import load_data, run_data, verdict_data
-from lossless.output.report.simulation.run_text import load_text, run_text
-from lossless.output.report.simulation.verdict_text import verdict_text
-from lossless.output.report.text_style import TextStyle
+from lossless.output.report.simulation.verdict_text import load_text, run_text, verdict_text
 
 VERBOSE = TextStyle(verbose=True)
 

@@ -10,8 +10,7 @@ from lossless.analysis.simulation.tune.space import Axis, PortThresholds, TriedS
 from lossless.analysis.simulation.tune.tune import Choice, Nearby, Rejected, Standing, Tuned
 from lossless.checks.thresholds.tuned_intent import TuneResult
 from lossless.formats.intent.class_changes import StatedThresholds
-from lossless.output.report.simulation.tune_data import tune_data
-from lossless.output.report.simulation.tune_text import tune_csv, tune_text
+from lossless.output.report.simulation.tune_text import tune_csv, tune_data, tune_text
 
 LEAF = PortKind("leaf", 400e9)
 NOW = PortThresholds(ThresholdSetting(0, 819_200, 3_276_800, 20), 40_000_000)

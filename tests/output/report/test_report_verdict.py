@@ -16,8 +16,8 @@ from lossless.analysis.buffers.verdict import (
     PortVerdict,
 )
 from lossless.analysis.simulation.study.result import SimulationResult
+from lossless.output.report.columns import TextStyle
 from lossless.output.report.simulation.verdict_text import verdict_text
-from lossless.output.report.text_style import TextStyle
 
 VERBOSE = TextStyle(verbose=True)
 

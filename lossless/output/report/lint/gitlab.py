@@ -2,26 +2,33 @@
 
 GitLab reads ``description``, ``check_name``, ``fingerprint``, ``severity`` and ``location``; ``type`` and
 ``categories`` are required by codeclimate/platform spec/analyzers/SPEC.md.
+
+Fingerprints: the identity of a finding in this run and the next: rule, file and object, never a line.
+
+A finding keeps its fingerprint when lines move and when a number in its message changes.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import TYPE_CHECKING
 
+from lossless.ground.basics.findings import cause_of
 from lossless.ground.basics.foreign_text import visible
-from lossless.output.report.lint.file_names import FileNames
 from lossless.output.report.lint.finding_text import headline
-from lossless.output.report.lint.fingerprints import finding_fingerprints, problem_fingerprints
-from lossless.output.report.lint.locations import locate, sort_problems
+from lossless.output.report.lint.locations import FileNames, locate, sort_problems
 from lossless.output.report.lint.run_context import ReportText
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from lossless.checks.lint.report import Report
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, Json, Severity
     from lossless.output.report.lint.locations import Locations
     from lossless.output.report.lint.run_context import RunContext
+
 
 UNREADABLE = "unreadable"
 """The check name of unreadable files, which no rule found."""
@@ -71,3 +78,34 @@ def _issue(check: str, text: str, severity: str, mark: str, place: dict[str, Jso
 
 def _place(file: str, begin: int, end: int, names: FileNames) -> dict[str, Json]:
     return {"path": names.name(file), "lines": {"begin": begin, "end": end}}
+
+
+def finding_fingerprints(findings: Sequence[Finding], names: FileNames) -> list[str]:
+    """Return the fingerprint of every finding, by its place in the order of reports; all differ."""
+    relative = {file: names.name(file) for file in {finding.origin.file for finding in findings}}
+    return _told_apart((f.code, relative[f.origin.file], *map(str, f.origin.path)) for f in findings)
+
+
+def cause_fingerprint(finding: Finding) -> str:
+    """Return the fingerprint that findings of one cause share, in any run."""
+    return _digest(repr(cause_of(finding)))
+
+
+def problem_fingerprints(problems: Sequence[Problem], names: FileNames) -> list[str]:
+    """Return the fingerprint of everything that could not be read; all differ, also from those of findings."""
+    return _told_apart(("", names.name(problem.file)) for problem in problems)
+
+
+def _told_apart(subjects: Iterable[tuple[str, ...]]) -> list[str]:
+    """Return a digest for each subject; equal subjects are numbered in their order."""
+    seen: dict[str, int] = {}
+    digests = []
+    for subject in subjects:
+        key = "\0".join(subject)
+        seen[key] = seen.get(key, 0) + 1
+        digests.append(_digest(f"{key}\0{seen[key]}"))
+    return digests
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()

@@ -1,6 +1,8 @@
 """Findings and problems for machines: always one JSON object.
 
 Names once shipped stay; ``version`` increases when they change.
+
+The predicted response of SONiC's updater to a patch: the part below the findings on the patched configuration.
 """
 
 from __future__ import annotations
@@ -8,15 +10,22 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from lossless.output.report.lint.fingerprints import cause_fingerprint
+from lossless.ground.basics.foreign_text import visible
+from lossless.ground.basics.wording import listed
+from lossless.output.report.lint.gitlab import cause_fingerprint
 from lossless.output.report.lint.locations import locate, shown_file, sort_problems
-from lossless.output.report.lint.summary import summarise
+from lossless.output.report.lint.summary import counted, fitted, summarise
 
 if TYPE_CHECKING:
-    from lossless.checks.lint.report import Report
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from lossless.checks.lint.report import PatchedDevice, PatchRefusal, Report
+    from lossless.formats.sonic.capabilities.updater_sorting import MovePhase
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, Json, Origin, Span
+    from lossless.output.report.columns import TextStyle
     from lossless.output.report.lint.locations import Locations
+
 
 VERSION = 1
 """Of the names in the object."""
@@ -36,8 +45,6 @@ def json_text(report: Report) -> str:
         "summary": summarise(report)._asdict(),
     }
     if report.patch:
-        from lossless.output.report.lint.patch_text import patch_data
-
         data["patch"] = patch_data(report.patch)
     return json.dumps(data, indent=2)
 
@@ -96,3 +103,108 @@ def problem_data(problem: Problem) -> dict[str, Json]:
         "column": problem.column,
         "message": problem.message,
     }
+
+
+_MOST_PORTS = 6
+"""Ports whose down time is shown one by one."""
+_STAGES = {
+    "patch": "it does not apply",
+    "field-operation": "its own rules of tables and fields",
+    "empty-table": "a table is left empty",
+    "table-without-yang": "a table that SONiC's models do not know",
+    "target-yang": "SONiC's models refuse the result",
+}
+
+
+def patch_text(patched: Sequence[PatchedDevice], style: TextStyle) -> Iterator[str]:
+    """Yield a block for each device that a patch changes: the verdict, the order of moves, the ports that go down.
+
+    In a brief style yield only a line for each change that is refused.
+    """
+    for each in patched:
+        if style.brief:
+            yield from _refusals(each.refusals)
+        else:
+            yield "\n".join(fitted(line, style) for line in _lines(each))
+
+
+def patch_data(patched: Sequence[PatchedDevice]) -> list[dict[str, Any]]:
+    """Return the same as JSON has it."""
+    return [
+        {
+            "device": each.device,
+            "operations": each.operations,
+            "release": each.release,
+            "accepted": each.stage is None,
+            "stage": each.stage,
+            "refused": [_refused_data(refusal) for refusal in each.refusals],
+            "order": [
+                {"phase": phase.phase, "port": phase.port, "rows": ["|".join(row) for row in phase.rows]}
+                for phase in each.phases
+            ],
+            "ports_down": list(each.ports_down),
+            "emptied": [
+                {"row": f"{row.table}|{row.key}", "fields": row.fields, "in_use": row.in_use}
+                for row in each.emptied
+            ],
+            "kept": [_refused_data(kept) for kept in each.kept],
+            "traffic": list(each.harms),
+        }
+        for each in patched
+    ]
+
+
+def _refused_data(refusal: PatchRefusal) -> dict[str, Any]:
+    return {
+        "op": refusal.op,
+        "object": "|".join(refusal.path),
+        "why": refusal.why,
+        "file": shown_file(refusal.file),
+        "line": refusal.line,
+    }
+
+
+def _lines(each: PatchedDevice) -> Iterator[str]:
+    release = f", SONiC {each.release}" if each.release else ""
+    verdict = "accepts" if each.stage is None else "refuses"
+    what = f"{counted(each.operations, 'operation')} on {visible(each.device)}{release}"
+    yield f"the updater {verdict} the patch: {what}"
+    if each.stage is not None:
+        yield f"  refused by: {_STAGES[each.stage]}"
+        yield from (f"  {line}" for line in _refusals(each.refusals))
+    elif each.release is None:
+        yield "  not checked: its own rules of tables and fields, which go by the release; no VERSIONS row says it"
+    if each.phases:
+        yield "  order of moves:"
+        yield from (f"    {number}. {line}" for number, line in enumerate(_order(each.phases), 1))
+    if each.stage is None:
+        down = listed(each.ports_down) or "no port"
+        down += ", one after another" if len(each.ports_down) > 1 else ""
+        yield f"  goes down on the way: {down}"
+    for row in each.emptied:
+        use = "while ports that are up use it" if row.in_use else "before it goes"
+        fields = counted(row.fields, "field")
+        yield f"  {row.table}|{visible(row.key)} loses {fields} {use}: rebind first, remove it by a second patch"
+    for line in _refusals(each.kept):
+        yield f"  removed from the configuration alone: {line}"
+    yield from (f"  lossless traffic: {harm}" for harm in each.harms)
+
+
+def _refusals(refusals: Iterable[PatchRefusal]) -> Iterator[str]:
+    for each in refusals:
+        place = shown_file(each.file) + (f":{each.line}" if each.line else "")
+        yield f"{place}: {visible('|'.join(each.path))}: {visible(each.why)}"
+
+
+def _order(phases: Sequence[MovePhase]) -> Iterator[str]:
+    ports = [phase for phase in phases if phase.port]
+    for phase in phases:
+        rows = visible(listed(["|".join(row) for row in phase.rows]))
+        if phase.port is None:
+            with_ports = {"ports up": "", "no port down": " (no port has to go down)", "last": " (they go)"}
+            yield f"{rows}{with_ports[phase.phase]}"
+        elif phase in ports[:_MOST_PORTS]:
+            changed = f", {rows}" if phase.rows else ""
+            yield f"{visible(phase.port)} down{changed}, up again"
+        elif phase == ports[_MOST_PORTS]:
+            yield f"{len(ports) - _MOST_PORTS} more ports, each the same way"

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.foreign_text import visible, xml
 from lossless.ground.basics.records import NamedTuple
-from lossless.output.report.lint.file_names import FileNames
 from lossless.output.report.lint.finding_text import headline, object_of, other_places, paragraphs
-from lossless.output.report.lint.locations import locate, sort_problems
+from lossless.output.report.lint.locations import FileNames, locate, sort_problems
 from lossless.output.report.lint.run_context import ReportText
 
 if TYPE_CHECKING:

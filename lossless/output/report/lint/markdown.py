@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 from lossless.ground.basics.findings import by_cause
 from lossless.ground.basics.foreign_text import markdown
 from lossless.output.report.columns import markdown_table
-from lossless.output.report.lint.change_text import MARGINS, left_by_rule, margin_row, unread_note
-from lossless.output.report.lint.file_names import FileNames
 from lossless.output.report.lint.finding_text import headline
-from lossless.output.report.lint.locations import Locations, locate, sort_problems
+from lossless.output.report.lint.locations import FileNames, Locations, locate, sort_problems
 from lossless.output.report.lint.run_context import ReportText
 from lossless.output.report.lint.summary import causes_by_severity, counted
+from lossless.output.report.lint.text import MARGINS, left_by_rule, margin_row, unread_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

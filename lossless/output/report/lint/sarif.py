@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 from lossless import __version__
 from lossless.ground.basics.findings import SEVERITIES
 from lossless.ground.basics.foreign_text import visible
-from lossless.output.report.lint.file_names import FileNames
 from lossless.output.report.lint.finding_text import object_of, paragraphs
-from lossless.output.report.lint.fingerprints import finding_fingerprints
-from lossless.output.report.lint.locations import locate, sort_problems
+from lossless.output.report.lint.gitlab import finding_fingerprints
+from lossless.output.report.lint.locations import FileNames, locate, sort_problems
 from lossless.output.report.lint.run_context import ReportText
 from lossless.output.report.lint.summary import summarise
 

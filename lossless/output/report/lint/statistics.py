@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.findings import SEVERITIES, by_cause
 from lossless.ground.basics.grouping import grouped
-from lossless.output.report.columns import table
-from lossless.output.report.text_style import PLAIN, TextStyle
+from lossless.output.report.columns import PLAIN, TextStyle, table
 
 if TYPE_CHECKING:
     from lossless.checks.lint.report import Report

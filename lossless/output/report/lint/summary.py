@@ -8,7 +8,7 @@ from lossless.ground.basics.findings import SEVERITIES, by_cause
 from lossless.ground.basics.foreign_text import visible
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
-from lossless.output.report.text_style import PLAIN, TextStyle
+from lossless.output.report.columns import PLAIN, TextStyle
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

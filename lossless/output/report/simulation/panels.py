@@ -2,7 +2,7 @@
 
 Figures are read on paper too: lines differ in dashes and in lightness, not in color alone, and where there are more
 than can be told apart most of them are a band from the least to the most. Colors and dashes are those of
-:mod:`lossless.output.report.drawing.style`.
+:mod:`lossless.output.report.drawing`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from matplotlib.ticker import FuncFormatter
 
 from lossless.ground.basics.foreign_text import visible
 from lossless.ground.basics.records import NamedTuple
-from lossless.output.report.drawing.style import BAND, FAINT, INK, LIMITS, SERIES
+from lossless.output.report.drawing import BAND, FAINT, INK, LIMITS, SERIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from lossless.analysis.simulation.study.recording import Limit, Moment, Series
-    from lossless.output.report.drawing.style import LineLook
+    from lossless.output.report.drawing import LineLook
 
     Values = Sequence[float | None]
 

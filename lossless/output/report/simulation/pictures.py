@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from lossless.ground.basics.errors import LosslessError
 from lossless.ground.basics.programs import install_command
 from lossless.ground.documents.atomic import write_all
-from lossless.output.report.drawing.style import FONTS, INK
+from lossless.output.report.drawing import FONTS, INK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -94,12 +94,12 @@ def write_tune_pictures(tuned: Tuned, folder: str) -> tuple[str, ...]:
 
 def draw_tuned(tuned: Tuned) -> dict[str, bytes]:
     """Return the pictures of a tuning result, by name and format: ``front.svg``. matplotlib must be installed."""
-    from lossless.output.report.simulation import tune_figures
+    from lossless.output.report.simulation import figures
 
-    wanted = {"front": lambda: tune_figures.front(tuned)}
+    wanted = {"front": lambda: figures.front(tuned)}
     chosen = tuned.chosen
     if chosen is not None:
-        wanted["margins"] = lambda: tune_figures.margins(chosen)
+        wanted["margins"] = lambda: figures.margins(chosen)
     return draw_figures(wanted)
 
 

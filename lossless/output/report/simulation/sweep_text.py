@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.units import format_bytes
-from lossless.output.report.columns import ROWS, facts, more_rows, table, wrapped
+from lossless.output.report.columns import PLAIN, ROWS, TextStyle, facts, more_rows, table, wrapped
 from lossless.output.report.quantities import LABELS, headed
 from lossless.output.report.simulation.data import row_data
-from lossless.output.report.text_style import PLAIN, TextStyle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.units import format_capacity
-from lossless.output.report.columns import facts, table, wrapped
-from lossless.output.report.text_style import PLAIN, TextStyle
+from lossless.output.report.columns import PLAIN, TextStyle, facts, table, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
-from lossless.output.report.drawing.shapes import Area, text_area
-from lossless.output.report.drawing.style import LINE_PX, SMALL_PX, TEXT_PX
-from lossless.output.report.drawing.text_width import text_width
+from lossless.output.report.drawing import LINE_PX, SMALL_PX, TEXT_PX, Area, text_area, text_width
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

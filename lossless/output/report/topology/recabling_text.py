@@ -1,4 +1,9 @@
-"""The changes from the current intent to another, as lines of text: devices renamed, added, removed, cables moved."""
+"""The changes from the current intent to another, as lines of text: devices renamed, added, removed, cables moved.
+
+The changes from the current intent to another, as plain data.
+
+Names once shipped stay.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +14,15 @@ from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_rate
 from lossless.ground.documents.yaml.compose import text_scalar
-from lossless.output.report.columns import table, wrapped
-from lossless.output.report.text_style import PLAIN, TextStyle
+from lossless.output.report.columns import PLAIN, TextStyle, table, wrapped
+from lossless.output.report.plain import plain
 from lossless.output.report.topology.text import first_to_last, many
+
+if TYPE_CHECKING:
+    from lossless.analysis.topology.recabling import DeclaredCable, RecablingPlan
+    from lossless.analysis.topology.shapes import PlanNode
+    from lossless.ground.basics.findings import Json
+
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -153,3 +164,31 @@ def _some(names: Sequence[str]) -> str:
     if len(names) <= _FEW:
         return ", ".join(names)
     return f"{names[0]}, {first_to_last(names[1], names[-1])}"
+
+
+def recabling_data(plan: RecablingPlan) -> dict[str, Json]:
+    """Return the devices and links that stay, and those that change."""
+    return {
+        "stays": plan.stays,
+        "devices": {
+            "kept": sum(node.name == name for name, node in plan.same.items()),
+            "renamed": [{"was": node.name, "name": name, "role": node.role} for node, name in plan.renamed],
+            "added": [_device(node) for node in plan.added],
+            "removed": [_device(node) for node in plan.removed],
+        },
+        "links": {
+            "kept": plan.kept,
+            "moved": [_pair(*pair) for pair in plan.moved],
+            "changed": [_pair(*pair) for pair in plan.changed],
+            "added": plain(plan.added_wires),
+            "removed": plain(plan.removed_wires),
+        },
+    }
+
+
+def _device(node: PlanNode) -> dict[str, Json]:
+    return {"name": node.name, "role": node.role}
+
+
+def _pair(was: DeclaredCable, to_be: DeclaredCable) -> dict[str, Json]:
+    return {"was": plain(was), "is": plain(to_be)}

@@ -2,16 +2,26 @@
 
 Large fabrics are drawn folded: a box with a count stands for many devices. The picture needs only text to draw, and
 the same fabric gives the same bytes. Colors, dashes and fonts are those of
-:mod:`lossless.output.report.drawing.style`.
+:mod:`lossless.output.report.drawing`.
+
+The lines between the boxes of a picture: where they run, and the places along them where a label may be.
+
+Labels on the lines of a picture: each on its own line, clear of every other line, box, title and label.
+
+Either all lines of a tier are labeled or none: if one label has no such place, the boxes at the lower end of the
+tier give their number of links.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import pairwise
+from math import hypot
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.grouping import grouped
-from lossless.output.report.drawing.shapes import markup, px
-from lossless.output.report.drawing.style import (
+from lossless.ground.basics.records import NamedTuple
+from lossless.output.report.drawing import (
     FONT_FAMILY,
     FRAME_FILL,
     FRAME_LINE,
@@ -24,21 +34,22 @@ from lossless.output.report.drawing.style import (
     STATE_FILLS,
     TEXT_PX,
     TITLE_PX,
+    markup,
+    px,
+    shortened,
+    text_area,
+    text_width,
 )
-from lossless.output.report.drawing.text_width import shortened, text_width
-from lossless.output.report.topology.layout import MARGIN, places
-from lossless.output.report.topology.link_labels import link_labels
-from lossless.output.report.topology.link_lines import link_lines
+from lossless.output.report.topology.layout import MARGIN, arc_height, places
 from lossless.output.report.topology.words import box_lines, legend, links_of, name_range, totals
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from lossless.analysis.topology.picture import Picture, PictureItem
-    from lossless.output.report.drawing.style import LinkLook
-    from lossless.output.report.topology.layout import GroupFrame
-    from lossless.output.report.topology.link_labels import LinkLabel
-    from lossless.output.report.topology.link_lines import LinkLine
+    from lossless.analysis.topology.picture import Picture, PictureEdge, PictureItem
+    from lossless.output.report.drawing import Area, LinkLook, Point
+    from lossless.output.report.topology.layout import GroupFrame, PictureLayout
+
 
 _LEGEND_LINE, _SWATCH = 18, 30
 _STACK = 4
@@ -195,3 +206,212 @@ def _legend_line(name: str, words: str, y: float) -> Iterator[str]:
             f"<line {line} stroke='{look.color}' stroke-width='{px(max(look.width, 1.8))}'{_dashed(look.dash)}/>"
         )
     yield f"<text x='{MARGIN + (_SWATCH + 8 if name else 0)}' y='{px(y)}'>{markup(words)}</text>"
+
+
+_STUB, _BESIDE, _ARC_PARTS = 13, 6, 24
+"""Length of the ends of a link that closes a ring, pixels between parallel lines, and straight parts of an arc."""
+_PLACES = (0.3, 0.36, 0.24, 0.42, 0.5, 0.58, 0.66, 0.18, 0.74, 0.8, 0.14, 0.86)
+_PLACES_OF_ARC = (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74)
+"""Parts of the length of a line at which its label is tried, in this order: lines cross in their middle."""
+
+
+class LinkLine(NamedTuple):
+    """A line between two boxes as the points of its straight parts, and the SVG of its shape without looks.
+
+    One that closes a ring is two short ends, the points of the second in ``other_end``.
+    """
+
+    edge: PictureEdge
+    points: tuple[Point, ...]
+    svg: tuple[str, ...]
+    other_end: tuple[Point, ...] = ()
+
+    def label_places(self) -> Iterator[Point]:
+        """Yield the points at which the middle of a label may be, best first."""
+        lengths = [hypot(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(self.points)]
+        for part in _PLACES_OF_ARC if len(self.points) > 2 else _PLACES:
+            yield _point(self.points, lengths, part * sum(lengths))
+
+
+def _point(points: Sequence[Point], lengths: Sequence[float], along: float) -> Point:
+    """Return the point at a distance along a line."""
+    for (a, b), length in zip(pairwise(points), lengths, strict=True):
+        if along <= length and length > 0:
+            part = along / length
+            return a[0] + (b[0] - a[0]) * part, a[1] + (b[1] - a[1]) * part
+        along -= length
+    return points[-1]
+
+
+def link_lines(picture: Picture, places: PictureLayout) -> list[LinkLine]:
+    """Return the lines of a picture; those of one pair of boxes are beside each other."""
+    items = {item.key: item for item in picture.items}
+    edges = [edge for edge in picture.edges if _is_drawn(edge, items, places)]
+    parallel: dict[tuple[str, str], int] = {}
+    for edge in edges:
+        pair = (edge.a, edge.b)
+        parallel[pair] = parallel.get(pair, 0) + 1
+    lines, seen = [], dict.fromkeys(parallel, 0)
+    for edge in edges:
+        pair = (edge.a, edge.b)
+        beside = _BESIDE * (seen[pair] - (parallel[pair] - 1) / 2)
+        seen[pair] += 1
+        lines.append(_line(edge, items, places, beside))
+    return lines
+
+
+def _is_drawn(edge: PictureEdge, items: Mapping[str, PictureItem], places: PictureLayout) -> bool:
+    """Return whether a link is drawn: of those between the layers of a grid, only at its first corner."""
+    if edge.a == edge.b or not {edge.a, edge.b} <= places.boxes.keys():
+        return False
+    a, b = (items[end].place for end in (edge.a, edge.b))
+    return len(a) < 3 or a[0] == b[0] or (not any(a[1:]) and not edge.around)
+
+
+def _line(
+    edge: PictureEdge, items: Mapping[str, PictureItem], places: PictureLayout, beside: float
+) -> LinkLine:
+    a, b = places.boxes[edge.a], places.boxes[edge.b]
+    layers = {items[end].place[:-2] for end in (edge.a, edge.b)}
+    in_grid = bool(items[edge.a].place)
+    if in_grid and edge.around:
+        return _ring_ends(edge, a, b)
+    if a.top == b.top and (not in_grid or len(layers) > 1):
+        return _arc(edge, a, b, beside)
+    start, end = _ends(a, b)
+    moved = [(x + beside, y) for x, y in (start, end)]
+    return LinkLine(edge, tuple(moved), (_straight(*moved),))
+
+
+def _arc(edge: PictureEdge, a: Area, b: Area, beside: float) -> LinkLine:
+    """Return a curve that joins the upper edges of two boxes of one row."""
+    left, right = sorted((a.middle, b.middle))
+    rise = 2 * arc_height(right - left) + beside
+    y, middle = a.top, (left + right) / 2
+    parts = [at / _ARC_PARTS for at in range(_ARC_PARTS + 1)]
+    points = tuple((left + (right - left) * part, y - 2 * part * (1 - part) * rise) for part in parts)
+    shape = f"<path d='M{px(left)} {px(y)} Q{px(middle)} {px(y - rise)} {px(right)} {px(y)}'/>"
+    return LinkLine(edge, points, (shape,))
+
+
+def _ends(a: Area, b: Area) -> tuple[Point, Point]:
+    """Return where a straight line leaves one box and meets another: at the sides that face each other."""
+    if a.top == b.top:
+        left, right = sorted((a, b))
+        y = (a.top + a.bottom) / 2
+        return (left.right, y), (right.left, y)
+    down = a.top < b.top
+    return (a.middle, a.bottom if down else a.top), (b.middle, b.top if down else b.bottom)
+
+
+def _ring_ends(edge: PictureEdge, a: Area, b: Area) -> LinkLine:
+    """Return both ends of a link that closes a ring of a grid: it leaves on one side and enters at the other."""
+    if a.top == b.top:
+        y = (a.top + a.bottom) / 2
+        first, second = ((a.right, y), (a.right + _STUB, y)), ((b.left - _STUB, y), (b.left, y))
+    else:
+        x = a.middle
+        first, second = ((x, a.bottom), (x, a.bottom + _STUB)), ((x, b.top - _STUB), (x, b.top))
+    return LinkLine(edge, first, (_straight(*first), _straight(*second)), second)
+
+
+def _straight(a: Point, b: Point) -> str:
+    return f"<line x1='{px(a[0])}' y1='{px(a[1])}' x2='{px(b[0])}' y2='{px(b[1])}'/>"
+
+
+_MOST_LABELS, _MOST_UP = 40, 3
+"""Labels of one tier, and lines up from one box of those that have labels: with more, a reader finds none."""
+_CLEAR, _APART = 2, 6
+"""Pixels between a label and a line that is not its own, and between two labels."""
+
+
+class LinkLabel(NamedTuple):
+    """A text, the middle of its base line at ``at``, and the rectangle that it covers."""
+
+    at: Point
+    text: str
+    area: Area
+
+
+class LinkLabels(NamedTuple):
+    """The labels that have a place; the tiers of counts that have none; and words that have none."""
+
+    placed: tuple[LinkLabel, ...]
+    unlabelled: frozenset[str]
+    unplaced: tuple[str, ...]
+
+
+def link_labels(lines: Sequence[LinkLine], places: PictureLayout, counted: Collection[str]) -> LinkLabels:
+    """Return the labels of lines, without those of tiers whose numbers are ``counted`` in boxes."""
+    taken = [*places.boxes.values()] + [frame.title_area for frame in places.frames]
+    placed: list[LinkLabel] = []
+    unlabelled, unplaced = set[str](), []
+    for tier, of_tier in _by_tier(lines, counted).items():
+        labels = _placed(of_tier, lines, [*taken, *(label.area for label in placed)])
+        if any(label is None for label in labels) and not of_tier[0].edge.label:
+            unlabelled.add(tier)
+            continue
+        placed += [label for label in labels if label is not None]
+        unplaced += [
+            f"{line.edge.a} to {line.edge.b}: {_text(line)}"
+            for line, label in zip(of_tier, labels, strict=True)
+            if label is None
+        ]
+    return LinkLabels(tuple(placed), frozenset(unlabelled), tuple(unplaced))
+
+
+def _by_tier(lines: Sequence[LinkLine], counted: Collection[str]) -> dict[str, list[LinkLine]]:
+    """Return the lines that need a label, by tier."""
+    of_tiers: dict[str, list[LinkLine]] = {}
+    for line in lines:
+        if line.edge.tier not in counted and not line.other_end and _text(line):
+            of_tiers.setdefault(line.edge.tier, []).append(line)
+    return of_tiers
+
+
+def _text(line: LinkLine) -> str:
+    """Return the label of a line: its own words, or its number of links if it has several."""
+    links = line.edge.links
+    return line.edge.label or (f"{links:,}" if links > 1 else "")
+
+
+def _placed(
+    of_tier: Sequence[LinkLine], lines: Sequence[LinkLine], taken: Sequence[Area]
+) -> list[LinkLabel | None]:
+    """Return the label of each line, None for one without a place."""
+    if len(of_tier) > _MOST_LABELS or _is_mesh(of_tier, lines):
+        return [None]
+    labels: list[LinkLabel | None] = []
+    for line in of_tier:
+        others = [
+            points for other in lines if other is not line for points in (other.points, other.other_end)
+        ]
+        areas = [*taken, *(label.area for label in labels if label is not None)]
+        labels.append(_label(line, others, areas))
+        if labels[-1] is None and not line.edge.label:
+            break
+    return labels
+
+
+def _is_mesh(of_tier: Sequence[LinkLine], lines: Sequence[LinkLine]) -> bool:
+    """Return whether more lines lead up from one box than can be labeled one by one."""
+    first = of_tier[0].edge
+    if first.label or first.tier not in ("uplinks", "spine_uplinks"):
+        return False
+    up = Counter(line.edge.a for line in lines if line.edge.tier == first.tier)
+    return max(up.values()) > _MOST_UP
+
+
+def _label(line: LinkLine, others: Sequence[Sequence[Point]], taken: Sequence[Area]) -> LinkLabel | None:
+    text = _text(line)
+    for x, middle in line.label_places():
+        y = middle + 0.35 * SMALL_PX
+        area = text_area(x, y, text, SMALL_PX, anchor="middle")
+        clear = area._replace(
+            left=area.left - _CLEAR, right=area.right + _CLEAR, top=area.top - 1, bottom=area.bottom + 1
+        )
+        if not any(area.overlaps(other, _APART) for other in taken) and not any(
+            map(clear.is_crossed_by, others)
+        ):
+            return LinkLabel((x, y), text, area)
+    return None

@@ -1,30 +1,330 @@
-"""A trace as people read it: one block a hop, one line a stage, findings right below the stage they concern."""
+"""A trace as people read it: one block a hop, one line a stage, findings right below the stage they concern.
+
+Counters of a class along its path as text: one table of switches, one of hosts, and the unknown ones.
+
+The stages of one hop as lines: the action, and the row of the configuration that decides it.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.foreign_text import spelled_out, visible
-from lossless.output.report.columns import facts, table, wrapped
+from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.units import format_bytes, format_rate
+from lossless.output.report.columns import PLAIN, TextStyle, facts, table, wrapped
 from lossless.output.report.lint.locations import Locations, shown_file
-from lossless.output.report.text_style import PLAIN, TextStyle
-from lossless.output.report.trace.counters import counted, counters_text
-from lossless.output.report.trace.stages import SONIC, UNKNOWN, StageLine, end_text, lines_of
+from lossless.output.report.quantities import SINCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from lossless.checks.trace.model import (
         Trace,
+        TraceClassification,
+        TraceCounter,
         TraceDifference,
+        TraceEcn,
+        TraceEgressBuffer,
+        TraceEgressDscp,
         TraceFinding,
         TraceHop,
         TraceHost,
+        TraceLookup,
         TraceLoss,
         TracePathChoice,
+        TracePfcPort,
+        TracePort,
+        TracePriorityGroup,
+        TraceQueue,
+        TraceStages,
+        TraceWatchdog,
     )
     from lossless.ground.basics.findings import Finding
     from lossless.ground.documents.excerpts import DocumentView
+
+
+_LABELS = {
+    ("priority_group", "shared_watermark_bytes"): "PG shared peak (B)",
+    ("priority_group", "xoff_room_watermark_bytes"): "PG headroom peak (B)",
+    ("priority_group", "dropped_packets"): "PG drops",
+    ("watchdog", "pfcwd_status"): "watchdog",
+    ("watchdog", "pfcwd_detected"): "storms detected",
+    ("watchdog", "pfcwd_restored"): "storms restored",
+    ("queue", "packets"): "queue packets",
+    ("queue", "dropped_packets"): "queue drops",
+    ("ecn", "ecn_marked_packets"): "ECN marked",
+    ("egress_buffer", "shared_watermark_bytes"): "peak queue depth (B)",
+    ("host", "pfc_rx"): "pauses received",
+    ("host", "pfc_tx"): "pauses sent",
+    ("host", "out_of_sequence"): "out of sequence",
+    ("host", "np_ecn_marked_roce_packets"): "ECN marked",
+    ("host", "np_cnp_sent"): "CNPs sent",
+    ("host", "rp_cnp_handled"): "CNPs handled",
+    ("host", "rp_cnp_ignored"): "CNPs ignored",
+}
+"""What a counter is called, by its stage and its name; pauses at a switch are told apart by their port."""
+_BYTES = " (B)"
+_PAUSES = {"pfc_rx": "pauses received", "pfc_tx": "pauses sent"}
+
+
+def counters_text(trace: Trace, style: TextStyle) -> Iterator[str]:
+    """Yield the counters of the switches on a path, and those of its hosts; empty without captures."""
+    hops = [(hop.switch, hop.counters, hop.ingress.port) for hop in trace.hops]
+    ends = [trace.sender, trace.receiver]
+    hosts = [(host.host, host.counters, "") for host in ends if host]
+    for title, columns in (("counters of the class", hops), ("counters of NICs", hosts)):
+        if any(counters for _, counters, _ in columns):
+            yield "\n".join(_block(title, columns, style))
+
+
+def counted(counters: Sequence[TraceCounter], line: StageLine) -> str:
+    """Return the known counters of one line of a hop, in a line of their own; empty without any."""
+    counters = [counter for counter in counters if counter.value is not None]
+    if line.label in ("PFC in", "PFC out"):
+        pauses = [counter for counter in counters if counter.stage == "pfc"]
+        own = [counter for counter in pauses if line.what.startswith(f"{counter.port} ")]
+        return _listed(own, _PAUSES)
+    names = {name: label for (stage, name), label in _LABELS.items() if stage == line.stage}
+    return _listed([counter for counter in counters if counter.stage == line.stage], names)
+
+
+def _listed(counters: Sequence[TraceCounter], labels: Mapping[str, str]) -> str:
+    parts = []
+    for counter in counters:
+        label, since = labels[counter.name].removesuffix(_BYTES), _since(counter)
+        unit = " B" if labels[counter.name].endswith(_BYTES) else ""
+        parts.append(f"{label} {_value(counter)}{unit}{f' since {since}' if since else ''}")
+    return "; ".join(parts)
+
+
+def _block(
+    title: str, columns: Sequence[tuple[str, Sequence[TraceCounter], str]], style: TextStyle
+) -> Iterator[str]:
+    """Yield a table with a row for each counter and a column for each device, and below it the unknown counters.
+
+    Without any known counter there is no table.
+    """
+    by_label = [
+        grouped((_label(counter, port), counter) for counter in counters) for _, counters, port in columns
+    ]
+    labels = [*dict.fromkeys(label for column in by_label for label in column)]
+    rows = [[title, *(name for name, _, _ in columns), "since"]]
+    for label in labels:
+        every = [column.get(label, []) for column in by_label]
+        windows = dict.fromkeys(since for same in every for counter in same if (since := _since(counter)))
+        rows.append([label, *map(_cell, every), ", ".join(windows) or "-"])
+    if any(counter.value is not None for _, counters, _ in columns for counter in counters):
+        yield table(rows, style, whole=True)
+    for (name, _, _), column in zip(columns, by_label, strict=True):
+        yield from (wrapped(line, style) for line in _unknown(name, column))
+
+
+def _label(counter: TraceCounter, ingress: str) -> str:
+    if counter.stage == "pfc":
+        return f"{_PAUSES[counter.name]} ({'in' if counter.port == ingress else 'out'})"
+    return _LABELS[counter.stage, counter.name]
+
+
+def _cell(same: Sequence[TraceCounter]) -> str:
+    """Return the value of a counter; of several NICs each with its name."""
+    if len(same) == 1:
+        return _value(same[0])
+    return ", ".join(f"{counter.port or 'NIC'} {_value(counter)}" for counter in same) or UNKNOWN
+
+
+def _value(counter: TraceCounter) -> str:
+    value = counter.value
+    if value is None:
+        return UNKNOWN
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _since(counter: TraceCounter) -> str:
+    since = counter.since
+    return "" if since in (None, "now") else str(SINCE.get(since, since))
+
+
+def _unknown(name: str, column: Mapping[str, Sequence[TraceCounter]]) -> Iterator[str]:
+    """Yield why counters of a device are unknown, each reason once with its counters."""
+    reasons = grouped(
+        (counter.unknown, label) for label, same in column.items() for counter in same if counter.unknown
+    )
+    for reason, labels in reasons.items():
+        of = "" if len(labels) == len(column) else f": {', '.join(labels)}"
+        yield f"{reason}{of}" if reason.endswith(name) else f"{name}: {reason}{of}"
+
+
+UNKNOWN = "unknown"
+SONIC = "sonic"
+_WITHOUT_ENTRY = {"no entry": ", as the map has no entry", "no map": ", as no map is bound"}
+
+
+class StageLine(NamedTuple):
+    """One line of a hop: its label, the action, the row that decides it, and the stage it belongs to."""
+
+    label: str
+    what: str
+    by: str
+    stage: str
+
+
+def end_text(end: TracePort, word: str) -> str:
+    """Return one port of a hop: ``Ethernet0, 400G over 3 m, from host1:port1``."""
+    speed = UNKNOWN if end.speed_bps is None else format_rate(end.speed_bps)
+    cable = "cable unknown" if end.cable_m is None else f"{end.cable_m} m"
+    parts = [end.port, f"{speed} over {cable}", f"{word} {end.peer}" if end.peer else ""]
+    parts.append("admin down" if end.up is False else "")
+    parts.append("said to carry no RDMA" if end.outside else "")
+    return ", ".join(filter(None, parts))
+
+
+def lines_of(hop: TraceHop) -> Iterator[StageLine]:
+    """Yield the lines of a hop; of a system without CONFIG_DB there are no rows to name, and no buffers to state."""
+    for line in stage_lines(hop.stages):
+        if hop.format == SONIC:
+            yield line
+        elif line.label not in ("group", "buffer"):
+            yield line._replace(what=_without_rows(line, hop.stages), by="")
+
+
+def _without_rows(line: StageLine, stages: TraceStages) -> str:
+    """Return the text of a line for a system other than SONiC."""
+    if line.label == "headroom" and stages.priority_group.lossless is not False:
+        return "computed by the switch"
+    if line.label == "ECN" and stages.ecn.wred is None:
+        return "marks nothing"
+    return line.what.replace(": not stated", ", its action is not stated")
+
+
+def stage_lines(stages: TraceStages) -> Iterator[StageLine]:
+    """Yield the lines of a hop in the order a packet meets them."""
+    classification, group, queue = stages.classification, stages.priority_group, stages.queue
+    traffic_class = classification.lookup.target
+    yield StageLine("class", *_classified(classification), "classification")
+    yield StageLine("group", *_mapped(traffic_class, group.lookup, "PG", "TC_TO_PRIORITY_GROUP_MAP"), "")
+    yield StageLine("headroom", _headroom(group), _profile(group), "priority_group")
+    yield StageLine("PFC in", _pfc(stages.pfc.ingress, "sends"), "", "")
+    yield StageLine("PFC out", _pfc(stages.pfc.egress, "obeys"), "", "pfc")
+    yield StageLine("watchdog", _watchdog(stages.watchdog, stages.pfc.egress), "", "watchdog")
+    yield StageLine("queue", *_mapped(traffic_class, queue.lookup, "queue", "TC_TO_QUEUE_MAP"), "")
+    yield StageLine("served", _served(queue), _named("SCHEDULER", queue.scheduler), "queue")
+    yield StageLine("ECN", _ecn(stages.ecn), _named("WRED_PROFILE", stages.ecn.wred), "ecn")
+    buffer = stages.egress_buffer
+    yield StageLine("buffer", _buffer(buffer), _named("BUFFER_PROFILE", buffer.profile), "egress_buffer")
+    yield StageLine("DSCP", *_egress_dscp(stages.egress_dscp, traffic_class), "egress_dscp")
+
+
+def _named(table: str, name: str | None) -> str:
+    return f"{table} {name}" if name else ""
+
+
+def _classified(classification: TraceClassification) -> tuple[str, str]:
+    lookup = classification.lookup
+    by = _named("DSCP_TO_TC_MAP", lookup.map_name)
+    if lookup.stated == "802.1p":
+        return "the port goes by 802.1p, not by DSCP: TC unknown", by
+    if lookup.target is None:
+        return f"DSCP {classification.dscp} -> TC unknown: its entry cannot be read", by
+    return (
+        f"DSCP {classification.dscp} -> TC {lookup.target}{_WITHOUT_ENTRY.get(lookup.stated, '')}",
+        by,
+    )
+
+
+def _mapped(traffic_class: int | None, lookup: TraceLookup, what: str, table: str) -> tuple[str, str]:
+    by = _named(table, lookup.map_name)
+    if traffic_class is None:
+        return f"{what} unknown, as the TC is", by
+    if lookup.target is None:
+        return f"TC {traffic_class} -> {what} unknown: its entry cannot be read", by
+    return f"TC {traffic_class} -> {what} {lookup.target}{_WITHOUT_ENTRY.get(lookup.stated, '')}", by
+
+
+def _profile(group: TracePriorityGroup) -> str:
+    made = ", made by the switch" if group.generated and group.profile else ""
+    return _named("BUFFER_PROFILE", group.profile) + made
+
+
+def _headroom(group: TracePriorityGroup) -> str:
+    if group.headroom_bytes is not None:
+        return f"{format_bytes(group.headroom_bytes)}, {_need(group)}"
+    if group.lossless is False:
+        return "none: " + ("the group is lossy" if group.profile else "there is no lossless group")
+    return f"{UNKNOWN}: {group.unknown}"
+
+
+def _need(group: TracePriorityGroup) -> str:
+    if group.need_bytes is None:
+        return f"need {UNKNOWN}" + (f": {group.unknown}" if group.unknown else "")
+    return f"needed {format_bytes(group.need_bytes)} ({group.need_method})"
+
+
+def _pfc(side: TracePfcPort, verb: str) -> str:
+    port, priority = side.port, side.priority
+    if priority is None:
+        return f"{port}: priority {UNKNOWN}"
+    if side.on:
+        return f"{port} {verb} pauses of priority {priority}"
+    enabled = ", ".join(map(str, side.enabled))
+    return f"{port} {verb} none of priority {priority}; PFC is " + (f"on for {enabled}" if enabled else "off")
+
+
+def _watchdog(watchdog: TraceWatchdog, egress: TracePfcPort) -> str:
+    if watchdog.state is None or egress.on is False:
+        return "nothing to watch: no PFC for this queue"
+    if watchdog.state != "running":
+        return str(watchdog.state)
+    where = "" if watchdog.watched is not False else f", but not on priority {egress.priority}"
+    times = [
+        f"{text} {time_ms} ms"
+        for text, time_ms in (("detects in", watchdog.detection_ms), ("restores in", watchdog.restoration_ms))
+        if time_ms is not None
+    ]
+    poll = f"polls every {watchdog.poll_ms} ms" if watchdog.poll_ms is not None else ""
+    return "; ".join(filter(None, [f"running{where}: {watchdog.action}", *times, poll]))
+
+
+def _served(queue: TraceQueue) -> str:
+    if queue.kind is None:
+        return "no scheduler is bound"
+    weight = f", weight {queue.weight}" if queue.weight is not None and queue.kind != "STRICT" else ""
+    return f"{queue.kind}{weight}"
+
+
+def _ecn(ecn: TraceEcn) -> str:
+    if ecn.wred is None:
+        return "marks nothing: no WRED profile is bound"
+    if not ecn.marks and not ecn.drops:
+        return "marks nothing: the curve is off"
+    low, high = (UNKNOWN if size is None else format_bytes(size) for size in (ecn.kmin_bytes, ecn.kmax_bytes))
+    share = UNKNOWN if ecn.probability_percent is None else f"{ecn.probability_percent} %"
+    return f"{'marks' if ecn.marks else 'DROPS'}: Kmin {low}, Kmax {high}, {share}"
+
+
+def _buffer(buffer: TraceEgressBuffer) -> str:
+    if buffer.profile is None:
+        return "no profile is bound"
+    threshold = "no threshold"
+    if buffer.dynamic_th is not None:
+        threshold = f"dynamic_th {buffer.dynamic_th}"
+    elif buffer.static_th_bytes is not None:
+        threshold = f"static_th {format_bytes(buffer.static_th_bytes)}"
+    return f"{threshold} of {buffer.pool or 'an unknown pool'}"
+
+
+def _egress_dscp(marking: TraceEgressDscp, traffic_class: int | None) -> tuple[str, str]:
+    by = _named("TC_TO_DSCP_MAP", marking.rewritten_by)
+    why = {
+        "unchanged": "unchanged",
+        "rewritten": "rewritten",
+        "no entry": f"the map has no entry for TC {UNKNOWN if traffic_class is None else traffic_class}",
+        "refused": "unchanged: the switch refuses the map",
+        "no such map": "unchanged: the map is not in the file",
+    }[marking.stated]
+    return f"leaves with {marking.dscp}, {why}", by
+
 
 _SHOWN_DIFFERENCES = 4
 _INDENT = "  "

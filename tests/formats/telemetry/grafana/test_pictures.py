@@ -7,7 +7,7 @@ import re
 from xml.etree import ElementTree
 
 from lossless.formats.telemetry.grafana.build import dashboard_files
-from lossless.output.report.drawing.text_width import text_width
+from lossless.output.report.drawing import text_width
 from tests.formats.telemetry.subjects import example
 from tools.dashboard_pictures import KINDS, UNITS, pictures
 
