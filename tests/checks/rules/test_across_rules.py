@@ -136,7 +136,7 @@ class TestLinks:
         assert [one.origin.path for one in found] == [("VLAN", "Vlan10", "mtu")] * hits
 
     def test_a_lag_that_does_not_exist_sets_no_mtu(self) -> None:
-        member = {"PORTCHANNEL_MEMBER": {"PortChannel1|Ethernet8": {}}}
+        member: dict[str, Any] = {"PORTCHANNEL_MEMBER": {"PortChannel1|Ethernet8": {}}}
         assert drawn("LNK002", leaf(member), spine()) == []
 
     @pytest.mark.parametrize(
