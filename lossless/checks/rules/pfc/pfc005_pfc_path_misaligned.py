@@ -211,9 +211,7 @@ def _group(view: View, ports: PortSet, number: int) -> Iterator[_Fault]:
         maker = "the dynamic buffer model writes none" if dynamic else "buffermgrd makes none without its PFC"
         problem = f"the port has no BUFFER_PG row for PG {number}, and {maker}"
         profile = "profile NULL" if dynamic else "a lossless profile"
-        yield _Fault(
-            problem, f"add BUFFER_PG|{ports.ports[0].name}|{number} with {profile}", qos.pfc.origin
-        )
+        yield _Fault(problem, f"add BUFFER_PG|{ports.ports[0].name}|{number} with {profile}", qos.pfc.origin)
     if group is None or group.buffer is None or group.buffer.lossless or "_zero_" in group.buffer.name:
         return
     problem = f"PG {number} has {group.buffer.name}, which has no headroom"
