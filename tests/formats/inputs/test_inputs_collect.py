@@ -210,7 +210,8 @@ def test_what_is_plain_is_read_without_what_takes_other_forms_apart(tmp_path: Pa
     (tmp_path / "config_db.json").write_text(DEVICE)
     code = (
         "import sys; from lossless.api import lint; lint([sys.argv[1]]); "
-        "print(sorted({'lossless.formats.sonic.read.forms', 'lossless.ground.documents.marked_document'} & sys.modules.keys()))"
+        "print(sorted({'lossless.formats.sonic.read.forms', 'lossless.ground.documents.marked_document'}"
+        " & sys.modules.keys()))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True
