@@ -188,7 +188,12 @@ def _nvidia_reserved(asic: Asic, loads: tuple[PortLoad, ...], *, lends: bool) ->
     """Yield the reserved bytes, term by term, in the order of buffer_pool_mellanox.lua @1469e8d."""
     yield _MANAGEMENT_POOL_BYTES
     for load in loads:
-        lossy = _lossy_group_bytes(asic, load.lanes)
+        latency = asic.pipeline_latency_bytes
+        if latency is None:
+            raise ProfileError(
+                f"{asic.name}: the profile must give pipeline_latency_bytes with formula mellanox"
+            )
+        lossy = 2 * latency - _KIB if load.lanes == 8 else latency
         yield sum(row.reserved_bytes for row in load.lossless_rows)
         yield lossy * load.lossy_groups
         yield lossy + _MIRROR_HEADROOM_BYTES
@@ -199,13 +204,6 @@ def _nvidia_reserved(asic: Asic, loads: tuple[PortLoad, ...], *, lends: bool) ->
 def _private_headroom(load: PortLoad) -> int:
     """Return the private headroom of a port, 0 for one without lossless groups."""
     return PRIVATE_HEADROOM_BYTES if load.lossless_rows else 0
-
-
-def _lossy_group_bytes(asic: Asic, lanes: int) -> float:
-    latency = asic.pipeline_latency_bytes
-    if latency is None:
-        raise ProfileError(f"{asic.name}: the profile must give pipeline_latency_bytes with formula mellanox")
-    return 2 * latency - _KIB if lanes == 8 else latency
 
 
 def _nvidia_sizes(defaults: BufferDefaults, room: int) -> dict[str, int]:

@@ -82,7 +82,15 @@ class Decision(NamedTuple):
 def decide(up: LiveSubnet, subnet: Subnet, graph: SubnetGraph, engine: str, vls: int, seat: str) -> Decision:
     """Return the verdict on a running subnet; ``seat`` is the HCA or switch of its manager."""
     asking = questions_to(up, _guid_of(subnet, seat))
-    routed = _routed(asking, subnet, graph, engine, vls)
+    text = asking.up.text
+    routes, tables = routes_in(text("opensm-lfts.dump"), graph, subnet), text("opensm-sl2vl.dump")
+    levels: NDArray[np.uint16] | None = every_level(graph, routes)
+    if engine == TORUS_ENGINE:
+        levels = torus_path_levels(graph, routes, text("opensm-torus.dump"), levels_in_use(subnet))
+    elif engine in OWN_LEVELS:
+        levels = asked_path_levels(asking, graph, routes, engine, text("opensm.log"))
+    lanes, hca_lanes = lanes_in(tables, graph, vls), hca_lanes_in(tables, subnet, vls)
+    routed = Routed(subnet, graph, routes, lanes, hca_lanes, levels, engine)
     return Decision(
         credit_verdict(routed),
         (*_path_complaints(routed, asking), *partition_complaints(subnet, asking)),
@@ -110,18 +118,6 @@ def credit_verdict(routed: Routed) -> CreditLoopVerdict:
 
 def _paths(routed: Routed) -> int:
     return (len(routed.graph.hcas) - 1) * len(routed.routes.owners)
-
-
-def _routed(asking: Questions, subnet: Subnet, graph: SubnetGraph, engine: str, vls: int) -> Routed:
-    text = asking.up.text
-    routes, tables = routes_in(text("opensm-lfts.dump"), graph, subnet), text("opensm-sl2vl.dump")
-    levels: NDArray[np.uint16] | None = every_level(graph, routes)
-    if engine == TORUS_ENGINE:
-        levels = torus_path_levels(graph, routes, text("opensm-torus.dump"), levels_in_use(subnet))
-    elif engine in OWN_LEVELS:
-        levels = asked_path_levels(asking, graph, routes, engine, text("opensm.log"))
-    lanes, hca_lanes = lanes_in(tables, graph, vls), hca_lanes_in(tables, subnet, vls)
-    return Routed(subnet, graph, routes, lanes, hca_lanes, levels, engine)
 
 
 def _guid_of(subnet: Subnet, name: str) -> int:

@@ -64,7 +64,10 @@ class _Group(NamedTuple):
 def bisection(links: Iterable[Link]) -> Bisection | None:
     """Return the bisection bandwidth of a fabric, None with one host or fewer than two switches with hosts."""
     hosts, between = _bandwidth(links)
-    groups = _grouped(hosts)
+    together: dict[frozenset[str], list[str]] = {}
+    for name, own in hosts.items():
+        together.setdefault(frozenset(own), []).append(name)
+    groups = tuple(_Group(tuple(names), _added(hosts[name] for name in names)) for names in together.values())
     if len(hosts) < 2 or len({switch for group in groups for switch in group.at}) < 2:
         return None
     if len(groups) == 1:
@@ -90,13 +93,6 @@ def _bandwidth(links: Iterable[Link]) -> tuple[dict[str, dict[str, int]], Graph]
                 at = between.setdefault(near, {})
                 at[far] = at.get(far, 0) + link.speed_bps
     return hosts, between
-
-
-def _grouped(hosts: Mapping[str, Mapping[str, int]]) -> tuple[_Group, ...]:
-    together: dict[frozenset[str], list[str]] = {}
-    for name, own in hosts.items():
-        together.setdefault(frozenset(own), []).append(name)
-    return tuple(_Group(tuple(names), _added(hosts[name] for name in names)) for names in together.values())
 
 
 def _added(bandwidths: Iterable[Mapping[str, int]]) -> dict[str, int]:

@@ -117,7 +117,7 @@ def _paired(
     planned: Sequence[PlannedCable], cables: Sequence[ReportedCable]
 ) -> tuple[list[CablePair], list[PlannedCable], list[ReportedCable]]:
     """Return the cables that are in their places, and the rest of both."""
-    at = _by_end(planned)
+    at = {end: cable for cable in planned for end in (cable.b, cable.a) if end.port is not None}
     pairs: dict[PlannedCable, ReportedCable] = {}
     left = []
     for cable in cables:
@@ -128,10 +128,6 @@ def _paired(
             left.append(cable)
     rest = [cable for cable in planned if cable not in pairs]
     return [CablePair(*both) for both in pairs.items()], rest, left
-
-
-def _by_end(planned: Iterable[PlannedCable]) -> dict[CableEnd, PlannedCable]:
-    return {end: cable for cable in planned for end in (cable.b, cable.a) if end.port is not None}
 
 
 def _same(planned: PlannedCable, cable: ReportedCable) -> bool:

@@ -57,7 +57,11 @@ class _Folding:
         self._plan = plan
         self._word = groups_of(plan, shape)[0]
         self._switches = [node for node in plan.nodes if node.role != "host"]
-        self.sides = _sides(self._switches) if shape == "torus" else ()
+        self.sides = (
+            tuple(max(at) + 1 for at in zip(*(node.place for node in self._switches), strict=True))
+            if shape == "torus"
+            else ()
+        )
         self._at = {} if self.sides else positions(plan, shape)
         self._planes = _counted(at.plane for at in self._at.values())
         self._groups = _counted(at.group for at in self._at.values())
@@ -254,10 +258,6 @@ def _width(pieces: Sequence[_Piece], columns: Sequence[tuple[int, int]]) -> int:
 
 
 # --- runs and numbers ---
-
-
-def _sides(switches: Iterable[PlanNode]) -> tuple[int, ...]:
-    return tuple(max(at) + 1 for at in zip(*(node.place for node in switches), strict=True))
 
 
 def _axes(sides: Sequence[int]) -> list[Runs]:

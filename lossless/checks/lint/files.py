@@ -71,15 +71,13 @@ def _are_many_intents(candidates: Sequence[Candidate]) -> bool:
 
     Where there are devices too, these are compared with the fabrics of the intents, which stay in this process then.
     """
-    if len(candidates) < FEWEST_INTENTS or not all(_is_yaml(candidate.file) for candidate in candidates):
+    if len(candidates) < FEWEST_INTENTS or not all(
+        (not is_json(candidate.file) and not is_managers(candidate.file)) for candidate in candidates
+    ):
         return False
     from lossless.ground.basics.processes import usable
 
     return usable()
-
-
-def _is_yaml(file: str) -> bool:
-    return not is_json(file) and not is_managers(file)
 
 
 def _for_workers(candidates: Sequence[Candidate]) -> list[Candidate]:

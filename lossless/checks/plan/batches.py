@@ -162,7 +162,10 @@ def batch_of(states: States, kind: int, before: Done, after: Done) -> Batch:
 def _ports_down(how: How, running: Mapping[str, Any], target: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the ports that go down while a batch is brought in."""
     if how in ("reload", "by hand"):
-        return _up_ports(running)
+        ports = running.get("PORT", {}) if isinstance(running, dict) else {}
+        return tuple(
+            name for name, row in ports.items() if isinstance(row, dict) and row.get("admin_status") == "up"
+        )
     return ports_down(running, target) if how == "patch" else ()
 
 
@@ -193,13 +196,6 @@ def _reasons(refusals: Sequence[UpdateRefusal]) -> list[str]:
     for refusal in refusals:
         rows.setdefault(refusal.why, []).append("|".join(refusal.path))
     return [f"{listed(places)}: {why}" if any(places) else why for why, places in rows.items()]
-
-
-def _up_ports(config: object) -> tuple[str, ...]:
-    ports = config.get("PORT", {}) if isinstance(config, dict) else {}
-    return tuple(
-        name for name, row in ports.items() if isinstance(row, dict) and row.get("admin_status") == "up"
-    )
 
 
 Config = dict[str, dict[str, Any]]

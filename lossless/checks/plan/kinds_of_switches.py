@@ -155,7 +155,7 @@ def _sides(pair: SwitchPair, old: Switch | None) -> _Sides | str:
     running = pair.running if before == after else _of_release(pair.running, before)
     base = running if before == after else _of_release(pair.running, after)
     try:
-        _, wanted = contents(pair.target._replace(name=_hostname(pair)), base)
+        _, wanted = contents(pair.target._replace(name=hostname_of(pair.running) or pair.name), base)
     except RenderError as error:
         return "\n".join(error.lines)
     if not old and not drift_of(pair.target, base).rows:
@@ -228,10 +228,6 @@ def _model_refusals(running: Mapping[str, Any], target: Mapping[str, Any]) -> It
     """Yield violations of SONiC's models in either configuration: the updater loads both before it starts."""
     for whole in (running, target):
         yield from model_refusals(whole, None)
-
-
-def _hostname(pair: SwitchPair) -> str:
-    return hostname_of(pair.running) or pair.name
 
 
 def _cables_m(switch: Switch) -> dict[str, int]:

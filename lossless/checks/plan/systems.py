@@ -96,7 +96,13 @@ def settings_of(switch: Switch) -> Config:
 
 
 def _rows(switch: Switch, port: Port, qos: PortQos) -> Iterator[tuple[str, dict[str, Any]]]:
-    yield "pfc", {"priorities": ",".join(map(str, qos.pfc.priorities)), "pauses": _pausing(qos)}
+    yield (
+        "pfc",
+        {
+            "priorities": ",".join(map(str, qos.pfc.priorities)),
+            "pauses": ",".join(str(qos.pausing_group(priority)) for priority in qos.pfc.priorities),
+        },
+    )
     yield "maps", {"queues": ",".join(str(qos.queue_of(tc)) for tc in PRIORITIES)}
     queues = [queue for queue in qos.queues if queue is not None]
     yield "scheduling", {f"queue {queue.number}": said for queue in queues if (said := _served(queue))}
@@ -111,10 +117,6 @@ def _rows(switch: Switch, port: Port, qos: PortQos) -> Iterator[tuple[str, dict[
     if isinstance(port.cable.known_m, int):
         yield "cables", {"m": str(port.cable.known_m)}
     yield "adaptive", {"state": "on"} if port.adaptive else {}
-
-
-def _pausing(qos: PortQos) -> str:
-    return ",".join(str(qos.pausing_group(priority)) for priority in qos.pfc.priorities)
 
 
 def _served(queue: Queue) -> str:

@@ -13,7 +13,7 @@ from lossless.checks.rules.registry import RULES, Codes, code_of
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
 EVERY = "ALL"
 SEE_ALL = "lossless rules lists all"
@@ -80,11 +80,7 @@ def layered(configured: RuleChoice, asked: RuleChoice) -> Codes:
     """
     if asked.select:
         return chosen(asked)
-    return chosen(configured) - _any(asked.ignore)
-
-
-def _any(selectors: Sequence[str]) -> Codes:
-    return frozenset().union(*map(codes_of, selectors))
+    return chosen(configured) - frozenset().union(*map(codes_of, asked.ignore))
 
 
 def _ranks(selectors: Iterable[str]) -> dict[str, int]:

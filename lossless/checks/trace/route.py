@@ -21,7 +21,7 @@ from lossless.model.fabric.model import known_tier
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from lossless.model.fabric.model import Port, Tier
+    from lossless.model.fabric.model import Tier
     from lossless.model.fabric.view import View
 
 
@@ -47,7 +47,14 @@ class TraceEnds:
         self._switches = view.switch_by_name
         self.hosts: dict[str, list[TraceEnd]] = {host.name: [] for host in view.fabric.hosts}
         self._by_port: dict[tuple[str, str], TraceEnd] = {}
-        for end in (*_declared(view), *_neighbors(view)):
+        for end in (
+            *(
+                TraceEnd(link.a, link.a_port, link.b, link.b_port)
+                for link in view.fabric.links
+                if link.to_host
+            ),
+            *_neighbors(view),
+        ):
             self.hosts.setdefault(end.host or "", []).append(end)
             self._by_port[end.switch, end.port] = end
 
@@ -134,10 +141,6 @@ def _suggest(name: str, names: Iterable[str]) -> str:
     return suggestion(name, sorted(names, key=natural_key))
 
 
-def _declared(view: View) -> Iterable[TraceEnd]:
-    return (TraceEnd(link.a, link.a_port, link.b, link.b_port) for link in view.fabric.links if link.to_host)
-
-
 def _neighbors(view: View) -> Iterable[TraceEnd]:
     """Yield neighbors named by devices that are no switch among the files."""
     for switch in view.fabric.switches:
@@ -210,7 +213,11 @@ class _Links:
         for link in view.fabric.links:
             ends = view.port(link.a, link.a_port), view.port(link.b, link.b_port)
             works = stated is None or stated.works(link.a, link.b)
-            if works and not link.to_host and all(_carries(end) for end in ends):
+            if (
+                works
+                and not link.to_host
+                and all((end is not None and end.admin_up is not False) for end in ends)
+            ):
                 self._add(link.a, link.b, (link.a_port, link.b_port))
                 self._add(link.b, link.a, (link.b_port, link.a_port))
 
@@ -222,17 +229,18 @@ class _Links:
         return sorted(self.between[near][far], key=lambda pair: (natural_key(pair[0]), natural_key(pair[1])))
 
 
-def _carries(port: Port | None) -> bool:
-    return port is not None and port.admin_up is not False
-
-
 def _route(
     links: _Links, tiers: Mapping[str, Tier], source: TraceEnd, target: TraceEnd, via: str | None
 ) -> TraceRoute | None:
     levels = _levels(links, tiers, source.switch, target.switch, via)
     if levels is None:
         return None
-    switches = _lowest(links, tiers, levels, via)
+    state = levels[0][0]
+    switches = [state.switch]
+    for level in levels[1:]:
+        ahead = set(level).intersection(_after(links, tiers, state, via))
+        state = min(ahead, key=lambda after: (natural_key(after.switch), after))
+        switches.append(state.switch)
     steps = _steps(links, switches, source.port, target.port)
     direct = levels if via is None else _levels(links, tiers, source.switch, target.switch, None)
     detour = direct is not None and len(levels) > len(direct)
@@ -273,18 +281,6 @@ def _after(
         if up and state.down:
             continue
         yield TraceState(far, state.down or (both_known and not up), state.met or far == via)
-
-
-def _lowest(
-    links: _Links, tiers: Mapping[str, Tier], levels: Sequence[Sequence[TraceState]], via: str | None
-) -> list[str]:
-    state = levels[0][0]
-    switches = [state.switch]
-    for level in levels[1:]:
-        ahead = set(level).intersection(_after(links, tiers, state, via))
-        state = min(ahead, key=lambda after: (natural_key(after.switch), after))
-        switches.append(state.switch)
-    return switches
 
 
 def _steps(links: _Links, switches: Sequence[str], first: str, last: str) -> tuple[TraceStep, ...]:

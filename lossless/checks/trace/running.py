@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from lossless.checks.rules.counting import Count, counted, each, not_polled
+from lossless.checks.rules.counting import counted, each, not_polled
 from lossless.checks.trace.findings import concerns_traffic
 from lossless.checks.trace.model import TraceCounter, TraceFinding
 from lossless.ground.basics.findings import MissingInput
@@ -136,7 +136,7 @@ if TYPE_CHECKING:
 
     from lossless.checks.rules.running_subjects import RunningDevice
     from lossless.checks.trace.model import StageName, TraceHop
-    from lossless.model.fabric.state import CountedSince, PlacedReading
+    from lossless.model.fabric.state import PlacedReading
 
     PortNumbers = tuple[str, int]
 
@@ -267,11 +267,9 @@ def _told(device: RunningDevice, placed: PlacedReading, blank: TraceCounter) -> 
     count = counted(device, placed, *kinds)
     if isinstance(count, MissingInput):
         return told._replace(unknown=count.reason)
-    return told._replace(value=count.amount, since=_since(count))
-
-
-def _since(count: Count) -> CountedSince | Literal["earlier capture"]:
-    return "earlier capture" if count.between else count.placed.reading.since
+    return told._replace(
+        value=count.amount, since="earlier capture" if count.between else count.placed.reading.since
+    )
 
 
 def _nic(placed: PlacedReading) -> str:

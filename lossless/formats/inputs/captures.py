@@ -196,11 +196,11 @@ def _configurations(text: str, file: str, captures: Sequence[StateCapture]) -> M
         return {}
     by_namespace = grouped((_namespace(document), document) for document in documents)
     # Several of one namespace are of several switches, which no one device has.
-    return {name: same[0] for name, same in by_namespace.items()} if _are_one(by_namespace) else {}
-
-
-def _are_one(by_namespace: Mapping[str | None, Sequence[Document]]) -> bool:
-    return all(len(same) == 1 for same in by_namespace.values())
+    return (
+        {name: same[0] for name, same in by_namespace.items()}
+        if all(len(same) == 1 for same in by_namespace.values())
+        else {}
+    )
 
 
 def _namespace(document: Document) -> str | None:

@@ -92,18 +92,16 @@ def _parameters(value: Any) -> Any:
     if len(value) > MOST_PARAMETERS:
         raise refused(f"{len(value)} firmware settings; the most is {MOST_PARAMETERS}")
     for name, setting in value.items():
-        _check_parameter(name, setting)
+        at = "hosts.kubernetes.firmware"
+        if not isinstance(name, str) or not re.fullmatch(PARAMETER, name):
+            raise refused(f"{at}: {shown(name)} is no firmware setting", name, at_key=True)
+        if re.sub(r"_P\d$", "", name) in DERIVED:
+            raise refused(f"{at}: {name} follows from the rest of the intent", name, at_key=True)
+        if isinstance(setting, bool) or not re.fullmatch(PARAMETER_VALUE, str(setting)):
+            raise refused(
+                f"{shown(setting)} is no value of a firmware setting; write a number or a word", name
+            )
     return {name: str(setting) for name, setting in value.items()}
-
-
-def _check_parameter(name: Any, setting: Any) -> None:
-    at = "hosts.kubernetes.firmware"
-    if not isinstance(name, str) or not re.fullmatch(PARAMETER, name):
-        raise refused(f"{at}: {shown(name)} is no firmware setting", name, at_key=True)
-    if re.sub(r"_P\d$", "", name) in DERIVED:
-        raise refused(f"{at}: {name} follows from the rest of the intent", name, at_key=True)
-    if isinstance(setting, bool) or not re.fullmatch(PARAMETER_VALUE, str(setting)):
-        raise refused(f"{shown(setting)} is no value of a firmware setting; write a number or a word", name)
 
 
 def _max_read_request(value: Any) -> Any:

@@ -103,21 +103,17 @@ def describe(schema: Any) -> None:
         schema["description"] = schema["description"].replace("``", "`")
     for part in schema.get("properties", {}).values():
         describe(part)
-        _describe_key(part)
+        part.pop("title", None)
+        if part.get("default") is None or isinstance(part["default"], dict | list):
+            part.pop("default", None)
+        if "documentation" in part:
+            description, examples = key_doc(part.pop("documentation"))
+            part["description"] = description
+            if examples:
+                part["examples"] = list(examples)
     for word, part in schema.items():
         if word not in ("properties", "examples", "default", "enum", "const"):
             describe(part)
-
-
-def _describe_key(part: Schema) -> None:
-    part.pop("title", None)
-    if part.get("default") is None or isinstance(part["default"], dict | list):
-        part.pop("default", None)
-    if "documentation" in part:
-        description, examples = key_doc(part.pop("documentation"))
-        part["description"] = description
-        if examples:
-            part["examples"] = list(examples)
 
 
 Schema = dict[str, Any]

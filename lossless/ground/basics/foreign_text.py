@@ -141,7 +141,7 @@ def _gated_line(line: str, form: Form) -> str:
     # A color's code ends with its first m.
     codes, texts = zip(("", parts[0]), *(_divided(part) for part in parts[1:]), strict=True)
     plain = "".join(texts)
-    shown = [_tabs_kept(text) for text in texts]
+    shown = [("\t".join(map(visible, text.split("\t"))) if "\t" in text else visible(text)) for text in texts]
     if form != "github" and plain.lstrip().startswith(_COMMAND):
         shown = _without_command(shown, form)
     return "".join(code + _without_prefixes(text, form) for code, text in zip(codes, shown, strict=True))
@@ -150,10 +150,6 @@ def _gated_line(line: str, form: Form) -> str:
 def _divided(part: str) -> tuple[str, str]:
     code, _, text = part.partition("m")
     return f"\x1b[{code}m", text
-
-
-def _tabs_kept(text: str) -> str:
-    return "\t".join(map(visible, text.split("\t"))) if "\t" in text else visible(text)
 
 
 def _without_command(texts: list[str], form: Form) -> list[str]:

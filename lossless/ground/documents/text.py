@@ -199,7 +199,13 @@ def decode(raw: bytes, file: str, limit_bytes: int = FILE_BYTES) -> str:
         _refuse(file, f"larger than {limit_bytes} bytes, the most that is read from one file")
     if not raw:
         _refuse(file, "the file is empty")
-    _refuse_foreign(raw, file)
+    for mark, encoding in _FOREIGN_MARKS:
+        if raw.startswith(mark):
+            _refuse(file, f"is encoded as {encoding}; expected UTF-8", 1, 1)
+    nul = raw.find(b"\0")
+    if nul >= 0:
+        line, column = _place(raw, nul)
+        _refuse(file, f"is binary: a NUL byte at byte {nul + 1}; expected text in UTF-8", line, column)
     _refuse_long_numbers(raw, file)
     try:
         text = raw.removeprefix(UTF8_MARK).decode("utf-8")
@@ -239,16 +245,6 @@ def read_bytes(path: str | PathLike[str], limit_bytes: int = FILE_BYTES) -> byte
         _refuse(file, "no permission to read this file")
     except OSError as error:
         _refuse(file, f"cannot be read: {error.strerror}")
-
-
-def _refuse_foreign(raw: bytes, file: str) -> None:
-    for mark, encoding in _FOREIGN_MARKS:
-        if raw.startswith(mark):
-            _refuse(file, f"is encoded as {encoding}; expected UTF-8", 1, 1)
-    nul = raw.find(b"\0")
-    if nul >= 0:
-        line, column = _place(raw, nul)
-        _refuse(file, f"is binary: a NUL byte at byte {nul + 1}; expected text in UTF-8", line, column)
 
 
 _AS_DIGITS = b" " * ord("0") + b"0" * 10 + b" " * (255 - ord("9"))

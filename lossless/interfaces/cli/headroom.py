@@ -129,13 +129,13 @@ def _check_question(
         return
     if ports:
         raise click.UsageError("--port names a port in PATH; --profile is for a link that is in no file")
-    missing = [option for option in ("--speed", "--cable") if given[_field(option)] is None]
+    missing = [
+        option
+        for option in ("--speed", "--cable")
+        if given[next(name for name, known in _OF_A_LINK.items() if known == option)] is None
+    ]
     if missing:
         raise click.UsageError(f"--profile also needs {' and '.join(missing)}")
-
-
-def _field(option: str) -> str:
-    return next(name for name, known in _OF_A_LINK.items() if known == option)
 
 
 def _of_ports(path: str, ports: Sequence[str], options: Options, given: dict[str, Any]) -> Headrooms:

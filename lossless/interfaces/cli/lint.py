@@ -112,7 +112,9 @@ def command(
         severity = fail_on or report.fail_on or SEVERITIES[0]
         written = write_report(report, texts, reporting, failing(severity))
         if reporting.form == "text" and not reporting.quiet and not scope.watch:
-            _go_on(report, paths)
+            from lossless.interfaces.cli.next_steps import after_lint
+
+            after_lint(report, paths)
         return exit_code(report, "never" if exit_zero else severity) if written else FAILED
 
     if scope.watch:
@@ -128,12 +130,6 @@ def command(
 
         return tell(api.lint_patch(scope.patch, paths, options), {})
     return tell(*_check(paths, stdin_filename, options, scope.since, quiet=reporting.quiet))
-
-
-def _go_on(report: Report, paths: tuple[str, ...]) -> None:
-    from lossless.interfaces.cli.next_steps import after_lint
-
-    after_lint(report, paths)
 
 
 def _announce() -> None:

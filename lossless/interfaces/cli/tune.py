@@ -85,7 +85,10 @@ def command(
     """
     from lossless import api
 
-    _require_pictures(plots)
+    if plots is not None:
+        from lossless.output.report.simulation.pictures import require_matplotlib
+
+        require_matplotlib()
     if output_dir is not None and Path(output_dir).exists() and not Path(output_dir).is_dir():
         raise click.BadParameter(f"{output_dir} is a file; name a folder", param_hint="'-o'")
     watch = _Watch(quiet=quiet)
@@ -127,13 +130,6 @@ def _duration(seconds: float) -> str:
     if seconds < 90:
         return f"{max(1, round(seconds))} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
-
-
-def _require_pictures(plots: str | None) -> None:
-    if plots is not None:
-        from lossless.output.report.simulation.pictures import require_matplotlib
-
-        require_matplotlib()
 
 
 def _show(result: TuneResult, output_format: str, limit: int | None, *, verbose: bool) -> None:

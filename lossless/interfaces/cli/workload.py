@@ -113,7 +113,11 @@ def command(
             _go_on(path, str(estimate.incast or ""), quiet=quiet)
         else:
             lossy = any(run.loss is not None for run in checked.runs)
-            _after_verdict(path, lossy=lossy, quiet=quiet)
+            if lossy:
+                tried = (path, "--vary", "queue_dynamic_th=-6..1")
+                then("sweep", *tried, quiet=quiet, because="tries other queues of the class")
+            else:
+                then("lint", path, "--simulate", quiet=quiet, because="shows where the values are set")
     return OK if checked is None else exit_code([checked.overall])
 
 
@@ -122,14 +126,6 @@ def _go_on(path: str, incast: str, *, quiet: bool) -> None:
         then("simulate", path, *split(incast), quiet=quiet, because="checks the buffers")
     else:
         then("topology", path, quiet=quiet, because="shows the capacity of each tier")
-
-
-def _after_verdict(path: str, *, lossy: bool, quiet: bool) -> None:
-    if lossy:
-        tried = (path, "--vary", "queue_dynamic_th=-6..1")
-        then("sweep", *tried, quiet=quiet, because="tries other queues of the class")
-    else:
-        then("lint", path, "--simulate", quiet=quiet, because="shows where the values are set")
 
 
 def _asked(given: dict[str, Any]) -> Workload:

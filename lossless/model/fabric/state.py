@@ -116,17 +116,17 @@ def state_of_each(
         pairs = ((name, reading) for reading in capture.readings for name in _homes(reading, names, owners))
         readings = grouped(pairs)
         # That a table of all ASICs has nothing of one is said of that one, too.
-        own = readings if _names_asics(capture) else names
+        own = (
+            readings
+            if any(_part(reading, "namespace") is not None for reading in capture.readings)
+            else names
+        )
         for name in own:
             captures[name].append(capture._replace(readings=tuple(readings.get(name, ()))))
     return {
         name: DeviceState(f"{state.name}:{name}" if name else state.name, own)
         for name, own in captures.items()
     }
-
-
-def _names_asics(capture: StateCapture) -> bool:
-    return any(_part(reading, "namespace") is not None for reading in capture.readings)
 
 
 def _owners(state: DeviceState, configured: Mapping[str | None, Iterable[str]]) -> Mapping[str, set[str]]:

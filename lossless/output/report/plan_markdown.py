@@ -265,11 +265,17 @@ def _lanes(plan: Plan) -> Iterator[_Lane]:
         yield _Lane(f"{name} ({len(plan.groups[name]):,})", fill, cells)
     hosts = {group.name: len(group.hosts) for step in plan.steps for group in step.hosts}
     for name, size in hosts.items():
-        cells = tuple(_folded(_of_hosts(step, name)) for step in plan.steps)
+        cells = tuple(
+            _folded("; ".join(group.title for group in step.hosts if group.name == name))
+            for step in plan.steps
+        )
         yield _Lane(f"{name} ({size:,})", style.ROLE_FILLS["host"], cells)
     given = {group.name: len(group.devices) for step in plan.steps for group in step.files}
     for name, size in given.items():
-        cells = tuple(_folded(_of_files(step, name)) for step in plan.steps)
+        cells = tuple(
+            _folded("; ".join(taken(group) for group in step.files if group.name == name))
+            for step in plan.steps
+        )
         yield _Lane(f"{name} ({size:,})", style.ROLE_FILLS["host"], cells)
     by_hand = tuple(_folded(_by_hand(step)) for step in plan.steps)
     yield _Lane(_PEOPLE, style.STATE_FILLS["stalled"], by_hand)
@@ -278,14 +284,6 @@ def _lanes(plan: Plan) -> Iterator[_Lane]:
 def _of_switches(step: PlanStep, name: str) -> str:
     groups = [group for group in step.switches if group.name == name]
     return "; then ".join(spoken(batch.titles) for group in groups for batch in group.batches)
-
-
-def _of_hosts(step: PlanStep, name: str) -> str:
-    return "; ".join(group.title for group in step.hosts if group.name == name)
-
-
-def _of_files(step: PlanStep, name: str) -> str:
-    return "; ".join(taken(group) for group in step.files if group.name == name)
 
 
 def _by_hand(step: PlanStep) -> str:

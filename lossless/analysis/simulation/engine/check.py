@@ -28,7 +28,6 @@ if TYPE_CHECKING:
         SimWatchdog,
         SimWindow,
         SimWred,
-        SlowHost,
     )
 
 _MOST_CLASSES = 31
@@ -61,7 +60,9 @@ def check(network: SimNetwork, names: Mapping[int, str] | None = None) -> None:
     _check_physics(network.physics)
     checked: set[tuple[int, int]] = set()
     for number, cable in enumerate(network.cables):
-        _check_cable(network, cable, _cable_name(cable, number, names), checked)
+        _check_cable(
+            network, cable, f"{names[cable.a]} to {names[cable.b]}" if names else f"cables[{number}]", checked
+        )
     for node, switch in network.switches.items():
         _check_switch(network, switch, names[node] if names else f"switches[{node}]")
     pairs = {pair for cable in network.cables for pair in ((cable.a, cable.b), (cable.b, cable.a))}
@@ -70,11 +71,15 @@ def check(network: SimNetwork, names: Mapping[int, str] | None = None) -> None:
     for number, hold in enumerate(network.holds):
         _check_hold(network, hold, pairs, f"holds[{number}]")
     for number, host in enumerate(network.slow_hosts):
-        _check_slow_host(network, host, number, pairs)
-
-
-def _cable_name(cable: SimCable, number: int, names: Mapping[int, str] | None) -> str:
-    return f"{names[cable.a]} to {names[cable.b]}" if names else f"cables[{number}]"
+        where = f"slow_hosts[{number}]"
+        attached = host.node not in network.switches and any(host.node == end for _, end in pairs)
+        _require(attached, f"{where}.node", host.node, "a host with a cable")
+        others = [other.node for other in network.slow_hosts]
+        _require(others.count(host.node) == 1, f"{where}.node", host.node, "each host once")
+        _in_range(host.drain_bps, f"{where}.drain_bps", *_RATES_BPS)
+        _in_range(host.xoff_bytes, f"{where}.xoff_bytes", 0, UNBOUNDED)
+        low = 0 <= host.xon_bytes <= host.xoff_bytes
+        _require(low, f"{where}.xon_bytes", host.xon_bytes, f"0 to xoff_bytes, {host.xoff_bytes}")
 
 
 def largest_frame(network: SimNetwork) -> int:
@@ -289,18 +294,6 @@ def _check_hold(network: SimNetwork, hold: Hold, pairs: set[tuple[int, int]], wh
         _in_range(hold.period_ns, f"{where}.period_ns", 1, _LONGEST_NS)
     _in_range(hold.duty, f"{where}.duty", 0, 1)
     _check_classes(network, hold.classes, f"{where}.classes")
-
-
-def _check_slow_host(network: SimNetwork, host: SlowHost, number: int, pairs: set[tuple[int, int]]) -> None:
-    where = f"slow_hosts[{number}]"
-    attached = host.node not in network.switches and any(host.node == end for _, end in pairs)
-    _require(attached, f"{where}.node", host.node, "a host with a cable")
-    others = [other.node for other in network.slow_hosts]
-    _require(others.count(host.node) == 1, f"{where}.node", host.node, "each host once")
-    _in_range(host.drain_bps, f"{where}.drain_bps", *_RATES_BPS)
-    _in_range(host.xoff_bytes, f"{where}.xoff_bytes", 0, UNBOUNDED)
-    low = 0 <= host.xon_bytes <= host.xoff_bytes
-    _require(low, f"{where}.xon_bytes", host.xon_bytes, f"0 to xoff_bytes, {host.xoff_bytes}")
 
 
 def _in_range(value: float, field: str, least: float, most: float) -> None:

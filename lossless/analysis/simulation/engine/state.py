@@ -190,13 +190,12 @@ def _links(network: SimNetwork, wiring: Wiring) -> Any:
     links["receiver_unit"] = [wiring.unit_of.get(b, -1) for _, b in wiring.ends]
     ends = [cable.a_end if forward else cable.b_end for cable, forward in cables]
     extra = 1 << network.classes if wiring.classes > network.classes else 0
-    links["strict"] = [extra | (_strict(end) if end else 0) for end in ends]
+    links["strict"] = [
+        extra | (sum(1 << number for number, queue in enumerate(end.queues) if queue.strict) if end else 0)
+        for end in ends
+    ]
     links["seen"][[wiring.routes[number][-1] for number in wiring.acked]] = 1
     return links
-
-
-def _strict(end: SimPort) -> int:
-    return sum(1 << number for number, queue in enumerate(end.queues) if queue.strict)
 
 
 def _ports(network: SimNetwork, wiring: Wiring) -> tuple[Any, Any]:
@@ -318,7 +317,11 @@ def _first_plans(state: SimState, index: ArrayIndex) -> None:
     """Set the first event of each slot, and the tree above the slots."""
     many = len(state.links)
     starts = np.full(many, records.NEVER)
-    np.minimum.at(starts, state.flows["first_link"], _first_times(state.flows))
+    np.minimum.at(
+        starts,
+        state.flows["first_link"],
+        np.where(state.flows["size_bytes"] > 0, state.flows["next_at"], records.NEVER),
+    )
     others = 3 * many + len(state.pullers) + len(state.receivers)
     plans = dict(enumerate(starts.tolist(), 2 * many))
     plans |= dict(enumerate(state.holds["starts_at"].tolist(), others))
@@ -329,10 +332,6 @@ def _first_plans(state: SimState, index: ArrayIndex) -> None:
         if at_ps <= index.horizon_ps:
             state.agenda[leaves + slot] = at_ps << index.bits | slot
     _close_tree(state.agenda, index.bits)
-
-
-def _first_times(flows: Any) -> Any:
-    return np.where(flows["size_bytes"] > 0, flows["next_at"], records.NEVER)
 
 
 def plan_recorder(state: SimState, index: ArrayIndex) -> None:
@@ -375,7 +374,10 @@ def windows_of(network: SimNetwork, flows: Any, place: Sequence[int], links: Any
     any_order = [n for n, flow in enumerate(network.flows) if flow.window or flow.ahead_frames is not None]
     packets = _set_packets(network, flows, place, any_order)
     windowed = [(n, window) for n in any_order if (window := network.flows[n].window) is not None]
-    lines = [(window, _line_bps(flows[place[n]], links)) for n, window in windowed]
+    lines = [
+        (window, round(_PS_PER_BYTE / float(links["ps_per_byte"][flows[place[n]]["first_link"]])))
+        for n, window in windowed
+    ]
     kinds = sorted(set(lines), key=repr)
     senders = np.zeros(len(windowed), window_records.SENDER)
     senders["window"] = [kinds.index(line) for line in lines]
@@ -401,10 +403,6 @@ def windows_of(network: SimNetwork, flows: Any, place: Sequence[int], links: Any
         windows=_windows(kinds),
         pullers=_pullers(network, flows, place, links, hosts),
     )
-
-
-def _line_bps(flow: Any, links: Any) -> float:
-    return round(_PS_PER_BYTE / float(links["ps_per_byte"][flow["first_link"]]))
 
 
 def _set_packets(network: SimNetwork, flows: Any, place: Sequence[int], any_order: Sequence[int]) -> int:

@@ -53,14 +53,20 @@ def transfers(network: SimNetwork, wiring: Wiring, links: Any) -> Transfers:
     _set_paths(flows, [routes[number] for number in order])
     data = np.array([place[number] for number in range(many)], np.int64)
     acks = np.array([place[many + number] for number in range(len(wiring.acked))], np.int64)
-    _set_common(flows, network)
+    for name in ("done_at", "nacked_psn", "acks", "told", "dcqcn"):
+        flows[name] = -1
+    flows["rewind_at"] = records.NEVER
+    flows["nack_ps"] = round(network.physics.nack_interval_us * 1e6)
+    flows["ack_every"] = network.physics.ack_every
     _set_data(flows, points, data, network, wiring, links)
     _set_acks(flows, acks, data[list(wiring.acked)], network, wiring)
     sets = dcqcn_sets(network)
     flows["dcqcn"][data] = [-1 if flow.dcqcn is None else sets.index(flow.dcqcn) for flow in network.flows]
     paths = [link for number in order for link in routes[number]]
     paths += _set_followers(flows, network, place, len(paths))
-    _set_nics(links, flows)
+    first_links, starts, counts = np.unique(flows["first_link"], return_index=True, return_counts=True)
+    links["first_flow"][first_links], links["flows"][first_links] = starts, counts
+    np.add.at(links["ack_flows"], flows["first_link"][flows["apart"] == 1], 1)
     depth = _cnp_depth(network, flows) if sets else 1
     return Transfers(
         flows=flows,
@@ -76,14 +82,6 @@ def _set_paths(flows: Any, routes: Sequence[Sequence[int]]) -> None:
     hops = np.array([len(route) for route in routes], np.int32)
     flows["first_hop"] = np.cumsum(hops) - hops
     flows["first_link"] = [route[0] for route in routes]
-
-
-def _set_common(flows: Any, network: SimNetwork) -> None:
-    for name in ("done_at", "nacked_psn", "acks", "told", "dcqcn"):
-        flows[name] = -1
-    flows["rewind_at"] = records.NEVER
-    flows["nack_ps"] = round(network.physics.nack_interval_us * 1e6)
-    flows["ack_every"] = network.physics.ack_every
 
 
 def _set_data(flows: Any, points: Any, data: Any, network: SimNetwork, wiring: Wiring, links: Any) -> None:
@@ -130,12 +128,6 @@ def _set_followers(flows: Any, network: SimNetwork, place: dict[int, int], first
         flows["first_follower"][number], flows["followers"][number] = first + len(listed), len(followers)
         listed += followers
     return listed
-
-
-def _set_nics(links: Any, flows: Any) -> None:
-    first_links, starts, counts = np.unique(flows["first_link"], return_index=True, return_counts=True)
-    links["first_flow"][first_links], links["flows"][first_links] = starts, counts
-    np.add.at(links["ack_flows"], flows["first_link"][flows["apart"] == 1], 1)
 
 
 def dcqcn_sets(network: SimNetwork) -> list[SimDcqcn]:

@@ -43,14 +43,15 @@ def lossy_classes(view: View) -> Iterator[SimClass]:
     fabric = view.fabric
     if not fabric.declared:
         return
-    wanted = _trimmed(fabric) or _marked(fabric) or _slowed(fabric) or _curved(view)
+    wanted = (
+        frozenset(fabric.trimming.classes if fabric.trimming is not None else ())
+        or _marked(fabric)
+        or _slowed(fabric)
+        or _curved(view)
+    )
     for traffic_class in fabric.classes.classes:
         if traffic_class.name in wanted and not traffic_class.lossless and traffic_class.priority is not None:
             yield SimClass(traffic_class.name, traffic_class.priority, lossless=False)
-
-
-def _trimmed(fabric: Fabric) -> frozenset[str]:
-    return frozenset(fabric.trimming.classes if fabric.trimming is not None else ())
 
 
 def _marked(fabric: Fabric) -> frozenset[str]:

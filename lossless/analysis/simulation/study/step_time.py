@@ -21,7 +21,8 @@ def step_time_ns(network: SimNetwork) -> float:
     loads: Loads = defaultdict(float)
     spread: Loads = defaultdict(float)
     for flow in network.flows:
-        wire_bytes = _wire_bytes(network, flow)
+        frames = -(-flow.size_bytes // flow.mtu_bytes)
+        wire_bytes = flow.size_bytes + frames * (network.physics.overhead_bytes + network.physics.gap_bytes)
         for pair in _stated(flow):
             loads[pair] += wire_bytes
         if flow.spread is not None:
@@ -31,11 +32,6 @@ def step_time_ns(network: SimNetwork) -> float:
     for a, b, rate_bps in _directions(network):
         rates[a, b] += rate_bps
     return max(load * 8e9 / rates[pair] for pair, load in loads.items())
-
-
-def _wire_bytes(network: SimNetwork, flow: SimFlow) -> float:
-    frames = -(-flow.size_bytes // flow.mtu_bytes)
-    return flow.size_bytes + frames * (network.physics.overhead_bytes + network.physics.gap_bytes)
 
 
 def _stated(flow: SimFlow) -> Iterator[tuple[int, int]]:

@@ -134,8 +134,20 @@ def sweep(
         KeyboardInterrupt: running trials are stopped, and results so far are discarded.
     """
     grid = checked(grid)
-    _check_horizon(scenario, horizon_ns)
-    job = _job(scenario, limits, horizon_ns)
+    if horizon_ns <= 0:
+        raise ScenarioError(f"horizon is {horizon_ns:g} ns; expected a time above zero")
+    if scenario.question.dead_nic and scenario.watchdogs:
+        due_ns = DEAD_FROM_NS + watch_ns(scenario)
+        if horizon_ns < due_ns:
+            raise ScenarioError(
+                f"horizon is {format_duration(round(horizon_ns))}; a dead NIC is followed until the watchdog has had"
+                f" its time twice, at least {due_ns / 1e6:,.1f} ms"
+            )
+    seeds = seeds_of(scenario, limits)
+    first = instantiate(scenario, 1)
+    require_events(first.network, horizon_ns, limits._replace(seeds=len(seeds)))
+    stages = (first, *(instantiate(scenario, seed) for seed in seeds[1:]))
+    job = SweepTask(uuid.uuid4().hex, stages, horizon_ns)
     tried, skipped = _fitting(grid, job)
     with WorkerPool[SweepTask, ThresholdSetting, tuple[Trial, ...]](
         trials, job, executor, limits.threads
@@ -148,26 +160,6 @@ def sweep(
         describe(scenario), grid.names, configured, tuple(rows), skipped, len(job.stages), horizon_ns / 1000, events,
         assumed, scenario.classes[0].name,
     )  # fmt: skip
-
-
-def _check_horizon(scenario: Scenario, horizon_ns: float) -> None:
-    if horizon_ns <= 0:
-        raise ScenarioError(f"horizon is {horizon_ns:g} ns; expected a time above zero")
-    if scenario.question.dead_nic and scenario.watchdogs:
-        due_ns = DEAD_FROM_NS + watch_ns(scenario)
-        if horizon_ns < due_ns:
-            raise ScenarioError(
-                f"horizon is {format_duration(round(horizon_ns))}; a dead NIC is followed until the watchdog has had"
-                f" its time twice, at least {due_ns / 1e6:,.1f} ms"
-            )
-
-
-def _job(scenario: Scenario, limits: Limits, horizon_ns: float) -> SweepTask:
-    seeds = seeds_of(scenario, limits)
-    first = instantiate(scenario, 1)
-    require_events(first.network, horizon_ns, limits._replace(seeds=len(seeds)))
-    stages = (first, *(instantiate(scenario, seed) for seed in seeds[1:]))
-    return SweepTask(uuid.uuid4().hex, stages, horizon_ns)
 
 
 def _fitting(grid: Grid, job: SweepTask) -> tuple[list[ThresholdSetting], int]:

@@ -306,13 +306,12 @@ def first_grid(search: ThresholdSearch, space: SearchSpace) -> SearchSpace:
     allowed = max(1, search.left * _COARSE_SHARE)
     for many in range(_MOST_VALUES, 2, -1):
         grid = space._replace(axes=tuple(spaced(axis, many) for axis in space.axes))
-        if grid.size <= _MOST_UNFIT * allowed and _fitting(search, grid) <= allowed:
+        if (
+            grid.size <= _MOST_UNFIT * allowed
+            and sum(search.fits(grid.setting(point)) for point in grid.points()) <= allowed
+        ):
             return grid
     return space._replace(axes=tuple(spaced(axis, 2) for axis in space.axes))
-
-
-def _fitting(search: ThresholdSearch, grid: SearchSpace) -> int:
-    return sum(search.fits(grid.setting(point)) for point in grid.points())
 
 
 def search_grid(search: ThresholdSearch, grid: SearchSpace) -> dict[TrialSetting, tuple[int, ...]]:

@@ -446,7 +446,11 @@ def differing(
 def back_from(done: Sequence[Phase], sent: frozenset[int]) -> tuple[Phase, ...]:
     """Return the phases that undo some: the last first; jobs restart if any may send on the target's levels."""
     kinds = {phase.kind for phase in done}
-    undone = [_undone(phase) for phase in reversed(done) if phase.kind in ("managers", "hosts")]
+    undone = [
+        phase._replace(old=phase.new, new=phase.old)
+        for phase in reversed(done)
+        if phase.kind in ("managers", "hosts")
+    ]
     if "stop" in kinds:
         begun = [Phase("stop", done[-1].old, done[-1].new, done[-1].in_use)] if "start" in kinds else []
         return (*begun, *undone, Phase("start", done[0].old, done[0].old, sent))
@@ -456,7 +460,3 @@ def back_from(done: Sequence[Phase], sent: frozenset[int]) -> tuple[Phase, ...]:
         for phase in undone
         for each in ((phase, phase._replace(kind="jobs")) if phase.kind == "hosts" else (phase,))
     )
-
-
-def _undone(phase: Phase) -> Phase:
-    return phase._replace(old=phase.new, new=phase.old)

@@ -65,16 +65,14 @@ def check(view: View) -> Results:
         switch = ports.switch
         if ports.cable.configured_m or (switch.qos.buffer_model == "dynamic" and not _without_group(ports)):
             continue
-        if switch.lacks_lengths or not (_without_group(ports) or _has_lengths(switch)):
+        if switch.lacks_lengths or not (
+            _without_group(ports) or any(port.cable.configured_m is not None for port in switch.ports)
+        ):
             yield MissingInput("the file has no cable lengths", ports.places)
             continue
         wired = tuple(port for port in ports.ports if _in_service(switch, port))
         if wired:
             yield _violation(ports._replace(ports=wired, cable=wired[0].cable))
-
-
-def _has_lengths(switch: Switch) -> bool:
-    return any(port.cable.configured_m is not None for port in switch.ports)
 
 
 def _in_service(switch: Switch, port: Port) -> bool:

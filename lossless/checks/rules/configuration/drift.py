@@ -241,15 +241,16 @@ def _lists(name: str, have: PortQos, want: PortQos) -> Iterator[SwitchDifference
         for profile in declared:
             if profile.name in by_name:
                 yield from _bound("", by_name[profile.name], profile, profile.origin, profile_fields)
-        unlike = [p for p in declared if p.name not in by_name and not _among(p, configured)]
+        unlike = [
+            p
+            for p in declared
+            if p.name not in by_name
+            and not any(profile_fields(other) == profile_fields(p) for other in configured)
+        ]
         if unlike:
             table = f"BUFFER_PORT_{side}_PROFILE_LIST"
             message = f"{side.lower()} profiles are {_names(configured)}, the intent says {_names(declared)}"
             yield SwitchDifference(have.origin._replace(path=(table, name)), message, unlike[0].origin)
-
-
-def _among(profile: BufferProfile, others: Sequence[BufferProfile]) -> bool:
-    return any(profile_fields(other) == profile_fields(profile) for other in others)
 
 
 def _bound(

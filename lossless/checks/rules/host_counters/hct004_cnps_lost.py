@@ -97,7 +97,9 @@ def throughout(fabric: RunningFabric) -> Results:
     links = grouped((link.b, link) for link in fabric.links if link.to_host)
     hosts = [device for device in fabric.devices if device.name in links]
     ports = {host.name: rdma_ports(host, CNPS_SENT) for host in hosts}
-    if not any(ports.values()) or not all(_controlled(host) for host in hosts):
+    if not any(ports.values()) or not all(
+        (host.intended_host is not None and host.intended_host.dcqcn.enabled is True) for host in hosts
+    ):
         return
     if any(len(ports.get(name, ())) != len(to_host) for name, to_host in links.items()):
         yield _NOT_ALL
@@ -107,10 +109,6 @@ def throughout(fabric: RunningFabric) -> Results:
         yield flow
     elif flow.sent >= _FEWEST and 2 * flow.arrived < flow.sent:
         yield from _lost(hosts, flow)
-
-
-def _controlled(host: RunningDevice) -> bool:
-    return host.intended_host is not None and host.intended_host.dcqcn.enabled is True
 
 
 def _flow(ports: Mapping[str, Sequence[RdmaPort]]) -> _Flow | MissingInput:

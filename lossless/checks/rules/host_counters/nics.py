@@ -210,11 +210,14 @@ def pfc_modes(device: RunningDevice) -> tuple[PfcMode, ...]:
     enabled = (placed for placed in device.state.every(_PFC) if placed.part("priority") is not None)
     by_interface = grouped((_where(placed), placed) for placed in enabled)
     modes = [PfcMode(name, readings) for (_, name), readings in by_interface.items()]
-    return tuple(mode for mode in modes if all(_is_known(mode, priority) for priority in PRIORITIES))
-
-
-def _is_known(mode: PfcMode, priority: int) -> bool:
-    return priority in mode.by_priority and mode.by_priority[priority].number is not None
+    return tuple(
+        mode
+        for mode in modes
+        if all(
+            (priority in mode.by_priority and mode.by_priority[priority].number is not None)
+            for priority in PRIORITIES
+        )
+    )
 
 
 def _where(placed: PlacedReading) -> tuple[str, str]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.ground.basics.findings import Origin
-    from lossless.model.fabric.hosts import Dcqcn, HostQos, Transport
+    from lossless.model.fabric.hosts import Dcqcn, HostQos
 
 
 _JOBS = {
@@ -211,7 +211,8 @@ def _patience(have: HostQos, want: HostQos) -> Iterator[HostDifference]:
         return
     for attribute, (key, variable) in _PATIENCE.items():
         values = getattr(transport, attribute), getattr(declared, attribute)
-        origin = _transport_at(have, transport, key)
+        named = dict(have.origins)
+        origin = named.get(f"nccl.{key}") or transport.origin
         yield from _value(variable, *values, "{}", origin, _variable(want, variable))
 
 
@@ -224,11 +225,6 @@ def _variable(want: HostQos, name: str) -> Origin:
 def _declared(want: HostQos, key: str) -> Origin:
     """Return the origin of a host setting in an intent, or of its hosts where the value is a default."""
     return dict(want.origins).get(key, want.origin)
-
-
-def _transport_at(host: HostQos, transport: Transport, key: str) -> Origin:
-    named = dict(host.origins)
-    return named.get(f"nccl.{key}") or transport.origin
 
 
 def _at_key(key: str, have: HostQos, want: HostQos, form: str = "{}") -> Iterator[HostDifference]:

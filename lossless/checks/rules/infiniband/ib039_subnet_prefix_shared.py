@@ -58,12 +58,11 @@ def check(subnets: Sequence[Subnet]) -> Results:
     Files of managers are left out: two of them may be of one subnet, its master and its standby.
     """
     declared = (subnet for subnet in subnets if subnet.provenance == "intent")
-    by_prefix = grouped((_prefix(subnet), subnet) for subnet in declared)
+    by_prefix = grouped(
+        ((DEFAULT_PREFIX if subnet.subnet_prefix is None else subnet.subnet_prefix), subnet)
+        for subnet in declared
+    )
     yield from (_violation(prefix, sharing) for prefix, sharing in by_prefix.items() if len(sharing) > 1)
-
-
-def _prefix(subnet: Subnet) -> int:
-    return DEFAULT_PREFIX if subnet.subnet_prefix is None else subnet.subnet_prefix
 
 
 def _violation(prefix: int, subnets: list[Subnet]) -> Violation:

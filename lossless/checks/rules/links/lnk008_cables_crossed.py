@@ -119,16 +119,12 @@ def _violation(miscablings: Sequence[Miscabling], changed: Devices | None) -> Vi
     )
 
 
-def _is_swap(miscablings: Sequence[Miscabling]) -> bool:
-    return len(miscablings) == 1 and miscablings[0].closed and len(miscablings[0].planned) == 2
-
-
 def _message(miscablings: Sequence[Miscabling], wrong: Sequence[str], changed: Devices | None) -> str:
     cables = sum(len(miscabling.planned) for miscabling in miscablings)
     joined = {devices for miscabling in miscablings for devices in _joined(miscabling)}
     if cables == 1:
         return wrong[0]
-    if _is_swap(miscablings):
+    if len(miscablings) == 1 and miscablings[0].closed and len(miscablings[0].planned) == 2:
         return f"two cables are swapped: {'; '.join(wrong)}"
     if len(wrong) == 2:
         return "; ".join(wrong)

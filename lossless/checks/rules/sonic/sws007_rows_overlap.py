@@ -89,12 +89,8 @@ def _overlaps(device: Device, table: str, keys: NumberedKeys) -> Iterator[Violat
 def _wider_later(keys: NumberedKeys, overlap: RowOverlap) -> RowOverlap:
     """Return an overlap with the wider of its rows as the later one."""
     rows = (overlap.later, overlap.earlier)
-    wide, narrow = sorted(rows, key=lambda row: _width(keys, row), reverse=True)
+    wide, narrow = sorted(rows, key=lambda row: len(keys.ranges.get(_index(row)) or ()), reverse=True)
     return overlap._replace(earlier=narrow, later=wide)
-
-
-def _width(keys: NumberedKeys, row: ConfigRow) -> int:
-    return len(keys.ranges.get(_index(row)) or ())
 
 
 def _index(row: ConfigRow) -> str:

@@ -64,7 +64,11 @@ def check(device: RunningDevice) -> Results:
     for placed in each(device.state, "pfcwd_restored", "port", "queue"):
         port, queue = placed.part("port") or "", placed.part("queue") or ""
         restored = counted(device, placed, "port", "queue")
-        if not isinstance(restored, Count) or not restored.amount or not _counts_nothing(device, port, queue):
+        if (
+            not isinstance(restored, Count)
+            or not restored.amount
+            or not all(device.state.value(column, port=port, queue=queue) == 0 for column in _COLUMNS)
+        ):
             continue
         packets = count_of(device, "packets", port=port, queue=queue)
         action = _action(device, port, queue)
@@ -74,10 +78,6 @@ def check(device: RunningDevice) -> Results:
             yield packets
         elif action == "drop" and packets.amount:
             yield _violation(device, restored, queue)
-
-
-def _counts_nothing(device: RunningDevice, port: str, queue: str) -> bool:
-    return all(device.state.value(column, port=port, queue=queue) == 0 for column in _COLUMNS)
 
 
 def _action(device: RunningDevice, port: str, queue: str) -> str | None:

@@ -59,20 +59,16 @@ def check(device: RunningDevice) -> Results:
     """Yield a violation per port that discarded packets while it was congested."""
     for port in infiniband_ports(device):
         discards = port.number(_DISCARDS)
-        if not discards or has_bad_cable(port) or _all_while_down(port, discards):
+        if (
+            not discards
+            or has_bad_cable(port)
+            or ((port.alongside(_DISCARDS, "port_inactive_discards") or 0) >= discards)
+        ):
             continue
-        if _was_congested(port):
+        if any(port.alongside(_DISCARDS, name) for name in (*_LIFETIMES, "port_xmit_wait")):
             yield _violation(port, discards)
         else:
             yield MissingInput("no capture says whether the port was congested when it discarded, or down")
-
-
-def _was_congested(port: CountedPort) -> bool:
-    return any(port.alongside(_DISCARDS, name) for name in (*_LIFETIMES, "port_xmit_wait"))
-
-
-def _all_while_down(port: CountedPort, discards: int) -> bool:
-    return (port.alongside(_DISCARDS, "port_inactive_discards") or 0) >= discards
 
 
 def _violation(port: CountedPort, discards: int) -> Violation:

@@ -66,7 +66,9 @@ def check(device: RunningDevice) -> Results:
         times = placed.number or 0
         if placed.part("attribute") != _ATTRIBUTE or times < _FEWEST:
             continue
-        first, last = (_logged(device, name) for name in ("first_logged", "last_logged"))
+        first, last = (
+            str(device.state.value(name, attribute=_ATTRIBUTE)) for name in ("first_logged", "last_logged")
+        )
         if _span(first, last) <= (times - 1) * _APART:
             yield Violation(
                 origin=placed.origin,
@@ -76,10 +78,6 @@ def check(device: RunningDevice) -> Results:
                 elements=(device.name,),
                 data={"timeouts": times, "paths": [*_paths(device)]},
             )
-
-
-def _logged(device: RunningDevice, name: str) -> str:
-    return str(device.state.value(name, attribute=_ATTRIBUTE))
 
 
 def _paths(device: RunningDevice) -> tuple[str, ...]:

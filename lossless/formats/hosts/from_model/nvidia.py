@@ -86,7 +86,10 @@ def values(qos: HostQos) -> Mapping[str, object]:
     Raises:
         RenderError: the driver does not support a value, or DCQCN would run on no priority.
     """
-    _refuse_cable(qos)
+    cable_m = certain(qos.cable_m)
+    if not 0 < cable_m < MLX5_CABLE_LIMIT_M:
+        taken = f"mlx5 takes 1 to {MLX5_CABLE_LIMIT_M - 1} m and ignores the rest"
+        raise RenderError(f"{qos.nic_name}: a cable of {cable_m} m; {taken}")
     running = dcqcn_priorities(qos)
     return {
         "driver_part": "mlx5",
@@ -122,13 +125,6 @@ def accelerations(qos: HostQos) -> tuple[FirmwareSetting, ...]:
 def settings(qos: HostQos) -> Mapping[str, int]:
     """Return the DCQCN parameters of the driver, by their ConnectX names."""
     return {name: value for name, value, _ in _dcqcn(qos)}
-
-
-def _refuse_cable(qos: HostQos) -> None:
-    cable_m = certain(qos.cable_m)
-    if not 0 < cable_m < MLX5_CABLE_LIMIT_M:
-        taken = f"mlx5 takes 1 to {MLX5_CABLE_LIMIT_M - 1} m and ignores the rest"
-        raise RenderError(f"{qos.nic_name}: a cable of {cable_m} m; {taken}")
 
 
 def _parameters(qos: HostQos) -> tuple[DcqcnParameter, ...]:

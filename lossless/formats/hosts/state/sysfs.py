@@ -44,7 +44,8 @@ def is_form(section: PrintedSection) -> bool:
 
 def read(section: PrintedSection) -> StateItems:
     """Yield the content of every file; a file for which the kernel has no value is UNKNOWN."""
-    default = _device_of(section.file)
+    stem = re.split(r"[.-]", pathlib.PurePath(section.file).name, maxsplit=1)[0]
+    default = stem if DEVICE.fullmatch(stem) else ""
     for line in section.lines:
         if not line.text.strip() or line.text.lstrip().startswith(("#", "==>")):
             continue
@@ -57,11 +58,6 @@ def read(section: PrintedSection) -> StateItems:
         placed = _PLACED.fullmatch(match[1])
         device, path = (placed[1], placed[2]) if placed else (default, match[1])
         yield _reading(device, path, match[2], section.place(line, path))
-
-
-def _device_of(file: str) -> str:
-    stem = re.split(r"[.-]", pathlib.PurePath(file).name, maxsplit=1)[0]
-    return stem if DEVICE.fullmatch(stem) else ""
 
 
 def _reading(device: str, path: str, word: str, place: Path) -> StateReading:

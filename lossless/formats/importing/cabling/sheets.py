@@ -229,7 +229,12 @@ class _Export:
             self._problems.append(place.problem(f"{name}: an end names no device and interface"))
             return
         try:
-            cable_m = _netbox_length(item)
+            length = item.get("length")
+            cable_m = (
+                None
+                if length is None
+                else parse_cable_length(str(length), _text(item.get("length_unit"), "value"))
+            )
         except QuantityError as error:
             self._problems.append(place.problem(f"{name}: {error}"))
             return
@@ -261,13 +266,6 @@ def _end(named: Any) -> CableEnd | None:
         return None
     device, port = _text(named.get("device"), "name", "display"), str(named.get("name") or "")
     return CableEnd(device, port) if device and port else None
-
-
-def _netbox_length(item: dict[str, Any]) -> int | None:
-    length = item.get("length")
-    return (
-        None if length is None else parse_cable_length(str(length), _text(item.get("length_unit"), "value"))
-    )
 
 
 def _text(value: Any, *keys: str) -> str:

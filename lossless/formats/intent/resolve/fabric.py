@@ -141,7 +141,11 @@ class _FabricResolver:
         self._host_qos: dict[tuple[str, int, int], HostQos] = {}
 
     def fabric(self) -> Fabric:
-        bundles = _bundles_by_node(self.plan)
+        by_node: dict[str, list[LinkBundle]] = {}
+        for bundle in self.plan.bundles:
+            by_node.setdefault(bundle.a, []).append(bundle)
+            by_node.setdefault(bundle.b, []).append(bundle)
+        bundles = by_node
         inside = [node for node in self.plan.nodes if not node.outside]
         own = [node for node in inside if node.role != "host"]
         self.devices = {node.name: self._device(node, bundles.get(node.name, [])) for node in own}
@@ -361,14 +365,6 @@ class _FabricResolver:
 def _beyond(node: PlanNode, bundle: LinkBundle) -> str:
     """Return the name at the other end of a bundle."""
     return bundle.b if bundle.a == node.name else bundle.a
-
-
-def _bundles_by_node(wiring: WiringPlan) -> dict[str, list[LinkBundle]]:
-    by_node: dict[str, list[LinkBundle]] = {}
-    for bundle in wiring.bundles:
-        by_node.setdefault(bundle.a, []).append(bundle)
-        by_node.setdefault(bundle.b, []).append(bundle)
-    return by_node
 
 
 def _with_uplinks(device: DeviceUnits) -> str:

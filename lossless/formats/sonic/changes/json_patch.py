@@ -131,11 +131,10 @@ def _empty_rows(running: Tables, rendered: TableRows) -> Iterator[RowDifference]
 
 
 def _meaning(rows: Mapping[str, Mapping[str, str]]) -> Rows:
-    return {key: _canonical_fields(row) for key, row in rows.items()}
-
-
-def _canonical_fields(row: Mapping[str, str]) -> Fields:
-    return {field: canonical(value) for field, value in row.items() if field != NO_FIELDS}
+    return {
+        key: {field: canonical(value) for field, value in row.items() if field != NO_FIELDS}
+        for key, row in rows.items()
+    }
 
 
 def canonical(value: str) -> str:

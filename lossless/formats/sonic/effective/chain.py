@@ -210,7 +210,11 @@ def _pausing(state: Programmed, port: ProgrammedPort, numbers: ChainNumbers) -> 
     profile = port.groups.get(numbers.group, "")
     settings = state.profiles.get(profile)
     backed = profile in state.computed or bool(settings and settings.xoff_bytes)
-    return backed, [p for p in port.pfc if _paused_group(state, port, p) == numbers.group]
+    return backed, [
+        p
+        for p in port.pfc
+        if _target(state, port, "pfc_to_pg_map", "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", p) == numbers.group
+    ]
 
 
 def _before_maps(state: Programmed, name: str) -> Break | None:
@@ -309,10 +313,6 @@ def _target(state: Programmed, port: ProgrammedPort, field: str, table: str, ind
 
 def _in(targets: Mapping[int, int], index: int) -> int:
     return targets.get(index, 0)
-
-
-def _paused_group(state: Programmed, port: ProgrammedPort, priority: int) -> int:
-    return _target(state, port, "pfc_to_pg_map", "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", priority)
 
 
 def _paused_queue(state: Programmed, port: ProgrammedPort, priority: int) -> int:

@@ -52,7 +52,13 @@ def devices_of(document: Document) -> tuple[Document, ...]:
     """Return a document for each device in a file; a plain configuration is its own document. Empty: no device."""
     if document.part or _has_tables(document.data):
         return (document,)
-    configs = tuple(_PlainConfig(root, _normal(root.data)) for root in _roots(document.data))
+    configs = tuple(
+        _PlainConfig(
+            root,
+            _Dump(root.data).normal() if _is_dump(root.data) else _PlainTables(dict(root.data), {}, {}, ()),
+        )
+        for root in _roots(document.data)
+    )
     return tuple(_part(document, index, configs) for index in range(len(configs)))
 
 
@@ -174,10 +180,6 @@ class _PlainTables(NamedTuple):
 class _PlainConfig(NamedTuple):
     root: _Root
     normal: _PlainTables
-
-
-def _normal(data: Data) -> _PlainTables:
-    return _Dump(data).normal() if _is_dump(data) else _PlainTables(dict(data), {}, {}, ())
 
 
 class _Dump:

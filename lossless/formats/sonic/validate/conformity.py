@@ -260,7 +260,9 @@ class _TableValidator:
     def _misshapen(self, key: str, parts: tuple[str, ...]) -> RowFlaw:
         table = self.accepted.schema
         if not table.lists:
-            return RowFlaw("key", (), f"has no row {key}", help=_rows_are(table), value=key)
+            return RowFlaw(
+                "key", (), f"has no row {key}", help=f"its rows are {', '.join(table.rows)}", value=key
+            )
         counts = sorted({len(shape.key) for shape in table.lists if _applies(shape, self.context)})
         wanted = " or ".join(map(str, counts))
         return RowFlaw("key", (), f"the key has {len(parts)} parts where {wanted} are wanted", value=key)
@@ -326,7 +328,3 @@ class _TableValidator:
         rows = _rows(self.data, table)
         if name not in rows and name not in map(str.strip, rows):
             yield RowFlaw("reference", where, by, value=name, reference=reference)
-
-
-def _rows_are(table: TableSchema) -> str:
-    return f"its rows are {', '.join(table.rows)}"

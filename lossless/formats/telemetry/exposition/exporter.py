@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from lossless.formats.telemetry.exposition.layout import Namespace, RedisServer
     from lossless.formats.telemetry.exposition.reading_plan import ReadingPlan
-    from lossless.formats.telemetry.exposition.redis_reader import Answers, SwitchSettings
+    from lossless.formats.telemetry.exposition.redis_reader import Answers
 
     Labels = tuple[tuple[str, str], ...]
     Lines = dict[str, list[bytes]]
@@ -56,7 +56,14 @@ class Exporter:
         for reader, said in zip(self._readers, configured, strict=True):
             labels = (switch, (NAMESPACE, reader.name)) if reader.name else (switch,)
             _add_objects(lines, *reader.read(said.off, labels, away))
-            _add_state(lines, reader, said, labels)
+            for name, is_up in reader.up.items():
+                _add(lines, "database_up", (*labels, ("database", name)), is_up)
+            for group, polling in said.polling.items():
+                of = (*labels, ("group", group))
+                if polling.enabled is not None:
+                    _add(lines, "polling_enabled", of, polling.enabled)
+                if polling.interval_s is not None:
+                    _add(lines, "polling_interval_seconds", of, polling.interval_s)
         _add(lines, "scrape_duration_seconds", (switch,), self._clock() - started)
         return b"".join(family(metric, lines[metric.name]) for metric in METRICS)
 
@@ -79,17 +86,6 @@ def _add_objects(lines: Lines, plan: ReadingPlan, answers: Answers) -> None:
         values = dict(lines_of(batch, answers))
         lines[name] += (start + value for start, value in values.items() if start not in begun.get(name, ()))
         begun.setdefault(name, set()).update(values)
-
-
-def _add_state(lines: Lines, reader: NamespaceReader, configured: SwitchSettings, labels: Labels) -> None:
-    for name, is_up in reader.up.items():
-        _add(lines, "database_up", (*labels, ("database", name)), is_up)
-    for group, polling in configured.polling.items():
-        of = (*labels, ("group", group))
-        if polling.enabled is not None:
-            _add(lines, "polling_enabled", of, polling.enabled)
-        if polling.interval_s is not None:
-            _add(lines, "polling_interval_seconds", of, polling.interval_s)
 
 
 def _add(lines: Lines, name: str, labels: Iterable[tuple[str, str]], value: float) -> None:

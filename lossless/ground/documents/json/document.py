@@ -41,7 +41,13 @@ def load_json(text: str, file: str, *, lists: bool = False) -> Document:
         kind = _KINDS.get(type(data), "a number")
         _refuse(text, file, _skip(text, 0), f"the top level is {kind}; expected an object {{...}}")
     if "\\" in text and _LONE_SURROGATE.search(text):
-        _refuse_surrogates(text, file)
+        from lossless.ground.documents.json.errors import lone_surrogate
+
+        offset = lone_surrogate(text)
+        if offset is not None:
+            _refuse(
+                text, file, offset, "this string holds half of a \\u surrogate pair, which is no character"
+            )
     unique = None if repeats or is_list else data
     return Document(
         file, text, data, JsonLocator(text, unique), duplicates=_duplicates(text) if repeats else ()
@@ -129,14 +135,6 @@ def _refuse_depth(text: str, file: str) -> NoReturn:
     from lossless.ground.documents.json.errors import depth_exceeded
 
     _refuse(text, file, depth_exceeded(text, NESTING), f"nested deeper than {NESTING} levels")
-
-
-def _refuse_surrogates(text: str, file: str) -> None:
-    from lossless.ground.documents.json.errors import lone_surrogate
-
-    offset = lone_surrogate(text)
-    if offset is not None:
-        _refuse(text, file, offset, "this string holds half of a \\u surrogate pair, which is no character")
 
 
 def _duplicates(text: str) -> tuple[DuplicateKey, ...]:

@@ -36,7 +36,12 @@ def explain(text: str, error: YAMLError | ValueError | OverflowError) -> tuple[i
         return unprintable.start(), f"character U+{code:04X} is not allowed in YAML"
     if isinstance(error, ValueError | OverflowError):
         return _escape_too_large(text)
-    mistake = _mistake(text, error)
+    mark = getattr(error, "problem_mark", None)
+    context_mark = getattr(error, "context_mark", None)
+    offset = min(mark.index, len(text)) if mark else 0
+    context_offset = min(context_mark.index, len(text)) if context_mark else offset
+    problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+    mistake = _Mistake(problem, getattr(error, "context", None) or "", offset, context_offset)
     return (
         _indentation(text, mistake)
         or _quoted(text, mistake)
@@ -44,15 +49,6 @@ def explain(text: str, error: YAMLError | ValueError | OverflowError) -> tuple[i
         or _stray(text, mistake)
         or (mistake.offset, f"not valid YAML: {mistake.problem}")
     )
-
-
-def _mistake(text: str, error: Exception) -> _Mistake:
-    mark = getattr(error, "problem_mark", None)
-    context_mark = getattr(error, "context_mark", None)
-    offset = min(mark.index, len(text)) if mark else 0
-    context_offset = min(context_mark.index, len(text)) if context_mark else offset
-    problem = getattr(error, "problem", None) or str(error).splitlines()[0]
-    return _Mistake(problem, getattr(error, "context", None) or "", offset, context_offset)
 
 
 def _escape_too_large(text: str) -> tuple[int, str]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.ground.basics.findings import Origin
-    from lossless.model.fabric.infiniband.subnet import Partition, ServiceLevel, Subnet
+    from lossless.model.fabric.infiniband.subnet import Partition, Subnet
 
 
 DEFAULT = "DEFAULT"
@@ -35,14 +35,10 @@ def policy_of(subnet: Subnet) -> QosPolicy | None:
     if not subnet.qos.on or not subnet.qos.levels:
         return None
     origin = subnet.qos.origin
-    levels = tuple(_level(level.name, level.sl, level.origin) for level in _levels(subnet))
+    levels = tuple(_level(level.name, level.sl, level.origin) for level in subnet.qos.levels)
     if not any(level.text("name").upper() == DEFAULT for level in levels):
         levels = (_level(DEFAULT, _default_sl(subnet), origin), *levels)
     return QosPolicy((), (), levels, tuple(_rules(subnet)), origin)
-
-
-def _levels(subnet: Subnet) -> tuple[ServiceLevel, ...]:
-    return subnet.qos.levels
 
 
 def _default_sl(subnet: Subnet) -> int:

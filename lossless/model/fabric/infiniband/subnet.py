@@ -497,14 +497,10 @@ def _from_c(text: str) -> int:
     return int(digits, base) * (-1 if "-" in text else 1)
 
 
-def _leading_number(text: str) -> int:
-    match = _C_NUMBER.match(text)
-    return _from_c(match[0]) if match else 0
-
-
 def _signed(definition: Option, text: str) -> OptionValue:
     """Return the value of a text that opensm does not check: the low 32 bits of the number at its beginning."""
-    number = _leading_number(text)
+    match = _C_NUMBER.match(text)
+    number = _from_c(match[0]) if match else 0
     low = (number + 2**31) % 2**32 - 2**31
     loss: Loss = "silently zero" if c_number(text) is None else "" if low == number else "replaced"
     return _within(definition, low, loss)

@@ -266,11 +266,7 @@ def _switches(group: PlannedSwitches, name: str) -> dict[str, Any]:
 
 
 def _sums(files: Iterable[PlannedFile]) -> Mapping[str, str]:
-    return {file.path: _sha256(file.text) for file in files}
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+    return {file.path: hashlib.sha256(file.text.encode()).hexdigest() for file in files}
 
 
 SERVICE_S = 120

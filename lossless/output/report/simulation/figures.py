@@ -87,7 +87,16 @@ def pauses(recording: Recording) -> Figure:
     rows = [row for row in _of(recording, "paused") if row.pauses]
     figure, (axes,) = _canvas(recording, "Pauses", [max(0.6, _ROW_IN * (len(rows) + 1))], 1.0)
     for base, row in enumerate(reversed(rows)):
-        _draw_pauses(axes, recording, row, base)
+        times, _ = _times(recording)
+        every_us = recording.times_us[1] - recording.times_us[0]
+        paused = parts.known(row.values)
+        parts.draw_row(axes, times, [min(1.0, value / every_us) for value in paused], base)
+        paused_us = sum(paused)
+        name = LABELS["pauses"]
+        many = f"{row.pauses:,} {name if row.pauses != 1 else name.removesuffix('s')}"
+        text = f"{many}, {parts.time_unit(paused_us).text(paused_us)}"
+        where = axes.get_yaxis_transform()
+        axes.text(1.008, base + parts.ROW / 2, text, transform=where, fontsize=7.5, va="center")
     middles = [base + parts.ROW / 2 for base in range(len(rows))]
     axes.set_yticks(middles, [parts.short(row.name) for row in reversed(rows)], fontsize=7.5)
     axes.tick_params(axis="y", length=0)
@@ -182,19 +191,6 @@ def _draw_rates(
     else:
         axes.set_ylim(bottom=0)
     parts.label_limits(axes, _RATES_IN)
-
-
-def _draw_pauses(axes: Axes, recording: Recording, row: Series, base: int) -> None:
-    times, _ = _times(recording)
-    every_us = recording.times_us[1] - recording.times_us[0]
-    paused = parts.known(row.values)
-    parts.draw_row(axes, times, [min(1.0, value / every_us) for value in paused], base)
-    paused_us = sum(paused)
-    name = LABELS["pauses"]
-    many = f"{row.pauses:,} {name if row.pauses != 1 else name.removesuffix('s')}"
-    text = f"{many}, {parts.time_unit(paused_us).text(paused_us)}"
-    where = axes.get_yaxis_transform()
-    axes.text(1.008, base + parts.ROW / 2, text, transform=where, fontsize=7.5, va="center")
 
 
 def _how_many_paused(recording: Recording, shown: int) -> str:

@@ -135,7 +135,10 @@ def measured(run: RunVerdict | Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield LABELS["watchdog"], _watchdog(run)
     if run.beside is not None:
         yield f"class {run.beside.name}", _beside(run.beside, run.seeds)
-    yield LABELS["goodput_bps"], _goodput(run)
+    yield (
+        LABELS["goodput_bps"],
+        f"{_rate(run.goodput_bps)} of payload, {run.of_line_rate:.0%} of line rate less headers",
+    )
     many = run.seeds
     yield (
         "ran",
@@ -239,10 +242,6 @@ def _us(time_us: float) -> str:
     if time_us >= 1e6:
         return f"{time_us / 1e6:,.2f} s"
     return f"{time_us / 1e3:,.2f} ms" if time_us >= 1e3 else f"{time_us:,.2f} us"
-
-
-def _goodput(run: RunVerdict) -> str:
-    return f"{_rate(run.goodput_bps)} of payload, {run.of_line_rate:.0%} of line rate less headers"
 
 
 def _rate(rate_bps: float) -> str:

@@ -128,16 +128,14 @@ def _links(changes: _Changes) -> Iterator[Row]:
     for (tier, change), pairs in changed.items():
         yield "changed", f"{len(pairs):,} {tier}", change
     for done, wires in (("added", changes.added_wires), ("removed", changes.removed_wires)):
-        for tier, group in grouped((wire.tier, _wire(wire)) for wire in wires).items():
+        for tier, group in grouped(
+            (wire.tier, f"{_end(wire.a, wire.a_port)} - {_end(wire.b, wire.b_port)}") for wire in wires
+        ).items():
             yield done, f"{len(group):,} {tier}", _range(group)
 
 
 def _link(wire: DeclaredCable) -> str:
     return f"{format_rate(wire.speed_bps)} {wire.cable_m:,} m"
-
-
-def _wire(wire: DeclaredCable) -> str:
-    return f"{_end(wire.a, wire.a_port)} - {_end(wire.b, wire.b_port)}"
 
 
 def _end(device: str, port: str | None) -> str:

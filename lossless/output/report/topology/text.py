@@ -25,7 +25,13 @@ def _blocks(summary: FabricSummary, style: TextStyle) -> Iterator[str]:
     hosts = (f"{many(group.hosts, 'host')} with {group.nic}" for group in summary.hosts)
     head = (f"fabric {summary.fabric}", *hosts, *_outside(summary.outside))
     yield "\n".join(wrapped(line, style) for line in head)
-    heads = ("switches", "product", "ports used by each", "free", *_missing_head(summary))
+    heads = (
+        "switches",
+        "product",
+        "ports used by each",
+        "free",
+        *(("missing",) if any(group.ports.missing for group in summary.switches) else ()),
+    )
     rows = [_switches(group, len(heads)) for group in summary.switches]
     if rows:
         yield table([heads, *rows], style)
@@ -48,10 +54,6 @@ def _accepted(ratios: Mapping[str, float]) -> str:
 def _outside(names: Sequence[str]) -> Iterator[str]:
     if names:
         yield f"{many(len(names), 'device')} outside: {first_to_last(names[0], names[-1])}"
-
-
-def _missing_head(summary: FabricSummary) -> tuple[str, ...]:
-    return ("missing",) if any(group.ports.missing for group in summary.switches) else ()
 
 
 def _switches(group: SwitchGroup, wanted: int) -> tuple[str, ...]:
