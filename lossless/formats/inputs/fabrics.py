@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lossless.formats.inputs.collect import Excludes
-    from lossless.formats.inputs.stated import Stated
+    from lossless.formats.inputs.stated import FileStatements
     from lossless.ground.documents.text import Document
     from lossless.model.fabric.model import Fabric, Switch
     from lossless.model.hardware.load import Folder
@@ -34,7 +34,7 @@ def fabrics_of(
     documents: Sequence[Document],
     profile_dirs: Sequence[Folder] = (),
     rdma_dscps: tuple[int, ...] = (),
-    stated: Stated | None = None,
+    stated: FileStatements | None = None,
 ) -> Fabrics:
     """Return the fabric of each intent, and one of all deployed devices together, as their daemons apply their rows.
 
@@ -63,7 +63,7 @@ def with_other_systems(
     fabrics: Sequence[Fabric],
     documents: Sequence[Document],
     rdma_dscps: tuple[int, ...] = (),
-    stated: Stated | None = None,
+    stated: FileStatements | None = None,
 ) -> tuple[Fabric, ...]:
     """Return fabrics with the deployed switches that run other systems, among those of the same that run SONiC."""
     configured = [document for document in documents if document.dialect]
@@ -85,7 +85,7 @@ def with_other_systems(
     return tuple(together)
 
 
-def inside(fabrics: Sequence[Fabric], stated: Stated | None) -> tuple[Fabric, ...]:
+def inside(fabrics: Sequence[Fabric], stated: FileStatements | None) -> tuple[Fabric, ...]:
     """Return fabrics in which deployed ports that are said to carry no RDMA have no part of a class."""
     if stated is None:
         return tuple(fabrics)
@@ -99,7 +99,7 @@ def _inside(fabric: Fabric, outside: Mapping[str, Collection[str]]) -> Fabric:
     return fabric._replace(switches=tuple(switches))
 
 
-def ports_outside(fabric: Fabric, stated: Stated) -> dict[str, frozenset[str]]:
+def ports_outside(fabric: Fabric, stated: FileStatements) -> dict[str, frozenset[str]]:
     """Return the ports that are said to carry no RDMA, by the place that their deployed switch is written in."""
     if fabric.declared:
         return {}
@@ -115,19 +115,19 @@ def without_class(switch: Switch, names: Collection[str]) -> Switch:
     return switch._replace(ports=tuple(ports))
 
 
-def _naming(rdma_dscps: tuple[int, ...], stated: Stated | None) -> Callable[[str], tuple[int, ...]]:
+def _naming(rdma_dscps: tuple[int, ...], stated: FileStatements | None) -> Callable[[str], tuple[int, ...]]:
     """Return what says which DSCPs must be lossless on the devices of a file."""
     return (lambda _file: rdma_dscps) if rdma_dscps or stated is None else stated.rdma_dscps
 
 
-def _by_fabric(documents: Sequence[Document], stated: Stated | None) -> list[list[Document]]:
+def _by_fabric(documents: Sequence[Document], stated: FileStatements | None) -> list[list[Document]]:
     """Return documents by the fabric that they are said to be of."""
     if stated is None:
         return [[*documents]]
     return [*grouped((stated.fabric(document.file), document) for document in documents).values()]
 
 
-def _are_one(fabric: Fabric, file: str, stated: Stated | None) -> bool:
+def _are_one(fabric: Fabric, file: str, stated: FileStatements | None) -> bool:
     return stated is None or stated.fabric(fabric.sources[0]) == stated.fabric(file)
 
 

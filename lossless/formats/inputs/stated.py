@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Switch
 
 
-class Stated(Protocol):
-    """Says of a file of a switch what no such file contains."""
+class FileStatements(Protocol):
+    """Statements about the file of a switch that no such file contains."""
 
     def fabric(self, file: str) -> str:
         """Return the fabric that a file is of, empty where nothing says it."""
