@@ -125,8 +125,9 @@ SLICE_EVENTS = 1_000_000
 def compiled_before(*, rare: bool = False) -> bool:
     """Return whether an earlier run cached the kernel's machine code, with ``rare`` also that of rare events."""
     folder = cache_folder()
-    kept = {path.name.partition(".")[0] for path in folder.rglob("*.nbi")} if folder is not None else set()
-    return {"run", "rare"} <= kept if rare else "run" in kept
+    # numba names a file after the module and the function: run.attend-45.py311.nbi.
+    kept = {path.stem.split(".")[1].partition("-")[0] for path in folder.rglob("*.nbi")} if folder else set()
+    return {"run", "attend"} <= kept if rare else "run" in kept
 
 
 def prepare(*, rare: bool = False) -> None:
