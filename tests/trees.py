@@ -171,7 +171,7 @@ def _no_table(table: str) -> Damage:
 
 
 def _row(table: str, key: str, fields: Data | None) -> Damage:
-    """Return a change that writes a row anew, or takes it away."""
+    """Return a change that writes a row again, or removes it."""
 
     def change(rows: Data, _ports: Sequence[str]) -> None:
         rows.setdefault(table, {}).pop(key, None)

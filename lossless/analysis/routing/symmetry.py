@@ -309,7 +309,7 @@ def _blocks(wires: Wires, level: frozenset[int], most: int) -> list[Family]:
 
 
 class _Form:
-    """Orders the switches of blocks, identical blocks alike where that is possible without backtracking.
+    """Orders the switches of blocks: identical blocks in one order, if that is possible without backtracking.
 
     Switches are distinguished by their properties, by the links that leave their block, then by those within: colors
     are refined until nothing changes (as by Weisfeiler and Leman), and where several switches still share one, the

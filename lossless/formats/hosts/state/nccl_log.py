@@ -107,7 +107,7 @@ def _nics(section: PrintedSection, message: LogMessage, listed: str) -> StateIte
 
 
 def _completion(section: PrintedSection, message: LogMessage, event: int) -> StateItems:
-    """Yield the fields of a completion with an error; of two ways to join its lines the one with more fields counts."""
+    """Yield the fields of a completion with an error; its lines are joined so that more fields result."""
     joined = (message.joined(), message.joined(glue=""))
     said = max(map(_fields, joined), key=len)
     peer = _COMPLETION.search(joined[0])

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def line_path(line: int) -> Path:
-    """Return the path that stands for a line of a file of cables in findings."""
+    """Return the path of a line of a file of cables in findings."""
     return (f"line {line}",)
 
 
