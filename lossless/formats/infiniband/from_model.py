@@ -369,7 +369,7 @@ if TYPE_CHECKING:
 ENGINE = "torus-2QoS"
 _AXES = "xyz"
 _BOTH_NEIGHBORS = 4
-"""The length of a side for which opensm needs both neighbors: at that length it cannot tell the two directions apart."""
+"""The length of a side for which opensm needs both neighbors: there it cannot tell the two directions apart."""
 _PORTS = 16
 """The most cables between two switches, or host ports of a switch with port 0, that opensm supports by default."""
 
