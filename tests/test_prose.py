@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tools.prose import DICTIONARY, mistakes
+from tools.prose import DICTIONARY, marks, mistakes
 from tools.prose_text import Passage, passages, plain
 
 WORDS = DICTIONARY.read_text(encoding="utf-8").split()
@@ -71,6 +71,12 @@ def test_mistakes_are_found_in_their_lines_and_code_is_left_alone() -> None:
 
 def test_the_dictionary_is_sorted_and_has_each_word_once() -> None:
     assert sorted(set(WORDS)) == WORDS
+
+
+def test_docstrings_name_their_subject_by_a_noun() -> None:
+    """At most 6 of 1,000 words in a package stand in for a noun; headings of rules have one each."""
+    rates = {package: 1000 * found / words for package, (found, words) in marks().items()}
+    assert {package: rate for package, rate in rates.items() if rate > 6} == {}
 
 
 @pytest.mark.parametrize(
