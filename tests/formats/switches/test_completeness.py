@@ -36,7 +36,8 @@ TABLES: dict[str, Mapping[str, object]] = {
 
 def missing(name: str, title: str) -> Iterator[str]:
     """Yield the places that have nothing of a system."""
-    yield from (file.format(name) for file in FILES if not (ROOT / file.format(name)).exists())
+    places = (file.format(name) for file in FILES)
+    yield from (place for place in places if not ((ROOT / place).exists() or (ROOT / f"{place}.py").exists()))
     yield from (place for place, table in TABLES.items() if name not in table)
     if not any(name in profile.formats for profile in map(load_switch, switch_names())):
         yield f"[formats.{name}] in a file of profiles/switches"
