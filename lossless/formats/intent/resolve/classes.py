@@ -219,7 +219,8 @@ def in_groups(loaded: LoadedIntent, plain: Maps, groups: PlacedGroups, name: str
     origins = tuple(groups.origins[named[p]] if p in named else origin for p in PRIORITIES)
     return plain._replace(
         tc_to_pg=IndexMap(name, groups.targets, origin, origins),
-        pfc_to_pg=IndexMap(name, paused, origin, origins),
+        # orchagent ends at a map without entries: sonic-swss orchagent/qosorch.cpp @bcd579d.
+        pfc_to_pg=IndexMap(name, paused, origin, origins) if plain.pfc.priorities else None,
     )
 
 
