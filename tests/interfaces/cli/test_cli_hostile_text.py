@@ -250,7 +250,7 @@ def test_json_holds_the_very_names(cli: Cli) -> None:
 
 
 GATE = "lossless/interfaces/cli/terminal.py"
-APART = "lossless/analysis/opensm/programmed.py"
+APART = "lossless/analysis/opensm/questions.py"
 """A program of its own, which answers the process that started it through a pipe."""
 
 
