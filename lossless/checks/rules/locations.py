@@ -63,3 +63,9 @@ def counted_lossy(qos: PortQos, priority: int) -> bool:
     number = qos.group_of(priority)
     group = qos.groups[number] if 0 <= number < len(qos.groups) else None
     return group is not None and group.buffer is not None and not group.buffer.lossless
+
+
+def has_egress_profiles(device: Device) -> bool:
+    """Return whether some profile is of an egress pool: then queues without rows are no matter of another file."""
+    egress = {pool.name for pool in device.switch.qos.pools if pool.kind == "egress"}
+    return any(row.reference("pool") in egress for row in device.tables.table("BUFFER_PROFILE").values())

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.checks.rules.locations import has_egress_profiles
 from lossless.checks.rules.sonic.ars_tables import PROFILE, adaptive_routing
 from lossless.checks.rules.trimming.trimmed_packets import TABLE, trimming
 from lossless.formats.sonic.read.tables import PORT_MAPS
@@ -93,12 +94,6 @@ def _queue_buffers(device: Device) -> Iterator[SharedSetting]:
         yield SharedSetting("queues", "queues", True, "", tables.origin("BUFFER_QUEUE"))
     elif not has_egress_profiles(device):
         yield SharedSetting("queues", "queues", False, "", tables.origin("PORT_QOS_MAP"))
-
-
-def has_egress_profiles(device: Device) -> bool:
-    """Return whether some profile is of an egress pool: then queues without rows are no matter of another file."""
-    egress = {pool.name for pool in device.switch.qos.pools if pool.kind == "egress"}
-    return any(row.reference("pool") in egress for row in device.tables.table("BUFFER_PROFILE").values())
 
 
 def _schedulers(ports: PortSet) -> Iterator[SharedSetting]:

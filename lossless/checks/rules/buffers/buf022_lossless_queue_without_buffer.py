@@ -43,9 +43,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation, merged
-from lossless.checks.rules.locations import counted_lossy
+from lossless.checks.rules.locations import counted_lossy, has_egress_profiles
 from lossless.checks.rules.pfc.priorities import in_service
-from lossless.checks.rules.role_settings import has_egress_profiles
 from lossless.model.fabric.qos import UNREADABLE
 
 if TYPE_CHECKING:
