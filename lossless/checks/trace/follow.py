@@ -100,8 +100,8 @@ def not_one(fabrics: Sequence[Fabric]) -> str:
 
 
 def fabrics_of_ends(fabrics: Sequence[Fabric], source: str, target: str) -> tuple[Fabric, ...]:
-    """Return the only one of several fabrics that has both ends; all of them where no one alone has."""
-    if len(fabrics) == 1:
+    """Return the only one of several deployed fabrics that has both ends; all of them where no one alone has."""
+    if len(fabrics) == 1 or any(fabric.declared for fabric in fabrics):
         return tuple(fabrics)
     having = tuple(fabric for fabric in fabrics if _has(fabric, source) and _has(fabric, target))
     return having if len(having) == 1 else tuple(fabrics)
