@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lossless.formats.importing.imported import (
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
     from lossless.ground.documents.text import Document
 
-    Path = str | PathLike[str]
+    AnyPath = str | PathLike[str]
 
 
 def import_configs(
-    paths: Sequence[Path],
+    paths: Sequence[AnyPath],
     *,
-    cabling: Path | None = None,
-    lldp: Sequence[Path] = (),
+    cabling: AnyPath | None = None,
+    lldp: Sequence[AnyPath] = (),
     nic: str | None = None,
     name: str = "imported",
     switches: Sequence[str] = (),
@@ -72,8 +72,8 @@ def import_configs(
 def import_documents(
     documents: Sequence[Document],
     *,
-    cabling: Path | None = None,
-    lldp: Sequence[Path] = (),
+    cabling: AnyPath | None = None,
+    lldp: Sequence[AnyPath] = (),
     nic: str | None = None,
     name: str = "imported",
     switches: Sequence[str] = (),
@@ -99,7 +99,7 @@ def _errors(text: str, options: Options) -> tuple[Problem, ...]:
     )
 
 
-def write_import(imported: ImportResult, output: Path | None, base_dir: Path | None) -> None:
+def write_import(imported: ImportResult, output: AnyPath | None, base_dir: AnyPath | None) -> None:
     """Write an imported intent to ``output`` and the devices' own files below ``base_dir``, whichever is given.
 
     The intent is written last, so an existing intent implies that its base files exist.
@@ -109,9 +109,9 @@ def write_import(imported: ImportResult, output: Path | None, base_dir: Path | N
         RenderError: the file system refuses, or there is a link below ``base_dir``; then no new file is left behind.
     """
     bases = imported.bases.items() if base_dir is not None else ()
-    files = {FilePath(base_dir or "") / path: text for path, text in bases}
+    files = {Path(base_dir or "") / path: text for path, text in bases}
     if output is not None:
-        files[FilePath(output)] = imported.text
+        files[Path(output)] = imported.text
     problems = [
         Problem(str(path), None, None, why)
         for path, text in files.items()
@@ -123,7 +123,7 @@ def write_import(imported: ImportResult, output: Path | None, base_dir: Path | N
     write_all({str(path): text for path, text in files.items()}, make_folders=True, within=within)
 
 
-def _in_the_way(path: FilePath, text: str) -> str | None:
+def _in_the_way(path: Path, text: str) -> str | None:
     """Return why a file may not be written."""
     if not path.exists() and not path.is_symlink():
         return None

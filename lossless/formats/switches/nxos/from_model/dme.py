@@ -16,13 +16,13 @@ from lossless.formats.switches.written_numbers import indexes
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    Data = dict[str, Any]
+    DmeData = dict[str, Any]
 
 _MODEL = "Cisco-NX-OS-device:System"
 _LAST_DSCP = 63
 
 
-def object_model(policies: Mapping[str, Any], names: Mapping[str, str]) -> Data:
+def object_model(policies: Mapping[str, Any], names: Mapping[str, str]) -> DmeData:
     """Return the document of policies; ``names`` has those of the ``input`` and the ``network`` policy."""
     classes = policies["classes"]
     inputs = [{"name": _class_name(of), "setGrp-items": {"id": of["group"]}} for of in classes]
@@ -48,11 +48,11 @@ def object_model(policies: Mapping[str, Any], names: Mapping[str, str]) -> Data:
     }
 
 
-def _class_name(of: Data) -> str:
+def _class_name(of: DmeData) -> str:
     return f"LOSSLESS-GROUP-{of['group']}"
 
 
-def _class_map(of: Data) -> Data:
+def _class_map(of: DmeData) -> DmeData:
     dscps = indexes(of["dscps"], _LAST_DSCP) or ()
     return {
         "name": _class_name(of),
@@ -61,7 +61,7 @@ def _class_map(of: Data) -> Data:
     }
 
 
-def _policies(named: Iterable[tuple[str, list[Data]]]) -> Data:
+def _policies(named: Iterable[tuple[str, list[DmeData]]]) -> DmeData:
     rows = [
         {"name": name, "matchType": "match-any", "cmap-items": {"MatchCMap-list": classes}}
         for name, classes in named
@@ -69,7 +69,7 @@ def _policies(named: Iterable[tuple[str, list[Data]]]) -> Data:
     return {"p-items": {"name-items": {"PMapInst-list": rows}}}
 
 
-def _network(of: Data) -> Data:
+def _network(of: DmeData) -> DmeData:
     paused = {f"pfcCos{priority}": True for priority in of["pause"]}
     return {
         "name": of["name"],
@@ -78,11 +78,11 @@ def _network(of: Data) -> Data:
     }
 
 
-def _queue(row: Data) -> Data:
+def _queue(row: DmeData) -> DmeData:
     return {"name": row["name"], **dict(_served(row))}
 
 
-def _served(row: Data) -> Iterator[tuple[str, Data]]:
+def _served(row: DmeData) -> Iterator[tuple[str, DmeData]]:
     if row["level"] is not None:
         yield "prio-items", {"level": row["level"]}
     if row["percent"] is not None:
@@ -103,13 +103,13 @@ def _served(row: Data) -> Iterator[tuple[str, Data]]:
         )
 
 
-def _bound_outputs(policies: Mapping[str, Any]) -> Data:
+def _bound_outputs(policies: Mapping[str, Any]) -> DmeData:
     system = {"pmap-items": {"name": policies["system_output"]}} if policies["system_output"] else None
     own = [(each["name"], each["output"]) for each in policies["interfaces"] if each["output"]]
     return {**({"sys-items": system} if system else {}), **(_bound(own) if own else {})}
 
 
-def _bound(bindings: Iterable[tuple[str, str]]) -> Data:
+def _bound(bindings: Iterable[tuple[str, str]]) -> DmeData:
     rows = [
         {"name": re.sub(r"^Ethernet", "eth", port), "pmap-items": {"name": name}} for port, name in bindings
     ]
