@@ -435,15 +435,15 @@ def _frame_bytes(flow: Any) -> int:
 
 
 def _windows(kinds: Sequence[tuple[SimWindow, float]]) -> Any:
-    records = np.zeros(len(kinds), window_records.WINDOW)
-    for record, (window, line_bps) in zip(records, kinds, strict=True):
+    rows = np.zeros(len(kinds), window_records.WINDOW)
+    for record, (window, line_bps) in zip(rows, kinds, strict=True):
         record["bdps"], record["target"] = window.bdps, window.target_rtts
         record["line_bytes_per_ps"] = line_bps / _PS_PER_BYTE
         record["base_rtt_ps"] = round(window.base_rtt_us * 1e6)
         record["timeout_ps"] = round((window.timeout_us or 0) * 1e6)
         record["ack_bytes"] = window.ack_bytes
         record["control"], record["nacks"] = _CONTROLS[window.control], window.nacks
-    return records
+    return rows
 
 
 def _set_pullers(
@@ -462,12 +462,12 @@ def _set_pullers(
 def _pullers(
     network: SimNetwork, flows: Any, place: Sequence[int], links: Any, hosts: dict[int, list[int]]
 ) -> Any:
-    records = np.zeros(len(hosts), window_records.PULLER)
-    for record, numbers in zip(records, hosts.values(), strict=True):
+    rows = np.zeros(len(hosts), window_records.PULLER)
+    for record, numbers in zip(rows, hosts.values(), strict=True):
         window = network.flows[numbers[0]].window
         assert window is not None
         ps_per_byte = float(links["ps_per_byte"][flows["last_link"][place[numbers[0]]]])
         record["credit_bytes"] = window.credit_bytes
         record["ps_per_byte"] = ps_per_byte / window.credit_part
         record["first_ask"], record["first"] = -1, -1
-    return records
+    return rows
