@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from lossless.checks.drift.drift import NotCompared, SwitchDrift
 from lossless.formats.device_files.other_systems import losses_of
 from lossless.formats.sonic.changes.json_patch import FieldDifference, RowDifference
-from lossless.formats.switches.contract import PORT_TABLE, differences
+from lossless.formats.switches.contract import PORT_TABLE, differences as differences_of_system
 from lossless.formats.switches.registry import TITLES, dialect
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_bytes
@@ -31,7 +31,7 @@ def drift_of_system(switch: Switch, running: Document) -> SwitchDrift:
     read = system.read(running, ()).switch
     ports = {port.name: port for port in read.ports if port.qos is not None}
     absent = [port.name for port in switch.ports if port.placed and port.qos and port.name not in ports]
-    present = [d for d in differences(switch, read, system.losses) if d.port in ports]
+    present = [d for d in differences_of_system(switch, read, system.losses) if d.port in ports]
     moved = {difference.port for difference in present if difference.part == "dscp"}
     # Which DSCPs a pause stops follows from where they go.
     own = [d for d in present if not (d.part == "paused" and d.port in moved)]
