@@ -25,18 +25,24 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING
 
-from lossless.analysis.routing.flows import flows, flows_of, lost_up_down
-from lossless.analysis.routing.policies import avoiding, ending, shortest_path, up_down
+from lossless.analysis.routing.longer_paths import (
+    avoiding,
+    ending,
+    flows,
+    flows_of,
+    lost_up_down,
+    shortest_path,
+    up_down,
+    valley,
+)
 from lossless.analysis.routing.symmetry import folded, parts
-from lossless.analysis.routing.valleys import valley
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.graphs.cycles import NODE, Graph, cycle, from_edges, strong_components
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from lossless.analysis.routing.flows import Flows
-    from lossless.analysis.routing.policies import PolicyMoves
+    from lossless.analysis.routing.longer_paths import Flows, PolicyMoves
     from lossless.analysis.routing.symmetry import Wires
     from lossless.model.fabric.routing import RoutingPolicy
 

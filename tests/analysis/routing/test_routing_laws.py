@@ -30,9 +30,14 @@ from lossless.analysis.routing.failures import (
     after_failures,
     critical_elements,
 )
-from lossless.analysis.routing.flows import flows, lost_up_down
-from lossless.analysis.routing.longer_paths import shortest_paths
-from lossless.analysis.routing.policies import ending, shortest_path, up_down
+from lossless.analysis.routing.longer_paths import (
+    ending,
+    flows,
+    lost_up_down,
+    shortest_path,
+    shortest_paths,
+    up_down,
+)
 from lossless.analysis.routing.symmetry import Orbits, families, without
 from lossless.ground.graphs.cycles import cycle
 from tests.analysis.routing import naive
