@@ -19,7 +19,7 @@ from lossless.analysis.simulation.engine.network import (
     SimSwitch,
     SimWred,
 )
-from lossless.analysis.simulation.question.connectx import dcqcn_defaults
+from lossless.analysis.simulation.question.nodes import dcqcn_defaults
 from lossless.model.hardware.load import load_nic
 
 if TYPE_CHECKING:

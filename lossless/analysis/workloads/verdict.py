@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.verdict import BUFFER_VERDICTS, BufferVerdict, FabricVerdict, fabric_verdict
-from lossless.analysis.simulation.question.classes import simulated_classes
+from lossless.analysis.simulation.question.lossy import simulated_classes
 from lossless.analysis.simulation.question.request import NamedTransfer, Question
 from lossless.analysis.simulation.study.answer import answer
 from lossless.analysis.workloads.placement import nic_ports

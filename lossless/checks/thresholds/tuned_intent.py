@@ -10,17 +10,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from lossless.analysis.buffers.dynamic_model import with_computed_buffers
-from lossless.analysis.simulation.question.connectx import with_parameters
 from lossless.analysis.simulation.question.instance import DEAD_FROM_NS, instantiate
+from lossless.analysis.simulation.question.nodes import with_parameters
 from lossless.analysis.simulation.study.answer import checked_scenario
 from lossless.analysis.simulation.study.grid import TrialSetting
+from lossless.analysis.simulation.study.loss import step_time_ns
 from lossless.analysis.simulation.study.measure import PeakComparison, most
-from lossless.analysis.simulation.study.step_time import step_time_ns
 from lossless.analysis.simulation.study.verdict import describe
-from lossless.analysis.simulation.tune.headroom import raised_headroom
 from lossless.analysis.simulation.tune.kpis import case_of
 from lossless.analysis.simulation.tune.space import thresholds_now
-from lossless.analysis.simulation.tune.tune import TuneProblem
+from lossless.analysis.simulation.tune.tune import TuneProblem, raised_headroom
 from lossless.checks.rules.counting import not_polled
 from lossless.formats.inputs.intents import intent_fabric, require_own_switches
 from lossless.formats.intent.class_changes import (

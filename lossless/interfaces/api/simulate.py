@@ -71,7 +71,7 @@ def simulate(
     if ask is None:
         results = [SimulationResult(verdict) for verdict in closed]
         return _with_peaks(views, results, captures, options)
-    from lossless.analysis.simulation.question.classes import other_classes
+    from lossless.analysis.simulation.question.lossy import other_classes
     from lossless.analysis.simulation.study.answer import answer
 
     results = []

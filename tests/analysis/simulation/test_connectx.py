@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lossless.analysis.simulation.engine.network import SimDcqcn
-from lossless.analysis.simulation.question.connectx import dcqcn, dcqcn_defaults, dcqcn_of
 from lossless.analysis.simulation.question.instance import instantiate
+from lossless.analysis.simulation.question.nodes import dcqcn, dcqcn_defaults, dcqcn_of
 from lossless.model.hardware.load import load_nic, nic_names
 from tests.analysis.simulation.fabrics import PFC_ONLY, declared, deployed, put
 

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lossless.analysis.simulation.engine.network import SimSpread
-from lossless.analysis.simulation.question.load_balancing import (
+from lossless.analysis.simulation.question.request import (
     RANDOM_VALUES,
+    Limits,
+    Question,
+    SimulationRequest,
     as_declared,
     choice_at,
     said_of,
     spread_of,
     taken_for_granted,
 )
-from lossless.analysis.simulation.question.request import Limits, Question, SimulationRequest
 from lossless.analysis.simulation.question.scenario import assumed_of_routes
 from lossless.api import simulate
 from lossless.ground.basics.errors import ScenarioError

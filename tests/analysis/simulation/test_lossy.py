@@ -12,8 +12,7 @@ from lossless.analysis.simulation.engine.run import Simulation
 from lossless.analysis.simulation.question.instance import instantiate
 from lossless.analysis.simulation.question.lossy import lossy_assumptions
 from lossless.analysis.simulation.question.scenario import Scenario, scenario
-from lossless.analysis.simulation.study.loss import EDGE_SLOWDOWN
-from lossless.analysis.simulation.study.step_time import step_time_ns
+from lossless.analysis.simulation.study.loss import EDGE_SLOWDOWN, step_time_ns
 from lossless.analysis.simulation.study.study import Times, follow, without_loss
 from lossless.api import Limits, Question, SimulationRequest, simulate
 from lossless.formats.intent.load import load_intent

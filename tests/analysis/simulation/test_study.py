@@ -14,7 +14,7 @@ from lossless.analysis.simulation.engine.run import Simulation
 from lossless.analysis.simulation.question.instance import DEAD_FROM_NS, instantiate
 from lossless.analysis.simulation.question.request import Limits
 from lossless.analysis.simulation.study import study as module
-from lossless.analysis.simulation.study.step_time import step_time_ns
+from lossless.analysis.simulation.study.loss import step_time_ns
 from lossless.analysis.simulation.study.study import (
     LONGEST_STEPS,
     QUIET_TIMERS,

@@ -7,8 +7,7 @@ from typing import Any, get_args
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from lossless.analysis.simulation.engine.kernel.news import ACK
-from lossless.analysis.simulation.engine.kernel.timers import LOST
+from lossless.analysis.simulation.engine.kernel.agenda import ACK, LOST
 from lossless.analysis.simulation.engine.network import Choice, SimDcqcn, SimSpread, SimWindow, SimWred
 from lossless.analysis.simulation.engine.run import Simulation
 from tests.analysis.simulation.clos import (

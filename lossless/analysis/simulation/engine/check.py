@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from lossless.analysis.simulation.engine.network import UNBOUNDED
-from lossless.analysis.simulation.engine.spreading import CHOICES
+from lossless.analysis.simulation.engine.wiring import CHOICES
 from lossless.ground.basics.errors import ScenarioError
 from lossless.model.fabric.qos import WATCHDOG_ACTIONS
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lossless.analysis.simulation.engine import records
-from lossless.analysis.simulation.engine.spreading import CHOICES
+from lossless.analysis.simulation.engine.wiring import CHOICES
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:

@@ -142,7 +142,7 @@ class SimSwitch(NamedTuple):
 
 
 class SimDcqcn(NamedTuple):
-    """DCQCN parameters by their meaning; :mod:`lossless.analysis.simulation.question.connectx` has ConnectX names.
+    """DCQCN parameters by their meaning; :mod:`lossless.analysis.simulation.question.nodes` has ConnectX names.
 
     ``byte_reset`` 0 and ``cnp_gate_us`` 0: off. A cut takes the part ``alpha_to_rate`` times alpha of the rate away. At
     ``release_bps`` (0: line rate) the rate is no longer limited. ``pacing_lock``: a frame's rate sets when the next may

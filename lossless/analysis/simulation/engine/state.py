@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lossless.analysis.simulation.engine import records, window_records
+from lossless.analysis.simulation.engine import records
 from lossless.analysis.simulation.engine.check import largest_frame
 from lossless.analysis.simulation.engine.memory_units import lay_out_units
 from lossless.analysis.simulation.engine.network import UNBOUNDED
 from lossless.analysis.simulation.engine.records import ANY_ORDER, NEVER, NEWS
-from lossless.analysis.simulation.engine.spreading import spread
-from lossless.analysis.simulation.engine.transfers import PS_PER_BYTE, transfers
-from lossless.analysis.simulation.engine.wiring import Wiring, wire
+from lossless.analysis.simulation.engine.wiring import PS_PER_BYTE, Wiring, spread, transfers, wire
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -379,7 +377,7 @@ def windows_of(network: SimNetwork, flows: Any, place: Sequence[int], links: Any
         for n, window in windowed
     ]
     kinds = sorted(set(lines), key=repr)
-    senders = np.zeros(len(windowed), window_records.SENDER)
+    senders = np.zeros(len(windowed), records.SENDER)
     senders["window"] = [kinds.index(line) for line in lines]
     depths = [
         _set_sender(record, network.flows[n], flows[place[n]], line)
@@ -396,10 +394,10 @@ def windows_of(network: SimNetwork, flows: Any, place: Sequence[int], links: Any
     hosts = _set_pullers(network, senders, windowed)
     return Windows(
         packets=np.zeros(packets, np.uint8),
-        sent=np.zeros(packets if windowed else 0, window_records.SENT),
-        asked=np.zeros(packets if hosts else 0, window_records.ASK),
+        sent=np.zeros(packets if windowed else 0, records.SENT),
+        asked=np.zeros(packets if hosts else 0, records.ASK),
         senders=senders,
-        news=np.zeros(2 * sum(depths), window_records.NEWS),
+        news=np.zeros(2 * sum(depths), records.NEWS),
         windows=_windows(kinds),
         pullers=_pullers(network, flows, place, links, hosts),
     )
@@ -435,7 +433,7 @@ def _frame_bytes(flow: Any) -> int:
 
 
 def _windows(kinds: Sequence[tuple[SimWindow, float]]) -> Any:
-    rows = np.zeros(len(kinds), window_records.WINDOW)
+    rows = np.zeros(len(kinds), records.WINDOW)
     for record, (window, line_bps) in zip(rows, kinds, strict=True):
         record["bdps"], record["target"] = window.bdps, window.target_rtts
         record["line_bytes_per_ps"] = line_bps / _PS_PER_BYTE
@@ -462,7 +460,7 @@ def _set_pullers(
 def _pullers(
     network: SimNetwork, flows: Any, place: Sequence[int], links: Any, hosts: dict[int, list[int]]
 ) -> Any:
-    rows = np.zeros(len(hosts), window_records.PULLER)
+    rows = np.zeros(len(hosts), records.PULLER)
     for record, numbers in zip(rows, hosts.values(), strict=True):
         window = network.flows[numbers[0]].window
         assert window is not None

@@ -11,9 +11,9 @@ import random
 from typing import TYPE_CHECKING
 
 from lossless.analysis.simulation.engine.network import Hold, Physics, SimCable, SimFlow, SimNetwork, SlowHost
-from lossless.analysis.simulation.question.load_balancing import choice_at, loads_at, spread_of
 from lossless.analysis.simulation.question.lossy import with_selective_repeat, with_windows
 from lossless.analysis.simulation.question.nodes import propagation_ns, reaction_ns
+from lossless.analysis.simulation.question.request import choice_at, loads_at, spread_of
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.model import role_word
 

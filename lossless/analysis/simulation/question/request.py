@@ -1,17 +1,31 @@
-"""Questions to the packet-level model, as records that need neither NumPy nor numba."""
+"""Questions to the packet-level model, as records that need neither NumPy nor numba.
+
+Load balancing in the model's terms: the candidate links of switches, and the criterion of the choice.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from lossless.analysis.simulation.engine.network import SimLoads, SimSpread
+from lossless.ground.basics.errors import ScenarioError
 from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.wording import joined
 from lossless.model.fabric.cluster import PATTERN
+from lossless.model.fabric.model import known_tier
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from lossless.analysis.simulation.engine.network import Choice
+    from lossless.analysis.simulation.question.nodes import SimTopology
     from lossless.model.fabric.cluster import Pattern
+    from lossless.model.fabric.model import CongestionControl, Switch
+    from lossless.model.fabric.routing import PacketOrder
     from lossless.model.hardware.load_balancing import LoadBalancing
     from lossless.model.hardware.nic import NicProfile
+
 
 SEEDS = 12
 MOST_EVENTS = 2_000_000_000
@@ -133,3 +147,133 @@ FOREIGN_SETTINGS = (
     ".numba_config.yaml in this folder would set how the packet-level model is compiled: run from another folder, and "
     "state your own settings as variables of the environment (NUMBA_*)"
 )
+
+
+RANDOM_VALUES = 1 << 14
+"""Entropy values of a flow that is sprayed: so many that its packets take links at random."""
+_CHOICES: Mapping[LoadBalancing, Choice] = {
+    "ecmp": "flow hash",
+    "flowlet": "flowlets",
+    "dlb": "flowlets",
+    "adaptive": "adaptive",
+    "spray": "hash",
+}
+LEVELS_US = (1, 2, 4)
+SAMPLE_NS = 100
+"""How often a switch samples the loads of its ports, and the levels from which a port counts as more loaded. No public
+source has these for a chip: uet-htsim @40ccb05 has 5, 10 and 20 % of a queue, 0.8 to 6.6 us in the scenarios that the
+model is compared with."""
+FLOWLET_US = 256
+"""The gap after which a flowlet may move: the default of SONiC's design (SONiC doc/ARS/Local_ARS_HLD.md @98de38f)."""
+
+
+def as_declared(
+    question: Question, declared: PacketOrder | None, congestion: CongestionControl | None = None
+) -> Question:
+    """Return a question with the load balancing of the fabric, if the question has none of its own.
+
+    Senders of Ultra Ethernet give each packet an entropy value: where switches hash, their flows are sprayed, and they
+    take packets in any order.
+
+    Raises:
+        ScenarioError: the question sets how many frames NICs take out of order, although all frames stay in order.
+    """
+    question = _with_choices(question, declared)
+    if congestion is not None and congestion.transport == "uec":
+        return question._replace(
+            load_balancing=_sprayed(question.load_balancing or "ecmp"),
+            by_tier=tuple((role, _sprayed(choice)) for role, choice in question.by_tier),
+            ahead_frames=0,
+        )
+    one_path = not chooses(question)
+    if one_path and question.ahead_frames is not None:
+        raise ScenarioError(
+            "--reorder: under ecmp a flow keeps one path, and its packets their order; see --load-balancing"
+        )
+    ahead = question.ahead_frames
+    if ahead is None and not one_path and declared is not None and isinstance(declared.ahead_frames, int):
+        ahead = declared.ahead_frames
+    return question._replace(ahead_frames=ahead)
+
+
+def _with_choices(question: Question, declared: PacketOrder | None) -> Question:
+    if question.load_balancing or declared is None:
+        return question._replace(load_balancing=question.load_balancing or "ecmp")
+    return question._replace(load_balancing=declared.choice, by_tier=declared.by_tier)
+
+
+def _sprayed(choice: LoadBalancing) -> LoadBalancing:
+    return "spray" if choice == "ecmp" else choice
+
+
+def choices_of(question: Question) -> set[LoadBalancing]:
+    """Return the load balancing methods of switches of all tiers."""
+    return {question.load_balancing or "ecmp", *(choice for _, choice in question.by_tier)}
+
+
+def chooses(question: Question) -> bool:
+    """Return whether some switches choose a link for each packet or flowlet, and flows have no path of their own."""
+    return choices_of(question) != {"ecmp"}
+
+
+def takes_any_order(question: Question) -> bool:
+    """Return whether NICs take packets in any order that occurs; packets of one path have gaps only after a loss."""
+    return not chooses(question) or question.ahead_frames is not None
+
+
+def spread_of(question: Question) -> SimSpread | None:
+    """Return how switches choose the links of a question's flows, None where each flow keeps one path.
+
+    Where tiers choose otherwise than others, flows leave it to each switch (:func:`choice_at`).
+    """
+    choices = choices_of(question)
+    if not chooses(question):
+        return None
+    kind = _CHOICES[next(iter(choices))] if len(choices) == 1 else "hash"
+    return SimSpread(kind, entropies=RANDOM_VALUES if "spray" in choices else 1)
+
+
+def choice_at(question: Question, switch: Switch) -> Choice | None:
+    """Return how a switch chooses links where tiers have choices of their own, else None."""
+    of_tiers = question.by_tier and chooses(question)
+    return _CHOICES[_choice(question, switch)] if of_tiers else None
+
+
+def _choice(question: Question, switch: Switch) -> LoadBalancing:
+    tier = known_tier(switch.tier)
+    return dict(question.by_tier).get(tier.word if tier else "switch", question.load_balancing or "ecmp")
+
+
+def loads_at(question: Question, topology: SimTopology, node: int) -> SimLoads | None:
+    """Return the levels of adaptive routing of a switch, by the rate of its fastest port; None without such routing."""
+    if _CHOICES[_choice(question, topology.switch_of[node])] not in ("adaptive", "flowlets"):
+        return None
+    rate_bps = max(topology.wires[at].rate_bps for at in topology.wires_of[node])
+    low, middle, high = (round(rate_bps / 8e6 * level_us) for level_us in LEVELS_US)
+    return SimLoads((low, middle, high), SAMPLE_NS, FLOWLET_US)
+
+
+def said_of(question: Question) -> str:
+    """Return load balancing in words, empty if each flow keeps its path."""
+    if not chooses(question):
+        return ""
+    ahead = question.ahead_frames
+    order = "in order" if ahead is None else f"up to {ahead:,} frames ahead" if ahead else "in any order"
+    by_tier = [f"{choice} at {role} switches" for role, choice in question.by_tier]
+    return f"load balancing {joined(by_tier) or question.load_balancing} to NICs that take packets {order}"
+
+
+def taken_for_granted(question: Question) -> Iterator[str]:
+    """Yield the assumptions about load balancing, one sentence each."""
+    if not chooses(question):
+        return
+    kinds = {_CHOICES[choice] for choice in choices_of(question)}
+    if question.ahead_frames is None:
+        yield "NICs take packets in order, and go back where one is missing (--reorder says otherwise)"
+    if kinds & {"adaptive", "flowlets"}:
+        levels = ", ".join(map(str, LEVELS_US))
+        yield f"a switch sees its own queues alone: below {levels} us of its fastest port, every {SAMPLE_NS} ns"
+    if "dlb" in choices_of(question):
+        yield "DLB is in its flowlet mode (load_balancing: adaptive is its mode per packet)"
+    if "flowlets" in kinds:
+        yield f"a flow may take another path after a gap of {FLOWLET_US} us"

@@ -11,23 +11,29 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.ecn_marking import buffer_parts
 from lossless.analysis.simulation.engine.network import Physics
-from lossless.analysis.simulation.question.classes import classes_of
-from lossless.analysis.simulation.question.connectx import BYTE_RESET_UNIT, dcqcn_defaults, dcqcn_of
-from lossless.analysis.simulation.question.load_balancing import (
-    as_declared,
-    taken_for_granted,
-    takes_any_order,
-)
 from lossless.analysis.simulation.question.lossy import (
     UecSenders,
     carrier_class,
+    classes_of,
     lossy_assumptions,
     uec_senders,
     with_trimming,
 )
-from lossless.analysis.simulation.question.nodes import EcmpRoutes, SimTopology, sim_topology
+from lossless.analysis.simulation.question.nodes import (
+    BYTE_RESET_UNIT,
+    EcmpRoutes,
+    SimTopology,
+    dcqcn_defaults,
+    dcqcn_of,
+    sim_topology,
+)
 from lossless.analysis.simulation.question.ports import SimClass, sim_port, sim_switch
-from lossless.analysis.simulation.question.request import Question
+from lossless.analysis.simulation.question.request import (
+    Question,
+    as_declared,
+    taken_for_granted,
+    takes_any_order,
+)
 from lossless.ground.basics.errors import NotHereError, ScenarioError
 from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.records import NamedTuple

@@ -11,9 +11,9 @@ from lossless.analysis.buffers.ecn_marking import holds_half_of_its_pool
 from lossless.analysis.buffers.headroom.port import is_nvidia
 from lossless.analysis.simulation.engine.network import UNBOUNDED
 from lossless.analysis.simulation.question.instance import instantiate
-from lossless.analysis.simulation.question.load_balancing import spread_of
 from lossless.analysis.simulation.question.lossy import most_bytes
 from lossless.analysis.simulation.question.ports import need_of, profile_of, queue_buffer
+from lossless.analysis.simulation.question.request import spread_of
 from lossless.analysis.simulation.study.grid import ThresholdSetting
 from lossless.analysis.simulation.study.study import follow, study, times_of
 from lossless.analysis.simulation.study.trial import LossyTask, network_with

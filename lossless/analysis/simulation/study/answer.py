@@ -4,11 +4,17 @@ Facts from runs for rules, with the affected ports.
 
 Each part of a fabric runs the requested scenario. All paths of an incast end at one port, so they never close a cycle;
 where other paths of the fabric could close one, all-to-all is run too.
+
+Load on PFC by traffic without a standing overload: by the requested traffic, or by a permutation for a stress test.
+
+A large incast, and a NIC that is dead or slow, pause most of any fabric. They show whether frames are lost, not whether
+congestion control does its part.
 """
 
 from __future__ import annotations
 
 import os
+from statistics import median
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.dynamic_model import with_computed_buffers
@@ -20,7 +26,10 @@ from lossless.analysis.buffers.simulation_facts import (
     PortRef,
     SimulationFacts,
 )
+from lossless.analysis.buffers.verdict import PfcLoad
 from lossless.analysis.simulation.question.request import FOREIGN_SETTINGS, INTERPRETED, SimulationRequest
+from lossless.analysis.simulation.study.study import study
+from lossless.analysis.simulation.study.verdict import describe
 from lossless.ground.basics.errors import LosslessError, NotHereError, ScenarioError
 from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.programs import install_command
@@ -28,10 +37,9 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from lossless.analysis.buffers.verdict import PfcLoad
-    from lossless.analysis.simulation.question.request import Question
+    from lossless.analysis.simulation.question.request import Limits, Question
     from lossless.analysis.simulation.question.scenario import Scenario
     from lossless.analysis.simulation.study.recording import Recording
     from lossless.analysis.simulation.study.study import PeerReactionLimit, Study
@@ -101,7 +109,6 @@ def answer(view: View, request: SimulationRequest) -> Answer:
 
 def load_of(view: View, results: Study, request: SimulationRequest) -> PfcLoad | MissingInput:
     """Return the load on PFC in one part of a fabric."""
-    from lossless.analysis.simulation.study.pfc_load import pfc_load
 
     return pfc_load(results, request.limits, lambda question: checked_scenario(view, question))
 
@@ -363,3 +370,52 @@ def _spots(places: Iterable[NamedLinkEnd]) -> Iterator[PortRef]:
 def _spot_of(name: str) -> PortRef:
     switch, _, port = name.rpartition(":")
     return PortRef(switch, port)
+
+
+SEEDS = 3
+"""Random seeds of the permutation that is run beside a stress test: each is another choice of who sends to whom."""
+_NOBODY_SLOWS_DOWN = "no congestion control runs: PFC carries what load there is"
+
+
+def pfc_load(
+    results: Study, limits: Limits, put: Callable[[Question], Scenario | MissingInput]
+) -> PfcLoad | MissingInput:
+    """Return the load on PFC of the traffic that was run, or of a permutation; ``put`` makes a scenario of a question.
+
+    Without congestion control there is nothing to compare PFC with.
+    """
+    scenario = results.scenario
+    if scenario.dcqcn is None:
+        return MissingInput(_NOBODY_SLOWS_DOWN)
+    if not _is_stress_test(scenario.question):
+        return _measured(results)
+    try:
+        posed = put(_permutation(scenario.question))
+        if isinstance(posed, MissingInput):
+            return posed
+        return _measured(study(posed, limits._replace(seeds=min(limits.seeds, SEEDS))))
+    except LosslessError as error:
+        return MissingInput(f"a permutation cannot be run: {error}")
+
+
+def _is_stress_test(question: Question) -> bool:
+    overload = question.pattern == "incast" and not question.moves
+    return overload or question.dead_nic or question.slow_nic_bps is not None
+
+
+def _permutation(question: Question) -> Question:
+    return question._replace(pattern="permutation", moves=(), called="", dead_nic=False, slow_nic_bps=None)
+
+
+def _measured(results: Study) -> PfcLoad:
+    seeds = results.seeds
+    by_length = sorted(seeds, key=lambda seed: seed.pauses.longest_ns / seed.pauses.longest_limit_ns)
+    longest = by_length[len(seeds) // 2].pauses
+    return PfcLoad(
+        scenario=describe(results.scenario),
+        seeds=len(seeds),
+        nics_paused=median(seed.propagation.nics / max(1, seed.propagation.all_nics) for seed in seeds),
+        longest_pause_us=longest.longest_ns / 1000,
+        longest_pause_limit_us=longest.longest_limit_ns / 1000,
+        time_in_pause=median(seed.pauses.nic_share for seed in seeds),
+    )

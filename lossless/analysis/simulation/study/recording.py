@@ -16,7 +16,7 @@ from lossless.analysis.simulation.engine.kernel import recorder
 from lossless.analysis.simulation.engine.network import UNBOUNDED
 from lossless.analysis.simulation.engine.records import NEVER
 from lossless.analysis.simulation.engine.run import Simulation
-from lossless.analysis.simulation.engine.transfers import PS_PER_BYTE
+from lossless.analysis.simulation.engine.wiring import PS_PER_BYTE
 from lossless.analysis.simulation.study.measure import place_of
 from lossless.ground.basics.errors import ScenarioError
 from lossless.ground.basics.records import NamedTuple

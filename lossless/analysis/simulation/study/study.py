@@ -30,9 +30,8 @@ from lossless.analysis.simulation.engine.run import Simulation
 from lossless.analysis.simulation.question.instance import DEAD_FROM_NS, ScenarioInstance, instantiate
 from lossless.analysis.simulation.question.nodes import reaction_ns
 from lossless.analysis.simulation.question.ports import need_of
-from lossless.analysis.simulation.study.loss import UNSAFE_SLOWDOWN, is_late, loss_of
+from lossless.analysis.simulation.study.loss import UNSAFE_SLOWDOWN, is_late, loss_of, step_time_ns
 from lossless.analysis.simulation.study.measure import SeedResult, cycle, measure, standing_since
-from lossless.analysis.simulation.study.step_time import step_time_ns
 from lossless.ground.basics.errors import ScenarioError, TooLargeError
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes

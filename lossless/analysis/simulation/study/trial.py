@@ -18,11 +18,10 @@ from lossless.analysis.buffers.verdict import HEADROOM_EDGE_FRAMES
 from lossless.analysis.simulation.engine.memory_units import memory_units
 from lossless.analysis.simulation.engine.network import SimTrim, SimWred
 from lossless.analysis.simulation.engine.run import Simulation, longest_pauses
-from lossless.analysis.simulation.engine.transfers import dcqcn_params, dcqcn_sets
-from lossless.analysis.simulation.question.connectx import with_parameters
+from lossless.analysis.simulation.engine.wiring import dcqcn_params, dcqcn_sets
 from lossless.analysis.simulation.question.instance import DEAD_FROM_NS
 from lossless.analysis.simulation.question.lossy import most_bytes, with_windows
-from lossless.analysis.simulation.question.nodes import has_cycle
+from lossless.analysis.simulation.question.nodes import has_cycle, with_parameters
 from lossless.analysis.simulation.study.grid import PortKind, TrialSetting
 from lossless.analysis.simulation.study.measure import cycle
 from lossless.analysis.simulation.study.study import follow

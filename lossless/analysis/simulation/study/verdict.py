@@ -22,8 +22,8 @@ from lossless.analysis.buffers.ecn_marking import holds_half_of_its_pool
 from lossless.analysis.buffers.simulation_facts import SimulationCause
 from lossless.analysis.buffers.verdict import BUFFER_VERDICTS, HEADROOM_EDGE_FRAMES, BufferVerdict, plain
 from lossless.analysis.simulation.question.instance import DEAD_FROM_NS
-from lossless.analysis.simulation.question.load_balancing import said_of
 from lossless.analysis.simulation.question.ports import queue_buffer
+from lossless.analysis.simulation.question.request import said_of
 from lossless.analysis.simulation.study.loss import EDGE_SLOWDOWN, UNSAFE_SLOWDOWN, is_late
 from lossless.analysis.simulation.study.measure import PortFanIn, PortPeaks, most, worst
 from lossless.analysis.simulation.study.study import (

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from lossless.analysis.buffers.verdict import BUFFER_VERDICTS
 from lossless.analysis.simulation.question.instance import DEAD_FROM_NS, ScenarioInstance, instantiate
 from lossless.analysis.simulation.study.grid import TrialSetting
-from lossless.analysis.simulation.study.step_time import step_time_ns
+from lossless.analysis.simulation.study.loss import step_time_ns
 from lossless.analysis.simulation.study.study import LONGEST_STEPS, watch_ns
 from lossless.analysis.simulation.study.trial import Trial, TrialLimits, benches, in_turn
 from lossless.ground.basics.records import NamedTuple

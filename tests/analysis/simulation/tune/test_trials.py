@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lossless.analysis.simulation.engine.run import prepare
-from lossless.analysis.simulation.question.connectx import with_parameters
 from lossless.analysis.simulation.question.instance import instantiate
+from lossless.analysis.simulation.question.nodes import with_parameters
 from lossless.analysis.simulation.question.request import Question
 from lossless.analysis.simulation.study.grid import PortKind, ThresholdSetting, TrialSetting
 from lossless.analysis.simulation.study.trial import Bench

@@ -13,16 +13,15 @@ from lossless.analysis.simulation.engine.kernel.memory import (
     dequeue,
     enqueue,
     give_back,
+    random,
     release,
     wants_resume,
 )
-from lossless.analysis.simulation.engine.kernel.pfc import blocked, resume
-from lossless.analysis.simulation.engine.kernel.random import random
-from lossless.analysis.simulation.engine.kernel.wire import put_on_wire, start_sending
+from lossless.analysis.simulation.engine.kernel.pfc import blocked, put_on_wire, resume, start_sending
 from lossless.analysis.simulation.engine.records import NEVER
 
 if TYPE_CHECKING:
-    from lossless.analysis.simulation.engine.kernel.world import World
+    from lossless.analysis.simulation.engine.kernel.memory import World
 
 _MARKS, _MARKS_GONE = 1, 3
 """Values of ``QUEUE.wred``: frames are marked as they begin to leave, or once they have gone."""

@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lossless.analysis.simulation.engine.compiled import kernel, outlined
-from lossless.analysis.simulation.engine.kernel.agenda import miss
+from lossless.analysis.simulation.engine.kernel.agenda import TRIMMED, miss
 from lossless.analysis.simulation.engine.kernel.egress import congested, join, let_go
 from lossless.analysis.simulation.engine.kernel.memory import admit, give_back, release, wants_pause
-from lossless.analysis.simulation.engine.kernel.news import TRIMMED
 from lossless.analysis.simulation.engine.kernel.paths import onward_link
 from lossless.analysis.simulation.engine.kernel.pfc import pause
 from lossless.analysis.simulation.engine.records import IN_ORDER
 
 if TYPE_CHECKING:
-    from lossless.analysis.simulation.engine.kernel.world import World
+    from lossless.analysis.simulation.engine.kernel.memory import World
 
 
 @kernel

@@ -7,18 +7,19 @@ frame is, until the headroom is empty again; departing frames are taken from the
 buffer model as the packet-level simulator ns-3.39 has it (inet-tub/ns3-datacenter @6ddb4a4).
 
 Frames in lists: those in no use, those on a wire, those in a queue.
+
+Random numbers and hashes of a run.
+
+The state that kernel functions work on, under one name.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from lossless.analysis.simulation.engine.compiled import kernel
-
-if TYPE_CHECKING:
-    from lossless.analysis.simulation.engine.kernel.world import World
+from lossless.analysis.simulation.engine.compiled import kernel, outlined
 
 
 @kernel
@@ -163,3 +164,68 @@ def dequeue(w: World, queue: Any) -> int:
     number = queue.head
     queue.head = w.frames[np.uint64(number)].next
     return number
+
+
+@kernel
+def random(clock: Any) -> float:
+    """Return the next random number in [0, 1): xorshift64* (Vigna 2016)."""
+    state = clock.random
+    state ^= state >> np.uint64(12)
+    state ^= state << np.uint64(25)
+    state ^= state >> np.uint64(27)
+    clock.random = state
+    return float((state * np.uint64(2685821657736338717)) >> np.uint64(11)) / 9007199254740992.0
+
+
+@kernel
+def below(clock: Any, many: int) -> int:
+    """Return a random whole number from 0 on, below a count."""
+    return int(random(clock) * many)
+
+
+@outlined
+def hashed(salt: Any, place: int, flow: int, value: int) -> int:
+    """Return the hash of a flow and a value at a place, 31 bits: splitmix64 of them (Steele 2014)."""
+    word = salt ^ (np.uint64(place) << np.uint64(48)) ^ (np.uint64(flow) << np.uint64(16)) ^ np.uint64(value)
+    word += np.uint64(0x9E3779B97F4A7C15)
+    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return int((word ^ (word >> np.uint64(31))) >> np.uint64(33))
+
+
+class World(NamedTuple):
+    """The state of a simulated fabric; ``engine.records`` documents the fields of each array.
+
+    Indexes are made unsigned where they are used: of a signed one the compiled code would test each time whether it
+    counts from the end. ``classes`` is the number of classes of a link, ``bits`` how many bits of an agenda entry are
+    its slot.
+    """
+
+    clock: Any
+    agenda: Any
+    frames: Any
+    links: Any
+    queues: Any
+    groups: Any
+    units: Any
+    flows: Any
+    points: Any
+    params: Any
+    cnps: Any
+    paths: Any
+    receivers: Any
+    holds: Any
+    probes: Any
+    samples: Any
+    routes: Any
+    fans: Any
+    flowlets: Any
+    packets: Any
+    sent: Any
+    asked: Any
+    senders: Any
+    news: Any
+    windows: Any
+    pullers: Any
+    classes: int
+    bits: int

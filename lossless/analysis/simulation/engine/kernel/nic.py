@@ -10,10 +10,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lossless.analysis.simulation.engine.compiled import kernel, outlined
-from lossless.analysis.simulation.engine.kernel.agenda import plan, plan_arrival, plan_turn
-from lossless.analysis.simulation.engine.kernel.credit import CREDIT_UNIT_BYTES
-from lossless.analysis.simulation.engine.kernel.memory import take
-from lossless.analysis.simulation.engine.kernel.news import ACK, AGAIN, ASKS, CREDIT, ring_place, size_of
+from lossless.analysis.simulation.engine.kernel.agenda import (
+    ACK,
+    ACKED,
+    AGAIN,
+    ASKS,
+    CREDIT,
+    LOST,
+    RESENT,
+    plan,
+    plan_arrival,
+    plan_turn,
+    ring_place,
+    size_of,
+    start_timer,
+    stop_timer,
+)
+from lossless.analysis.simulation.engine.kernel.deliver import CREDIT_UNIT_BYTES
+from lossless.analysis.simulation.engine.kernel.memory import below, take
 from lossless.analysis.simulation.engine.kernel.nscc import (
     NSCC,
     acknowledge,
@@ -23,14 +37,11 @@ from lossless.analysis.simulation.engine.kernel.nscc import (
     still_waits,
     time_out,
 )
-from lossless.analysis.simulation.engine.kernel.pfc import blocked, pause, resume
-from lossless.analysis.simulation.engine.kernel.random import below
-from lossless.analysis.simulation.engine.kernel.timers import ACKED, LOST, RESENT, start_timer, stop_timer
-from lossless.analysis.simulation.engine.kernel.wire import put_on_wire, sending_ps
+from lossless.analysis.simulation.engine.kernel.pfc import blocked, pause, put_on_wire, resume, sending_ps
 from lossless.analysis.simulation.engine.records import NEVER
 
 if TYPE_CHECKING:
-    from lossless.analysis.simulation.engine.kernel.world import World
+    from lossless.analysis.simulation.engine.kernel.memory import World
 
 
 @kernel

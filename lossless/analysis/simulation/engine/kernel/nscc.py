@@ -21,7 +21,7 @@ from lossless.analysis.simulation.engine.compiled import kernel, outlined
 from lossless.analysis.simulation.engine.records import NEVER
 
 if TYPE_CHECKING:
-    from lossless.analysis.simulation.engine.kernel.world import World
+    from lossless.analysis.simulation.engine.kernel.memory import World
 
 
 @kernel

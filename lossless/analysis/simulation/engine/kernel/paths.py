@@ -11,10 +11,10 @@ import numpy as np
 
 from lossless.analysis.simulation.engine.compiled import kernel, outlined
 from lossless.analysis.simulation.engine.kernel.egress import let_go
-from lossless.analysis.simulation.engine.kernel.random import below, hashed, random
+from lossless.analysis.simulation.engine.kernel.memory import below, hashed, random
 
 if TYPE_CHECKING:
-    from lossless.analysis.simulation.engine.kernel.world import World
+    from lossless.analysis.simulation.engine.kernel.memory import World
 
 HASHED, IN_TURN, ADAPTIVE, FLOWLETS, FLOW_HASHED = 1, 2, 3, 4, 5
 """Values of ``FLOW.spread``, where 0 is a path that is stated, and of ``UNIT.choice``, where 0 leaves it to flows."""

@@ -9,7 +9,7 @@ from lossless.analysis.simulation.engine.kernel.memory import xoff
 from lossless.analysis.simulation.engine.kernel.pfc import paused_ps
 
 if TYPE_CHECKING:
-    from lossless.analysis.simulation.engine.kernel.world import World
+    from lossless.analysis.simulation.engine.kernel.memory import World
 
 QUEUE_BYTES, GROUP_BYTES, GROUP_THRESHOLD, GROUP_HEADROOM, UNIT_BYTES, RATE, PAUSED_PS, DELIVERED_BYTES = (
     range(8)

@@ -22,11 +22,10 @@ import numpy as np
 
 from lossless.analysis.simulation.engine.compiled import entry, kernel, outlined
 from lossless.analysis.simulation.engine.kernel.agenda import plan, plan_also, plan_turn
-from lossless.analysis.simulation.engine.kernel.credit import pull
-from lossless.analysis.simulation.engine.kernel.deliver import deliver
+from lossless.analysis.simulation.engine.kernel.deliver import deliver, pull
 from lossless.analysis.simulation.engine.kernel.egress import forward
 from lossless.analysis.simulation.engine.kernel.ingress import arrive, flush
-from lossless.analysis.simulation.engine.kernel.memory import give_back, wants_resume
+from lossless.analysis.simulation.engine.kernel.memory import World, give_back, wants_resume
 from lossless.analysis.simulation.engine.kernel.nic import (
     catch_up,
     foresee,
@@ -35,10 +34,8 @@ from lossless.analysis.simulation.engine.kernel.nic import (
     send_foreseen,
     take_turn,
 )
-from lossless.analysis.simulation.engine.kernel.pfc import account, obey, paused_ps, resume
+from lossless.analysis.simulation.engine.kernel.pfc import account, obey, paused_ps, resume, take_off_wire
 from lossless.analysis.simulation.engine.kernel.recorder import sample
-from lossless.analysis.simulation.engine.kernel.wire import take_off_wire
-from lossless.analysis.simulation.engine.kernel.world import World
 from lossless.analysis.simulation.engine.records import NEVER
 
 
