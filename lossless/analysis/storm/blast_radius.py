@@ -45,7 +45,7 @@ from lossless.model.fabric.view import View
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
-    from lossless.analysis.topology.picture import Picture
+    from lossless.analysis.topology.summary import Picture
     from lossless.ground.basics.findings import Json
     from lossless.model.fabric.model import TrafficClass
     from lossless.model.fabric.view import PortSet

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.topology.picture import Picture, PictureEdge, PictureItem
+from lossless.analysis.topology.summary import Picture, PictureEdge, PictureItem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

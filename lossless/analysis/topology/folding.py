@@ -16,7 +16,7 @@ from __future__ import annotations
 from itertools import count, pairwise
 from typing import TYPE_CHECKING
 
-from lossless.analysis.topology.picture import Picture, PictureEdge, PictureFrame, PictureItem
+from lossless.analysis.topology.summary import Picture, PictureEdge, PictureFrame, PictureItem
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 

@@ -1,6 +1,8 @@
 """An InfiniBand subnet as the wiring of a fabric: its composition, the load of each switch, the bandwidth of GPUs.
 
 It has credits instead of buffers with thresholds, and no lengths of cables, so these facts are absent.
+
+A fabric or a subnet in numbers, and what is drawn of it.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from lossless.analysis.topology.bisection import fabric_capacity
+from lossless.analysis.topology.folding import folded
 from lossless.analysis.topology.shapes import LinkBundle, PlanNode, WiringPlan
 from lossless.analysis.topology.summary import (
     FabricSummary,
@@ -21,6 +24,7 @@ from lossless.analysis.topology.summary import (
     link_groups,
     most_accepted,
     named,
+    summary,
 )
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.grouping import grouped
@@ -42,6 +46,7 @@ from lossless.model.fabric.model import (
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
+    from lossless.analysis.topology.summary import Picture
     from lossless.model.fabric.infiniband.subnet import (
         Hca,
         HostRole,
@@ -51,6 +56,7 @@ if TYPE_CHECKING:
         SubnetSwitch,
     )
     from lossless.model.fabric.model import LinkTier, Role
+
 
 LOADING: tuple[HostRole, ...] = ("compute", "storage")
 """Roles of hosts that load links: management hosts need little bandwidth."""
@@ -321,3 +327,20 @@ def _joined(wiring: _Wiring) -> dict[str, int]:
             pods.update(dict.fromkeys(joined, number))
             waiting += joined
     return pods
+
+
+class Topology(NamedTuple):
+    """A fabric in numbers, its capacity among them; and what is drawn of it, large ones folded."""
+
+    summary: FabricSummary
+    picture: Picture
+
+
+def topology_of(fabric: Fabric, plan: WiringPlan, shape: str | None) -> Topology:
+    """Return the numbers and the picture of a fabric; ``shape`` is its key, None where devices are listed."""
+    return Topology(summary(plan, fabric), folded(plan, fabric.name, shape))
+
+
+def topology_of_subnet(subnet: Subnet) -> Topology:
+    """Return the numbers and the picture of a subnet."""
+    return Topology(subnet_summary(subnet), folded(subnet_plan(subnet), subnet.name, picture_shape(subnet)))

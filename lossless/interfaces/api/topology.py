@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.topology.topology import Topology as Topology, topology_of, topology_of_subnet
+from lossless.analysis.topology.subnet import Topology as Topology, topology_of, topology_of_subnet
 from lossless.formats.inputs.fabrics import intent_at
 from lossless.formats.inputs.intents import declares_subnet, intent_of_switches, subnet_of, wired_of
 from lossless.ground.basics.errors import InputError, Problem

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.analysis.storm.blast_radius import BlastRadius, PropagationStage
-    from lossless.analysis.topology.picture import Picture
+    from lossless.analysis.topology.summary import Picture
 
 _FEW = 5
 _NAMED = ("source", "class_name", "ended_at", "stages", "loses", "assumed", "cycle")

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from lossless.analysis.topology.folding import MOST_COLUMNS, folded
-from lossless.analysis.topology.picture import Picture
 from lossless.analysis.topology.shapes import LinkBundle, PlanNode, WiringPlan, wiring_plan
+from lossless.analysis.topology.summary import Picture
 from lossless.output.report.drawing import LINKS, ROLE_FILLS
 from lossless.output.report.topology.svg import topology_svg
 from tests.analysis.topology.test_shape_laws import AT, G, clos, fly, fly_plus, pods, rails, ring

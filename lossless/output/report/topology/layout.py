@@ -14,7 +14,7 @@ from lossless.output.report.drawing import LINE_PX, SMALL_PX, TEXT_PX, Area, tex
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from lossless.analysis.topology.picture import Picture, PictureItem
+    from lossless.analysis.topology.summary import Picture, PictureItem
 
 GAP, GROUP_GAP = 14, 36
 MARGIN, TOP, ROW_GAP = 24, 74, 100

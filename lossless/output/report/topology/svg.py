@@ -46,7 +46,7 @@ from lossless.output.report.topology.words import box_lines, legend, links_of, n
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from lossless.analysis.topology.picture import Picture, PictureEdge, PictureItem
+    from lossless.analysis.topology.summary import Picture, PictureEdge, PictureItem
     from lossless.output.report.drawing import Area, LinkLook, Point
     from lossless.output.report.topology.layout import GroupFrame, PictureLayout
 

@@ -10,7 +10,7 @@ from lossless.ground.basics.units import format_rate
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from lossless.analysis.topology.picture import Picture, PictureEdge, PictureItem
+    from lossless.analysis.topology.summary import Picture, PictureEdge, PictureItem
 
 TIERS = {
     "hosts": ("links to hosts", "link"),
