@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lossless.analysis.workloads.collectives import Demand, demand, egress_bytes, two_trees
-from lossless.analysis.workloads.port_traffic import port_traffic, scaled
+from lossless.analysis.workloads.verdict import port_traffic, scaled
 from lossless.ground.basics.errors import QuantityError
 from lossless.model.fabric.cluster import ALGORITHMS, Algorithm, Collective
 
