@@ -6,8 +6,8 @@ from os.path import isdir, isfile, join
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from lossless.checks.drift.drift import Drift as Drift
-from lossless.checks.drift.fabric import (
+from lossless.checks.drift.drift import (
+    Drift as Drift,
     FabricDrift as FabricDrift,
     drift_between,
     fabric_drift,
