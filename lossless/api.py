@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lossless.analysis.simulation.study.result import SimulationResult as SimulationResult
-    from lossless.checks.lint.report import Change as Change, Report as Report
+    from lossless.checks.lint.run import Change as Change, Report as Report
     from lossless.checks.thresholds.tuned_intent import TuneResult as TuneResult
     from lossless.formats.intent.class_changes import StatedThresholds as StatedThresholds
     from lossless.interfaces.api.baseline import (
@@ -124,7 +124,7 @@ _MODULES = {
     "plan": "DeviceProgress Plan PlanLimits plan plan_progress write_plan",
     "profiles": "Hardware hardware",
     "render": "RenderResult render",
-    "..checks.lint.report": "Change Report",
+    "..checks.lint.run": "Change Report",
     "..analysis.simulation.study.result": "SimulationResult",
     "simulate": "Limits Question SimulationRequest simulate",
     "workload": "Workload evaluate_workload storm workload",

@@ -31,7 +31,7 @@ from lossless.model.fabric.attributes import BY_KEY
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from lossless.checks.lint.report import Report
+    from lossless.checks.lint.run import Report
     from lossless.formats.device_files.deployment import UpdatePlan
     from lossless.ground.documents.text import Document
     from lossless.model.fabric.attributes import Attribute

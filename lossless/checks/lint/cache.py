@@ -22,8 +22,8 @@ from lossless.analysis.simulation.question.request import SimulationRequest
 from lossless.analysis.simulation.study.answer import checked_scenario, parts, run_study, why_not
 from lossless.checks.lint.baseline import elements_of, measured, part_of
 from lossless.checks.lint.files import FEWEST_FOR_WORKERS
-from lossless.checks.lint.report import MarginChange, PatchedDevice, PatchRefusal, RemainingFinding
 from lossless.checks.lint.results import completed, joined
+from lossless.checks.lint.run import MarginChange, PatchedDevice, PatchRefusal, RemainingFinding
 from lossless.checks.lint.workers import check_file, check_in_processes
 from lossless.formats.inputs.collect import is_json, load_configuration, merged, read
 from lossless.formats.inputs.devices import DeviceReader
@@ -54,8 +54,7 @@ if TYPE_CHECKING:
 
     from lossless.analysis.simulation.study.verdict import RunVerdict
     from lossless.checks.lint.devices import DeviceResult
-    from lossless.checks.lint.report import Report
-    from lossless.checks.lint.settings import Settings
+    from lossless.checks.lint.run import Report, Settings
     from lossless.checks.rules.registry import Codes
     from lossless.formats.inputs.collect import Candidate, Inputs
     from lossless.formats.inputs.intents import Declarations

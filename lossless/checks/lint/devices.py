@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from lossless.checks.lint.report import Report
-from lossless.checks.lint.run import gathered, run
+from lossless.checks.lint.run import Report, gathered, run
 from lossless.formats.inputs.progress import reported
 from lossless.ground.basics.findings import UncheckedRule
 from lossless.ground.basics.records import NamedTuple, Unknown
@@ -13,7 +12,7 @@ from lossless.ground.basics.records import NamedTuple, Unknown
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from lossless.checks.lint.settings import Settings
+    from lossless.checks.lint.run import Settings
     from lossless.checks.rules.registry import Codes, LoadedRule
     from lossless.checks.rules.subjects import Device
     from lossless.formats.inputs.devices import DeviceReader

@@ -13,8 +13,7 @@ from lossless.formats.inputs.subnet_manager import is_managers
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.checks.lint.report import Report
-    from lossless.checks.lint.settings import Settings
+    from lossless.checks.lint.run import Report, Settings
     from lossless.formats.inputs.collect import Candidate
     from lossless.formats.inputs.intents import Declarations
 

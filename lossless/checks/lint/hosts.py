@@ -11,8 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.lint.devices import DeviceResult
-from lossless.checks.lint.report import Report
-from lossless.checks.lint.run import gathered, run
+from lossless.checks.lint.run import Report, gathered, run
 from lossless.checks.rules.hosts.rdma_shown import shows_rdma
 from lossless.checks.rules.registry import rules_for
 from lossless.checks.rules.subjects import IntendedHost
@@ -28,7 +27,7 @@ from lossless.model.fabric.view import View
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from lossless.checks.lint.settings import Settings
+    from lossless.checks.lint.run import Settings
     from lossless.checks.rules.registry import LoadedRule
     from lossless.formats.inputs.collect import Inputs
     from lossless.formats.inputs.switches import SwitchInput

@@ -1,29 +1,37 @@
-"""Checks many intents in several processes; a file that may hold suppressions is read once more here, for these."""
+"""Checks many intents in several processes; a file that may hold suppressions is read once more here, for these.
+
+Findings from traffic simulations of fabrics, beside those of the other rules.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.lint.report import Report
+from lossless.analysis.simulation.question.request import SimulationRequest
+from lossless.analysis.simulation.study.answer import survey
+from lossless.checks.lint.filter import has_marker
 from lossless.checks.lint.results import of_all_subnets, of_intents, of_subnets
-from lossless.checks.lint.run import gathered, together
-from lossless.checks.lint.suppression_comments import has_marker
+from lossless.checks.lint.run import Report, gathered, run, together
 from lossless.checks.lint.workers import in_processes
+from lossless.checks.rules.registry import rules_for
+from lossless.checks.rules.subjects import SimulationRun
 from lossless.formats.inputs.collect import load_configuration, read
 from lossless.formats.inputs.intents import declarations_of
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.excerpts import Excerpts, PathPlaces, places
+from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from lossless.checks.lint.settings import Settings
+    from lossless.checks.lint.run import Settings
     from lossless.formats.inputs.collect import Candidate
     from lossless.ground.basics.errors import Problem
-    from lossless.ground.basics.findings import Path
+    from lossless.ground.basics.findings import Finding, ObjectForm, Path
     from lossless.ground.documents.excerpts import DocumentView
     from lossless.ground.documents.text import Document
     from lossless.model.fabric.infiniband.subnet import Subnet
+    from lossless.model.fabric.model import Fabric
 
 
 class _IntentFile(NamedTuple):
@@ -86,3 +94,20 @@ def _paths(document: Document, report: Report) -> Iterator[Path]:
     """Return the paths in an intent to which findings refer."""
     origins = (origin for finding in report.findings for origin in finding.origins)
     return (origin.path for origin in origins if origin.file == document.file)
+
+
+def with_runs(checked: Report, fabrics: Iterable[Fabric]) -> Report:
+    """Return a report with the findings of simulations; rules on simulations receive the earlier findings."""
+    reports, findings = [checked], list(checked.findings)
+    for facts in survey(map(View, fabrics), SimulationRequest()):
+        fabric = facts.view.fabric if facts.view is not None else None
+        form: ObjectForm = "intent" if fabric is not None and fabric.declared else "config_db"
+        reports.append(run(SimulationRun(facts, _of_files(findings, fabric)), rules_for("runs"), form))
+        findings += reports[-1].findings
+    return together(reports)
+
+
+def _of_files(findings: Iterable[Finding], fabric: Fabric | None) -> tuple[Finding, ...]:
+    """Return the findings in the files of a fabric, those of runs before this one too."""
+    files = {switch.origin.file for switch in fabric.switches} if fabric is not None else set()
+    return tuple(finding for finding in findings if finding.origin.file in files)

@@ -9,8 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from lossless.checks.lint.devices import compare
-from lossless.checks.lint.report import Report
-from lossless.checks.lint.run import run, together
+from lossless.checks.lint.run import Report, run, together
 from lossless.formats.inputs.subnet_manager import manager_files
 from lossless.model.fabric.parts import of_switches
 from lossless.model.fabric.view import View
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from lossless.checks.lint.devices import DeviceResult
-    from lossless.checks.lint.settings import Settings
+    from lossless.checks.lint.run import Settings
     from lossless.checks.rules.registry import Codes, LoadedRule
     from lossless.formats.inputs.collect import Inputs
     from lossless.formats.inputs.intents import Declarations

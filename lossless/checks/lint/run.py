@@ -1,21 +1,41 @@
-"""Runs rules over a fabric: violations of one cause are added up, missing inputs are counted."""
+"""Runs rules over a fabric: violations of one cause are added up, missing inputs are counted.
+
+Settings of a run besides its files.
+
+The report of a lint run: findings, and the effects of a change if files were compared with a revision.
+
+The engine makes a report of every subject that it checks, and adds them to one; it is finished by
+:mod:`lossless.interfaces.api.lint`, which removes accepted findings.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lossless.checks.lint.report import Report
 from lossless.checks.rules.base import MissingInput, Violation, added_up
 from lossless.checks.rules.precedence import replaced, resolve
 from lossless.ground.basics.findings import SEVERITIES, Finding, ObjectForm, UncheckedRule
 from lossless.ground.basics.foreign_text import on_one_line
 from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.records import NamedTuple, Record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from lossless.analysis.simulation.study.verdict import RunVerdict
+    from lossless.checks.lint.baseline import BaselineKey
     from lossless.checks.rules.documentation import Rule
-    from lossless.checks.rules.registry import LoadedRule
+    from lossless.checks.rules.precedence import Replaced
+    from lossless.checks.rules.registry import Codes, LoadedRule
+    from lossless.formats.inputs.progress import Progress
+    from lossless.formats.sonic.capabilities.updater_sorting import EmptiedRow, MovePhase
+    from lossless.formats.sonic.capabilities.updater_verdict import Stage
+    from lossless.ground.basics.errors import Problem
+    from lossless.ground.basics.findings import SkippedFile
+    from lossless.ground.documents.excerpts import DocumentView
+    from lossless.ground.documents.layout import PartLayout
+    from lossless.model.fabric.model import Switch
+
 
 RULE_PAGES = "docs/rules/"
 """Where the generated page of each rule lies, relative to the repository."""
@@ -105,3 +125,165 @@ def _order(finding: Finding) -> tuple[object, ...]:
 def _added_up(items: Iterable[UncheckedRule]) -> tuple[UncheckedRule, ...]:
     times = grouped(((item.code, item.reason), item.times) for item in items)
     return tuple(UncheckedRule(code, reason, sum(each)) for (code, reason), each in sorted(times.items()))
+
+
+def every_rule(_file: str) -> Codes | None:
+    """Choose all rules for every file."""
+    return None
+
+
+def no_fabric(_file: str) -> str:
+    """Assign no file to a fabric."""
+    return ""
+
+
+def none_named(_file: str) -> tuple[int, ...]:
+    """Name no DSCP that must be lossless in a file."""
+    return ()
+
+
+def all_carry(_file: str, _switch: Switch) -> frozenset[str]:
+    """Declare no port as free of RDMA."""
+    return frozenset()
+
+
+class Settings(NamedTuple):
+    """What a run depends on; ``rdma_dscps`` must be lossless on devices without an intent, in place of ``named_in``.
+
+    ``intended`` are switches of intents by name, with which devices are compared; ``compared``: devices are
+    compared with each other. ``chosen`` returns the rules to run on a file, ``fabric_of`` the fabric that it is
+    said to be of, ``named_in`` the DSCPs that must be lossless in it, ``without_rdma`` the ports of a switch in it that
+    are said to carry no RDMA. ``apart``: no file is checked by what another one states. ``progress`` is told how many
+    files are done, of how many.
+    """
+
+    rdma_dscps: tuple[int, ...] = ()
+    profile_dirs: tuple[str, ...] = ()
+    intended: Mapping[str, Switch] = {}
+    compared: bool = False
+    chosen: Callable[[str], Codes | None] = every_rule
+    fabric_of: Callable[[str], str] = no_fabric
+    named_in: Callable[[str], tuple[int, ...]] = none_named
+    without_rdma: Callable[[str, Switch], frozenset[str]] = all_carry
+    apart: bool = False
+    progress: Progress | None = None
+
+    def intended_switch(self, name: str) -> Switch | None:
+        """Return the switch that a device of a name is compared with, with and without its domain."""
+        found = self.intended.get(name)
+        if found is None and self.intended:
+            from lossless.model.fabric.cabling import among
+
+            found = self.intended.get(among(tuple(self.intended)).find(name) or "")
+        return found
+
+    def dscps_of(self, file: str) -> tuple[int, ...]:
+        """Return the DSCPs that must be lossless on the devices of a file."""
+        return self.rdma_dscps or self.named_in(file)
+
+    def is_chosen(self, finding: Finding) -> bool:
+        """Return whether the rule of a finding is chosen for the file that it is in."""
+        codes = self.chosen(finding.origin.file)
+        return codes is None or finding.code in codes
+
+
+class Report(NamedTuple):
+    """The result of a lint run; ``documents`` by file name, to show excerpts.
+
+    ``suppressed`` and ``baselined`` count accepted findings. ``beside`` counts documents that were not checked, and are
+    present because a finding points into them: configurations and baselines. ``excluded`` are files
+    that the user left out, ``skipped`` those that are not checked for another reason. ``ports_without_rdma`` counts
+    ports that carry none, by what is configured there or by lossless.toml. ``fail_on`` is the least
+    severity that shall fail the run, or ``never``, where a configuration says so. ``change`` is there where findings
+    are only those that a change adds, ``patch`` where a configuration was checked as a patch leaves it. ``stale`` are
+    the entries of each baseline that nothing is found of any more, and on how many elements.
+
+    ``declared`` are the switches that intents declare. ``superseded`` are findings that others replace. Until a report
+    is finished, origins name documents; ``layouts`` has the places of those that are parts of files, by their names.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    errors: tuple[Problem, ...] = ()
+    not_checked: tuple[UncheckedRule, ...] = ()
+    documents: Mapping[str, DocumentView] = {}
+    suppressed: int = 0
+    baselined: int = 0
+    beside: int = 0
+    excluded: tuple[str, ...] = ()
+    skipped: tuple[SkippedFile, ...] = ()
+    fail_on: str | None = None
+    change: Change | None = None
+    patch: tuple[PatchedDevice, ...] = ()
+    ports_without_rdma: int = 0
+    stale: Mapping[str, Mapping[BaselineKey, Mapping[str, int]]] = {}
+    declared: frozenset[str] = frozenset()
+    superseded: frozenset[Replaced] = frozenset()
+    layouts: Mapping[str, PartLayout] = {}
+
+    @property
+    def files(self) -> int:
+        """How many files were checked."""
+        return len(self.documents) - self.beside
+
+
+class PatchRefusal(Record):
+    """A change that the updater refuses: of which table, row or field, and why; ``line`` is that of the patch."""
+
+    op: str
+    path: tuple[str, ...]
+    why: str
+    file: str
+    line: int | None
+
+
+class PatchedDevice(Record):
+    """The predicted response of SONiC's updater to a patch of one device or ASIC.
+
+    ``release`` is None if the configuration does not contain it. ``stage`` is where the patch is refused, None if it
+    is accepted; then ``phases`` is the order of its moves, ``ports_down`` are ports that are up and go down on the way,
+    one after another, and ``emptied`` rows that lose their fields while others refer to them. ``kept`` are changes that
+    orchagent does not apply, although the updater removes the rows. ``harms`` lists effects on lossless traffic.
+    """
+
+    device: str
+    operations: int
+    release: str | None
+    stage: Stage | None
+    refusals: tuple[PatchRefusal, ...]
+    phases: tuple[MovePhase, ...]
+    ports_down: tuple[str, ...]
+    emptied: tuple[EmptiedRow, ...]
+    kept: tuple[PatchRefusal, ...]
+    harms: tuple[str, ...]
+
+
+class MarginChange(NamedTuple):
+    """The simulation verdicts on one part of a fabric before and after a change; None if it was not run.
+
+    ``part`` is the file of an intent, or the switches of deployed files that are linked.
+    """
+
+    part: str
+    before: RunVerdict | None
+    after: RunVerdict | None
+
+
+class RemainingFinding(NamedTuple):
+    """A finding that was there before; ``places`` is the number of elements that it affected then."""
+
+    finding: Finding
+    places: int
+
+
+class Change(NamedTuple):
+    """The effects of a change, besides the findings that it adds, which the report holds.
+
+    ``revision`` is the revision compared with. ``removed`` is a report of findings that are gone, as they were then.
+    ``unread`` are files that could not be read then: all findings in them count as added.
+    """
+
+    revision: str
+    removed: Report
+    left: tuple[RemainingFinding, ...]
+    unread: tuple[str, ...]
+    margins: tuple[MarginChange, ...]

@@ -14,7 +14,7 @@ from lossless.ground.documents.excerpts import Excerpts, PathPlaces, places
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from lossless.checks.lint.settings import Settings
+    from lossless.checks.lint.run import Settings
     from lossless.formats.inputs.collect import Candidate, Inputs
     from lossless.formats.inputs.devices import DeviceReader
     from lossless.formats.inputs.progress import Progress

@@ -12,8 +12,8 @@ import json
 from math import ceil, log10
 from typing import TYPE_CHECKING
 
-from lossless.checks.lint.report import Report
-from lossless.checks.lint.simulation import with_runs
+from lossless.checks.lint.intents import with_runs
+from lossless.checks.lint.run import Report
 from lossless.checks.plan.batches import HostStage, PlacedStep, State, Step, buffer_model, operations_of
 from lossless.checks.plan.plan import (
     HostGroup,

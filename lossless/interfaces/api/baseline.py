@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from lossless.checks.lint.report import Report
+from lossless.checks.lint.run import Report
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.findings import Finding
 from lossless.ground.basics.records import NamedTuple

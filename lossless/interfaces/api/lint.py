@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lossless.checks.lint.configuration.lookup import ConfigurationLookup
-    from lossless.checks.lint.report import Report
-    from lossless.checks.lint.settings import Settings
+    from lossless.checks.lint.run import Report, Settings
     from lossless.formats.inputs.collect import Candidate, FoundFiles, Inputs
     from lossless.formats.inputs.intents import Declaration, Declarations
     from lossless.ground.basics.errors import Problem
@@ -118,7 +117,7 @@ def _needed(
 def settings_of(options: Options, lookup: ConfigurationLookup | None) -> Settings:
     import os
 
-    from lossless.checks.lint.settings import Settings
+    from lossless.checks.lint.run import Settings
 
     folders = tuple(os.fspath(folder) for folder in options.profile_dirs)
     settings = Settings(options.rdma_dscps, folders, apart=options.per_file, progress=options.tell)
@@ -141,7 +140,7 @@ def _with_runs(
     choices = {lookup.chosen(document.file) for document in documents} if lookup else {None}
     if all(chosen is not None and chosen.isdisjoint(codes_for("runs")) for chosen in choices):
         return report
-    from lossless.checks.lint.simulation import with_runs
+    from lossless.checks.lint.intents import with_runs
     from lossless.formats.inputs.fabrics import fabrics_of, inside
     from lossless.formats.inputs.intents import declares_subnet
 

@@ -17,7 +17,7 @@ from lossless.checks.lint.cache import (
     placed,
     updater_answer,
 )
-from lossless.checks.lint.report import Change, Report
+from lossless.checks.lint.run import Change, Report
 from lossless.formats.inputs.collect import Candidate, devices_in, gather, is_device, is_json, merged
 from lossless.formats.inputs.patches import read_patch, shares_of
 from lossless.formats.inputs.revision import EarlierFiles, blob_of, blobs_at, revision_of
@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence, Set as AbstractSet
     from os import PathLike
 
-    from lossless.checks.lint.report import MarginChange
-    from lossless.checks.lint.settings import Settings
+    from lossless.checks.lint.run import MarginChange, Settings
     from lossless.formats.inputs.revision import Revision
     from lossless.ground.basics.errors import Problem
     from lossless.ground.documents.text import Document

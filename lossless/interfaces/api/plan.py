@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
 
-    from lossless.checks.lint.report import Report
+    from lossless.checks.lint.run import Report
     from lossless.checks.plan.kinds_of_switches import InService
     from lossless.checks.plan.plan import Plan
     from lossless.ground.documents.text import Document

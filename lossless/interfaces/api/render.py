@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from lossless.checks.lint.report import Report
+from lossless.checks.lint.run import Report
 from lossless.formats.inputs.fabrics import intent_at
 from lossless.formats.inputs.intents import Declaration, no_fabric
 from lossless.ground.basics.errors import InputError

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from os import PathLike
 
-    from lossless.checks.lint.report import Report
+    from lossless.checks.lint.run import Report
 
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lossless.checks.lint.cache import Mark
-    from lossless.checks.lint.report import Report
+    from lossless.checks.lint.run import Report
 
     Marks = dict[str, Mark]
 

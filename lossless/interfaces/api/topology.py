@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lossless.analysis.topology.recabling import DeclaredCabling, Pins, RecablingPlan
-    from lossless.checks.lint.report import Report
+    from lossless.checks.lint.run import Report
     from lossless.formats.intent.load import LoadedIntent
     from lossless.ground.documents.text import Document
     from lossless.model.fabric.model import Fabric

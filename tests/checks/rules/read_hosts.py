@@ -15,7 +15,7 @@ from lossless.model.fabric.view import View
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from lossless.checks.lint.report import Report
+    from lossless.checks.lint.run import Report
 
 FILE = "hosts/host1/facts"
 NAME = "host1"

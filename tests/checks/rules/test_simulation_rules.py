@@ -19,7 +19,7 @@ from lossless.analysis.buffers.simulation_facts import (
 from lossless.analysis.simulation.question.request import Limits, SimulationRequest
 from lossless.analysis.simulation.study import answer as survey
 from lossless.analysis.simulation.study.answer import answer
-from lossless.checks.lint import simulation as traffic
+from lossless.checks.lint import intents as traffic
 from lossless.checks.lint.cache import fixed_documents
 from lossless.checks.rules.base import Violation
 from lossless.checks.rules.simulation import (

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lossless.checks.lint.baseline import fits_file
-from lossless.checks.lint.suppression_comments import in_comments
+from lossless.checks.lint.filter import in_comments
 from lossless.formats.intent.load import load_intent
 from lossless.ground.basics.errors import InputError
 from lossless.ground.basics.limits import (

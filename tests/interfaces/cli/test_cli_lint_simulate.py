@@ -140,12 +140,10 @@ def test_what_cannot_be_read_is_an_error_and_the_rest_is_run(cli: Cli) -> None:
 @pytest.mark.parametrize(("arguments", "loaded"), [([], False), (["--simulate"], True)])
 def test_the_model_is_loaded_only_where_it_is_asked_for(arguments: list[str], loaded: bool) -> None:
     start = f"import sys; sys.argv[1:] = {['lint', *arguments, str(BASES / 'leaf.json')]!r}"
-    wanted = {"numpy", "numba", "lossless.analysis.simulation", "lossless.checks.lint.simulation"}
+    wanted = {"numpy", "numba", "lossless.analysis.simulation", "lossless.checks.lint.intents"}
     code = f"{start}; from lossless.interfaces.cli import main; main(); print(*sorted({wanted!r} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     names = done.stdout.splitlines()[-1].split()
     assert names == (
-        ["lossless.analysis.simulation", "lossless.checks.lint.simulation", "numba", "numpy"]
-        if loaded
-        else []
+        ["lossless.analysis.simulation", "lossless.checks.lint.intents", "numba", "numpy"] if loaded else []
     )

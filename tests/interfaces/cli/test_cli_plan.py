@@ -236,7 +236,7 @@ def test_a_folder_without_a_plan_is_refused(cli: Cli, running: Path) -> None:
 
 
 def test_runs_between_steps_are_looked_at(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    from lossless.checks.lint.report import Report
+    from lossless.checks.lint.run import Report
     from lossless.checks.plan import assemble
     from lossless.ground.basics.findings import Finding, Origin
 

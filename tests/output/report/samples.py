@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from lossless.checks.lint.report import Report
+from lossless.checks.lint.run import Report
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.findings import Finding, Origin
 from lossless.ground.documents import load_text

@@ -19,7 +19,7 @@ from lossless.output.report.lint.summary import counted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from lossless.checks.lint.report import Report
+    from lossless.checks.lint.run import Report
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, Severity
     from lossless.output.report.lint.locations import Locations

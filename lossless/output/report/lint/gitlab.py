@@ -23,7 +23,7 @@ from lossless.output.report.lint.run_context import ReportText
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from lossless.checks.lint.report import Report
+    from lossless.checks.lint.run import Report
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, Json, Severity
     from lossless.output.report.lint.locations import Locations

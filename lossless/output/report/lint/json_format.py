@@ -19,7 +19,7 @@ from lossless.output.report.lint.summary import counted, fitted, summarise
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from lossless.checks.lint.report import PatchedDevice, PatchRefusal, Report
+    from lossless.checks.lint.run import PatchedDevice, PatchRefusal, Report
     from lossless.formats.sonic.capabilities.updater_sorting import MovePhase
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, Json, Origin, Span

@@ -13,7 +13,7 @@ from lossless.ground.basics.findings import SEVERITIES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from lossless.checks.lint.report import Report
+    from lossless.checks.lint.run import Report
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, Origin, Path, Span
     from lossless.ground.documents.excerpts import DocumentView

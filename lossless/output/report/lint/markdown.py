@@ -20,7 +20,7 @@ from lossless.output.report.lint.text import MARGINS, left_by_rule, margin_row, 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.checks.lint.report import Change, Report
+    from lossless.checks.lint.run import Change, Report
     from lossless.ground.basics.findings import Finding
     from lossless.output.report.lint.run_context import RunContext
 

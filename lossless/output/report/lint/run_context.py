@@ -9,7 +9,7 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lossless.checks.lint.report import Change
+    from lossless.checks.lint.run import Change
     from lossless.ground.basics.findings import Confidence, Severity
 
 

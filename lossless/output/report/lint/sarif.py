@@ -22,7 +22,7 @@ from lossless.output.report.lint.summary import summarise
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from lossless.checks.lint.report import Report
+    from lossless.checks.lint.run import Report
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, Origin, Severity, Span
     from lossless.output.report.lint.locations import Locations

@@ -9,7 +9,7 @@ from lossless.ground.basics.grouping import grouped
 from lossless.output.report.columns import PLAIN, TextStyle, table
 
 if TYPE_CHECKING:
-    from lossless.checks.lint.report import Report
+    from lossless.checks.lint.run import Report
 
 _HEADS = ("findings", "places", "severity", "rule")
 

@@ -13,7 +13,7 @@ from lossless.output.report.columns import PLAIN, TextStyle
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from lossless.checks.lint.report import Report
+    from lossless.checks.lint.run import Report
     from lossless.ground.basics.findings import Finding, Severity, SkippedFile, UncheckedRule
 
 

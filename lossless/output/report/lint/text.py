@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lossless.analysis.simulation.study.verdict import RunVerdict
-    from lossless.checks.lint.report import Change, MarginChange, RemainingFinding
+    from lossless.checks.lint.run import Change, MarginChange, RemainingFinding
 
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from lossless.checks.lint.report import Report
+    from lossless.checks.lint.run import Report
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, Origin, Span
     from lossless.output.report.lint.locations import Locations
