@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.checks.plan.assemble import PlanLimits as PlanLimits, plan_of
 from lossless.checks.plan.plan import Plan as Plan
-from lossless.checks.plan.progress import DeviceProgress as DeviceProgress, devices_of, progress
+from lossless.checks.plan.search import DeviceProgress as DeviceProgress, devices_of, progress
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         PlanStep,
         TakenBy,
     )
-    from lossless.checks.plan.progress import DeviceProgress
+    from lossless.checks.plan.search import DeviceProgress
 
 
 _SHOWN = {

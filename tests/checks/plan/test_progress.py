@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from lossless.checks.plan.progress import DeviceProgress, milestones, progress
+from lossless.checks.plan.search import DeviceProgress, milestones, progress
 
 Data = dict[str, Any]
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.plan.assemble import NoPlan
 from lossless.checks.plan.plan import FileChange, FileGroup, Plan, PlanStep
-from lossless.checks.plan.subnet.key_places import misplaced_key
+from lossless.checks.plan.subnet.both import misplaced_key
 from lossless.checks.plan.subnet.mixtures import (
     aggregation_host,
     back_from,
