@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from lossless.api import Options, headroom_of_ports, lint, load_fabrics, render, simulate, trace
-from lossless.checks.trace import follow
+from lossless.checks.trace import running
 from lossless.formats.inputs.fabrics import documents_at
 from lossless.ground.basics.errors import LosslessError
 from lossless.ground.basics.findings import MissingInput
@@ -67,7 +67,7 @@ def broken_laws(made: Tree, folder: Path) -> list[str]:
     found = []
     for source, target in paths(made):
         try:
-            followed = follow.trace(view, source, target, 26, findings=report.findings)
+            followed = running.trace(view, source, target, 26, findings=report.findings)
         except LosslessError:
             continue
         found += contradictions(followed, report)

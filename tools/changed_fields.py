@@ -34,7 +34,7 @@ from lossless.analysis.simulation.question.request import Limits, SimulationRequ
 from lossless.analysis.simulation.study.answer import answer  # noqa: E402
 from lossless.api import Report, lint_documents, load_fabrics  # noqa: E402
 from lossless.checks.lint.baseline import Baseline, BaselineAccount, entries_of  # noqa: E402
-from lossless.checks.trace.follow import trace  # noqa: E402
+from lossless.checks.trace.running import trace  # noqa: E402
 from lossless.formats.device_files.switches import switch_file  # noqa: E402
 from lossless.formats.sonic.from_model.tables import OWNED, tables  # noqa: E402
 from lossless.ground.basics.errors import LosslessError  # noqa: E402

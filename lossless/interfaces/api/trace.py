@@ -63,7 +63,7 @@ def trace(
     from lossless.analysis.buffers.dynamic_model import with_computed_buffers
     from lossless.checks.lint.files import check_inputs
     from lossless.checks.lint.run import every_rule
-    from lossless.checks.trace import follow
+    from lossless.checks.trace import running as follow
     from lossless.checks.trace.findings import UNSTATED
     from lossless.formats.inputs.collect import Inputs
     from lossless.formats.inputs.devices import rewrites_of

@@ -9,7 +9,7 @@ import pytest
 
 from lossless.api import Options, load_fabrics
 from lossless.checks.rules.documentation import rule_of
-from lossless.checks.trace.follow import trace
+from lossless.checks.trace.running import trace
 from lossless.ground.basics.errors import LosslessError
 from lossless.model.fabric.view import View
 from tests.checks.rules.snippets import Snippet, check, snippets

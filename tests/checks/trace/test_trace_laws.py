@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import assume, given, settings, strategies as st
 
-from lossless.checks.trace.follow import trace
+from lossless.checks.trace.running import trace
 from lossless.formats.sonic.read.tables import Tables
 from lossless.formats.sonic.to_model.devices import read_fabric
 from lossless.ground.basics.errors import LosslessError

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lossless.checks.trace.follow import trace
 from lossless.checks.trace.model import Trace
+from lossless.checks.trace.running import trace
 from lossless.ground.basics.errors import LosslessError
 from lossless.model.fabric.view import View
 from tests.checks.trace.tracing import device, intent, traced

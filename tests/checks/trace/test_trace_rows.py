@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from lossless.api import load_fabrics
-from lossless.checks.trace.follow import trace
+from lossless.checks.trace.running import trace
 from lossless.ground.basics.findings import Finding, Origin, Path
 from lossless.model.fabric.view import View
 from tests.checks.trace.tracing import device

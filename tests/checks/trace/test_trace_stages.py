@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lossless.checks.trace.follow import trace
+from lossless.checks.trace.running import trace
 from lossless.formats.inputs.switches import configuration_in, fabric_of_switches, read_switch
 from lossless.model.fabric.view import View
 from tests.checks.trace.tracing import device, hop, traced

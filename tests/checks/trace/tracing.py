@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from lossless.api import Options, lint_documents, load_fabrics
-from lossless.checks.trace.follow import trace
+from lossless.checks.trace.running import trace
 from lossless.formats.inputs.devices import rewrites_of
 from lossless.ground.documents import load_text
 from lossless.model.fabric.view import View
