@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks.measure import BARE, report, seconds
-from lossless.formats.device_files.other_systems import other_files
+from lossless.formats.device_files.switches import other_files
 from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.fabric import resolve
 from lossless.ground.documents import load

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lossless.formats.device_files.extras import change_of, update_of
-from lossless.formats.device_files.other_systems import losses_of
-from lossless.formats.device_files.switches import contents
+from lossless.formats.device_files.base_merge import change_of, update_of
+from lossless.formats.device_files.switches import contents, losses_of
 from lossless.formats.inputs.devices import hostname_of, name_in_intent
 from lossless.formats.inputs.switches import read_switch
 from lossless.formats.sonic.changes.json_patch import FieldDifference, RowDifference, differences, patch_text
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from lossless.checks.lint.run import Report
-    from lossless.formats.device_files.deployment import UpdatePlan
+    from lossless.formats.device_files.base_merge import UpdatePlan
     from lossless.ground.documents.text import Document
     from lossless.model.fabric.attributes import Attribute
     from lossless.model.fabric.model import Fabric, Switch

@@ -21,8 +21,7 @@ from lossless.checks.plan.systems import (
     settings_of,
 )
 from lossless.formats.device_files.environment import render_template
-from lossless.formats.device_files.other_systems import other_files
-from lossless.formats.device_files.switches import contents
+from lossless.formats.device_files.switches import contents, other_files
 from lossless.formats.inputs.devices import hostname_of
 from lossless.formats.inputs.switches import read_switch
 from lossless.formats.sonic.capabilities.updater_sorting import UpdaterDevice

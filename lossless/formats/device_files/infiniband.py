@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.device_files.deployment import Deployment, PlannedFile
+from lossless.formats.device_files.base_merge import Deployment, PlannedFile
 from lossless.formats.infiniband.from_model import (
     UFM_FOLDER,
     folder_of,

@@ -13,7 +13,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lossless.formats.device_files.other_systems import read_back
+from lossless.formats.device_files.switches import read_back
 from lossless.formats.importing.classes import most
 from lossless.formats.importing.configured import ProductChoice, configured_device
 from lossless.formats.importing.model import second_priorities

@@ -158,7 +158,7 @@ def write_plan(plan: Plan, out_dir: str | PathLike[str], pages: Mapping[str, str
     import json
     from pathlib import Path
 
-    from lossless.formats.device_files.deployment import PlannedFile
+    from lossless.formats.device_files.base_merge import PlannedFile
     from lossless.output.render.fabric import render_files
     from lossless.output.render.plan.files import plan_run_files
 

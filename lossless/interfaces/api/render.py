@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from os import PathLike
     from pathlib import Path
 
-    from lossless.formats.device_files.deployment import PlannedFile, UpdatePlan
+    from lossless.formats.device_files.base_merge import PlannedFile, UpdatePlan
     from lossless.ground.documents.text import Document
     from lossless.model.fabric.infiniband.subnet import Subnet
     from lossless.model.fabric.model import Fabric
@@ -67,10 +67,9 @@ def render(
     """
     from pathlib import Path
 
-    from lossless.formats.device_files.deployment import EXTRAS, TELEMETRY
-    from lossless.formats.device_files.hosts import host_notes, job_notes
-    from lossless.formats.device_files.other_systems import system_notes
-    from lossless.formats.device_files.telemetry import telemetry_notes
+    from lossless.formats.device_files.base_merge import EXTRAS, TELEMETRY
+    from lossless.formats.device_files.hosts import host_notes, job_notes, telemetry_notes
+    from lossless.formats.device_files.switches import system_notes
     from lossless.ground.basics.errors import RenderError
     from lossless.ground.basics.processes import processors, usable
     from lossless.output.render.fabric import render_fabric, render_files
@@ -130,8 +129,8 @@ def _subnet_files(
     """
     import os
 
+    from lossless.formats.device_files.hosts import NO_RECEIVERS, subnet_telemetry_files
     from lossless.formats.device_files.infiniband import subnet_files, subnet_notes
-    from lossless.formats.device_files.telemetry import NO_RECEIVERS, subnet_telemetry_files
     from lossless.formats.inputs.collect import located
 
     files, troubles = subnet_files(subnet, os.environ)

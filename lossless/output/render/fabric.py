@@ -10,9 +10,8 @@ import gc
 from functools import partial
 from typing import TYPE_CHECKING
 
-from lossless.formats.device_files.hosts import host_files, job_files
+from lossless.formats.device_files.hosts import host_files, job_files, telemetry_files
 from lossless.formats.device_files.switches import switch_files
-from lossless.formats.device_files.telemetry import telemetry_files
 from lossless.ground.basics.errors import InputError, Problem, RenderError
 from lossless.ground.basics.processes import in_processes
 from lossless.ground.basics.records import NamedTuple
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from lossless.formats.device_files.deployment import Extra, PlannedFile, UpdatePlan
+    from lossless.formats.device_files.base_merge import Extra, PlannedFile, UpdatePlan
     from lossless.model.fabric.model import Fabric, Switch
     from lossless.output.render.tree import ManifestEntry
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Self
 
-    from lossless.formats.device_files.deployment import Deployment, PlannedFile, UpdatePlan
+    from lossless.formats.device_files.base_merge import Deployment, PlannedFile, UpdatePlan
 
 
 _NEW = "new"

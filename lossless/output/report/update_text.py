@@ -10,7 +10,7 @@ from lossless.ground.basics.wording import listed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.formats.device_files.deployment import UpdatePlan
+    from lossless.formats.device_files.base_merge import UpdatePlan
 
 
 def plan_lines(plans: Sequence[UpdatePlan]) -> list[str]:

@@ -12,7 +12,7 @@ import jsonpatch
 import pytest
 
 from lossless.api import load_fabrics, render
-from lossless.formats.device_files.deployment import EXTRAS, UpdatePlan
+from lossless.formats.device_files.base_merge import EXTRAS, UpdatePlan
 from lossless.formats.device_files.switches import switch_file, switch_files
 from lossless.ground.basics.errors import InputError, RenderError
 from lossless.ground.documents import load, load_text

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from lossless.formats.device_files.deployment import PlannedFile
+from lossless.formats.device_files.base_merge import PlannedFile
 from lossless.ground.basics.errors import RenderError
 from lossless.output.render.fabric import render_files
 from lossless.output.render.tree import MANIFEST, ChangingTree

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lossless.api import lint, render
-from lossless.formats.device_files.telemetry import NO_RECEIVERS
+from lossless.formats.device_files.hosts import NO_RECEIVERS
 from lossless.ground.basics.errors import RenderError
 from tests.paths import EXAMPLES
 

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from lossless.api import lint_documents
-from lossless.formats.device_files.other_systems import system_notes
-from lossless.formats.device_files.switches import contents
+from lossless.formats.device_files.switches import contents, system_notes
 from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.fabric import resolve
 from lossless.formats.intent.resolve.layout import MONITORED

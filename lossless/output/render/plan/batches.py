@@ -9,7 +9,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from lossless.formats.device_files.extras import removals
+from lossless.formats.device_files.base_merge import removals
 from lossless.formats.sonic.changes.json_patch import patch_text, pointer_part
 from lossless.formats.sonic.from_model.tables import SHARED
 from lossless.ground.basics.errors import RenderError

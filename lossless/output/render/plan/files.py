@@ -20,7 +20,7 @@ from textwrap import shorten, wrap
 from typing import TYPE_CHECKING, Any
 
 from lossless.checks.plan.plan import sha256
-from lossless.formats.device_files.deployment import HOST_FILES, PlannedFile
+from lossless.formats.device_files.base_merge import HOST_FILES, PlannedFile
 from lossless.formats.device_files.environment import render_template
 from lossless.formats.device_files.hosts import below, planned
 from lossless.formats.hosts.from_model.kubernetes import job_files
