@@ -95,19 +95,19 @@ def job_files(fabric: Fabric) -> Iterator[PlannedFile]:
     Raises:
         RenderError: a NIC cannot be set as the fabric needs.
     """
-    from lossless.formats.hosts.from_model.kubernetes import job_files as files_of
+    from lossless.formats.hosts.from_model.scripts import job_files as files_of
 
     yield from of_each_host(fabric, files_of)
     yield from _of_cluster(fabric)
     if fabric.managed is not None:
-        from lossless.formats.hosts.from_model.managed import managed_files
+        from lossless.formats.hosts.from_model.scripts import managed_files
 
         yield from below(MACHINES, planned(managed_files(fabric.managed)))
 
 
 def job_notes(fabric: Fabric) -> tuple[str, ...]:
     """Return which NICs of a cluster its operator does not set."""
-    from lossless.formats.hosts.from_model.kubernetes import unconfigured
+    from lossless.formats.hosts.from_model.scripts import unconfigured
 
     return tuple(
         f"no NicConfigurationTemplate for {name}: NVIDIA's operator sets NVIDIA NICs alone"
@@ -118,7 +118,7 @@ def job_notes(fabric: Fabric) -> tuple[str, ...]:
 def _of_cluster(fabric: Fabric) -> Iterator[PlannedFile]:
     if fabric.kubernetes is None:
         return
-    from lossless.formats.hosts.from_model.kubernetes import kubernetes_files
+    from lossless.formats.hosts.from_model.scripts import kubernetes_files
 
     for file in below(CLUSTER_FOLDER, planned(kubernetes_files(fabric))):
         apply = (f"kubectl apply -f {file.path}",)

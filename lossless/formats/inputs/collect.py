@@ -152,7 +152,7 @@ def read(
             return Inputs(facts=resources)
         return Inputs(problems=tuple(error.problems) if expected or seems_ours(file) else ())
     if _has_host_facts(document) and (expected or not _is_rendered(document.text, file)):
-        from lossless.formats.hosts.read.documents import read_document
+        from lossless.formats.hosts.read.dcb import read_document
 
         return Inputs(facts=(read_document(document),))
     if _is_of_switch(document):
@@ -167,7 +167,7 @@ def _resources(file: str, text_of: Callable[[str], str] | None) -> tuple[Facts, 
     """Return the facts of a file with several resources of a cluster, which is no one YAML document."""
     if not file.lower().endswith((".yaml", ".yml")):
         return ()
-    from lossless.formats.hosts.read.documents import resources_in
+    from lossless.formats.hosts.read.dcb import resources_in
     from lossless.ground.documents.marked_document import BYTE_ORDER_MARK, read_as_written
 
     try:
@@ -221,7 +221,7 @@ def _has_host_facts(document: Document) -> bool:
     data = document.data
     if READ_TABLES & data.keys() or "lossless" in data or _is_list(document):
         return False
-    from lossless.formats.hosts.read.documents import speaks_of_hosts
+    from lossless.formats.hosts.read.dcb import speaks_of_hosts
 
     return speaks_of_hosts(data)
 

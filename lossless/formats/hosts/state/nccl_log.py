@@ -13,13 +13,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lossless.formats.hosts.state.job_log import messages, once, settings
+from lossless.formats.hosts.state.ucx_log import messages, once, settings
 from lossless.ground.basics.records import UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.formats.hosts.state.job_log import LogMessage
+    from lossless.formats.hosts.state.ucx_log import LogMessage
     from lossless.ground.documents.printed_lines import PrintedSection
     from lossless.model.fabric.state import Identity, StateItem, StateItems, StateReading
 

@@ -23,8 +23,7 @@ from lossless.checks.plan.plan import sha256
 from lossless.formats.device_files.base_merge import HOST_FILES, PlannedFile
 from lossless.formats.device_files.environment import render_template
 from lossless.formats.device_files.hosts import below, planned
-from lossless.formats.hosts.from_model.kubernetes import job_files
-from lossless.formats.hosts.from_model.scripts import RUN_LIMIT_S, SCRIPT, UNIT, host_files
+from lossless.formats.hosts.from_model.scripts import RUN_LIMIT_S, SCRIPT, UNIT, host_files, job_files
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.wording import listed
 from lossless.model.fabric.infiniband.subnet import options

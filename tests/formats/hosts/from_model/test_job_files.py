@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lossless.formats.device_files.environment import render_template
-from lossless.formats.hosts.from_model.kubernetes import job_files
+from lossless.formats.hosts.from_model.scripts import job_files
 from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.fabric import resolve
 from lossless.ground.basics.findings import Origin

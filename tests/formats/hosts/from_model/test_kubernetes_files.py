@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from ruamel.yaml import YAML
 
 from lossless.formats.device_files.environment import render_template
-from lossless.formats.hosts.from_model.kubernetes import kubernetes_files, resource_name, unconfigured
+from lossless.formats.hosts.from_model.scripts import kubernetes_files, resource_name, unconfigured
 from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.fabric import resolve
 from lossless.ground.documents import load_text

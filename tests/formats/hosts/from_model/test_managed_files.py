@@ -11,7 +11,7 @@ import pytest
 
 from lossless.api import load_fabrics, render
 from lossless.formats.device_files.environment import render_template
-from lossless.formats.hosts.from_model.managed import managed_files
+from lossless.formats.hosts.from_model.scripts import managed_files
 from lossless.ground.documents import load_text
 from lossless.model.fabric.managed import ManagedFabric
 from lossless.model.hardware.clouds import NETWORKS, TRANSPORTS, machines_of, network_of

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from lossless.formats.hosts.read.documents import read_document, resources_in, speaks_of_hosts
+from lossless.formats.hosts.read.dcb import read_document, resources_in, speaks_of_hosts
 from lossless.formats.hosts.read.facts import Facts, is_facts, read_facts
 from lossless.ground.basics.records import UNKNOWN, certain
 from lossless.ground.documents import load_text
