@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from lossless.formats.importing.classes import dissent_notes, most
+from lossless.formats.importing.configured import dissent_notes, most
 from lossless.formats.importing.model import DraftBuffers
 from lossless.formats.sonic.read.tables import whole_number
 from lossless.ground.basics.records import NamedTuple

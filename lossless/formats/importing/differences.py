@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lossless.formats.device_files.switches import read_back
-from lossless.formats.importing.classes import most
-from lossless.formats.importing.configured import ProductChoice, configured_device
+from lossless.formats.importing.configured import ProductChoice, configured_device, most
 from lossless.formats.importing.model import second_priorities
 from lossless.formats.inputs.switches import read_switch
 from lossless.formats.sonic.changes.meaning import LISTS, OBJECTS, REFERENCES, Cell

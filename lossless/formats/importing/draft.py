@@ -21,7 +21,7 @@ import re
 from typing import TYPE_CHECKING
 
 from lossless.formats.importing.buffers import cell_of, find_buffers, layered, voters, with_class_buffers
-from lossless.formats.importing.classes import dissent_notes, find_classes, find_watchdog, most
+from lossless.formats.importing.configured import dissent_notes, find_classes, find_watchdog, most
 from lossless.formats.importing.links import neighbor_claims, wire, with_curves
 from lossless.formats.importing.model import Draft, DraftTrimming, is_dual_tor, second_priorities
 from lossless.formats.sonic.to_model.device_types import TIER_OF_TYPE, neighbor_type

@@ -10,7 +10,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from lossless.formats.importing.buffers import layered, voters
-from lossless.formats.importing.classes import most
+from lossless.formats.importing.configured import most
 from lossless.formats.importing.model import Claim, ColourCurve, EcnCurve, ImportLink, ImportWiring
 from lossless.formats.sonic.to_model.device_types import neighbor_type
 from lossless.ground.basics.errors import InputError, Problem

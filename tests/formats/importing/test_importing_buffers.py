@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from lossless.formats.importing.headroom_oversubscription import ratio_of, shared_sizes
+from lossless.formats.importing.imported import ratio_of, shared_sizes
 from lossless.formats.sonic.changes.meaning import Cell
 from lossless.ground.documents import load_text
 from lossless.interfaces.api.import_ import import_documents

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from lossless.formats.importing.classes import Vote, dissent_notes, most
+from lossless.formats.importing.configured import Vote, dissent_notes, most
 from lossless.ground.documents import load_text
 from lossless.interfaces.api.import_ import import_documents
 from tests.formats.sonic.devices import Config, base, patched
