@@ -8,10 +8,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal
 
-from lossless.formats.infiniband.read.guids import read_guids
-from lossless.formats.infiniband.read.options import looks_like_options, read_options
-from lossless.formats.infiniband.read.partitions import looks_like_partitions, read_partitions
-from lossless.formats.infiniband.read.qos_policy import looks_like_policy, read_policy
+from lossless.formats.infiniband.read.options import looks_like_options, read_guids, read_options
+from lossless.formats.infiniband.read.partitions import (
+    looks_like_partitions,
+    looks_like_policy,
+    read_partitions,
+    read_policy,
+)
 from lossless.formats.infiniband.read.sharp import looks_like_sharp, read_sharp
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import UNKNOWN, NamedTuple

@@ -104,7 +104,7 @@ def without_secrets(file: str, text: str) -> str:
     """Return the text of a file as others may see it: without the keys that protect an InfiniBand subnet."""
     if not is_managers(file):
         return text
-    from lossless.formats.infiniband.read.secrets import masked
+    from lossless.formats.infiniband.read.sharp import masked
 
     return masked(text)
 

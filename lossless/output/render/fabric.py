@@ -152,7 +152,7 @@ def _difference(tree: Tree, path: str, after: str, *, secret: bool) -> str:
     before = tree.text(path) or ""
     if not (secret or tree.is_secret(path)):
         return _unified(path, before, after)
-    from lossless.formats.infiniband.read.secrets import masked
+    from lossless.formats.infiniband.read.sharp import masked
 
     return _unified(path, masked(before), masked(after)) or f"# {path}: its keys or its mode differ"
 

@@ -12,8 +12,7 @@ import pytest
 from lossless.analysis.opensm.run import ibsim_fabric, live, read_configuration, sweep
 from lossless.formats.device_files.infiniband import files_of
 from lossless.formats.infiniband.read.options import read_options
-from lossless.formats.infiniband.read.partitions import read_partitions
-from lossless.formats.infiniband.read.qos_policy import read_policy
+from lossless.formats.infiniband.read.partitions import read_partitions, read_policy
 from lossless.model.fabric.infiniband.guids import with_derived_guids
 from lossless.model.fabric.infiniband.subnet import LINE_BYTES, options
 from tests.subnets import fat_tree, torus

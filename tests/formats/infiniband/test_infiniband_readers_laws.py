@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from lossless.formats.infiniband.read.guids import read_guids
-from lossless.formats.infiniband.read.options import read_options
-from lossless.formats.infiniband.read.partitions import read_partitions
-from lossless.formats.infiniband.read.qos_policy import read_policy
+from lossless.formats.infiniband.read.options import read_guids, read_options
+from lossless.formats.infiniband.read.partitions import read_partitions, read_policy
 from lossless.formats.infiniband.read.sharp import read_sharp
 from lossless.formats.infiniband.to_model import SubnetFile, kind_of, read_subnet
 from lossless.ground.documents.command_lines import replacements

@@ -1,6 +1,8 @@
 """Reads sharp_am.cfg: a key and its value a line, ``#`` before a comment.
 
 No open source documents all keys and their meaning, so only the syntax is checked here.
+
+Masks the values of keys, wherever content of files that only their owner may read is shown.
 """
 
 from __future__ import annotations
@@ -10,10 +12,17 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.findings import Origin
 from lossless.ground.documents.marked_document import Marks, lines_of
-from lossless.model.fabric.infiniband.subnet import ManagerSetting
+from lossless.model.fabric.infiniband.subnet import ManagerSetting, options
 
 if TYPE_CHECKING:
     from lossless.ground.documents.text import Document
+
+
+def masked(text: str) -> str:
+    """Return a text with the values of the keys that protect a subnet replaced by stars, the same number for each."""
+    keys = "|".join(sorted({*SECRETS, *(key for key, definition in options().items() if definition.secret)}))
+    return re.sub(rf"^([ \t]*(?:{keys})[ \t=]+)[^\n]*$", r"\1****", text, flags=re.MULTILINE)
+
 
 _LINE = re.compile(r"\s*([A-Za-z_]\w*)(?:\s*=\s*|\s+)(\S.*?)\s*$")
 KEYS = frozenset(
