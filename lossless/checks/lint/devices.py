@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from lossless.checks.lint.run import Report, gathered, run
-from lossless.formats.inputs.progress import reported
+from lossless.formats.inputs.intents import reported
 from lossless.ground.basics.findings import UncheckedRule
 from lossless.ground.basics.records import NamedTuple, Unknown
 

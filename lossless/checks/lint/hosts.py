@@ -15,7 +15,7 @@ from lossless.checks.lint.run import Report, gathered, run
 from lossless.checks.rules.hosts.rdma_shown import shows_rdma
 from lossless.checks.rules.registry import rules_for
 from lossless.checks.rules.subjects import IntendedHost
-from lossless.formats.inputs.hosts import hosts_of, ports_on_fabric, with_known_names
+from lossless.formats.inputs.switches import hosts_of, ports_on_fabric, with_known_names
 from lossless.ground.basics.findings import Finding, UncheckedRule
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import UNKNOWN

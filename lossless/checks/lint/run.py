@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from lossless.checks.rules.documentation import Rule
     from lossless.checks.rules.precedence import Replaced
     from lossless.checks.rules.registry import Codes, LoadedRule
-    from lossless.formats.inputs.progress import Progress
+    from lossless.formats.inputs.intents import Progress
     from lossless.formats.sonic.capabilities.updater_sorting import EmptiedRow, MovePhase
     from lossless.formats.sonic.capabilities.updater_verdict import Stage
     from lossless.ground.basics.errors import Problem

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lossless.checks.lint.run import Settings
     from lossless.formats.inputs.collect import Candidate, Inputs
     from lossless.formats.inputs.devices import DeviceReader
-    from lossless.formats.inputs.progress import Progress
+    from lossless.formats.inputs.intents import Progress
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Path
     from lossless.ground.documents.text import Document

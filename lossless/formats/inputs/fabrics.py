@@ -1,9 +1,12 @@
-"""Documents and paths to fabrics, of intents and of deployed devices identical."""
+"""Documents and paths to fabrics, of intents and of deployed devices identical.
+
+What the user says of files beside what they say themselves, as ``lossless.toml`` has it.
+"""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from lossless.formats.inputs.collect import collect, is_device, is_json, search, split
 from lossless.formats.inputs.discover import seems_ours
@@ -17,7 +20,6 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lossless.formats.inputs.collect import Excludes
-    from lossless.formats.inputs.stated import FileStatements
     from lossless.ground.documents.text import Document
     from lossless.model.fabric.model import Fabric, Switch
     from lossless.model.hardware.load import Folder
@@ -160,3 +162,16 @@ def intent_at(path: str | PathLike[str]) -> Document:
         )
         raise InputError(errors or [Problem(str(path), None, None, message)])
     return intents[0]
+
+
+class FileStatements(Protocol):
+    """Statements about the file of a switch that no such file contains."""
+
+    def fabric(self, file: str) -> str:
+        """Return the fabric that a file is of, empty where nothing says it."""
+
+    def rdma_dscps(self, file: str) -> tuple[int, ...]:
+        """Return the DSCPs that must be lossless there."""
+
+    def without_rdma(self, file: str, switch: Switch) -> frozenset[str]:
+        """Return the ports of a switch in a file that carry no RDMA."""

@@ -1,17 +1,17 @@
-"""Intents to their declarations: a fabric, or a subnet of InfiniBand."""
+"""Intents to their declarations: a fabric, or a subnet of InfiniBand.
+
+Progress: a callback gets how many files are done, of how many, while they are processed.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
-from lossless.formats.inputs.progress import reported
 from lossless.ground.basics.errors import InputError, Problem, ProfileError
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from lossless.formats.inputs.progress import Progress
     from lossless.formats.intent.load import LoadedIntent
     from lossless.formats.intent.resolve.fabric import WiredFabric
     from lossless.ground.documents.text import Document
@@ -186,3 +186,20 @@ def wired_of(loaded: LoadedIntent, profile_dirs: Sequence[Folder]) -> WiredFabri
         return resolve_wired(loaded, profile_dirs)
     except ProfileError as error:
         raise InputError([Problem(loaded.document.file, None, None, str(error))]) from None
+
+
+Progress = Callable[[int, int], None]
+"""A callback: how many files are done, of how many."""
+
+_Item = TypeVar("_Item")
+
+
+def reported(items: Sequence[_Item], progress: Progress | None) -> Sequence[_Item] | Iterator[_Item]:
+    """Return items, and report how many of them are done while they are worked on."""
+    return items if progress is None else _reporting(items, progress)
+
+
+def _reporting(items: Sequence[_Item], progress: Progress) -> Iterator[_Item]:
+    for done, item in enumerate(items):
+        progress(done, len(items))
+        yield item

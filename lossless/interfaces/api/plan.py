@@ -112,8 +112,7 @@ def _deployed(current: Sequence[str | PathLike[str]], options: Options) -> InSer
     from lossless.checks.plan.kinds_of_switches import InService
     from lossless.formats.inputs.collect import gather, is_json, split
     from lossless.formats.inputs.devices import hostname_of, name_in_intent
-    from lossless.formats.inputs.hosts import hosts_of
-    from lossless.formats.inputs.switches import read_switch
+    from lossless.formats.inputs.switches import hosts_of, read_switch
     from lossless.formats.sonic.read.tables import Tables
     from lossless.interfaces.api.discovery import exclusions_of
 

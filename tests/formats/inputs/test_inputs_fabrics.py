@@ -12,7 +12,6 @@ from lossless.formats.hosts.read.facts import read_facts
 from lossless.formats.inputs.collect import Inputs, device_in, merged
 from lossless.formats.inputs.devices import DeviceReader
 from lossless.formats.inputs.fabrics import documents_at, fabrics_of, intent_at
-from lossless.formats.inputs.hosts import hosts_of
 from lossless.formats.inputs.intents import (
     declarations_of,
     declares_subnet,
@@ -21,6 +20,7 @@ from lossless.formats.inputs.intents import (
     wired_of,
 )
 from lossless.formats.inputs.subnet_manager import lone_subnet, without_secrets
+from lossless.formats.inputs.switches import hosts_of
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.documents import load_text
 from tests.checks.rules.snippets import BASES
