@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lossless.formats.intent.key_docs import forms, words, written
-from lossless.formats.intent.schema import intent_schema
+from lossless.formats.intent.load import intent_schema
 from lossless.output.report.columns import markdown_table
 from tools.generated import write_or_check
 

@@ -1,9 +1,13 @@
-"""Turns an intent document into a checked :class:`Intent`; every mistake is located in the file."""
+"""Turns an intent document into a checked :class:`Intent`; every mistake is located in the file.
+
+The JSON Schema of all intents, for editors.
+"""
 
 from __future__ import annotations
 
 import os
 import tomllib
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from pydantic import ValidationError
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from lossless.ground.documents.text import Document
+
 
 _Model = TypeVar("_Model", bound="BaseModel")
 
@@ -146,3 +151,15 @@ def _merged(base: Any, over: Any) -> Any:
     if not isinstance(base, dict) or not isinstance(over, dict):
         return over
     return {key: _merged(base.get(key), over[key]) if key in over else base[key] for key in {**base, **over}}
+
+
+def intent_schema() -> dict[str, Any]:
+    """Return the JSON Schema of an intent as people write it: one alternative for each kind of transport.
+
+    It is of draft 7 and has no references: editors support no later one well, and ignore keys beside a reference.
+    """
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "lossless intent",
+        "anyOf": [import_module(module).json_schema() for module in dict.fromkeys(TRANSPORTS.values())],
+    }

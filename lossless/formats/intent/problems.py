@@ -14,10 +14,9 @@ from pydantic import BaseModel
 
 from lossless.formats.intent.base import not_one_of, shown
 from lossless.formats.intent.classes import EcnIntent
-from lossless.formats.intent.document import Intent
-from lossless.formats.intent.environment import VARIABLE_KEYS
+from lossless.formats.intent.cluster import VARIABLE_KEYS
+from lossless.formats.intent.document import WITH_TRIMMING, Intent
 from lossless.formats.intent.policy import mapping_keys, speed_mappings
-from lossless.formats.intent.sonic import WITH_TRIMMING
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_rate, parse_rate
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
     from pydantic_core import ErrorDetails
 
-    from lossless.formats.intent.buffer_policy import TrimmingIntent
+    from lossless.formats.intent.document import TrimmingIntent
     from lossless.ground.basics.findings import Path
     from lossless.ground.documents.text import Document
 

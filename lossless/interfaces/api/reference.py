@@ -50,9 +50,9 @@ def configuration_schema() -> dict[str, Any]:
 
 def intent_schema() -> dict[str, Any]:
     """Return the JSON Schema of an intent, with one alternative for each kind of transport."""
-    from lossless.formats.intent import schema
+    from lossless.formats.intent import load
 
-    return schema.intent_schema()
+    return load.intent_schema()
 
 
 class IntentKey(NamedTuple):
@@ -81,20 +81,18 @@ def intent_key(path: Path, transport: str | None = None) -> IntentKey | None:
     if not path:
         return None
     schemas = _schemas_at(path[:-1], transport)
-    described = [
-        schema["properties"][path[-1]] for schema in schemas if path[-1] in schema.get("properties", {})
-    ]
+    described = [load["properties"][path[-1]] for load in schemas if path[-1] in load.get("properties", {})]
     if described:
         return _described(path, described[0])
-    is_name = any(True for schema in schemas for _ in _below(schema, path[-1]))
+    is_name = any(True for load in schemas for _ in _below(load, path[-1]))
     return intent_key(path[:-1], transport) if is_name else None
 
 
 def intent_keys(path: Path, transport: str | None = None) -> tuple[IntentKey, ...]:
     """Return the keys that can be written below a path."""
     keys: dict[str, IntentKey] = {}
-    for schema in _schemas_at(path, transport):
-        for name, described in schema.get("properties", {}).items():
+    for load in _schemas_at(path, transport):
+        for name, described in load.get("properties", {}).items():
             keys.setdefault(name, _described((*path, name), described))
     return tuple(keys.values())
 
@@ -103,8 +101,8 @@ def intent_values(path: Path, transport: str | None = None) -> IntentValues:
     """Return the words and examples that are valid as the value at a path."""
     from lossless.formats.intent.key_docs import words, written
 
-    choices = tuple(dict.fromkeys(word for schema in _schemas_at(path, transport) for word in words(schema)))
-    keys = (schema.get("properties", {}) for schema in _schemas_at(path[:-1], transport))
+    choices = tuple(dict.fromkeys(word for load in _schemas_at(path, transport) for word in words(load)))
+    keys = (load.get("properties", {}) for load in _schemas_at(path[:-1], transport))
     examples = (
         written(example)
         for key in keys
@@ -113,16 +111,16 @@ def intent_values(path: Path, transport: str | None = None) -> IntentValues:
     return IntentValues(choices, tuple(example for example in examples if example not in choices))
 
 
-def _described(path: Path, schema: Schema) -> IntentKey:
+def _described(path: Path, load: Schema) -> IntentKey:
     from lossless.formats.intent.key_docs import forms, words, written
 
     return IntentKey(
         str(path[-1]),
         ".".join(str(key) for key in path if not isinstance(key, int)),
-        schema["description"],
-        written(schema["default"]) if "default" in schema else None,
-        tuple(word for form in forms(schema) for word in words(form)),
-        tuple(map(written, schema.get("examples", ()))),
+        load["description"],
+        written(load["default"]) if "default" in load else None,
+        tuple(word for form in forms(load) for word in words(form)),
+        tuple(map(written, load.get("examples", ()))),
     )
 
 
@@ -132,7 +130,7 @@ def _schemas_at(path: Path, transport: str | None) -> list[Schema]:
 
     schemas = _schemas_of_intents(transport)
     for key in path:
-        schemas = [form for schema in schemas for inner in _below(schema, key) for form in forms(inner)]
+        schemas = [form for load in schemas for inner in _below(load, key) for form in forms(inner)]
     return schemas
 
 
@@ -146,17 +144,17 @@ def _schemas_of_intents(transport: str | None) -> list[Schema]:
     from lossless.formats.intent.key_docs import forms, words
 
     every = list(forms(_schema()))
-    return [schema for schema in every if transport in words(schema["properties"]["transport"])] or every
+    return [load for load in every if transport in words(load["properties"]["transport"])] or every
 
 
-def _below(schema: Schema, key: str | int) -> Iterator[Schema]:
+def _below(load: Schema, key: str | int) -> Iterator[Schema]:
     if isinstance(key, int):
-        if "items" in schema:
-            yield schema["items"]
-    elif key in schema.get("properties", {}):
-        yield schema["properties"][key]
+        if "items" in load:
+            yield load["items"]
+    elif key in load.get("properties", {}):
+        yield load["properties"][key]
     else:
-        named = schema.get("patternProperties", {})
+        named = load.get("patternProperties", {})
         yield from (inner for pattern, inner in named.items() if re.search(pattern, key))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from jsonschema import Draft7Validator
 
-from lossless.formats.intent.schema import intent_schema
+from lossless.formats.intent.load import intent_schema
 from lossless.ground.documents import load_text
 from tests.formats.intent.intent_texts import spoilt
 from tests.formats.intent.subnet_texts import LISTED, TREE, said_of

@@ -8,8 +8,8 @@ from hypothesis import given, strategies as st
 from jsonschema import Draft7Validator
 
 from lossless.formats.intent.infiniband.document import load_subnet
+from lossless.formats.intent.load import intent_schema
 from lossless.formats.intent.resolve.infiniband.subnet import resolve_subnet
-from lossless.formats.intent.schema import intent_schema
 from lossless.ground.basics.errors import InputError
 from lossless.ground.documents import load_text
 from tests.formats.intent.subnet_texts import LISTED, TREE

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import assume, given, strategies as st
 from jsonschema import Draft202012Validator
 
-from lossless.formats.intent.load import load_intent
-from lossless.formats.intent.schema import intent_schema
+from lossless.formats.intent.load import intent_schema, load_intent
 from lossless.ground.basics.errors import InputError
 from tests.strategies import document_of, intents
 

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from lossless.formats.intent.document import json_schema
+from lossless.formats.intent.document import RELEASES, json_schema
 from lossless.formats.intent.load import load_intent
-from lossless.formats.intent.sonic import RELEASES
 from lossless.ground.documents import load_text
 from tests.formats.intent.intent_texts import SHAPE, said_of
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from lossless.formats.device_files.switches import switch_file
+from lossless.formats.intent.document import RELEASES
 from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.fabric import resolve
-from lossless.formats.intent.sonic import RELEASES
 from lossless.formats.sonic.capabilities.releases import release_of, releases
 from lossless.formats.sonic.from_model.tables import OWNED, SHARED
 from lossless.formats.sonic.validate.schema import schema

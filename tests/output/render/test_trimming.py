@@ -10,10 +10,10 @@ import pytest
 
 from lossless.api import lint_documents
 from lossless.formats.device_files.switches import contents, system_notes
+from lossless.formats.intent.document import RELEASES, WITH_TRIMMING
 from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.fabric import resolve
 from lossless.formats.intent.resolve.layout import MONITORED
-from lossless.formats.intent.sonic import RELEASES, WITH_TRIMMING
 from lossless.formats.sonic.capabilities.releases import releases
 from lossless.formats.sonic.capabilities.updater_verdict import update
 from lossless.formats.sonic.changes.json_patch import differences

@@ -25,11 +25,17 @@ from lossless.formats.intent.resolve.asics import (
     links_of,
     wires_of,
 )
-from lossless.formats.intent.resolve.class_queues import require_room
+from lossless.formats.intent.resolve.class_queues import (
+    bridging,
+    failures,
+    packet_order,
+    require_room,
+    routing,
+    trimming,
+)
 from lossless.formats.intent.resolve.classes import class_set, find_hardware
 from lossless.formats.intent.resolve.hosts import check_nics, congestion_control, host_qos
 from lossless.formats.intent.resolve.layout import LayoutBuilder, SwitchLayout
-from lossless.formats.intent.resolve.routing import bridging, failures, packet_order, routing, trimming
 from lossless.formats.intent.resolve.shapes import plan
 from lossless.formats.intent.resolve.unused_ports import PortUse, SwitchKind
 from lossless.ground.basics.errors import InputError, ProfileError
@@ -56,8 +62,8 @@ if TYPE_CHECKING:
 
     from lossless.analysis.topology.recabling import DeclaredCable
     from lossless.analysis.topology.shapes import LinkBundle, PlanNode, WiringPlan
+    from lossless.formats.intent.cluster import WorkloadIntent
     from lossless.formats.intent.load import LoadedIntent
-    from lossless.formats.intent.workloads import WorkloadIntent
     from lossless.ground.basics.errors import Problem
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.model import Role

@@ -15,12 +15,12 @@ from lossless.formats.intent.resolve.class_buffers import (
     dynamic_pools,
     stated_row,
 )
-from lossless.formats.intent.resolve.class_queues import QueueLimits, ReservedAtEgress
+from lossless.formats.intent.resolve.class_queues import QueueLimits, ReservedAtEgress, adapts, trim_settings
 from lossless.formats.intent.resolve.classes import PortPlacement, schedulers, wred
 from lossless.formats.intent.resolve.pool_sizes import require_held, stated_pools
-from lossless.formats.intent.resolve.port_policies import PortPolicies, PortPolicy
-from lossless.formats.intent.resolve.routing import adapts, trim_settings
 from lossless.formats.intent.resolve.unused_ports import (
+    PortPolicies,
+    PortPolicy,
     PortUse,
     SwitchKind,
     demand,

@@ -25,7 +25,7 @@ from lossless.model.hardware.buffers import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from lossless.formats.intent.buffer_policy import SwitchBuffers
+    from lossless.formats.intent.document import SwitchBuffers
     from lossless.formats.intent.load import LoadedIntent
     from lossless.formats.intent.resolve.unused_ports import SwitchKind
     from lossless.ground.basics.findings import Origin, Path

@@ -17,8 +17,7 @@ from pydantic_core import PydanticCustomError
 
 from lossless.analysis.topology.cabling_comparison import TIERS
 from lossless.formats.intent.infiniband.service import number_64
-from lossless.formats.intent.resolve.infiniband.service import HostNames, Services
-from lossless.formats.intent.resolve.infiniband.wiring import layout_of
+from lossless.formats.intent.resolve.infiniband.service import HostNames, Services, layout_of
 from lossless.ground.basics.errors import InputError, Problem, ProfileError
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.wording import suggestion
