@@ -19,7 +19,7 @@ from lossless.analysis.simulation.question.request import Limits, SimulationRequ
 from lossless.analysis.simulation.study.answer import answer
 from lossless.api import Options, lint_documents, load_fabrics
 from lossless.checks.rules.registry import codes_for
-from lossless.formats.sonic.from_model.tables import OWNED
+from lossless.formats.sonic.from_model import OWNED
 from lossless.ground.documents import load_text
 from lossless.model.fabric.view import View
 from tests.checks.rules.snippets import BASES, merge

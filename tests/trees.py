@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from lossless.formats.sonic.from_model.tables import tables
+from lossless.formats.sonic.from_model import tables
 from tests.checks.rules.snippets import merge
 from tests.strategies import fabric_of
 from tools.example_base import base_of

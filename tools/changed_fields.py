@@ -36,7 +36,7 @@ from lossless.api import Report, lint_documents, load_fabrics  # noqa: E402
 from lossless.checks.lint.baseline import Baseline, BaselineAccount, entries_of  # noqa: E402
 from lossless.checks.trace.running import trace  # noqa: E402
 from lossless.formats.device_files.switches import switch_file  # noqa: E402
-from lossless.formats.sonic.from_model.tables import OWNED, tables  # noqa: E402
+from lossless.formats.sonic.from_model import OWNED, tables  # noqa: E402
 from lossless.ground.basics.errors import LosslessError  # noqa: E402
 from lossless.ground.basics.findings import SEVERITIES  # noqa: E402
 from lossless.ground.documents import load, load_text  # noqa: E402

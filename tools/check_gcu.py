@@ -26,7 +26,7 @@ from lossless.formats.sonic.capabilities.updater_sorting import (
 )
 from lossless.formats.sonic.capabilities.updater_verdict import patch_verdict
 from lossless.formats.sonic.changes.json_patch import Element, applied, elements, parts
-from lossless.formats.sonic.from_model.tables import OWNED, SHARED
+from lossless.formats.sonic.from_model import OWNED, SHARED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

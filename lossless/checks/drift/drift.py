@@ -14,8 +14,7 @@ from lossless.formats.device_files.switches import contents, losses_of
 from lossless.formats.inputs.devices import hostname_of, name_in_intent
 from lossless.formats.inputs.switches import read_switch
 from lossless.formats.sonic.changes.json_patch import FieldDifference, RowDifference, differences, patch_text
-from lossless.formats.sonic.from_model.chassis import chassis_rows
-from lossless.formats.sonic.from_model.tables import tables
+from lossless.formats.sonic.from_model import chassis_rows, tables
 from lossless.formats.sonic.read.tables import Tables
 from lossless.formats.sonic.to_model.devices import read_fabric
 from lossless.formats.switches.contract import PORT_TABLE, differences as differences_of_system

@@ -31,7 +31,7 @@ from lossless.checks.plan.systems import units_of, units_of_system
 from lossless.formats.sonic.capabilities.updater_verdict import patch_verdict
 from lossless.formats.sonic.changes.json_patch import Operation, operations as operations_between
 from lossless.formats.sonic.effective.chain import applied_fabric
-from lossless.formats.sonic.from_model.tables import SHARED
+from lossless.formats.sonic.from_model import SHARED
 from lossless.formats.sonic.read.tables import Tables
 from lossless.ground.basics.errors import LosslessError
 from lossless.ground.basics.records import NamedTuple

@@ -15,7 +15,7 @@ from lossless.checks.plan.systems import changed, hwsku_of, named_rows, switch_b
 from lossless.formats.sonic.capabilities.updater_sorting import emptied_rows, ports_down
 from lossless.formats.sonic.capabilities.updater_verdict import field_refusals, kept_by_orchagent
 from lossless.formats.sonic.changes.json_patch import REFERRED
-from lossless.formats.sonic.to_model.dynamic import PARAMETER_TABLE, PATTERN_TABLE
+from lossless.formats.sonic.to_model.trimming import PARAMETER_TABLE, PATTERN_TABLE
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.wording import listed
 

@@ -33,7 +33,7 @@ from lossless.checks.plan.systems import units_of, units_of_system
 from lossless.checks.rules.pfc.priorities import paused_priority
 from lossless.formats.inputs.switches import fabric_of_switches
 from lossless.formats.sonic.effective.chain import applied_fabric
-from lossless.formats.sonic.from_model.tables import OWNED, SHARED
+from lossless.formats.sonic.from_model import OWNED, SHARED
 from lossless.formats.sonic.read.tables import Tables
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.grouping import grouped

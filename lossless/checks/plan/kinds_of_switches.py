@@ -26,7 +26,7 @@ from lossless.formats.inputs.devices import hostname_of
 from lossless.formats.inputs.switches import read_switch
 from lossless.formats.sonic.capabilities.updater_sorting import UpdaterDevice
 from lossless.formats.sonic.capabilities.updater_verdict import model_refusals, release_of, releases
-from lossless.formats.sonic.from_model.tables import tables
+from lossless.formats.sonic.from_model import tables
 from lossless.formats.switches.contract import differences, meaning
 from lossless.formats.switches.registry import TITLES, dialect
 from lossless.ground.basics.errors import Problem, RenderError

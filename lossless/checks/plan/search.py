@@ -30,7 +30,7 @@ from lossless.checks.plan.batches import (
     fits_updater,
 )
 from lossless.formats.sonic.capabilities.updater_verdict import release_of
-from lossless.formats.sonic.from_model.tables import SHARED
+from lossless.formats.sonic.from_model import SHARED
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:

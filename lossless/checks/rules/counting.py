@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput
-from lossless.formats.sonic.state.polling import GROUP_OF, GROUPS as ALL_GROUPS
+from lossless.formats.sonic.state.forms import GROUP_OF, GROUPS as ALL_GROUPS
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.state import MULTICAST

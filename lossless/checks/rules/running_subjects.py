@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput
 from lossless.checks.rules.pfc.priorities import paused_priority, sent_priority
-from lossless.formats.sonic.read.system_ports import Card, card_of
+from lossless.formats.sonic.read.tables import Card, card_of
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:

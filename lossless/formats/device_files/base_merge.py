@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from lossless.formats.sonic.capabilities.updater_verdict import release_of, update
 from lossless.formats.sonic.changes.json_patch import REFERRED, operations, patch_text
-from lossless.formats.sonic.from_model.tables import OWNED, SHARED
+from lossless.formats.sonic.from_model import OWNED, SHARED
 from lossless.formats.sonic.read.tables import whole_number
 from lossless.formats.sonic.to_model.tunnel import BOUND
 from lossless.ground.basics.errors import RenderError
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from lossless.formats.sonic.capabilities.updater_verdict import Update, UpdateRefusal
-    from lossless.formats.sonic.from_model.tables import TableRows
+    from lossless.formats.sonic.from_model import TableRows
     from lossless.ground.documents.text import Document
     from lossless.model.fabric.model import Port, Switch
 

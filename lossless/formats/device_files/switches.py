@@ -21,8 +21,7 @@ from lossless.formats.device_files.base_merge import (
 )
 from lossless.formats.device_files.environment import render_template
 from lossless.formats.sonic.capabilities.releases import release_problems, releases
-from lossless.formats.sonic.from_model.chassis import chassis_rows
-from lossless.formats.sonic.from_model.tables import tables
+from lossless.formats.sonic.from_model import chassis_rows, tables
 from lossless.formats.switches.contract import SONIC_LOSSES, differences
 from lossless.formats.switches.registry import SONIC, TITLES, dialect
 from lossless.ground.basics.errors import RenderError

@@ -32,8 +32,7 @@ from lossless.formats.importing.links import lldp_claims
 from lossless.formats.importing.model import devices_of, require_name
 from lossless.formats.inputs.intents import intent_fabric
 from lossless.formats.sonic.changes.meaning import compare
-from lossless.formats.sonic.from_model.chassis import chassis_rows
-from lossless.formats.sonic.from_model.tables import tables
+from lossless.formats.sonic.from_model import chassis_rows, tables
 from lossless.formats.sonic.read.tables import Tables, whole_number
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.foreign_text import visible

@@ -95,7 +95,7 @@ def rewrites_of(fabric: Fabric, documents: Iterable[Document]) -> DscpRewrites:
     """Return the maps by which ports of deployed devices write DSCP again; no intent declares one."""
     if fabric.declared:
         return {}
-    from lossless.formats.sonic.to_model.rewrites import rewrites
+    from lossless.formats.sonic.to_model.lags import rewrites
 
     return rewrites(fabric, documents)
 

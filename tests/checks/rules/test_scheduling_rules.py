@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lossless.api import Options, lint, lint_documents, load_fabrics
-from lossless.formats.sonic.from_model.tables import tables
+from lossless.formats.sonic.from_model import tables
 from lossless.ground.documents import load_text
 from tests.checks.rules.linted import corpus, device, drawn, intent, only, unchecked
 from tests.checks.rules.snippets import BASES, merge

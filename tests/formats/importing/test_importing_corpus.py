@@ -15,7 +15,7 @@ from lossless.checks.drift.drift import drift_of
 from lossless.formats.importing.differences import KINDS
 from lossless.formats.inputs.collect import collect
 from lossless.formats.inputs.intents import intent_fabric
-from lossless.formats.sonic.from_model.tables import OWNED
+from lossless.formats.sonic.from_model import OWNED
 from lossless.ground.basics.errors import InputError
 from lossless.ground.documents import load_text
 from lossless.interfaces.api.import_ import import_documents

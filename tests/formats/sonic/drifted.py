@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from lossless.formats.sonic.changes.json_patch import REFERRED
-from lossless.formats.sonic.from_model.tables import OWNED
+from lossless.formats.sonic.from_model import OWNED
 
 Data = dict[str, Any]
 ODD_NAMES = st.sampled_from(["Ethernet0|7", "a/b", "t~1", "~0/", "OLD", "Ethernet0|3-4"])

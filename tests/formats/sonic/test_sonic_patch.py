@@ -21,7 +21,7 @@ from lossless.formats.sonic.changes.json_patch import (
     operations,
     pointer_part,
 )
-from lossless.formats.sonic.from_model.tables import OWNED, SHARED, tables
+from lossless.formats.sonic.from_model import OWNED, SHARED, tables
 from lossless.formats.sonic.read.tables import Tables
 from lossless.formats.sonic.to_model.devices import read_fabric
 from lossless.formats.sonic.validate.schema import schema

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lossless.formats.sonic.from_model.tables import OWNED, SHARED
+from lossless.formats.sonic.from_model import OWNED, SHARED
 from lossless.formats.sonic.read.tables import READ_TABLES, Tables, plain_name, whole_number
 from lossless.formats.sonic.to_model.devices import read_fabric
 from lossless.ground.basics.natural_order import natural_key

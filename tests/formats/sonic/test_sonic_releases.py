@@ -13,7 +13,7 @@ from lossless.formats.intent.document import RELEASES
 from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.fabric import resolve
 from lossless.formats.sonic.capabilities.releases import release_of, releases
-from lossless.formats.sonic.from_model.tables import OWNED, SHARED
+from lossless.formats.sonic.from_model import OWNED, SHARED
 from lossless.formats.sonic.validate.schema import schema
 from lossless.ground.basics.errors import RenderError
 from lossless.ground.documents import load_text

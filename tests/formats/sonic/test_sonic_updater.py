@@ -8,7 +8,7 @@ import pytest
 
 from lossless.formats.sonic.capabilities.updater_sorting import updater_table
 from lossless.formats.sonic.capabilities.updater_verdict import Update, releases, update
-from lossless.formats.sonic.from_model.tables import OWNED, SHARED
+from lossless.formats.sonic.from_model import OWNED, SHARED
 from lossless.model.hardware.load import switch_for_hwsku
 
 Data = dict[str, Any]

@@ -11,7 +11,7 @@ import pytest
 from lossless.formats.sonic.capabilities.updater_sorting import UpdaterDevice, move_phases
 from lossless.formats.sonic.capabilities.updater_verdict import patch_verdict, update
 from lossless.formats.sonic.changes.json_patch import applied, parts
-from lossless.formats.sonic.from_model.tables import OWNED, SHARED
+from lossless.formats.sonic.from_model import OWNED, SHARED
 from tests.conftest import REFERENCE
 from tools.check_gcu import EXPLAINED, Comparison, compared_operations, compared_patches, start_of, summary
 

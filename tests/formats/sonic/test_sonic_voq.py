@@ -11,7 +11,7 @@ import pytest
 from lossless.api import lint_documents
 from lossless.formats.device_files.switches import switch_file
 from lossless.formats.intent.resolve.layout import MONITORED
-from lossless.formats.sonic.from_model.chassis import chassis_rows
+from lossless.formats.sonic.from_model import chassis_rows
 from lossless.formats.sonic.read.tables import Tables
 from lossless.formats.sonic.to_model.devices import read_fabric
 from lossless.ground.documents import load_text

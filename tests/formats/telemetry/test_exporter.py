@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from lossless.formats.sonic.state.polling import GROUPS
+from lossless.formats.sonic.state.forms import GROUPS
 from lossless.formats.telemetry.exposition import redis_reader
 from lossless.formats.telemetry.exposition.exporter import Exporter
 from lossless.formats.telemetry.exposition.layout import given, read_layout

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from lossless.formats.sonic.state.polling import GROUP_OF
+from lossless.formats.sonic.state.forms import GROUP_OF
 from lossless.formats.sonic.state.rows import BY_FIELD
 from lossless.formats.telemetry.exposition.reading_plan import fields_of
 from lossless.formats.telemetry.metrics import BY_NAME, METRICS, PREFIX, Metric, named

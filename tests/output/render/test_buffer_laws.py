@@ -11,7 +11,7 @@ from hypothesis import assume, given, strategies as st
 from lossless.analysis.buffers.dynamic_model import room_left
 from lossless.formats.device_files.switches import switch_file
 from lossless.formats.sonic.capabilities.releases import release_problems, releases
-from lossless.formats.sonic.from_model.tables import tables
+from lossless.formats.sonic.from_model import tables
 from lossless.model.fabric.model import Fabric, Switch
 from lossless.model.hardware.load import load_switch
 from tests.output.render.test_render_laws import _other, _values, declared, rendered, view

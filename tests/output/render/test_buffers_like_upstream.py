@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lossless.formats.sonic.from_model.tables import tables
+from lossless.formats.sonic.from_model import tables
 from tests.strategies import fabric_of
 
 Tables = dict[str, Any]

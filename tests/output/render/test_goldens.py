@@ -14,7 +14,7 @@ import pytest
 from lossless.api import lint_documents
 from lossless.formats.intent.resolve.layout import MONITORED
 from lossless.formats.sonic.capabilities.releases import releases
-from lossless.formats.sonic.from_model.tables import OWNED
+from lossless.formats.sonic.from_model import OWNED
 from lossless.formats.sonic.read.tables import Tables
 from lossless.formats.sonic.to_model.devices import read_fabric
 from lossless.formats.sonic.validate.conformity import validate

@@ -14,7 +14,7 @@ from hypothesis import assume, given, strategies as st
 
 from lossless.formats.device_files.switches import switch_file
 from lossless.formats.intent.resolve.layout import MONITORED
-from lossless.formats.sonic.from_model.tables import OWNED
+from lossless.formats.sonic.from_model import OWNED
 from lossless.formats.sonic.read.tables import Tables
 from lossless.formats.sonic.to_model.devices import read_fabric
 from lossless.ground.documents import load_text

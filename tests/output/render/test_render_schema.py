@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lossless.formats.device_files.switches import switch_file
-from lossless.formats.sonic.from_model.tables import OWNED
+from lossless.formats.sonic.from_model import OWNED
 from lossless.formats.sonic.validate.conformity import validate
 from lossless.ground.documents import load_text
 from tests.conftest import REFERENCE

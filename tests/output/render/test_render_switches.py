@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from lossless.api import load_fabrics
 from lossless.formats.device_files.environment import render_template
 from lossless.formats.device_files.switches import TEMPLATE, switch_file
-from lossless.formats.sonic.from_model.tables import OWNED
+from lossless.formats.sonic.from_model import OWNED
 from lossless.ground.basics.errors import RenderError
 from lossless.ground.documents import load, load_text
 from lossless.ground.documents.text import Document

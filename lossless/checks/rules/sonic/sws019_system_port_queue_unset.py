@@ -61,7 +61,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation, merged
 from lossless.checks.rules.ecn.wred_profiles import lossless_queues
-from lossless.formats.sonic.read.system_ports import card_of, carries_traffic, system_port_rows
+from lossless.formats.sonic.read.tables import card_of, carries_traffic, system_port_rows
 from lossless.formats.sonic.to_model.ports import index_range
 from lossless.ground.basics.natural_order import natural_key
 from lossless.ground.basics.wording import listed
@@ -71,8 +71,7 @@ if TYPE_CHECKING:
 
     from lossless.checks.rules.ecn.wred_profiles import LosslessQueue
     from lossless.checks.rules.subjects import Device
-    from lossless.formats.sonic.read.system_ports import SystemPortRows
-    from lossless.formats.sonic.read.tables import ConfigRow
+    from lossless.formats.sonic.read.tables import ConfigRow, SystemPortRows
 
 _SHOWN = 3
 

@@ -16,7 +16,7 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from lossless.formats.sonic.from_model.tables import TableRows
+    from lossless.formats.sonic.from_model import TableRows
     from lossless.model.fabric.model import Switch
 
 

@@ -31,7 +31,7 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Literal
 
 from lossless.formats.sonic.changes.meaning import NO_FIELDS, compare
-from lossless.formats.sonic.from_model.tables import CABLES, OWNED, SHARED
+from lossless.formats.sonic.from_model import CABLES, OWNED, SHARED
 from lossless.formats.sonic.read.tables import PORT_MAPS, Tables, plain_name
 from lossless.formats.sonic.to_model.devices import read_fabric
 from lossless.ground.basics.natural_order import natural_key
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from lossless.formats.sonic.changes.meaning import Cell
-    from lossless.formats.sonic.from_model.tables import Fields, TableRows
+    from lossless.formats.sonic.from_model import Fields, TableRows
     from lossless.model.fabric.model import Switch
 
     Rows = dict[str, Fields]

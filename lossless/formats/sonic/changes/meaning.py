@@ -16,7 +16,7 @@ from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
-from lossless.formats.sonic.from_model.tables import OWNED, tables
+from lossless.formats.sonic.from_model import OWNED, tables
 from lossless.formats.sonic.read.tables import MASK_FIELDS, PORT_MAPS, plain_name, whole_number
 from lossless.formats.sonic.to_model.ports import index_range
 from lossless.ground.basics.natural_order import natural_key

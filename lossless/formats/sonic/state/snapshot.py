@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from lossless.formats.sonic.state.databases import Dump, RowPlace, read_dump, table_and_key
-from lossless.formats.sonic.state.redis_lines import fields_of, unescaped
+from lossless.formats.sonic.state.script_json import fields_of, unescaped
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.sonic.read.tables import ConfigRow, whole_number
 from lossless.formats.sonic.to_model.device_types import device_tier
-from lossless.formats.sonic.to_model.dynamic import dynamic_buffers
 from lossless.formats.sonic.to_model.ports import Objects, QosReader, RowIndex
-from lossless.formats.sonic.to_model.trimming import trim_settings
+from lossless.formats.sonic.to_model.trimming import dynamic_buffers, trim_settings
 from lossless.formats.sonic.to_model.tunnel import tunnel_maps
 from lossless.ground.basics.natural_order import natural_key
 from lossless.ground.basics.records import UNKNOWN

@@ -17,18 +17,18 @@ from lossless.formats.sonic.effective.objects import (
     unsigned8,
 )
 from lossless.formats.sonic.effective.programmed import lossless_ranges
-from lossless.formats.sonic.read.system_ports import Card, card_of
 from lossless.formats.sonic.read.tables import (
     PORT_MAPS,
+    Card,
     ConfigRow,
     NumberedKeys,
     RowOverlap,
+    card_of,
     names_in,
     read_priorities,
     whole_number,
 )
-from lossless.formats.sonic.to_model.dynamic import COMPUTED
-from lossless.formats.sonic.to_model.trimming import DISCARD_ACTION, TRIM
+from lossless.formats.sonic.to_model.trimming import COMPUTED, DISCARD_ACTION, TRIM
 from lossless.ground.basics.records import NamedTuple, Unknown
 from lossless.model.fabric.qos import (
     COLOURS,

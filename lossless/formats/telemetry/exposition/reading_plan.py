@@ -14,7 +14,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from lossless.formats.sonic.state.databases import named_identity
-from lossless.formats.sonic.state.polling import GROUP_OF
+from lossless.formats.sonic.state.forms import GROUP_OF
 from lossless.formats.sonic.state.rows import COUNTERS
 from lossless.formats.telemetry.metrics import METRICS
 from lossless.ground.basics.foreign_text import visible

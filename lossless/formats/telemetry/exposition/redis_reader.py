@@ -12,7 +12,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from lossless.formats.sonic.state.polling import GROUPS
+from lossless.formats.sonic.state.forms import GROUPS
 from lossless.formats.telemetry.exposition.reading_plan import MAPS, ReadingPlan, number_text, plan_of
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.printed_lines import stored_value

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.formats.device_files.base_merge import removals
 from lossless.formats.sonic.changes.json_patch import patch_text, pointer_part
-from lossless.formats.sonic.from_model.tables import SHARED
+from lossless.formats.sonic.from_model import SHARED
 from lossless.ground.basics.errors import RenderError
 from lossless.ground.basics.records import NamedTuple
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lossless.formats.sonic.from_model.tables import tables
+from lossless.formats.sonic.from_model import tables
 from tests.formats.intent.intent_texts import NAMED, SHAPE, said_of, spoilt
 from tests.formats.intent.resolve.test_resolve_class_buffers import ARISTA, RDMA, resolved
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lossless.formats.sonic.from_model.tables import tables
+from lossless.formats.sonic.from_model import tables
 from lossless.model.fabric.model import Switch
 from tests.strategies import fabric_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lossless.formats.sonic.from_model.tables import TableRows
+    from lossless.formats.sonic.from_model import TableRows
 
 Data = dict[str, Any]
 ECN = {"min": "2 MB", "max": "10 MB", "probability": "5%"}

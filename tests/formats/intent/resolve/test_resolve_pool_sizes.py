@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lossless.analysis.buffers.dynamic_model import with_computed_buffers
-from lossless.formats.sonic.from_model.tables import tables
+from lossless.formats.sonic.from_model import tables
 from lossless.model.fabric.model import Fabric
 from lossless.model.fabric.qos import Pool
 from tests.formats.intent.intent_texts import SHAPE, said_of

@@ -7,7 +7,7 @@ import pytest
 from lossless.api import lint_documents
 from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.fabric import resolve
-from lossless.formats.sonic.from_model.tables import tables
+from lossless.formats.sonic.from_model import tables
 from lossless.ground.documents import load_text
 from lossless.model.fabric.model import Fabric, Tier
 from tests.formats.intent.intent_texts import NAMED, SHAPE, TOPOLOGY, spoilt
