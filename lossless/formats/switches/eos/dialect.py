@@ -30,9 +30,8 @@ from lossless.formats.switches.eos.read.structured import (
     looks_structured,
     read_running_config,
 )
-from lossless.formats.switches.eos.refusals import refusals
-from lossless.formats.switches.eos.to_model import DEFAULT_CLASS, SwitchReader, is_port
-from lossless.formats.switches.plain_switch import as_text, block, new_commands
+from lossless.formats.switches.eos.to_model import DEFAULT_CLASS, SwitchReader, is_port, refusals
+from lossless.formats.switches.other_systems import as_text, block, new_commands
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.natural_order import natural_key

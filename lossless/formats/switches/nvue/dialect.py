@@ -23,8 +23,16 @@ from lossless.formats.switches.contract import (
     Dialect,
 )
 from lossless.formats.switches.nvue.from_model import commands, tree
-from lossless.formats.switches.nvue.grammar import ON, PROFILED, impossible, unread
-from lossless.formats.switches.nvue.read import looks_like_commands, looks_structured, read_commands, tree_of
+from lossless.formats.switches.nvue.read import (
+    ON,
+    PROFILED,
+    impossible,
+    looks_like_commands,
+    looks_structured,
+    read_commands,
+    tree_of,
+    unread,
+)
 from lossless.formats.switches.nvue.to_model import GLOBAL, OTHERS, NvueSwitch
 from lossless.formats.switches.written_numbers import DSCP_NAMES, indexes
 from lossless.ground.basics.records import UNKNOWN

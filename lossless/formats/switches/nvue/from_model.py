@@ -14,8 +14,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from lossless.formats.switches.nvue.grammar import POLL_MS
-from lossless.formats.switches.nvue.read import LISTED
+from lossless.formats.switches.nvue.read import LISTED, POLL_MS
 from lossless.ground.basics.natural_order import natural_key
 from lossless.model.fabric.qos import DSCPS, PRIORITIES
 

@@ -10,7 +10,7 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from lossless.formats.switches.nvue.grammar import (
+from lossless.formats.switches.nvue.read import (
     CABLE_M,
     EIGHTHS,
     KMAX_BYTES,
@@ -25,9 +25,9 @@ from lossless.formats.switches.nvue.grammar import (
     ROBUSTNESS,
     ROCE_CABLE_M,
     WATCHDOG,
+    Node,
 )
-from lossless.formats.switches.nvue.read import Node
-from lossless.formats.switches.plain_switch import plain_switch
+from lossless.formats.switches.other_systems import plain_switch
 from lossless.ground.basics.natural_order import natural_key
 from lossless.ground.basics.records import UNKNOWN
 from lossless.model.fabric.configured_switch import ClassMaps, Shaper
@@ -49,7 +49,7 @@ from lossless.model.fabric.qos import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.formats.switches.nvue.grammar import QosDefaults
+    from lossless.formats.switches.nvue.read import QosDefaults
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.model import Switch
 

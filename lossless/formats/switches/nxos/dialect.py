@@ -14,8 +14,7 @@ from lossless.formats.switches.contract import (
     ConfigurationFile,
     Dialect,
 )
-from lossless.formats.switches.nxos.from_model.dme import object_model
-from lossless.formats.switches.nxos.from_model.policies import INPUT, NETWORK, policies
+from lossless.formats.switches.nxos.from_model import INPUT, NETWORK, object_model, policies
 from lossless.formats.switches.nxos.policies import default_mtus, refusals
 from lossless.formats.switches.nxos.read.dme import (
     config_of,

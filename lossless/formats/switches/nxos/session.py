@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.switches.nxos.read.dme import config_of
 from lossless.formats.switches.nxos.read.grammar import DEFAULT_CLASS, NETWORK, QOS, QUEUING
-from lossless.formats.switches.plain_switch import as_text, block, new_commands
+from lossless.formats.switches.other_systems import as_text, block, new_commands
 from lossless.ground.basics.natural_order import natural_key
 from lossless.ground.basics.wording import number_ranges
 

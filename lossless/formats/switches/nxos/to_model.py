@@ -24,7 +24,7 @@ from lossless.formats.switches.nxos.session import (
     UNCLASSIFIED,
     qos_group,
 )
-from lossless.formats.switches.plain_switch import plain_switch
+from lossless.formats.switches.other_systems import plain_switch
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.natural_order import natural_key
