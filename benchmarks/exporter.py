@@ -22,7 +22,7 @@ from redis import Redis as Client
 from benchmarks.measure import report
 from lossless.formats.telemetry.exposition.exporter import Exporter
 from lossless.formats.telemetry.exposition.layout import given
-from lossless.formats.telemetry.exposition.reading_plan import MAPS, plan_of
+from lossless.formats.telemetry.exposition.redis_reader import MAPS, plan_of
 from tests.redis_server import NUMBER_OF, Redis, busy_switch, running
 
 PORTS = 64

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lossless.formats.telemetry.exposition.reading_plan import fields_of
+from lossless.formats.telemetry.exposition.redis_reader import fields_of
 from lossless.formats.telemetry.metrics import METRICS, PREFIX
 from lossless.output.report.columns import markdown_table
 from tools.generated import write_or_check

@@ -13,7 +13,7 @@ from lossless.formats.telemetry.prometheus.bench import SEVERITIES, any_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from lossless.formats.telemetry.places import Yaml
+    from lossless.formats.telemetry.collection import Yaml
     from lossless.formats.telemetry.prometheus.bench import Alert, Severity
 
 STORM_AT_HOST = "LosslessPauseStorm"

@@ -8,7 +8,7 @@ import pytest
 
 from lossless.formats.sonic.state.forms import GROUP_OF
 from lossless.formats.sonic.state.rows import BY_FIELD
-from lossless.formats.telemetry.exposition.reading_plan import fields_of
+from lossless.formats.telemetry.exposition.redis_reader import fields_of
 from lossless.formats.telemetry.metrics import BY_NAME, METRICS, PREFIX, Metric, named
 
 _UNITS = {"us": (1, 1_000_000), "bytes": (1, 1), "packets": (1, 1), "storms": (1, 1), "": (1, 1)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from lossless.formats.telemetry.places import host_facing, switch_places, tiers
+from lossless.formats.telemetry.collection import host_facing, switch_places, tiers
 from lossless.formats.telemetry.prometheus.files import fabric_files
 from tests.formats.telemetry.subjects import example, rails, torus
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 from ruamel.yaml import YAML
 
-from lossless.formats.telemetry.places import yaml_text
+from lossless.formats.telemetry.collection import yaml_text
 
 _WORDS = st.sampled_from(
     ["on", "No", "null", "~", "1.5", "0x1f", "a: b", "- a", "# a", "", " a", "{{ $x }}", "5m", "a\nb", "é"]

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.telemetry.exposition.reading_plan import family, sample
-from lossless.formats.telemetry.exposition.redis_reader import NamespaceReader, lines_of
+from lossless.formats.telemetry.exposition.redis_reader import NamespaceReader, family, lines_of, sample
 from lossless.formats.telemetry.metrics import METRICS, NAMESPACE, SWITCH, named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from lossless.formats.telemetry.exposition.layout import Namespace, RedisServer
-    from lossless.formats.telemetry.exposition.reading_plan import ReadingPlan
-    from lossless.formats.telemetry.exposition.redis_reader import Answers
+    from lossless.formats.telemetry.exposition.redis_reader import Answers, ReadingPlan
 
     Labels = tuple[tuple[str, str], ...]
     Lines = dict[str, list[bytes]]

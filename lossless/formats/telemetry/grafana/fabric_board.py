@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.formats.telemetry.collection import places_in_service, switch_places, tiers
 from lossless.formats.telemetry.grafana.host_board import (
     GROUP,
     HOSTS,
@@ -23,7 +24,6 @@ from lossless.formats.telemetry.grafana.host_board import (
     sonic,
     top,
 )
-from lossless.formats.telemetry.places import places_in_service, switch_places, tiers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.formats.telemetry.collection import host_facing
 from lossless.formats.telemetry.grafana.fabric_board import priority_variable
 from lossless.formats.telemetry.grafana.host_board import (
     GROUP,
@@ -26,7 +27,6 @@ from lossless.formats.telemetry.grafana.host_board import (
     top,
 )
 from lossless.formats.telemetry.metrics import ethtool_metric, pause_counters
-from lossless.formats.telemetry.places import host_facing
 from lossless.ground.basics.units import size_text
 from lossless.ground.basics.wording import listed
 from lossless.model.fabric.view import View

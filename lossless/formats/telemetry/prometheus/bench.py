@@ -24,7 +24,7 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from lossless.formats.telemetry.places import Yaml
+    from lossless.formats.telemetry.collection import Yaml
     from lossless.formats.telemetry.prometheus.inventory import (
         IntendedPort,
         Inventory,

@@ -6,7 +6,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from lossless.formats.telemetry.alertmanager import alertmanager_config
-from lossless.formats.telemetry.places import yaml_text
+from lossless.formats.telemetry.collection import yaml_text
 from lossless.formats.telemetry.prometheus.alerts.congestion import (
     congestion_alerts,
     port_counters,
@@ -20,15 +20,14 @@ from lossless.formats.telemetry.prometheus.alerts.watching import AlertContext, 
 from lossless.formats.telemetry.prometheus.bench import Group, tests_data
 from lossless.formats.telemetry.prometheus.healthy import healthy
 from lossless.formats.telemetry.prometheus.inventory import host_facts, inventory, subnet_times, times
-from lossless.formats.telemetry.prometheus.recordings import intent_groups, rate_group
-from lossless.formats.telemetry.prometheus.scrape_config import jobs_of, scrape_config
+from lossless.formats.telemetry.prometheus.recordings import intent_groups, jobs_of, rate_group, scrape_config
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lossless.formats.telemetry.prometheus.bench import Alert, AlertCase
     from lossless.formats.telemetry.prometheus.inventory import AlertTimes
-    from lossless.formats.telemetry.prometheus.scrape_config import ScrapeJob
+    from lossless.formats.telemetry.prometheus.recordings import ScrapeJob
     from lossless.model.fabric.infiniband.subnet import Subnet
     from lossless.model.fabric.model import Fabric
 

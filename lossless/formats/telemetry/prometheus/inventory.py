@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Literal
 from lossless.analysis.buffers.dynamic_model import with_computed_buffers
 from lossless.analysis.buffers.ecn_marking import protection
 from lossless.analysis.buffers.headroom.port import given_headroom
-from lossless.formats.telemetry.places import places_in_service, switch_places
+from lossless.formats.telemetry.collection import places_in_service, switch_places
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.model import known_tier
@@ -35,7 +35,7 @@ from lossless.model.fabric.view import View
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from lossless.formats.telemetry.places import SwitchPlace
+    from lossless.formats.telemetry.collection import SwitchPlace
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.model import Fabric, Port, Switch, Tier
     from lossless.model.fabric.qos import PortQos

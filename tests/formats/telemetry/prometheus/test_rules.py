@@ -13,7 +13,7 @@ from lossless.formats.telemetry.grafana.fabric_board import fabric_board
 from lossless.formats.telemetry.metrics import BY_NAME, FOREIGN
 from lossless.formats.telemetry.prometheus.files import fabric_files
 from lossless.formats.telemetry.prometheus.inventory import inventory, times
-from lossless.formats.telemetry.prometheus.scrape_config import EXPORTER_PORT
+from lossless.formats.telemetry.prometheus.recordings import EXPORTER_PORT
 from tests.formats.telemetry.grafana.test_boards import panels
 from tests.formats.telemetry.prometheus.rendered import metrics_in, read, rules, run, written
 from tests.formats.telemetry.subjects import example, rails, subnet, torus
