@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from lossless.api import verify
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 from tools.verdict_record import UNJUDGED, differences, entry_text, on_record, recorded
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 from lossless.formats.switches.registry import TITLES, dialect  # noqa: E402
-from lossless.ground.basics.grouping import grouped  # noqa: E402
+from lossless.ground.basics.findings import grouped  # noqa: E402
 from lossless.output.report.columns import markdown_table  # noqa: E402
 from tools.generated import between_marks, write_or_check  # noqa: E402
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.fabric import resolve
-from lossless.ground.basics.natural_order import natural_key
+from lossless.ground.basics.findings import natural_key
 from lossless.ground.basics.records import Maybe
 from lossless.ground.documents import load
 from lossless.model.fabric.model import Tier

@@ -28,8 +28,7 @@ from lossless.analysis.buffers.ecn_marking import (
 from lossless.analysis.buffers.headroom.formulas import Method
 from lossless.analysis.buffers.headroom.port import LinkNeed, given_headroom, link_need, lossless_profile
 from lossless.analysis.buffers.headroom.sums import HeadroomSum, claim_beyond_limit, headroom_sums
-from lossless.ground.basics.findings import MissingInput
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import MissingInput, grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes, format_rate
 from lossless.model.fabric.view import View

@@ -39,7 +39,7 @@ from lossless.analysis.routing.infiniband.engines import (
     torus_levels,
 )
 from lossless.ground.basics.records import NamedTuple, Unknown
-from lossless.ground.basics.wording import joined
+from lossless.ground.basics.units import joined
 from lossless.ground.graphs.cycles import cycle, from_edges
 from lossless.model.fabric.infiniband.derived_policy import SECOND_LEVEL, TORUS_ENGINE
 from lossless.model.fabric.infiniband.guids import with_derived_guids

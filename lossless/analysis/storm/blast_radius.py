@@ -35,8 +35,7 @@ from lossless.analysis.storm.tiers import (
 from lossless.ground.basics.errors import ScenarioError
 from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.units import LIGHT_IN_FIBRE_M_PER_S, format_rate
-from lossless.ground.basics.wording import suggestion
+from lossless.ground.basics.units import LIGHT_IN_FIBRE_M_PER_S, format_rate, suggestion
 from lossless.ground.graphs.cycles import cycle, from_lists
 from lossless.model.fabric.cluster import STORM_TRAFFIC, StormTraffic
 from lossless.model.fabric.qos import DEFAULT_POLL_MS

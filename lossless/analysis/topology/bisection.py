@@ -17,7 +17,7 @@ from itertools import accumulate, combinations, pairwise
 from typing import TYPE_CHECKING
 
 from lossless.analysis.topology.failures import left_without_links, left_without_switches, ratio
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.model import Tier
 

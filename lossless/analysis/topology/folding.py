@@ -17,7 +17,7 @@ from itertools import count, pairwise
 from typing import TYPE_CHECKING
 
 from lossless.analysis.topology.summary import Picture, PictureEdge, PictureFrame, PictureItem
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:

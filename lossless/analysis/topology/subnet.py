@@ -26,8 +26,7 @@ from lossless.analysis.topology.summary import (
     named,
     summary,
 )
-from lossless.ground.basics.findings import Origin
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import Origin, grouped
 from lossless.ground.basics.records import NamedTuple, Unknown
 from lossless.model.fabric.infiniband.rates import RATES
 from lossless.model.fabric.model import (

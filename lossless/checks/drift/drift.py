@@ -20,10 +20,9 @@ from lossless.formats.sonic.to_model.devices import read_fabric
 from lossless.formats.switches.contract import PORT_TABLE, differences as differences_of_system
 from lossless.formats.switches.registry import TITLES, dialect
 from lossless.ground.basics.errors import InputError, Problem, RenderError
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.units import format_bytes
-from lossless.ground.basics.wording import listed, suggestion
+from lossless.ground.basics.units import format_bytes, listed, suggestion
 from lossless.model.fabric.attributes import BY_KEY
 
 if TYPE_CHECKING:

@@ -31,9 +31,7 @@ from lossless.checks.rules.registry import RULES, codes_for
 from lossless.checks.rules.selectors import codes_of
 from lossless.checks.rules.subjects import ExpiredSuppression, StaleBaselineEntry, UnusedSuppression
 from lossless.ground.basics.errors import InputError, Problem
-from lossless.ground.basics.findings import SEVERITIES, Origin
-from lossless.ground.basics.grouping import grouped
-from lossless.ground.basics.natural_order import natural_key
+from lossless.ground.basics.findings import SEVERITIES, Origin, grouped, natural_key
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:

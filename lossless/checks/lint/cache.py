@@ -39,8 +39,7 @@ from lossless.formats.sonic.capabilities.updater_verdict import (
 )
 from lossless.formats.sonic.changes.json_patch import PatchDoesNotApply, applied, harms, operations
 from lossless.ground.basics.errors import InputError, LosslessError
-from lossless.ground.basics.findings import SEVERITIES, MissingInput, Origin, RelatedPlace
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import SEVERITIES, MissingInput, Origin, RelatedPlace, grouped
 from lossless.ground.basics.processes import usable
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents import load_text

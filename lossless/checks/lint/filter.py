@@ -35,7 +35,7 @@ from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.findings import SEVERITIES, Origin
 from lossless.ground.basics.limits import SUPPRESSED_RULES
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.wording import nearest
+from lossless.ground.basics.units import nearest
 from lossless.ground.documents.marked_document import KnownPlaces
 from lossless.ground.documents.text import Document, Lines
 from lossless.ground.documents.yaml.compose import YamlLocator

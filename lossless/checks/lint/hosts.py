@@ -16,8 +16,7 @@ from lossless.checks.rules.hosts.rdma_shown import shows_rdma
 from lossless.checks.rules.registry import rules_for
 from lossless.checks.rules.subjects import IntendedHost
 from lossless.formats.inputs.switches import hosts_of, ports_on_fabric, with_known_names
-from lossless.ground.basics.findings import Finding, UncheckedRule
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import Finding, UncheckedRule, grouped
 from lossless.ground.basics.records import UNKNOWN
 from lossless.model.fabric.deployed_devices import DeployedDevices, DeviceSummary, LinkEnd
 from lossless.model.fabric.hosts import NIC_DSCP_PRIORITIES

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.checks.rules.base import MissingInput, Violation, added_up
 from lossless.checks.rules.precedence import replaced, resolve
-from lossless.ground.basics.findings import SEVERITIES, Finding, ObjectForm, UncheckedRule
+from lossless.ground.basics.findings import SEVERITIES, Finding, ObjectForm, UncheckedRule, grouped
 from lossless.ground.basics.foreign_text import on_one_line
-from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple, Record
 
 if TYPE_CHECKING:

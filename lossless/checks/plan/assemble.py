@@ -35,7 +35,7 @@ from lossless.formats.sonic.from_model import SHARED
 from lossless.formats.sonic.read.tables import Tables
 from lossless.ground.basics.errors import LosslessError
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.wording import listed
+from lossless.ground.basics.units import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

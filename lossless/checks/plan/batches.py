@@ -17,7 +17,7 @@ from lossless.formats.sonic.capabilities.updater_verdict import field_refusals, 
 from lossless.formats.sonic.changes.json_patch import REFERRED
 from lossless.formats.sonic.to_model.trimming import PARAMETER_TABLE, PATTERN_TABLE
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.wording import listed
+from lossless.ground.basics.units import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

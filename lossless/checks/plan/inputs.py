@@ -36,9 +36,9 @@ from lossless.formats.sonic.effective.chain import applied_fabric
 from lossless.formats.sonic.from_model import OWNED, SHARED
 from lossless.formats.sonic.read.tables import Tables
 from lossless.ground.basics.errors import InputError, Problem
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import UNKNOWN, Unknown
-from lossless.ground.basics.wording import listed
+from lossless.ground.basics.units import listed
 from lossless.model.fabric.qos import DSCPS
 from lossless.model.fabric.view import View, bare
 from lossless.model.hardware.load import hardware_finder

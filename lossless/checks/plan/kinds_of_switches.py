@@ -31,7 +31,7 @@ from lossless.formats.switches.contract import differences, meaning
 from lossless.formats.switches.registry import TITLES, dialect
 from lossless.ground.basics.errors import Problem, RenderError
 from lossless.ground.basics.records import UNKNOWN, NamedTuple
-from lossless.ground.basics.wording import listed
+from lossless.ground.basics.units import listed
 from lossless.model.fabric.model import known_tier
 
 if TYPE_CHECKING:

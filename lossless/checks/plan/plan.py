@@ -10,8 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any, Literal
 
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.units import format_rate
-from lossless.ground.basics.wording import listed
+from lossless.ground.basics.units import format_rate, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -24,7 +24,7 @@ from lossless.formats.sonic.capabilities.updater_sorting import updater_table
 from lossless.formats.sonic.capabilities.updater_verdict import release_of, releases
 from lossless.formats.sonic.changes.json_patch import REFERRED, Operation, operations
 from lossless.formats.sonic.read.tables import PORT_MAPS
-from lossless.ground.basics.natural_order import natural_key
+from lossless.ground.basics.findings import natural_key
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.model import ClassSet, Switch, TrafficClass
 from lossless.model.fabric.qos import DSCPS, PRIORITIES

@@ -20,8 +20,8 @@ from lossless.ground.basics.findings import (
     Origin,
     RelatedPlace,
     Severity,
+    grouped,
 )
-from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput
 from lossless.formats.sonic.state.forms import GROUP_OF, GROUPS as ALL_GROUPS
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.state import MULTICAST
 

@@ -11,7 +11,7 @@ from lossless.checks.rules.locations import has_egress_profiles
 from lossless.checks.rules.sonic.ars_tables import PROFILE, adaptive_routing
 from lossless.checks.rules.trimming.trimmed_packets import TABLE, trimming
 from lossless.formats.sonic.read.tables import PORT_MAPS
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.units import format_bytes, format_rate
 from lossless.model.fabric.deployed_devices import SharedSetting
 

@@ -52,7 +52,7 @@ def families() -> tuple[str, ...]:
 @cache
 def unknown(selector: str) -> str:
     """Return the message for a selector that matches no rule."""
-    from lossless.ground.basics.wording import nearest
+    from lossless.ground.basics.units import nearest
 
     names = (row.name for row in RULES.values())
     near = nearest(selector, (*RULES, *names, *families(), EVERY))

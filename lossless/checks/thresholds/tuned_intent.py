@@ -36,10 +36,9 @@ from lossless.formats.intent.class_changes import (
 )
 from lossless.formats.intent.load import load_intent
 from lossless.ground.basics.errors import InputError, LosslessError, Problem, ScenarioError
-from lossless.ground.basics.findings import MissingInput
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import MissingInput, grouped
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.wording import suggestion
+from lossless.ground.basics.units import suggestion
 from lossless.ground.documents import load_text
 from lossless.model.fabric.model import role_word
 from lossless.model.fabric.state import highest_peaks

@@ -44,8 +44,7 @@ from lossless.checks.trace.route import (
 )
 from lossless.checks.trace.stages import SwitchTransit, hop_of, transit_of
 from lossless.ground.basics.errors import LosslessError
-from lossless.ground.basics.findings import MissingInput
-from lossless.ground.basics.natural_order import natural_key
+from lossless.ground.basics.findings import MissingInput, natural_key
 from lossless.ground.basics.records import NamedTuple, Unknown, certain
 from lossless.model.fabric.qos import DSCPS
 from lossless.model.fabric.state import highest_peaks

@@ -27,9 +27,9 @@ from lossless.formats.sonic.from_model import OWNED, SHARED
 from lossless.formats.sonic.read.tables import whole_number
 from lossless.formats.sonic.to_model.tunnel import BOUND
 from lossless.ground.basics.errors import RenderError
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.wording import listed
+from lossless.ground.basics.units import listed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.device_files.base_merge import CLUSTER, HOST_FILES, TELEMETRY, Deployment, PlannedFile
 from lossless.ground.basics.errors import RenderError
-from lossless.ground.basics.wording import joined
+from lossless.ground.basics.units import joined
 from lossless.model.fabric.parts import of_switches
 
 if TYPE_CHECKING:

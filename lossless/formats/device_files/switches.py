@@ -25,10 +25,8 @@ from lossless.formats.sonic.from_model import chassis_rows, tables
 from lossless.formats.switches.contract import SONIC_LOSSES, differences
 from lossless.formats.switches.registry import SONIC, TITLES, dialect
 from lossless.ground.basics.errors import RenderError
-from lossless.ground.basics.grouping import grouped
-from lossless.ground.basics.natural_order import natural_key
-from lossless.ground.basics.units import format_rate
-from lossless.ground.basics.wording import joined
+from lossless.ground.basics.findings import grouped, natural_key
+from lossless.ground.basics.units import format_rate, joined
 from lossless.model.fabric.attributes import BY_KEY, is_set
 from lossless.model.fabric.model import known_tier
 

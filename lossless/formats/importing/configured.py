@@ -35,8 +35,7 @@ from lossless.formats.importing.model import (
 from lossless.formats.sonic.read.tables import Tables
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.units import format_rate
-from lossless.ground.basics.wording import joined, listed
+from lossless.ground.basics.units import format_rate, joined, listed
 from lossless.model.fabric.cabling import CableEnd
 from lossless.model.fabric.model import Tier
 from lossless.model.fabric.qos import DEFAULT_POLL_MS, DSCPS, PRIORITIES, UNREADABLE, WATCHDOG_ACTIONS

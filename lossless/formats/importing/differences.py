@@ -23,7 +23,7 @@ from lossless.formats.sonic.to_model.trimming import DISCARD_ACTION, TRIM, TRIM_
 from lossless.formats.switches.contract import PORT_TABLE, meaning
 from lossless.formats.switches.registry import dialect
 from lossless.ground.basics.errors import Problem, RenderError
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.attributes import BY_KEY
 from lossless.model.hardware.buffers import PG_PROFILE_PREFIX

@@ -14,8 +14,8 @@ from lossless.formats.importing.configured import most
 from lossless.formats.importing.model import Claim, ColourCurve, EcnCurve, ImportLink, ImportWiring
 from lossless.formats.sonic.to_model.device_types import neighbor_type
 from lossless.ground.basics.errors import InputError, Problem
-from lossless.ground.basics.natural_order import natural_key
-from lossless.ground.basics.wording import joined
+from lossless.ground.basics.findings import natural_key
+from lossless.ground.basics.units import joined
 from lossless.model.fabric.cabling import CableEnd
 
 if TYPE_CHECKING:

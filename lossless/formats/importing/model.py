@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 from lossless.formats.sonic.read.tables import Tables
 from lossless.formats.sonic.to_model.devices import read_fabric
 from lossless.ground.basics.errors import InputError, LosslessError, Problem
-from lossless.ground.basics.natural_order import natural_key
+from lossless.ground.basics.findings import natural_key
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.model import Tier, known_tier
 from lossless.model.hardware.load import hardware_finder

@@ -22,8 +22,7 @@ from lossless.formats.sonic.read.forms import HOST, devices_of
 from lossless.formats.sonic.state.databases import NAMESPACE
 from lossless.formats.sonic.state.snapshot import configurations_in, is_snapshot
 from lossless.ground.basics.errors import InputError, Problem
-from lossless.ground.basics.findings import Span
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import Span, grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents import load_text
 from lossless.ground.documents.json.document import load_json

@@ -11,7 +11,7 @@ from lossless.formats.sonic.read.tables import READ_TABLES
 from lossless.formats.switches.registry import TITLES
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import NamedTuple, Record
-from lossless.ground.basics.wording import one_of
+from lossless.ground.basics.units import one_of
 from lossless.ground.documents import load
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from lossless.formats.inputs.collect import collect, is_device, is_json, search,
 from lossless.formats.inputs.discover import seems_ours
 from lossless.formats.inputs.intents import intent_fabric, is_intent
 from lossless.ground.basics.errors import InputError, Problem, ProfileError
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from lossless.formats.sonic.read.forms import HOST
 from lossless.formats.sonic.read.tables import READ_TABLES
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.wording import joined, suggestion
+from lossless.ground.basics.units import joined, suggestion
 from lossless.ground.documents import load_bytes, load_text
 from lossless.ground.documents.layout import PartLayout
 from lossless.ground.documents.marked_document import part

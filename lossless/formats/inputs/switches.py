@@ -22,7 +22,7 @@ from lossless.formats.switches.registry import (
 )
 from lossless.ground.basics.errors import Problem, ProfileError
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.wording import joined
+from lossless.ground.basics.units import joined
 from lossless.model.fabric.model import Fabric
 from lossless.model.hardware.load import nic_profiles
 

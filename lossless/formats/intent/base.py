@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 
 from lossless.ground.basics import units
 from lossless.ground.basics.errors import QuantityError
-from lossless.ground.basics.wording import nearest, one_of
+from lossless.ground.basics.units import nearest, one_of
 
 if TYPE_CHECKING:
     from pydantic import GetJsonSchemaHandler

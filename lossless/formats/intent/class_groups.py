@@ -28,7 +28,7 @@ from lossless.formats.intent.base import (
 from lossless.formats.intent.policy import TIER_PATTERN, TierName, exceptions_schema, tier_name
 from lossless.formats.intent.wiring import NAME, Name
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.wording import key_suggestion
+from lossless.ground.basics.units import key_suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -27,7 +27,7 @@ from lossless.formats.intent.policy import (
     off_or_section,
 )
 from lossless.formats.intent.wiring import HardwareIntent, Name, NetworkChoice, TopologyIntent
-from lossless.ground.basics.wording import suggestion
+from lossless.ground.basics.units import suggestion
 from lossless.model.fabric.model import DEFAULT_SWITCH_MTU_BYTES, SWITCH_ROLES, BufferModel, EthernetTransport
 
 RELEASES = ("202305", "202311", "202405", "202411", "202505", "202511", "202605", "master")

@@ -27,7 +27,7 @@ from lossless.ground.basics.data_files import data_dir
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.wording import suggestion
+from lossless.ground.basics.units import suggestion
 from lossless.model.fabric.model import EthernetTransport
 from lossless.model.hardware.clouds import TRANSPORTS as CLOUDS
 

@@ -20,7 +20,7 @@ from lossless.formats.intent.wiring import Name
 from lossless.ground.basics.errors import InputError
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.wording import suggestion
+from lossless.ground.basics.units import suggestion
 from lossless.model.hardware.clouds import NETWORKS, PROVIDERS, Transport, machines_of
 
 if TYPE_CHECKING:

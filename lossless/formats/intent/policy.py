@@ -28,8 +28,7 @@ from lossless.formats.intent.base import (
     shown,
 )
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.units import parse_rate
-from lossless.ground.basics.wording import suggestion
+from lossless.ground.basics.units import parse_rate, suggestion
 from lossless.model.fabric.model import SWITCH_ROLES, CongestionKind, LinkTier
 from lossless.model.fabric.qos import WatchdogAction
 

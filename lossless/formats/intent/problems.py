@@ -19,8 +19,7 @@ from lossless.formats.intent.document import WITH_TRIMMING, Intent
 from lossless.formats.intent.policy import mapping_keys, speed_mappings
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.units import format_rate, parse_rate
-from lossless.ground.basics.wording import key_suggestion, nearest, suggestion
+from lossless.ground.basics.units import format_rate, key_suggestion, nearest, parse_rate, suggestion
 from lossless.model.fabric.routing import LEAST_TRIM_BYTES, UEC_CONTROLS
 
 if TYPE_CHECKING:

@@ -38,7 +38,7 @@ from lossless.formats.intent.shapes import (
     TorusIntent,
     refuse_too_many,
 )
-from lossless.ground.basics.wording import suggestion
+from lossless.ground.basics.units import suggestion
 from lossless.model.fabric.model import SWITCH_ROLES, DscpMarking, NetworkPurpose, Role
 from lossless.model.fabric.routing import RoutingPolicy
 from lossless.model.hardware.load_balancing import LOAD_BALANCING, LoadBalancing

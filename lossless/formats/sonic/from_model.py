@@ -31,7 +31,7 @@ from lossless.formats.sonic.to_model.trimming import (
     TRIM_TABLE,
 )
 from lossless.formats.sonic.to_model.tunnel import OUTER_TABLE, TUNNEL_FIELDS
-from lossless.ground.basics.natural_order import natural_key
+from lossless.ground.basics.findings import natural_key
 from lossless.model.fabric.qos import COLOURS
 
 if TYPE_CHECKING:

@@ -2,14 +2,19 @@
 
 Rules name places symbolically, as an :class:`Origin` (a file and a path of keys); line and column are looked
 up only when a finding is shown.
+
+Groups values by a key.
+
+Natural order of names, with numbers compared by value.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
-from typing import Literal
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal
 
-from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 
 Path = tuple[str | int, ...]
@@ -171,3 +176,27 @@ class UncheckedRule(NamedTuple):
     code: str
     reason: str
     times: int = 1
+
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import TypeVar
+
+    Key = TypeVar("Key")
+    Value = TypeVar("Value")
+
+
+def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
+    """Return the values of each key; keys and values in their original order."""
+    groups: dict[Key, list[Value]] = {}
+    for key, value in pairs:
+        groups.setdefault(key, []).append(value)
+    return groups
+
+
+@lru_cache(maxsize=4096)
+def natural_key(name: str) -> tuple[tuple[int, str], ...]:
+    """Return a sort key that orders ``Ethernet8`` before ``Ethernet10``."""
+    # Digits compare by length, then as text: equal to their value, and no text is too long for it.
+    parts = enumerate(re.split(r"([0-9]+)", name))
+    return tuple((len(part.lstrip("0")), part) if i % 2 else (0, part) for i, part in parts)

@@ -91,7 +91,7 @@ def hardware(name: str | None = None, profile_dirs: Sequence[str | PathLike[str]
 
 
 def _unknown(name: str, names: Sequence[str]) -> str:
-    from lossless.ground.basics.wording import suggestion
+    from lossless.ground.basics.units import suggestion
 
     return f"no profile is called {name!r}{suggestion(name.lower(), names, see='lossless profiles')}"
 

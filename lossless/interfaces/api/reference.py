@@ -20,7 +20,7 @@ from lossless.checks.rules.selectors import SEE_ALL, codes_of, families, unknown
 from lossless.formats.inputs.switches import Format, supported_formats
 from lossless.ground.basics.errors import LosslessError
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.wording import nearest
+from lossless.ground.basics.units import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.wording import listed
+from lossless.ground.basics.units import listed
 from lossless.interfaces.api.lint import lint_at
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 

@@ -91,7 +91,7 @@ class Commands(click.Group):
         """
         name = args[0]
         if name not in COMMANDS and not name.startswith("-"):
-            from lossless.ground.basics.wording import suggestion
+            from lossless.ground.basics.units import suggestion
 
             hint = suggestion(name, COMMANDS, see="lossless --help")
             raise click.UsageError(f"no command {name!r}{hint}", ctx)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lossless.ground.basics.wording import listed
+from lossless.ground.basics.units import listed
 from lossless.interfaces.cli.app import COMMANDS, FAILED, FINDINGS, OK
 from lossless.interfaces.cli.next_steps import then
 from lossless.interfaces.cli.options import (

@@ -10,8 +10,7 @@ from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from lossless.ground.basics.findings import Origin, Path
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import Origin, Path, grouped
 from lossless.ground.basics.records import Maybe, NamedTuple
 from lossless.model.fabric.model import Tier
 

@@ -41,8 +41,7 @@ from re import Pattern
 from typing import TYPE_CHECKING, Any, Literal
 
 from lossless.ground.basics.errors import Problem
-from lossless.ground.basics.findings import Origin
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import Origin, grouped
 from lossless.ground.basics.records import UNKNOWN, NamedTuple, Unknown
 
 if TYPE_CHECKING:

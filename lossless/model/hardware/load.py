@@ -199,7 +199,7 @@ def _find(kind: str, name: str, extra_dirs: Sequence[Folder]) -> str | None:
 
 def unknown_profile(what: str, name: str, known: list[str]) -> str:
     """Return the message for a profile that does not exist, with the nearest name."""
-    from lossless.ground.basics.wording import suggestion
+    from lossless.ground.basics.units import suggestion
 
     return f"no {what} profile is called {name!r}{suggestion(name.lower(), known, see='lossless profiles')}"
 

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from lossless.ground.basics.findings import grouped, natural_key
 from lossless.ground.basics.foreign_text import visible
-from lossless.ground.basics.grouping import grouped
-from lossless.ground.basics.natural_order import natural_key
-from lossless.ground.basics.units import format_bytes
-from lossless.ground.basics.wording import joined, listed
+from lossless.ground.basics.units import format_bytes, joined, listed
 from lossless.output.report.columns import PLAIN, TextStyle, cut, wrapped
 
 if TYPE_CHECKING:

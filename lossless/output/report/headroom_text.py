@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.foreign_text import spelled_out
-from lossless.ground.basics.units import format_bytes, format_rate
-from lossless.ground.basics.wording import joined
+from lossless.ground.basics.units import format_bytes, format_rate, joined
 from lossless.output.report.columns import PLAIN, TextStyle, cut, facts, table, wrapped
 from lossless.output.report.quantities import headed
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.foreign_text import visible
-from lossless.ground.basics.grouping import grouped
 from lossless.output.report.columns import PLAIN, ROWS, TextStyle, table, wrapped
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.wording import listed
+from lossless.ground.basics.units import listed
 from lossless.output.report import drawing as style
 from lossless.output.report.columns import PLAIN, TextStyle, cut, wrapped
 from lossless.output.report.drawing import markup, px, text_width

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.foreign_text import spelled_out
-from lossless.ground.basics.units import format_rate
-from lossless.ground.basics.wording import listed
+from lossless.ground.basics.units import format_rate, listed
 from lossless.output.report.columns import PLAIN, TextStyle, table, wrapped
 from lossless.output.report.workload_text import format_time
 

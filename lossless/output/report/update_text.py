@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.ground.basics.grouping import grouped
-from lossless.ground.basics.wording import listed
+from lossless.ground.basics.findings import grouped
+from lossless.ground.basics.units import listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lossless.checks.rules.classification.host_markings import is_unit_slip
-from lossless.ground.basics.wording import number_ranges
+from lossless.ground.basics.units import number_ranges
 from tests.checks.rules.checking import Patch, corpus_findings, drawn, only, patched
 
 INTENT = "leaf-spine.yaml"

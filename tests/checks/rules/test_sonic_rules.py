@@ -11,7 +11,7 @@ from lossless.api import lint
 from lossless.checks.rules.registry import RULES
 from lossless.checks.rules.sonic.fields import is_canonical, read_timer
 from lossless.formats.sonic.read.tables import INT_MAX, UINT64_MAX, read_number
-from lossless.ground.basics.wording import listed
+from lossless.ground.basics.units import listed
 from tests.checks.rules.linted import device, drawn, only, unchecked
 
 if TYPE_CHECKING:

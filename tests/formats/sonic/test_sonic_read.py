@@ -11,7 +11,7 @@ import pytest
 from lossless.formats.sonic.from_model import OWNED, SHARED
 from lossless.formats.sonic.read.tables import READ_TABLES, Tables, plain_name, whole_number
 from lossless.formats.sonic.to_model.devices import read_fabric
-from lossless.ground.basics.natural_order import natural_key
+from lossless.ground.basics.findings import natural_key
 from lossless.ground.basics.records import UNKNOWN
 from lossless.model.fabric.model import Tier
 from lossless.model.fabric.qos import UNREADABLE, PortQos

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from lossless.api import lint_documents
 from lossless.formats.sonic.read.tables import READ_TABLES, whole_number
 from lossless.formats.sonic.to_model.ports import index_range
-from lossless.ground.basics.natural_order import natural_key
+from lossless.ground.basics.findings import natural_key
 from lossless.ground.documents import load_text
 from lossless.model.fabric.view import bare
 from tests.formats.sonic.devices import Config, base, read

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lossless.formats.inputs.captures import gather_captures
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 from lossless.model.fabric.state import DeviceState, PlacedReading
 from tests.formats.telemetry.scraping import Samples, complaints, exporter_of, samples_in
 from tests.redis_server import Redis, databases_in

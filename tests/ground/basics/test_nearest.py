@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lossless.ground.basics.wording import key_suggestion, suggestion
+from lossless.ground.basics.units import key_suggestion, suggestion
 
 KEYS = ("action", "detection", "restoration", "poll")
 PORTS = [f"Ethernet{4 * number}" for number in range(100)]

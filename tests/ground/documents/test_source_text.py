@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 from lossless.ground.basics.errors import InputError, UnreadableError
 from lossless.ground.basics.findings import Span
 from lossless.ground.basics.limits import DIGITS
-from lossless.ground.basics.wording import nearest
+from lossless.ground.basics.units import nearest
 from lossless.ground.documents import load, load_text
 from lossless.ground.documents.text import Lines, decode, read_bytes, read_text
 

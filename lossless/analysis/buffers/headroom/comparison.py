@@ -42,8 +42,7 @@ from lossless.analysis.buffers.headroom.port import (
 from lossless.ground.basics.errors import LosslessError, ProfileError
 from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.units import format_rate
-from lossless.ground.basics.wording import suggestion
+from lossless.ground.basics.units import format_rate, suggestion
 from lossless.model.fabric.view import single_port
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from lossless.analysis.simulation.question.request import choices_of, chooses
 from lossless.ground.basics.errors import ScenarioError
 from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.wording import suggestion
+from lossless.ground.basics.units import suggestion
 from lossless.model.fabric.routing import UEC_CONTROLS
 
 if TYPE_CHECKING:

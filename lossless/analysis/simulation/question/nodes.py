@@ -31,8 +31,7 @@ from typing import TYPE_CHECKING, Any
 from lossless.analysis.buffers.headroom.formulas import PAUSE_QUANTA, pause_response_bytes
 from lossless.analysis.simulation.engine.network import SimDcqcn
 from lossless.ground.basics.errors import ScenarioError
-from lossless.ground.basics.findings import MissingInput
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import MissingInput, grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import LIGHT_IN_FIBRE_M_PER_S
 

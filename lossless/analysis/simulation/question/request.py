@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from lossless.analysis.simulation.engine.network import SimLoads, SimSpread
 from lossless.ground.basics.errors import ScenarioError
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.wording import joined
+from lossless.ground.basics.units import joined
 from lossless.model.fabric.cluster import PATTERN
 from lossless.model.fabric.model import known_tier
 

@@ -37,7 +37,7 @@ from lossless.analysis.simulation.question.request import (
 from lossless.ground.basics.errors import NotHereError, ScenarioError
 from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.wording import suggestion
+from lossless.ground.basics.units import suggestion
 from lossless.model.fabric.cluster import MOST_PEERS, MOST_SENDERS, PATTERNS
 from lossless.model.fabric.hosts import RDMA_HEADERS_BYTES, RDMA_MTUS, Transport
 

@@ -17,7 +17,7 @@ from lossless.analysis.buffers.verdict import LONGEST_PAUSE_QUANTA
 from lossless.analysis.simulation.engine.memory_units import memory_units
 from lossless.analysis.simulation.engine.run import RunOutcome, longest_pauses, outcome
 from lossless.analysis.simulation.study.loss import LossResult, loss_of
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.findings import SEVERITIES, Origin
 from lossless.ground.basics.limits import GLOB_CHARACTERS
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.wording import key_suggestion, nearest
+from lossless.ground.basics.units import key_suggestion, nearest
 from lossless.ground.documents.text import read_text
 from lossless.ground.documents.toml_document import load_toml
 from lossless.model.fabric.qos import DSCPS

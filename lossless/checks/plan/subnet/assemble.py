@@ -37,9 +37,9 @@ from lossless.checks.plan.subnet.mixtures import (
 )
 from lossless.checks.rules.infiniband.partitions import base_of, key_tables
 from lossless.checks.rules.infiniband.subnet_queries import number, value
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.wording import joined, listed
+from lossless.ground.basics.units import joined, listed
 from lossless.model.fabric.infiniband.guids import with_derived_guids
 from lossless.model.fabric.infiniband.subnet import option
 

@@ -39,7 +39,7 @@ from lossless.formats.inputs.fabrics import documents_at
 from lossless.formats.inputs.intents import at_transport, declares_subnet
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import Unknown
-from lossless.ground.basics.wording import listed
+from lossless.ground.basics.units import listed
 from lossless.model.fabric.infiniband.rates import OPERATIONAL_VLS
 from lossless.model.fabric.infiniband.subnet import ManagerSetting, Member, Partition, number, qos_of
 

@@ -25,7 +25,7 @@ from lossless.checks.rules.infiniband.subnet_queries import (
     vl_of,
 )
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.wording import listed
+from lossless.ground.basics.units import listed
 from lossless.model.fabric.infiniband.subnet import job_level, levels_in_use, options
 
 if TYPE_CHECKING:

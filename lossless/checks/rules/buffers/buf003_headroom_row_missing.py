@@ -66,8 +66,7 @@ from typing import TYPE_CHECKING
 from lossless.analysis.buffers.headroom.port import asic_inputs
 from lossless.checks.rules.base import MissingInput, Results, Violation, merged
 from lossless.checks.rules.fixes import lengths
-from lossless.ground.basics.units import format_rate
-from lossless.ground.basics.wording import joined
+from lossless.ground.basics.units import format_rate, joined
 from lossless.model.hardware.buffers import is_pg_profile_name, pg_profile_name
 from lossless.model.hardware.model import backs_headroom
 

@@ -76,7 +76,7 @@ from typing import TYPE_CHECKING
 from lossless.analysis.buffers.ecn_marking import DYNAMIC_TH
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.locations import beside, element, row_of
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes, format_rate
 

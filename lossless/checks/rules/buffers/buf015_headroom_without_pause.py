@@ -51,10 +51,8 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Results, Violation, added_up
 from lossless.checks.rules.locations import row_of
 from lossless.checks.rules.pfc.priorities import in_service, used_classes
-from lossless.ground.basics.findings import Edit, Origin
-from lossless.ground.basics.grouping import grouped
-from lossless.ground.basics.units import format_bytes
-from lossless.ground.basics.wording import joined
+from lossless.ground.basics.findings import Edit, Origin, grouped
+from lossless.ground.basics.units import format_bytes, joined
 from lossless.model.fabric.qos import PRIORITIES
 
 if TYPE_CHECKING:

@@ -52,7 +52,7 @@ from lossless.checks.rules.base import Results, Violation, merged
 from lossless.checks.rules.locations import counted_lossy
 from lossless.checks.rules.pfc.priorities import in_service, is_lossy
 from lossless.formats.sonic.read.tables import names_in
-from lossless.ground.basics.wording import joined
+from lossless.ground.basics.units import joined
 from lossless.model.fabric.qos import UNREADABLE
 
 if TYPE_CHECKING:

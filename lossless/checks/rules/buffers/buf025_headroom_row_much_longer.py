@@ -55,7 +55,7 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.headroom.port import formula_need, lossless_profile, shares_headroom
 from lossless.checks.rules.base import Results, Violation
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes
 from lossless.model.fabric.qos import BufferProfile

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lossless.analysis.buffers.headroom.port import LinkNeed, given_headroom, link_need, lossless_profile
 from lossless.checks.rules.base import MissingInput, Violation
 from lossless.checks.rules.locations import beside, row_of
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes, format_rate
 from lossless.model.hardware.buffers import is_pg_profile_name, pg_profile_name

@@ -80,9 +80,9 @@ from lossless.checks.rules.fixes import entries, port_rows
 from lossless.checks.rules.locations import beside, entry_or_map, places
 from lossless.checks.rules.pfc.priorities import by_switch, paused_classes, remapped
 from lossless.formats.sonic.read.tables import priority_list
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import Record
-from lossless.ground.basics.wording import number_ranges
+from lossless.ground.basics.units import number_ranges
 from lossless.model.fabric.qos import DSCPS, UNREADABLE
 
 if TYPE_CHECKING:

@@ -64,7 +64,7 @@ from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.classification.cls007_cnp_class_unsafe import DEFAULT_CNP_DSCP
 from lossless.checks.rules.locations import beside, entry_or_map
 from lossless.checks.rules.pfc.priorities import paused_classes
-from lossless.ground.basics.wording import number_ranges
+from lossless.ground.basics.units import number_ranges
 from lossless.model.fabric.qos import DSCPS
 
 if TYPE_CHECKING:

@@ -48,8 +48,8 @@ from lossless.checks.rules.classification.cls007_cnp_class_unsafe import DEFAULT
 from lossless.checks.rules.fixes import entries
 from lossless.checks.rules.locations import places
 from lossless.checks.rules.pfc.priorities import remapped
-from lossless.ground.basics.grouping import grouped
-from lossless.ground.basics.wording import number_ranges
+from lossless.ground.basics.findings import grouped
+from lossless.ground.basics.units import number_ranges
 from lossless.model.fabric.qos import DSCPS
 
 if TYPE_CHECKING:

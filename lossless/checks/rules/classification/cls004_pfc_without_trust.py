@@ -86,7 +86,7 @@ from lossless.checks.rules.base import Results, Violation, merged
 from lossless.checks.rules.fixes import port_rows
 from lossless.checks.rules.interface_tables import untagged_routed
 from lossless.checks.rules.pfc.priorities import in_service
-from lossless.ground.basics.wording import number_ranges, spell
+from lossless.ground.basics.units import number_ranges, spell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -49,7 +49,7 @@ from lossless.checks.rules.base import MissingInput, Results, Violation, unread
 from lossless.checks.rules.classification.cls007_cnp_class_unsafe import CNP_CLASS
 from lossless.checks.rules.locations import beside
 from lossless.ground.basics.records import UNKNOWN, Unknown
-from lossless.ground.basics.wording import number_ranges
+from lossless.ground.basics.units import number_ranges
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -74,7 +74,7 @@ from lossless.checks.rules.fixes import field
 from lossless.checks.rules.locations import beside
 from lossless.checks.rules.pfc.priorities import paused_classes, remapped
 from lossless.formats.sonic.to_model.lags import rewrite_of
-from lossless.ground.basics.wording import number_ranges
+from lossless.ground.basics.units import number_ranges
 from lossless.model.fabric.qos import UNREADABLE
 
 if TYPE_CHECKING:

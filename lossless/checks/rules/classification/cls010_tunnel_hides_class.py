@@ -78,7 +78,7 @@ from lossless.checks.rules.pfc.priorities import remapped
 from lossless.formats.sonic.read.tables import plain_name
 from lossless.formats.sonic.to_model.lags import rewrite_of
 from lossless.ground.basics.records import UNKNOWN
-from lossless.ground.basics.wording import number_ranges
+from lossless.ground.basics.units import number_ranges
 from lossless.model.fabric.qos import UNREADABLE
 
 if TYPE_CHECKING:

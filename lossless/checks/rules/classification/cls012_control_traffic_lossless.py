@@ -59,7 +59,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.fixes import entries
-from lossless.ground.basics.wording import number_ranges
+from lossless.ground.basics.units import number_ranges
 from lossless.model.fabric.qos import PRIORITIES, UNREADABLE
 
 if TYPE_CHECKING:

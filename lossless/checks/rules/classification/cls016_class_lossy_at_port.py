@@ -61,7 +61,7 @@ from lossless.checks.rules.base import MissingInput, Results, Violation, merged
 from lossless.checks.rules.locations import beside, entry_or_map
 from lossless.checks.rules.pfc.priorities import paused_class, paused_classes
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.wording import listed, spell
+from lossless.ground.basics.units import listed, spell
 from lossless.model.fabric.hosts import RDMA_HEADERS_BYTES, RDMA_MTUS
 from lossless.model.fabric.qos import UNREADABLE
 

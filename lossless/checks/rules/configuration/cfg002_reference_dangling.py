@@ -72,8 +72,7 @@ from lossless.checks.rules.locations import element
 from lossless.formats.sonic.effective.objects import tokens
 from lossless.formats.sonic.effective.programmed import has_old_references, is_of_old_form
 from lossless.formats.sonic.read.tables import plain_name
-from lossless.ground.basics.findings import Edit
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import Edit, grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.hardware.buffers import PG_PROFILE_PREFIX, pg_profile_name
 

@@ -80,10 +80,8 @@ from lossless.checks.rules.locations import element
 from lossless.formats.sonic.effective.chain import is_lossless
 from lossless.formats.sonic.from_model import OWNED, dynamic_values
 from lossless.formats.sonic.to_model.trimming import FIELDS, RATIO, TRIM_TABLE
-from lossless.ground.basics.findings import RelatedPlace
-from lossless.ground.basics.grouping import grouped
-from lossless.ground.basics.units import format_rate
-from lossless.ground.basics.wording import listed
+from lossless.ground.basics.findings import RelatedPlace, grouped
+from lossless.ground.basics.units import format_rate, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

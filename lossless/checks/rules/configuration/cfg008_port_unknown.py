@@ -45,9 +45,8 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.locations import element
-from lossless.ground.basics.grouping import grouped
-from lossless.ground.basics.natural_order import natural_key
-from lossless.ground.basics.wording import listed
+from lossless.ground.basics.findings import grouped, natural_key
+from lossless.ground.basics.units import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -44,7 +44,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.locations import element
-from lossless.ground.basics.wording import listed
+from lossless.ground.basics.units import listed
 
 if TYPE_CHECKING:
     from lossless.checks.rules.subjects import Device

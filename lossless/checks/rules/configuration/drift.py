@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, TypeVar
 from lossless.checks.rules.locations import entry_or_map
 from lossless.formats.sonic.from_model import trim_values
 from lossless.formats.sonic.to_model.trimming import DISCARD_ACTION, TRIM, TRIM_ROW, TRIM_TABLE
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.wording import listed, number_ranges
+from lossless.ground.basics.units import listed, number_ranges
 from lossless.model.fabric.qos import (
     UNREADABLE,
     BufferProfile,

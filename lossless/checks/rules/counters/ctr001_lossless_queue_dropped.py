@@ -67,7 +67,7 @@ from lossless.checks.rules.counting import (
     total,
 )
 from lossless.checks.rules.running_subjects import LosslessPort
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:

@@ -59,7 +59,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.counters.ecn_marks import unmarked_peaks
 from lossless.checks.rules.counting import other_ports
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 
 if TYPE_CHECKING:
     from lossless.checks.rules.counters.ecn_marks import UnmarkedPeak

@@ -54,7 +54,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.counters.headroom_peaks import HeadroomPeak, bounds
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.units import format_bytes, format_rate
 from lossless.model.fabric.state import RECENT
 

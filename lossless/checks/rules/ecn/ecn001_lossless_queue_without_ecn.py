@@ -99,10 +99,8 @@ from lossless.checks.rules.ecn.wred_profiles import (
     uses,
 )
 from lossless.checks.rules.locations import below, beside, distinct
-from lossless.ground.basics.findings import Edit
-from lossless.ground.basics.grouping import grouped
-from lossless.ground.basics.units import format_rate
-from lossless.ground.basics.wording import joined
+from lossless.ground.basics.findings import Edit, grouped
+from lossless.ground.basics.units import format_rate, joined
 from lossless.model.fabric.model import known_tier
 from lossless.model.fabric.qos import UNREADABLE
 

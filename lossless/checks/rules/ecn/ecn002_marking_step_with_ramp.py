@@ -61,7 +61,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.ecn.thresholds import ONE_PACKET_BYTES, threshold_origin
 from lossless.checks.rules.ecn.wred_profiles import LosslessQueue, WredUse, in_reach, marking_uses
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.units import format_bytes
 from lossless.model.fabric.qos import PRIORITIES, UNREADABLE
 

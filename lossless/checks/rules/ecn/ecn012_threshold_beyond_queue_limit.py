@@ -66,7 +66,7 @@ from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.ecn.thresholds import threshold_origin
 from lossless.checks.rules.ecn.wred_profiles import WredUse, lossless_queues, pfc_only, refused
 from lossless.checks.rules.locations import beside, places, row_of
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:

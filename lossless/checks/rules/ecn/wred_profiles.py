@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lossless.analysis.buffers.ecn_marking import LARGEST_THRESHOLD
 from lossless.checks.rules.locations import counted_lossy, distinct
 from lossless.checks.rules.pfc.priorities import paused_class
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import UNKNOWN, NamedTuple
 from lossless.model.fabric.qos import UNREADABLE
 

@@ -65,7 +65,7 @@ from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.capture_times import common_s, counted_time, whole_s
 from lossless.checks.rules.counting import Count
 from lossless.checks.rules.host_counters.rdma_ports import CNPS_HANDLED, CNPS_IGNORED, CNPS_SENT, rdma_ports
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.counting import Count, counted
 from lossless.checks.rules.host_counters.earlier_nics import earlier_of, since
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import UNKNOWN
 from lossless.model.fabric.qos import PRIORITIES
 

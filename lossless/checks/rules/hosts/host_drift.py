@@ -10,8 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.records import NamedTuple, Unknown
-from lossless.ground.basics.units import format_rate
-from lossless.ground.basics.wording import number_ranges, spell
+from lossless.ground.basics.units import format_rate, number_ranges, spell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

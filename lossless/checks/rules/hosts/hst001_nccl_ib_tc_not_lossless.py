@@ -63,7 +63,7 @@ from lossless.checks.rules.classification.host_markings import (
 )
 from lossless.ground.basics.findings import RelatedPlace
 from lossless.ground.basics.records import UNKNOWN
-from lossless.ground.basics.wording import number_ranges
+from lossless.ground.basics.units import number_ranges
 
 if TYPE_CHECKING:
     from lossless.checks.rules.classification.host_markings import Marking

@@ -41,7 +41,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Results, Violation, unread
 from lossless.checks.rules.classification.host_markings import lossless_dscps, markings
 from lossless.ground.basics.records import UNKNOWN
-from lossless.ground.basics.wording import number_ranges
+from lossless.ground.basics.units import number_ranges
 
 if TYPE_CHECKING:
     from lossless.model.fabric.hosts import Library

@@ -56,7 +56,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import NO_TOPOLOGY, shape
 from lossless.ground.basics.records import Unknown
-from lossless.ground.basics.wording import joined
+from lossless.ground.basics.units import joined
 
 if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import Subnet

@@ -82,7 +82,7 @@ from lossless.checks.rules.infiniband.subnet_queries import (
     vl_of,
     written,
 )
-from lossless.ground.basics.wording import joined
+from lossless.ground.basics.units import joined
 from lossless.model.fabric.infiniband.derived_policy import SECOND_LEVEL, SL_IS_LANE
 
 if TYPE_CHECKING:

@@ -50,7 +50,7 @@ from lossless.checks.rules.infiniband.subnet_queries import (
     storage_partitions,
     vl_of,
 )
-from lossless.ground.basics.wording import joined
+from lossless.ground.basics.units import joined
 from lossless.model.fabric.infiniband.subnet import c_number
 
 if TYPE_CHECKING:

@@ -70,7 +70,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import NO_TOPOLOGY, hcas, links, switches
 from lossless.checks.rules.locations import beside
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import Unknown
 
 if TYPE_CHECKING:

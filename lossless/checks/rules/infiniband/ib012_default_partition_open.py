@@ -42,7 +42,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.partitions import is_of_hosts
 from lossless.checks.rules.infiniband.subnet_queries import partitions
-from lossless.ground.basics.wording import joined
+from lossless.ground.basics.units import joined
 from lossless.model.fabric.infiniband.derived_policy import DEFAULT_PKEY
 
 if TYPE_CHECKING:

@@ -87,7 +87,7 @@ def _violation(subnet: Subnet, engine: str, near: str | None, available: tuple[s
 
 def _near(engine: str, available: tuple[str, ...]) -> str | None:
     """Return the engine that was probably meant: one of the same letters, or a close one."""
-    from lossless.ground.basics.wording import nearest
+    from lossless.ground.basics.units import nearest
 
     return nearest(engine, available)
 

@@ -74,7 +74,7 @@ def check(subnet: Subnet) -> Results:
 
 
 def _nobodys(setting: ManagerSetting, flavours: Sequence[Flavour]) -> Results:
-    from lossless.ground.basics.wording import nearest
+    from lossless.ground.basics.units import nearest
 
     if "=" in setting.key:
         yield _joined(setting)

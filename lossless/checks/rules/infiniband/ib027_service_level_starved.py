@@ -59,7 +59,7 @@ from lossless.checks.rules.infiniband.subnet_queries import (
     written,
 )
 from lossless.checks.rules.locations import beside
-from lossless.ground.basics.wording import joined
+from lossless.ground.basics.units import joined
 from lossless.model.fabric.infiniband.derived_policy import TORUS_ENGINE, TORUS_PORTS, torus_lanes
 from lossless.model.fabric.infiniband.subnet import levels_in_use, weights_of
 

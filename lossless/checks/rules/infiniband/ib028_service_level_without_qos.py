@@ -47,7 +47,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import is_on, partitions, qos_untold, set_to
-from lossless.ground.basics.wording import joined
+from lossless.ground.basics.units import joined
 from lossless.model.fabric.infiniband.subnet import option, taken
 
 if TYPE_CHECKING:

@@ -37,9 +37,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
-from lossless.ground.basics.findings import RelatedPlace
-from lossless.ground.basics.grouping import grouped
-from lossless.ground.basics.wording import joined
+from lossless.ground.basics.findings import RelatedPlace, grouped
+from lossless.ground.basics.units import joined
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -47,7 +47,7 @@ from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.partitions import FULL_MEMBER, base_of, tables_of_jobs, wanted_key
 from lossless.checks.rules.infiniband.subnet_queries import hcas
 from lossless.ground.basics.findings import RelatedPlace
-from lossless.ground.basics.wording import joined
+from lossless.ground.basics.units import joined
 from lossless.model.fabric.infiniband.derived_policy import DEFAULT_PKEY
 
 if TYPE_CHECKING:

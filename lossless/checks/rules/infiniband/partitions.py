@@ -6,7 +6,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.infiniband.subnet_queries import hcas, hosts, is_on, master, partitions
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 from lossless.model.fabric.infiniband.derived_policy import DEFAULT_PKEY
 from lossless.model.fabric.infiniband.subnet import c_number
 

@@ -55,7 +55,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
-from lossless.ground.basics.wording import number_ranges
+from lossless.ground.basics.units import number_ranges
 
 if TYPE_CHECKING:
     from lossless.model.fabric.model import Network, TrafficClass

@@ -52,7 +52,7 @@ from lossless.checks.rules.fixes import port_rows
 from lossless.checks.rules.interface_tables import facing, neighbor_types
 from lossless.checks.rules.pfc.priorities import in_service, remapped, uncovered
 from lossless.formats.sonic.read.tables import priority_list
-from lossless.ground.basics.wording import number_ranges, spell
+from lossless.ground.basics.units import number_ranges, spell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.ground.basics.findings import Edit
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import Edit, grouped
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:

@@ -58,8 +58,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.links.disagreements import Disagreement, disagreements
-from lossless.ground.basics.findings import RelatedPlace
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import RelatedPlace, grouped
 from lossless.model.fabric.hosts import RDMA_HEADERS_BYTES, RDMA_MTUS
 
 if TYPE_CHECKING:

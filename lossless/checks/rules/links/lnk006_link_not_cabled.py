@@ -40,8 +40,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.links.cabling import devices_of, named, some
-from lossless.ground.basics.grouping import grouped
-from lossless.ground.basics.natural_order import natural_key
+from lossless.ground.basics.findings import grouped, natural_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -36,8 +36,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.links.cabling import devices_of, named, related
-from lossless.ground.basics.findings import Origin
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import Origin, grouped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

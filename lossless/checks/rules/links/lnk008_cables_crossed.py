@@ -40,7 +40,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.links.cabling import devices_of, named, related
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 from lossless.model.fabric.cabling import CableEnd
 
 if TYPE_CHECKING:

@@ -88,7 +88,7 @@ from lossless.checks.rules.ecn.wred_profiles import lossless_queues
 from lossless.checks.rules.hosts.attached_hosts import attached_hosts
 from lossless.checks.rules.locations import beside
 from lossless.ground.basics.records import UNKNOWN, Maybe, NamedTuple, Unknown
-from lossless.ground.basics.wording import spell
+from lossless.ground.basics.units import spell
 from lossless.model.fabric.priorities import priorities_of_bits
 
 if TYPE_CHECKING:

@@ -52,8 +52,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.nics.dcqcn_parameters import running
-from lossless.ground.basics.findings import RelatedPlace
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import RelatedPlace, grouped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

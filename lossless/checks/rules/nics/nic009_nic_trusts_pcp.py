@@ -42,7 +42,7 @@ from lossless.checks.rules.base import Results, Violation, unread
 from lossless.checks.rules.fixes import without
 from lossless.checks.rules.hosts.rdma_shown import every_marking, shows_rdma
 from lossless.ground.basics.records import UNKNOWN
-from lossless.ground.basics.wording import spell
+from lossless.ground.basics.units import spell
 
 if TYPE_CHECKING:
     from lossless.model.fabric.hosts import HostQos

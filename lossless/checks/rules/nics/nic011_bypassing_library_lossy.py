@@ -48,7 +48,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.classification.host_markings import ECT0, is_unit_slip, lossless_dscps, markings
-from lossless.ground.basics.wording import number_ranges
+from lossless.ground.basics.units import number_ranges
 
 if TYPE_CHECKING:
     from lossless.model.fabric.hosts import HostQos, Library

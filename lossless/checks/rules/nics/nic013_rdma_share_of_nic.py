@@ -67,7 +67,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.scheduling.scheduler_use import below_half_share
 from lossless.ground.basics.records import UNKNOWN
-from lossless.ground.basics.wording import spell
+from lossless.ground.basics.units import spell
 
 if TYPE_CHECKING:
     from lossless.model.fabric.hosts import Ets, HostQos

@@ -54,7 +54,7 @@ from lossless.checks.rules.base import Results, Violation, unread
 from lossless.checks.rules.classification.host_markings import markings
 from lossless.checks.rules.hosts.host_drift import at_dscp
 from lossless.ground.basics.records import UNKNOWN
-from lossless.ground.basics.wording import number_ranges, spell
+from lossless.ground.basics.units import number_ranges, spell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -72,7 +72,7 @@ from lossless.checks.rules.pfc.priorities import (
     uncovered,
 )
 from lossless.formats.sonic.read.tables import priority_list
-from lossless.ground.basics.wording import spell
+from lossless.ground.basics.units import spell
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence

@@ -50,7 +50,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.locations import below
 from lossless.checks.rules.pfc.priorities import by_switch, remapped
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:

@@ -49,10 +49,9 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation, unread
 from lossless.checks.rules.hosts.rdma_shown import rdma_of, shows_rdma
-from lossless.ground.basics.findings import RelatedPlace
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import RelatedPlace, grouped
 from lossless.ground.basics.records import UNKNOWN
-from lossless.ground.basics.wording import spell
+from lossless.ground.basics.units import spell
 
 if TYPE_CHECKING:
     from lossless.model.fabric.deployed_devices import CabledPair, DeployedDevices, LinkEnd

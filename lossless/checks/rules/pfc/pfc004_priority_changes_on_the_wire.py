@@ -58,9 +58,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
-from lossless.ground.basics.findings import RelatedPlace
-from lossless.ground.basics.grouping import grouped
-from lossless.ground.basics.wording import listed
+from lossless.ground.basics.findings import RelatedPlace, grouped
+from lossless.ground.basics.units import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

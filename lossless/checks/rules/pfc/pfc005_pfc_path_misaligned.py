@@ -84,9 +84,9 @@ from lossless.checks.rules.fixes import entries, port_rows
 from lossless.checks.rules.locations import entry_or_map, row_of
 from lossless.checks.rules.pfc.priorities import by_switch, in_service, is_lossy, sent_priority, used_classes
 from lossless.formats.sonic.read.tables import priority_list
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.wording import joined, spell
+from lossless.ground.basics.units import joined, spell
 from lossless.model.fabric.qos import PRIORITIES, UNREADABLE
 
 if TYPE_CHECKING:

@@ -38,7 +38,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Results, Violation, unread
 from lossless.checks.rules.fixes import without
 from lossless.ground.basics.records import UNKNOWN
-from lossless.ground.basics.wording import spell
+from lossless.ground.basics.units import spell
 
 if TYPE_CHECKING:
     from lossless.model.fabric.view import View

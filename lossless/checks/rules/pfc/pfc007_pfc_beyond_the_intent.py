@@ -54,7 +54,7 @@ from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.locations import element
 from lossless.checks.rules.subjects import OTHER_HWSKU
 from lossless.ground.basics.records import UNKNOWN
-from lossless.ground.basics.wording import spell
+from lossless.ground.basics.units import spell
 
 if TYPE_CHECKING:
     from lossless.checks.rules.subjects import Device

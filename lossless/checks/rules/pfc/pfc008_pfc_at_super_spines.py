@@ -64,7 +64,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.ground.basics.findings import Edit, Origin
-from lossless.ground.basics.wording import spell
+from lossless.ground.basics.units import spell
 from lossless.model.fabric.model import Tier
 
 if TYPE_CHECKING:

@@ -47,8 +47,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation, merged
-from lossless.ground.basics.units import format_capacity
-from lossless.ground.basics.wording import spell
+from lossless.ground.basics.units import format_capacity, spell
 from lossless.model.fabric.model import Tier
 
 if TYPE_CHECKING:

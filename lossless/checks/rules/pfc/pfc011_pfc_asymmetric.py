@@ -43,9 +43,8 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.locations import element
-from lossless.ground.basics.findings import Edit
-from lossless.ground.basics.grouping import grouped
-from lossless.ground.basics.wording import spell
+from lossless.ground.basics.findings import Edit, grouped
+from lossless.ground.basics.units import spell
 
 if TYPE_CHECKING:
     from lossless.checks.rules.subjects import Device

@@ -51,10 +51,9 @@ from lossless.checks.rules.fixes import field
 from lossless.checks.rules.locations import beside, element
 from lossless.checks.rules.pfc.priorities import remapped
 from lossless.formats.sonic.read.tables import priority_list
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import UNKNOWN
-from lossless.ground.basics.units import format_rate
-from lossless.ground.basics.wording import spell
+from lossless.ground.basics.units import format_rate, spell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

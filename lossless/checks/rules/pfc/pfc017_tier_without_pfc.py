@@ -45,7 +45,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.fixes import key
 from lossless.checks.rules.topology.buffer_cycles import closes_cycle_if_all_pause
-from lossless.ground.basics.wording import joined, spell
+from lossless.ground.basics.units import joined, spell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Violation
-from lossless.ground.basics.findings import RelatedPlace
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import RelatedPlace, grouped
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:

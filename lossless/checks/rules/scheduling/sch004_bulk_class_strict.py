@@ -92,7 +92,7 @@ from lossless.checks.rules.scheduling.scheduler_use import (
     unbounded,
     waiting_for,
 )
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import UNREADABLE
 

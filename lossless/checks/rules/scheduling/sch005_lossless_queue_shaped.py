@@ -84,7 +84,7 @@ from lossless.checks.rules.scheduling.scheduler_use import (
     queue_names,
 )
 from lossless.formats.sonic.read.tables import whole_number
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.units import format_rate
 from lossless.model.fabric.qos import Scheduler
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.ecn.wred_profiles import lossless_queues
 from lossless.checks.rules.locations import distinct
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.formats.sonic.validate.checks import POLL
 from lossless.formats.sonic.validate.schema import nearest_name
-from lossless.ground.basics.findings import Origin, RelatedPlace
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import Origin, RelatedPlace, grouped
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.wording import listed
+from lossless.ground.basics.units import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

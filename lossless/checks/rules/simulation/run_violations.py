@@ -9,8 +9,7 @@ from lossless.analysis.buffers.simulation_facts import PortRef
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.precedence import RESTATES
 from lossless.checks.rules.simulation import root_causes
-from lossless.ground.basics.findings import SEVERITIES
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import SEVERITIES, grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes
 

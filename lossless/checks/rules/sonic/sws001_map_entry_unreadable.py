@@ -55,8 +55,8 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.sonic.qos_map_entries import KINDS, QosMapEntry, odd_entries
 from lossless.formats.sonic.effective.objects import EMPTY_ROW
-from lossless.ground.basics.grouping import grouped
-from lossless.ground.basics.wording import listed
+from lossless.ground.basics.findings import grouped
+from lossless.ground.basics.units import listed
 
 if TYPE_CHECKING:
     from lossless.checks.rules.subjects import Device

@@ -49,7 +49,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.sonic.qos_map_entries import QosMapEntry, odd_entries
-from lossless.ground.basics.wording import listed
+from lossless.ground.basics.units import listed
 
 if TYPE_CHECKING:
     from lossless.checks.rules.subjects import Device

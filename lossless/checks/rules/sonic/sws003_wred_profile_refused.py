@@ -61,7 +61,7 @@ from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.sonic.fields import NUMBERS, FieldProblem, field_violation
 from lossless.formats.sonic.read.tables import read_number
 from lossless.ground.basics.findings import Edit
-from lossless.ground.basics.wording import listed
+from lossless.ground.basics.units import listed
 from lossless.model.fabric.qos import COLOURS
 
 if TYPE_CHECKING:

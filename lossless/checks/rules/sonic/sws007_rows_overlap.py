@@ -55,7 +55,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Results, Violation, merged
 from lossless.checks.rules.locations import beside, element
 from lossless.formats.sonic.read.tables import RowOverlap, single_keys
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -49,8 +49,7 @@ from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.locations import element
 from lossless.checks.rules.sonic.sws007_rows_overlap import own_rows
 from lossless.formats.sonic.read.tables import single_keys
-from lossless.ground.basics.findings import Edit, Origin
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import Edit, Origin, grouped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -63,8 +63,8 @@ from lossless.checks.rules.base import Results, Violation, merged
 from lossless.checks.rules.ecn.wred_profiles import lossless_queues
 from lossless.formats.sonic.read.tables import card_of, carries_traffic, system_port_rows
 from lossless.formats.sonic.to_model.ports import index_range
-from lossless.ground.basics.natural_order import natural_key
-from lossless.ground.basics.wording import listed
+from lossless.ground.basics.findings import natural_key
+from lossless.ground.basics.units import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -78,10 +78,9 @@ from lossless.checks.rules.storms.pause_walk import (
     is_storm,
     leading_back,
 )
-from lossless.ground.basics.findings import RelatedPlace
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import RelatedPlace, grouped
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.wording import listed
+from lossless.ground.basics.units import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

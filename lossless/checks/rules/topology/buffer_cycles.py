@@ -11,7 +11,7 @@ from lossless.analysis.routing.failures import FailureBudget, FailureOutcome, af
 from lossless.analysis.routing.symmetry import Wires, wires_of, without
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.wording import joined, spell
+from lossless.ground.basics.units import joined, spell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence

@@ -15,7 +15,7 @@ from lossless.analysis.routing.dependencies import RoutingQuestion
 from lossless.analysis.routing.symmetry import UNKNOWN_TIER, Wires
 from lossless.formats.sonic.to_model.device_types import TIER_OF_TYPE
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.wording import listed
+from lossless.ground.basics.units import listed
 from lossless.model.fabric.model import Tier, known_tier
 
 if TYPE_CHECKING:

@@ -42,8 +42,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation, merged
 from lossless.checks.rules.topology.unknown_speeds import unknown_speeds
-from lossless.ground.basics.findings import RelatedPlace
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import RelatedPlace, grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_rate
 from lossless.model.hardware.model import cages_needed, cages_per_port, fabric_cages, ports_per_cage

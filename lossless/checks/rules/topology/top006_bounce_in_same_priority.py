@@ -48,7 +48,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.topology.buffer_cycles import lossless_priorities, routing_of
 from lossless.checks.rules.topology.dual_tor import kept_priorities, tunnel_to_peer
-from lossless.ground.basics.wording import joined
+from lossless.ground.basics.units import joined
 from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:

@@ -76,8 +76,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Results, Violation, merged
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.units import format_rate
-from lossless.ground.basics.wording import joined
+from lossless.ground.basics.units import format_rate, joined
 from lossless.model.fabric.model import Switch, known_tier
 from lossless.model.fabric.routing import BY_PACKET
 from lossless.model.hardware.load_balancing import LoadBalancing, OfferedChoices

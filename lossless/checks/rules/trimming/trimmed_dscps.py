@@ -13,7 +13,7 @@ from lossless.checks.rules.trimming.trimmed_packets import (
     trimming_queues,
 )
 from lossless.formats.sonic.read.tables import whole_number
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import DSCPS
 

@@ -74,7 +74,7 @@ from lossless.checks.rules.scheduling.scheduler_use import (
     weights,
 )
 from lossless.checks.rules.trimming.trimmed_packets import TABLE, queue_on, settings_row, trimming_queues
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.fixes import key, port_rows
 from lossless.checks.rules.locations import below
-from lossless.ground.basics.findings import Edit, Origin
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import Edit, Origin, grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import DEFAULT_POLL_MS, DETECTION_RANGE_MS, POLL_RANGE_MS, RESTORATION_RANGE_MS
 

@@ -72,8 +72,7 @@ from typing import TYPE_CHECKING
 from lossless.analysis.buffers.ecn_marking import WATCHDOG_ELSEWHERE, watchdog_elsewhere
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.locations import places
-from lossless.ground.basics.findings import RelatedPlace
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import RelatedPlace, grouped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

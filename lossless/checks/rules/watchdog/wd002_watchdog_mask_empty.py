@@ -64,7 +64,7 @@ from lossless.checks.rules.fixes import port_rows
 from lossless.checks.rules.locations import counted_lossy
 from lossless.checks.rules.pfc.priorities import REMAPPED
 from lossless.formats.sonic.read.tables import priority_list
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -51,7 +51,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.locations import beside, places
 from lossless.checks.rules.watchdog.watchdog_rows import by_switch, sets_of, watched
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 from lossless.model.fabric.qos import WATCHDOG_ACTIONS
 
 if TYPE_CHECKING:

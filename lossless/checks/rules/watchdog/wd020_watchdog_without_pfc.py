@@ -46,7 +46,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.pfc.priorities import uncovered
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 
 if TYPE_CHECKING:
     from lossless.checks.rules.subjects import Device

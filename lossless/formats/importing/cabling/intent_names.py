@@ -16,7 +16,7 @@ from lossless.formats.importing.cabling.topology import is_excluded
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.wording import listed
+from lossless.ground.basics.units import listed
 from lossless.ground.documents.marked_document import Marks
 from lossless.ground.documents.text import Lines
 from lossless.model.fabric.cabling import CableEnd, CableReport, DeviceNames, ReportedCable, claimed_twice
@@ -333,7 +333,7 @@ def _first_file(cable_files: CableFiles) -> str:
 
 
 def _some(names: Iterable[str]) -> str:
-    from lossless.ground.basics.natural_order import natural_key
+    from lossless.ground.basics.findings import natural_key
 
     ordered = sorted(names, key=natural_key)
     return listed(ordered, _MANY) if ordered else "none"

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 from lossless.formats.importing.cabling.cables import PORT_NAME, merge_cables, sonic_spelling
 from lossless.formats.importing.cabling.sheets import read_files
 from lossless.ground.basics.errors import InputError, Problem
-from lossless.ground.basics.natural_order import natural_key
+from lossless.ground.basics.findings import natural_key
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.units import format_rate
-from lossless.ground.basics.wording import listed
+from lossless.ground.basics.units import format_rate, listed
 from lossless.ground.documents.yaml.compose import text_scalar
 from lossless.model.fabric.cabling import CableEnd, canonical_names
 from lossless.model.fabric.model import ROLES, link_tier

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.wording import suggestion
+from lossless.ground.basics.units import suggestion
 from lossless.ground.documents.marked_document import Marks, carriage_return, lines_of, trimmed
 from lossless.model.fabric.infiniband.qos_policy import (
     KEYWORDS,

@@ -14,7 +14,7 @@ from lossless.formats.intent.base import MAX_BUNDLE, Count, Model, OnOff, listed
 from lossless.formats.intent.wiring import Name
 from lossless.ground.basics import units
 from lossless.ground.basics.errors import QuantityError
-from lossless.ground.basics.wording import suggestion
+from lossless.ground.basics.units import suggestion
 from lossless.model.fabric.infiniband.subnet import Membership
 
 RateName = Literal["HDR100", "HDR", "NDR200", "NDR", "XDR"]

@@ -23,8 +23,7 @@ from lossless.formats.intent.problems import in_file_order
 from lossless.formats.intent.resolve.class_buffers import other_kind, ranked_values
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import UNKNOWN, NamedTuple
-from lossless.ground.basics.units import format_bytes
-from lossless.ground.basics.wording import joined, suggestion
+from lossless.ground.basics.units import format_bytes, joined, suggestion
 from lossless.model.fabric.cluster import Failures
 from lossless.model.fabric.model import tier_of_role
 from lossless.model.fabric.qos import TrimSettings

@@ -40,8 +40,7 @@ from lossless.formats.intent.resolve.shapes import plan
 from lossless.formats.intent.resolve.unused_ports import PortUse, SwitchKind
 from lossless.ground.basics.errors import InputError, ProfileError
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.units import format_capacity, format_rate
-from lossless.ground.basics.wording import suggestion
+from lossless.ground.basics.units import format_capacity, format_rate, suggestion
 from lossless.model.fabric.cluster import ALGORITHMS, Cluster, DeclaredWorkload, KubernetesPolicy, ScaleUp
 from lossless.model.fabric.model import (
     Capacity,

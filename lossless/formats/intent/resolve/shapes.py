@@ -34,8 +34,7 @@ from lossless.formats.intent.shapes import (
     TorusIntent,
 )
 from lossless.ground.basics.errors import InputError, Problem
-from lossless.ground.basics.units import format_rate
-from lossless.ground.basics.wording import suggestion
+from lossless.ground.basics.units import format_rate, suggestion
 from lossless.model.fabric.model import ROLES, LinkTier, link_tier
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
 from lossless.ground.basics.data_files import data_dir
-from lossless.ground.basics.natural_order import natural_key
+from lossless.ground.basics.findings import natural_key
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:

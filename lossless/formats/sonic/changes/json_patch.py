@@ -34,9 +34,9 @@ from lossless.formats.sonic.changes.meaning import NO_FIELDS, compare
 from lossless.formats.sonic.from_model import CABLES, OWNED, SHARED
 from lossless.formats.sonic.read.tables import PORT_MAPS, Tables, plain_name
 from lossless.formats.sonic.to_model.devices import read_fabric
-from lossless.ground.basics.natural_order import natural_key
+from lossless.ground.basics.findings import natural_key
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.wording import joined
+from lossless.ground.basics.units import joined
 from lossless.model.hardware.load import switch_for_hwsku
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal
 from lossless.formats.sonic.from_model import OWNED, tables
 from lossless.formats.sonic.read.tables import MASK_FIELDS, PORT_MAPS, plain_name, whole_number
 from lossless.formats.sonic.to_model.ports import index_range
-from lossless.ground.basics.natural_order import natural_key
+from lossless.ground.basics.findings import natural_key
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import DSCPS
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from lossless.formats.sonic.state.databases import Dump, RowPlace, read_dump, table_and_key
 from lossless.formats.sonic.state.script_json import fields_of, unescaped
 from lossless.ground.basics.errors import Problem
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.command_lines import LineLocator
 from lossless.ground.documents.text import Document

@@ -11,7 +11,7 @@ from lossless.formats.sonic.to_model.device_types import device_tier
 from lossless.formats.sonic.to_model.ports import Objects, QosReader, RowIndex
 from lossless.formats.sonic.to_model.trimming import dynamic_buffers, trim_settings
 from lossless.formats.sonic.to_model.tunnel import tunnel_maps
-from lossless.ground.basics.natural_order import natural_key
+from lossless.ground.basics.findings import natural_key
 from lossless.ground.basics.records import UNKNOWN
 from lossless.model.fabric.model import (
     DEFAULT_SWITCH_MTU_BYTES,

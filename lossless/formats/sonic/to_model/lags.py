@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.formats.sonic.read.tables import Tables, whole_number
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 from lossless.model.fabric.model import DEFAULT_SWITCH_MTU_BYTES
 from lossless.model.fabric.qos import DSCPS, PRIORITIES, DscpRewrite
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from lossless.formats.sonic.validate.schema import ValueType, nearest_name, texts, whole
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.wording import joined
+from lossless.ground.basics.units import joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

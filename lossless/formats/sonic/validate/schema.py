@@ -288,7 +288,7 @@ def table_schema(table: str, release: str | None) -> TableSchema | None:
 
 def nearest_name(name: str, names: Iterable[str]) -> str | None:
     """Return the name that is most similar to a text, None if none resembles it."""
-    from lossless.ground.basics.wording import nearest
+    from lossless.ground.basics.units import nearest
 
     return nearest(name, names)
 

@@ -32,9 +32,7 @@ from lossless.formats.switches.eos.read.structured import (
 )
 from lossless.formats.switches.eos.to_model import DEFAULT_CLASS, SwitchReader, is_port, refusals
 from lossless.formats.switches.other_systems import as_text, block, new_commands
-from lossless.ground.basics.findings import Origin
-from lossless.ground.basics.grouping import grouped
-from lossless.ground.basics.natural_order import natural_key
+from lossless.ground.basics.findings import Origin, grouped, natural_key
 from lossless.ground.basics.records import UNKNOWN
 from lossless.ground.documents.command_lines import CommandDocument
 from lossless.model.fabric.configured_switch import (

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lossless.ground.basics.grouping import grouped
-from lossless.ground.basics.natural_order import natural_key
+from lossless.ground.basics.findings import grouped, natural_key
 from lossless.model.fabric.qos import PRIORITIES
 
 if TYPE_CHECKING:

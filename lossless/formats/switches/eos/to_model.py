@@ -29,10 +29,9 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.switches.eos.read.grammar import SHARED, EcnThresholds, Setting
 from lossless.formats.switches.other_systems import plain_switch
-from lossless.ground.basics.findings import Origin
-from lossless.ground.basics.natural_order import natural_key
+from lossless.ground.basics.findings import Origin, natural_key
 from lossless.ground.basics.records import UNKNOWN
-from lossless.ground.basics.wording import joined
+from lossless.ground.basics.units import joined
 from lossless.model.fabric.configured_switch import ClassMaps, RefusedSetting, Shaper
 from lossless.model.fabric.model import Cable, Port, WatchdogPoll
 from lossless.model.fabric.qos import (

@@ -36,7 +36,7 @@ from lossless.formats.switches.nvue.read import (
 from lossless.formats.switches.nvue.to_model import GLOBAL, OTHERS, NvueSwitch
 from lossless.formats.switches.written_numbers import DSCP_NAMES, indexes
 from lossless.ground.basics.records import UNKNOWN
-from lossless.ground.basics.wording import joined
+from lossless.ground.basics.units import joined
 from lossless.model.fabric.configured_switch import (
     ReadSwitch,
     RefusedSetting,

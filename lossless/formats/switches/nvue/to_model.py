@@ -28,7 +28,7 @@ from lossless.formats.switches.nvue.read import (
     Node,
 )
 from lossless.formats.switches.other_systems import plain_switch
-from lossless.ground.basics.natural_order import natural_key
+from lossless.ground.basics.findings import natural_key
 from lossless.ground.basics.records import UNKNOWN
 from lossless.model.fabric.configured_switch import ClassMaps, Shaper
 from lossless.model.fabric.model import Cable, Port, WatchdogPoll

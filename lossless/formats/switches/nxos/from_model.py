@@ -18,9 +18,9 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from lossless.formats.switches.written_numbers import indexes
-from lossless.ground.basics.natural_order import natural_key
+from lossless.ground.basics.findings import natural_key
 from lossless.ground.basics.records import UNKNOWN
-from lossless.ground.basics.wording import number_ranges
+from lossless.ground.basics.units import number_ranges
 from lossless.model.fabric.qos import DSCPS, PRIORITIES
 
 if TYPE_CHECKING:

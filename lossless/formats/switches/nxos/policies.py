@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.switches.nxos.read.grammar import DEFAULT_CLASS, NETWORK, QOS, QUEUING, PauseBuffer
 from lossless.formats.switches.nxos.session import CLASS_MTU_BYTES, qos_group
-from lossless.ground.basics.grouping import grouped
-from lossless.ground.basics.wording import joined
+from lossless.ground.basics.findings import grouped
+from lossless.ground.basics.units import joined
 from lossless.model.fabric.configured_switch import RefusedSetting
 from lossless.model.fabric.qos import PRIORITIES
 

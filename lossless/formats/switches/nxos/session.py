@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING
 from lossless.formats.switches.nxos.read.dme import config_of
 from lossless.formats.switches.nxos.read.grammar import DEFAULT_CLASS, NETWORK, QOS, QUEUING
 from lossless.formats.switches.other_systems import as_text, block, new_commands
-from lossless.ground.basics.natural_order import natural_key
-from lossless.ground.basics.wording import number_ranges
+from lossless.ground.basics.findings import natural_key
+from lossless.ground.basics.units import number_ranges
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

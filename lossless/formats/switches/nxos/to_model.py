@@ -25,9 +25,7 @@ from lossless.formats.switches.nxos.session import (
     qos_group,
 )
 from lossless.formats.switches.other_systems import plain_switch
-from lossless.ground.basics.findings import Origin
-from lossless.ground.basics.grouping import grouped
-from lossless.ground.basics.natural_order import natural_key
+from lossless.ground.basics.findings import Origin, grouped, natural_key
 from lossless.ground.basics.records import UNKNOWN, NamedTuple
 from lossless.model.fabric.configured_switch import ClassMaps, Shaper
 from lossless.model.fabric.model import Cable, Port, WatchdogPoll

@@ -25,8 +25,8 @@ from lossless.formats.sonic.state.databases import named_identity
 from lossless.formats.sonic.state.forms import GROUP_OF, GROUPS
 from lossless.formats.sonic.state.rows import COUNTERS
 from lossless.formats.telemetry.metrics import METRICS
+from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.foreign_text import visible
-from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.printed_lines import stored_value
 

@@ -27,8 +27,7 @@ from lossless.formats.telemetry.grafana.host_board import (
     top,
 )
 from lossless.formats.telemetry.metrics import ethtool_metric, pause_counters
-from lossless.ground.basics.units import size_text
-from lossless.ground.basics.wording import listed
+from lossless.ground.basics.units import listed, size_text
 from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:

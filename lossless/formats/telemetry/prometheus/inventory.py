@@ -27,7 +27,7 @@ from lossless.analysis.buffers.dynamic_model import with_computed_buffers
 from lossless.analysis.buffers.ecn_marking import protection
 from lossless.analysis.buffers.headroom.port import given_headroom
 from lossless.formats.telemetry.collection import places_in_service, switch_places
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.model import known_tier
 from lossless.model.fabric.view import View

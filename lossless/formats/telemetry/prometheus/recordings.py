@@ -22,7 +22,7 @@ from lossless.formats.telemetry.prometheus.bench import (
     any_of,
     duration,
 )
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ from ruamel.yaml.events import (
 
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.limits import ALIASED_VALUES, DIGITS, NESTING
-from lossless.ground.basics.wording import nearest
+from lossless.ground.basics.units import nearest
 from lossless.ground.documents.text import Document, Lines, ValuePlace
 
 if TYPE_CHECKING:

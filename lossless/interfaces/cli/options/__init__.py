@@ -23,7 +23,7 @@ class OneOf(click.Choice):  # type: ignore[type-arg]
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the word."""
         if value not in self.choices:
-            from lossless.ground.basics.wording import ranked
+            from lossless.ground.basics.units import ranked
 
             words = ", ".join(map(repr, ranked(str(value), map(str, self.choices))))
             self.fail(f"{value!r} is not one of {words}", param, ctx)

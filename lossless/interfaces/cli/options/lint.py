@@ -197,7 +197,7 @@ def _pair(value: str) -> tuple[str, str]:
     if not equals or not path:
         raise click.BadParameter(f"{value!r} is not FORMAT=FILE, as in sarif=lint.sarif")
     if form not in FORMATS:
-        from lossless.ground.basics.wording import suggestion
+        from lossless.ground.basics.units import suggestion
 
         raise click.BadParameter(f"no format {form!r}{suggestion(form, FORMATS, most=None)}")
     return form, path

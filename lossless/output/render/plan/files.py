@@ -25,7 +25,7 @@ from lossless.formats.device_files.environment import render_template
 from lossless.formats.device_files.hosts import below, planned
 from lossless.formats.hosts.from_model.scripts import RUN_LIMIT_S, SCRIPT, UNIT, host_files, job_files
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.wording import listed
+from lossless.ground.basics.units import listed
 from lossless.model.fabric.infiniband.subnet import options
 from lossless.output.render.plan.batches import (
     CALL_S,

@@ -11,7 +11,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.foreign_text import visible
-from lossless.ground.basics.wording import listed
+from lossless.ground.basics.units import listed
 from lossless.output.report.lint.gitlab import cause_fingerprint
 from lossless.output.report.lint.locations import locate, shown_file, sort_problems
 from lossless.output.report.lint.summary import counted, fitted, summarise

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.ground.basics.findings import SEVERITIES, by_cause
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import SEVERITIES, by_cause, grouped
 from lossless.output.report.columns import PLAIN, TextStyle, table
 
 if TYPE_CHECKING:

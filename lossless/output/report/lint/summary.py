@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.ground.basics.findings import SEVERITIES, by_cause
+from lossless.ground.basics.findings import SEVERITIES, by_cause, grouped
 from lossless.ground.basics.foreign_text import visible
-from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.output.report.columns import PLAIN, TextStyle
 

@@ -11,9 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.ground.basics.findings import by_cause
+from lossless.ground.basics.findings import by_cause, grouped
 from lossless.ground.basics.foreign_text import visible
-from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_bytes
 from lossless.output.report.columns import PLAIN, TextStyle, table
 from lossless.output.report.lint.finding_text import (

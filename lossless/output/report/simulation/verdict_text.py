@@ -11,9 +11,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from lossless.analysis.buffers.verdict import MOST_NICS_PAUSED, MOST_TIME_IN_PAUSE, NOT_EVALUATED
-from lossless.ground.basics.findings import MissingInput
+from lossless.ground.basics.findings import MissingInput, grouped
 from lossless.ground.basics.foreign_text import spelled_out
-from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_bytes, format_rate
 from lossless.output.report.columns import PLAIN, TextStyle, cut, facts, table, wrapped
 from lossless.output.report.quantities import LABELS, headed

@@ -19,7 +19,7 @@ from itertools import pairwise
 from math import hypot
 from typing import TYPE_CHECKING
 
-from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.output.report.drawing import (
     FONT_FAMILY,

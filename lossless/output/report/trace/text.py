@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.foreign_text import spelled_out, visible
-from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes, format_rate
 from lossless.output.report.columns import PLAIN, TextStyle, facts, table, wrapped

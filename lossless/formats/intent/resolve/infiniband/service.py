@@ -29,7 +29,7 @@ from lossless.formats.intent.base import refused
 from lossless.formats.intent.infiniband.document import FatTree, SubnetDragonflyPlus, SubnetTorus, split_end
 from lossless.ground.basics.errors import InputError
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.wording import suggestion
+from lossless.ground.basics.units import suggestion
 from lossless.model.fabric.infiniband.rates import RATES
 from lossless.model.fabric.infiniband.subnet import (
     HostRole,

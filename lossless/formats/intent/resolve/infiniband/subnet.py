@@ -20,7 +20,7 @@ from lossless.formats.intent.infiniband.service import number_64
 from lossless.formats.intent.resolve.infiniband.service import HostNames, Services, layout_of
 from lossless.ground.basics.errors import InputError, Problem, ProfileError
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.wording import suggestion
+from lossless.ground.basics.units import suggestion
 from lossless.ground.documents.text import read_text
 from lossless.model.fabric.infiniband.derived_policy import SL_IS_LANE, TORUS_ENGINE, TORUS_PORTS, torus_lanes
 from lossless.model.fabric.infiniband.rates import OPERATIONAL_VLS, RATES
