@@ -19,30 +19,19 @@ if TYPE_CHECKING:
         baseline as baseline,
         fix as fix,
     )
-    from lossless.interfaces.api.diff import (
-        Drift as Drift,
-        FabricDrift as FabricDrift,
-        diff as diff,
-        diff_fabric as diff_fabric,
-    )
     from lossless.interfaces.api.exporter import (
         Exporter as Exporter,
         collector as collector,
         exporter as exporter,
     )
     from lossless.interfaces.api.fabrics import Fabrics as Fabrics, load_fabrics as load_fabrics
-    from lossless.interfaces.api.headroom import (
-        HeadroomInputs as HeadroomInputs,
-        Headrooms as Headrooms,
-        headroom_of_link as headroom_of_link,
-        headroom_of_ports as headroom_of_ports,
-    )
     from lossless.interfaces.api.import_ import (
         ImportResult as ImportResult,
         import_configs as import_configs,
         write_import as write_import,
     )
     from lossless.interfaces.api.lint import (
+        Options as Options,
         lint as lint,
         lint_documents as lint_documents,
         lint_text as lint_text,
@@ -52,21 +41,25 @@ if TYPE_CHECKING:
         OpensmResult as OpensmResult,
         check_with_opensm as check_with_opensm,
     )
-    from lossless.interfaces.api.options import Options as Options
     from lossless.interfaces.api.plan import (
         DeviceProgress as DeviceProgress,
+        Drift as Drift,
+        FabricDrift as FabricDrift,
         Plan as Plan,
         PlanLimits as PlanLimits,
+        diff as diff,
+        diff_fabric as diff_fabric,
         plan as plan,
         plan_progress as plan_progress,
         write_plan as write_plan,
     )
-    from lossless.interfaces.api.profiles import Hardware as Hardware, hardware as hardware
     from lossless.interfaces.api.reference import (
         Format as Format,
+        Hardware as Hardware,
         Rule as Rule,
         configuration_schema as configuration_schema,
         formats as formats,
+        hardware as hardware,
         intent_schema as intent_schema,
         rule as rule,
         rules as rules,
@@ -78,15 +71,6 @@ if TYPE_CHECKING:
         Question as Question,
         SimulationRequest as SimulationRequest,
         simulate as simulate,
-    )
-    from lossless.interfaces.api.topology import (
-        Cabling as Cabling,
-        Topology as Topology,
-        cabled_as_declared as cabled_as_declared,
-        cabled_topology as cabled_topology,
-        moves as moves,
-        pins as pins,
-        topology as topology,
     )
     from lossless.interfaces.api.trace import trace as trace
     from lossless.interfaces.api.tune import (
@@ -102,32 +86,38 @@ if TYPE_CHECKING:
         write_tuned as write_tuned,
     )
     from lossless.interfaces.api.workload import (
+        Cabling as Cabling,
+        HeadroomInputs as HeadroomInputs,
+        Headrooms as Headrooms,
+        Topology as Topology,
         Workload as Workload,
+        cabled_as_declared as cabled_as_declared,
+        cabled_topology as cabled_topology,
         evaluate_workload as evaluate_workload,
+        headroom_of_link as headroom_of_link,
+        headroom_of_ports as headroom_of_ports,
+        moves as moves,
+        pins as pins,
         storm as storm,
+        topology as topology,
         workload as workload,
     )
 
 _MODULES = {
     "baseline": "BaselineResult FixResult baseline fix",
-    "topology": "Cabling Topology cabled_as_declared cabled_topology moves pins topology",
+    "workload": "Cabling HeadroomInputs Headrooms Topology Workload cabled_as_declared cabled_topology evaluate_workload headroom_of_link headroom_of_ports moves pins storm topology workload",
     "exporter": "Exporter collector exporter",
-    "diff": "Drift FabricDrift diff diff_fabric",
+    "plan": "DeviceProgress Drift FabricDrift Plan PlanLimits diff diff_fabric plan plan_progress write_plan",
     "fabrics": "Fabrics load_fabrics",
-    "reference": "Format Rule configuration_schema formats intent_schema rule rules",
-    "headroom": "HeadroomInputs Headrooms headroom_of_link headroom_of_ports",
+    "reference": "Format Hardware Rule configuration_schema formats hardware intent_schema rule rules",
     "import_": "ImportResult import_configs write_import",
-    "lint": "lint lint_documents lint_text",
+    "lint": "Options lint lint_documents lint_text",
     "lint_changes": "lint_patch lint_since",
     "opensm": "OpensmResult check_with_opensm",
-    "options": "Options",
-    "plan": "DeviceProgress Plan PlanLimits plan plan_progress write_plan",
-    "profiles": "Hardware hardware",
     "render": "RenderResult render",
     "..checks.lint.run": "Change Report",
     "..analysis.simulation.study.result": "SimulationResult",
     "simulate": "Limits Question SimulationRequest simulate",
-    "workload": "Workload evaluate_workload storm workload",
     "..formats.intent.class_changes": "StatedThresholds",
     "tune": "Grid Sweep TuneAsk TuneProgress parse_grid state_thresholds sweep tune write_thresholds write_tuned",
     "trace": "trace",

@@ -16,7 +16,7 @@ sys.path.insert(0, str(ROOT))
 
 from lossless.formats.inputs.fabrics import intent_at  # noqa: E402
 from lossless.formats.telemetry.grafana.build import dashboard_files  # noqa: E402
-from lossless.interfaces.api.options import DEFAULT_OPTIONS  # noqa: E402
+from lossless.interfaces.api.lint import DEFAULT_OPTIONS  # noqa: E402
 from lossless.interfaces.api.render import sound_fabric  # noqa: E402
 from lossless.output.report import drawing as style  # noqa: E402
 from lossless.output.report.drawing import Area, markup, px, shortened, text_width  # noqa: E402  # noqa: E402

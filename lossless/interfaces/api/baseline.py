@@ -12,8 +12,14 @@ from lossless.checks.lint.run import Report
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.findings import Finding
 from lossless.ground.basics.records import NamedTuple
-from lossless.interfaces.api.lint import accounted, lint, lint_documents, lint_inputs
-from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
+from lossless.interfaces.api.lint import (
+    DEFAULT_OPTIONS,
+    Options,
+    accounted,
+    lint,
+    lint_documents,
+    lint_inputs,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -155,7 +161,7 @@ def fix(
     from lossless.checks.lint.cache import fixed_documents
     from lossless.formats.inputs.collect import Inputs, merged, read
     from lossless.ground.documents.atomic import rewrite
-    from lossless.interfaces.api.discovery import found_at
+    from lossless.interfaces.api.lint import found_at
 
     found = found_at(paths, options)
     inputs = merged([Inputs(problems=found.problems), *map(read, found.candidates)])

@@ -15,8 +15,7 @@ from lossless.formats.inputs.fabrics import (
 )
 from lossless.formats.inputs.intents import intent_fabric, is_intent, require_own_switches
 from lossless.ground.basics.errors import InputError, Problem
-from lossless.interfaces.api.discovery import configurations_of, exclusions_of
-from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
+from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options, configurations_of, exclusions_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

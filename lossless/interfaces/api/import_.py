@@ -17,8 +17,7 @@ from lossless.formats.inputs.subnet_manager import is_managers
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.documents import load_text
 from lossless.ground.documents.atomic import write_all
-from lossless.interfaces.api.lint import lint_intent
-from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
+from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options, lint_intent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,11 +1,63 @@
-"""Lint: paths, texts and documents to a report."""
+"""Lint: paths, texts and documents to a report.
+
+Options of a run.
+
+The files of a run: all files at its paths except excluded ones.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.findings import UncheckedRule
-from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from os import PathLike
+
+    from lossless.checks.lint.configuration.lookup import ConfigurationLookup
+    from lossless.formats.inputs.collect import Excludes, FoundFiles
+    from lossless.ground.documents.text import Document
+
+
+class Options(NamedTuple):
+    """Options of a run.
+
+    ``rdma_dscps`` names the DSCPs that must be lossless on devices without an intent; ``profile_dirs`` are
+    folders of hardware profiles that add to the shipped ones. ``simulate``: lint also runs traffic.
+
+    ``select`` and ``ignore`` choose rules by code, name or family. ``configured``: settings of ``lossless.toml`` or
+    ``pyproject.toml`` above a file apply to it; ``configuration`` names one file that applies to all instead.
+    ``baseline`` replaces the configured file of known findings; empty means no baseline. ``today``, as 2026-12-31, ends
+    suppressions whose date has passed; without it none ends.
+
+    ``exclude`` replaces the configured patterns of files and folders that are not searched; ``extend_exclude`` adds
+    patterns; both are relative to the current folder. ``force_exclude``: patterns also apply to paths named on the
+    command line; None as configured.
+
+    ``per_file``: every file is checked by itself, and a named file of an unknown kind is not an error. ``tell`` is
+    called with the number of checked files and the total while files remain.
+    """
+
+    rdma_dscps: tuple[int, ...] = ()
+    profile_dirs: tuple[str | PathLike[str], ...] = ()
+    simulate: bool = False
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    configured: bool = False
+    configuration: str | None = None
+    baseline: str | None = None
+    today: str = ""
+    exclude: tuple[str, ...] | None = None
+    extend_exclude: tuple[str, ...] = ()
+    force_exclude: bool | None = None
+    per_file: bool = False
+    tell: Callable[[int, int], None] | None = None
+
+
+DEFAULT_OPTIONS = Options()
+
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,7 +86,6 @@ def lint_at(
     import os
 
     from lossless.checks.lint.files import check_files
-    from lossless.interfaces.api.discovery import configurations_of, documents_below, found_at
 
     every = configurations_of(options)
     found = found_at(paths, options, every)
@@ -99,7 +150,6 @@ def check(
 
 def lookup_of(options: Options, files: Sequence[str]) -> ConfigurationLookup | None:
     """Return the configurations of a run, None where none chooses rules or accepts findings."""
-    from lossless.interfaces.api.discovery import configurations_of
 
     return _needed(configurations_of(options), options, files)
 
@@ -203,3 +253,60 @@ def _may_suppress(document: DocumentView) -> bool:
     import re
 
     return re.search(r"#[ \t]*lossless:", getattr(document, "text", "")) is not None
+
+
+def found_at(
+    paths: Sequence[str | PathLike[str]], options: Options, lookup: ConfigurationLookup | None = None
+) -> FoundFiles:
+    """Return the files to read at some paths, and those that are left out; ``lookup`` is that of the run."""
+    from lossless.formats.inputs.collect import search
+
+    return search(paths, lenient=options.per_file, excludes=exclusions_of(options, lookup))
+
+
+def configurations_of(options: Options) -> ConfigurationLookup | None:
+    """Return the configurations that a run may have, None where it has none."""
+    asked = bool(options.select or options.ignore)
+    if not (options.configured or options.configuration or options.baseline or asked):
+        return None
+    from lossless.checks.lint.configuration.lookup import ConfigurationLookup
+
+    choice = None
+    if asked:
+        from lossless.checks.rules.selectors import RuleChoice
+
+        choice = RuleChoice(options.select, options.ignore)
+    return ConfigurationLookup(searching=options.configured, only=options.configuration, asked=choice)
+
+
+def documents_below(paths: Sequence[str | PathLike[str]], options: Options) -> tuple[Document, ...]:
+    """Return the documents of the files at some paths."""
+    from lossless.formats.inputs.collect import gather
+
+    return gather(paths, lenient=options.per_file, excludes=exclusions_of(options)).documents
+
+
+def without_excluded(files: Iterable[str], paths: Sequence[str], options: Options) -> list[str]:
+    """Return the files, each at or below one of some paths, that are not excluded."""
+    import os
+
+    excludes = exclusions_of(options)
+
+    def within(file: str) -> str | None:
+        holding = (path for path in paths if path != file and file.startswith(os.path.join(path, "")))
+        return None if file in paths else next(holding, os.curdir)
+
+    return [file for file in files if excludes is None or not excludes(file, within(file))]
+
+
+def exclusions_of(options: Options, lookup: ConfigurationLookup | None = None) -> Excludes | None:
+    """Return the exclusions that apply to the files of a run, None if no option or configuration can exclude files."""
+    asked = options.exclude is not None or options.extend_exclude
+    if not (options.configured or options.configuration or asked):
+        return None
+    from lossless.checks.lint.configuration.lookup import AskedExclusions, ConfigurationLookup, Exclusions
+
+    governing = lookup or ConfigurationLookup(searching=options.configured, only=options.configuration)
+    return Exclusions(
+        governing, AskedExclusions(options.exclude, options.extend_exclude, options.force_exclude)
+    )

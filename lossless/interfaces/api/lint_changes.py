@@ -25,10 +25,20 @@ from lossless.ground.basics.errors import InputError, UnreadableError
 from lossless.ground.basics.findings import UncheckedRule
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.text import read_bytes
-from lossless.interfaces.api.discovery import documents_below, exclusions_of, without_excluded
 from lossless.interfaces.api.fabrics import load_fabrics
-from lossless.interfaces.api.lint import finished, lint, lint_at, lint_inputs, lookup_of, settings_of
-from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
+from lossless.interfaces.api.lint import (
+    DEFAULT_OPTIONS,
+    Options,
+    documents_below,
+    exclusions_of,
+    finished,
+    lint,
+    lint_at,
+    lint_inputs,
+    lookup_of,
+    settings_of,
+    without_excluded,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence, Set as AbstractSet

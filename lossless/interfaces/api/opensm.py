@@ -9,7 +9,7 @@ from lossless.formats.inputs.fabrics import intent_at
 from lossless.formats.inputs.intents import declaration_of
 from lossless.formats.inputs.subnet_manager import lone_subnet
 from lossless.ground.basics.errors import InputError, Problem
-from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
+from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options
 
 if TYPE_CHECKING:
     from os import PathLike

@@ -6,6 +6,10 @@ those of any intent.
 The rules: the requirement and the reason of each, and the words that select them.
 
 Formats: the network operating systems whose configurations are read and written, and the evidence for each.
+
+Profiles: the hardware that intents name, every fact with its source.
+
+The files of folders that lint reads, and editor texts that replace files while they are edited.
 """
 
 from __future__ import annotations
@@ -17,23 +21,59 @@ from typing import TYPE_CHECKING, Any
 from lossless.checks.rules.documentation import Rule, rule_of
 from lossless.checks.rules.registry import RULES, code_of
 from lossless.checks.rules.selectors import SEE_ALL, codes_of, families, unknown
-from lossless.formats.inputs.switches import Format, supported_formats
-from lossless.ground.basics.errors import LosslessError
+from lossless.formats.inputs.collect import Candidate, Inputs, read
+from lossless.formats.inputs.patches import is_ours, read_text
+from lossless.formats.inputs.switches import SUFFIXES as _OF_SWITCHES, Format, supported_formats
+from lossless.ground.basics.errors import LosslessError, ProfileError
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import nearest
+from lossless.interfaces.api.lint import found_at, without_excluded
+from lossless.model.hardware.infiniband import (
+    HcaProfile,
+    InfinibandSwitchProfile,
+    hca_names,
+    infiniband_switch_names,
+    load_hca,
+    load_infiniband_switch,
+)
+from lossless.model.hardware.load import load_nic, load_switch, nic_names, switch_names
+from lossless.model.hardware.load_balancing import OfferedChoices, PacketReorder
+from lossless.model.hardware.model import Hwsku, PortNaming, SwitchProfile
+from lossless.model.hardware.nic import NicProfile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+    from os import PathLike
 
     from lossless.formats.intent.key_docs import Schema
     from lossless.ground.basics.findings import Path
+    from lossless.interfaces.api.lint import Options
 
 __all__ = [
+    "SUFFIXES",
+    "Candidate",
     "Format",
+    "Hardware",
+    "HcaProfile",
+    "Hwsku",
+    "InfinibandSwitchProfile",
+    "Inputs",
+    "NicProfile",
+    "OfferedChoices",
+    "PacketReorder",
+    "PortNaming",
     "Rule",
+    "SwitchProfile",
+    "candidates_below",
     "families",
     "find_rule",
     "formats",
+    "hardware",
+    "is_excluded",
+    "is_ours",
+    "load_nic",
+    "read",
+    "read_text",
     "rule",
     "rule_names",
     "rules",
@@ -199,3 +239,58 @@ def unknown_selector(word: str) -> str | None:
 def formats() -> tuple[Format, ...]:
     """Return the systems of switches, by the name that ``format`` of an intent gives them; SONiC comes first."""
     return supported_formats()
+
+
+class Hardware(NamedTuple):
+    """Profiles by kind, each kind sorted by name."""
+
+    switches: tuple[SwitchProfile, ...] = ()
+    nics: tuple[NicProfile, ...] = ()
+    infiniband_switches: tuple[InfinibandSwitchProfile, ...] = ()
+    hcas: tuple[HcaProfile, ...] = ()
+
+
+def hardware(name: str | None = None, profile_dirs: Sequence[str | PathLike[str]] = ()) -> Hardware:
+    """Return the hardware that is known, or of that the one of a name: a NIC of both transports is among ``nics``.
+
+    Raises:
+        ProfileError: nothing has that name (the message has the nearest one), or a user's file is unreadable or wrong.
+    """
+    switches, nics = switch_names(profile_dirs), nic_names(profile_dirs)
+    if name in switches:
+        return Hardware(switches=(load_switch(name, profile_dirs),))
+    if name in nics:
+        return Hardware(nics=(load_nic(name, profile_dirs),))
+    infiniband_switches, hcas = infiniband_switch_names(profile_dirs), hca_names(profile_dirs)
+    if name in infiniband_switches:
+        return Hardware(infiniband_switches=(load_infiniband_switch(name, profile_dirs),))
+    if name in hcas:
+        return Hardware(hcas=(load_hca(name, profile_dirs),))
+    if name is not None:
+        raise ProfileError(_unknown(name, (*switches, *nics, *infiniband_switches, *hcas)))
+    return Hardware(
+        tuple(load_switch(known, profile_dirs) for known in switches),
+        tuple(load_nic(known, profile_dirs) for known in nics),
+        tuple(load_infiniband_switch(known, profile_dirs) for known in infiniband_switches),
+        tuple(load_hca(known, profile_dirs) for known in hcas),
+    )
+
+
+def _unknown(name: str, names: Sequence[str]) -> str:
+    from lossless.ground.basics.units import suggestion
+
+    return f"no profile is called {name!r}{suggestion(name.lower(), names, see='lossless profiles')}"
+
+
+SUFFIXES = (".json", ".yaml", ".yml", *_OF_SWITCHES)
+"""Names of files that editors show the findings of."""
+
+
+def candidates_below(folders: Sequence[str], options: Options) -> tuple[Candidate, ...]:
+    """Return the files of folders that may be intents or configurations."""
+    return found_at(folders, options).candidates
+
+
+def is_excluded(file: str, folder: str, options: Options) -> bool:
+    """Return whether a file is excluded from those of a folder."""
+    return not without_excluded([file], [folder], options)

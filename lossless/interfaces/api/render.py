@@ -9,8 +9,7 @@ from lossless.formats.inputs.fabrics import intent_at
 from lossless.formats.inputs.intents import Declaration, no_fabric
 from lossless.ground.basics.errors import InputError
 from lossless.ground.basics.records import NamedTuple
-from lossless.interfaces.api.lint import lint_intent
-from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
+from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options, lint_intent
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import listed
-from lossless.interfaces.api.lint import lint_at
-from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
+from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options, lint_at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from lossless.formats.inputs.captures import CaptureDocument, CaptureInputs
     from lossless.formats.inputs.devices import DeviceInput
     from lossless.ground.documents.text import Document
-    from lossless.interfaces.api.options import Options
+    from lossless.interfaces.api.lint import Options
     from lossless.model.fabric.model import Fabric
 
     Paths = Sequence[str | PathLike[str]]
@@ -176,7 +175,7 @@ class Watch:
     def changed(self) -> bool:
         """Return whether any watched file has changed since the last call."""
         from lossless.checks.lint.cache import mark_of
-        from lossless.interfaces.api.discovery import found_at
+        from lossless.interfaces.api.lint import found_at
 
         found = found_at(self._paths, self._options)
         names = [candidate.file for candidate in found.candidates]

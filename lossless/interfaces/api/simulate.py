@@ -18,7 +18,7 @@ from lossless.analysis.simulation.question.request import (
 from lossless.analysis.workloads.workload import Workload
 from lossless.ground.basics.errors import LosslessError, ScenarioError
 from lossless.ground.basics.units import suggestion
-from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
+from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options
 from lossless.model.fabric.cluster import LEAST_NICS, PATTERN, PATTERNS
 from lossless.model.hardware.load_balancing import LOAD_BALANCING
 

@@ -13,7 +13,7 @@ from lossless.analysis.simulation.study.grid import Grid, parse_grid
 from lossless.analysis.simulation.study.sweep import Sweep
 from lossless.ground.basics.errors import ScenarioError
 from lossless.interfaces.api.fabrics import fabrics_to_simulate
-from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
+from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options
 
 if TYPE_CHECKING:
     from collections.abc import Callable

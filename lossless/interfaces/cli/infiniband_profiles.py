@@ -11,7 +11,7 @@ from lossless.output.report.columns import facts
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from lossless.interfaces.api.profiles import Hardware, HcaProfile, InfinibandSwitchProfile
+    from lossless.interfaces.api.reference import Hardware, HcaProfile, InfinibandSwitchProfile
 
 _UNKNOWN = "unknown"
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from lossless.api import Hardware
-    from lossless.interfaces.api.profiles import (
+    from lossless.interfaces.api.reference import (
         Hwsku,
         NicProfile,
         OfferedChoices,

@@ -23,7 +23,7 @@ from lossless.ground.basics.foreign_text import visible
 from lossless.ground.basics.limits import EDITOR_TEXT_CHARACTERS, EDITOR_TEXTS_CHARACTERS, MIB, PATH_BYTES
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.text import Lines
-from lossless.interfaces.api.profiles import SUFFIXES
+from lossless.interfaces.api.reference import SUFFIXES
 from lossless.interfaces.lsp.hover_and_completion import (
     completions,
     cursor_at,

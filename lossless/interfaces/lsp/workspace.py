@@ -38,7 +38,7 @@ from lossless.ground.basics.foreign_text import visible
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.text import Lines
 from lossless.interfaces.api.baseline import fix_documents
-from lossless.interfaces.api.profiles import (
+from lossless.interfaces.api.reference import (
     Candidate,
     Inputs,
     candidates_below,

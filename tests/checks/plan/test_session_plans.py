@@ -16,7 +16,7 @@ from lossless.formats.device_files.environment import render_template
 from lossless.formats.switches.contract import differences
 from lossless.formats.switches.registry import dialect
 from lossless.ground.documents import load_text
-from lossless.interfaces.api.options import DEFAULT_OPTIONS
+from lossless.interfaces.api.lint import DEFAULT_OPTIONS
 from lossless.interfaces.api.render import sound_fabric
 from tests.formats.switches.session_effects import after_session
 from tests.paths import ROOT

@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from lossless.formats.inputs.fabrics import intent_at
-from lossless.interfaces.api.options import DEFAULT_OPTIONS
+from lossless.interfaces.api.lint import DEFAULT_OPTIONS
 from lossless.interfaces.api.render import sound
 from tests.paths import EXAMPLES
 from tests.strategies import fabric_of

@@ -39,7 +39,7 @@ from lossless.interfaces.cli.progress import ProgressBar, compiling
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lossless.interfaces.api.profiles import NicProfile
+    from lossless.interfaces.api.reference import NicProfile
 
 
 _LONGEST_CABLE_M = 1_000_000
@@ -234,7 +234,7 @@ def question_of(given: dict[str, Any], profile_dirs: tuple[str, ...]) -> tuple[Q
 def _nic(name: str | None, profile_dirs: tuple[str, ...]) -> NicProfile | None:
     if name is None:
         return None
-    from lossless.interfaces.api.profiles import load_nic
+    from lossless.interfaces.api.reference import load_nic
 
     try:
         return load_nic(name, profile_dirs)
