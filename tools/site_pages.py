@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from lossless import api
-from lossless.interfaces.cli.profiles import details, overview
+from lossless.interfaces.cli.reference import details, overview
 from lossless.output.report.columns import markdown_table
 
 if TYPE_CHECKING:

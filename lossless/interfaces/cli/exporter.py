@@ -1,6 +1,8 @@
 """``lossless exporter``: the databases of a SONiC switch, for Prometheus.
 
 The HTTP server of ``lossless exporter``: one page for Prometheus, and one that leads there.
+
+``lossless collector``: the scripts that print how the NICs of a host are configured, and the state of a switch.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import click
 
 from lossless.ground.basics.errors import LosslessError
 from lossless.interfaces.cli.app import COMMANDS
-from lossless.interfaces.cli.terminal import notice, out, problem
+from lossless.interfaces.cli.terminal import next_step, notice, out, problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -64,7 +66,7 @@ def _address(_context: click.Context, _option: click.Parameter, text: str) -> tu
 )
 @click.option("--switch", metavar="NAME", help="Value of the label switch (default: hostname of CONFIG_DB).")
 @click.option("--once", is_flag=True, help="Print the metrics once and end.")
-def command(
+def exporter_command(
     servers: Sequence[str],
     database_config: str | None,
     listen: tuple[str, int],
@@ -203,3 +205,36 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *_: Any) -> None:
         """Log nothing: regular scrapes need no log lines."""
+
+
+@click.command("collector", short_help=COMMANDS["collector"])
+@click.option(
+    "--switch", is_flag=True, help="The script for a SONiC switch: its databases, for lossless verify."
+)
+def collector_command(*, switch: bool) -> None:
+    """Print the script that reports the state of a host or a switch.
+
+    It changes no setting there. That for hosts reports how their NICs are set. Save its output in a folder of the
+    host's name, and check it with the switches:
+
+    \b
+    lossless collector > lossless-collect.sh
+    ssh gpu1 sudo sh -s < lossless-collect.sh > hosts/gpu1/snapshot.facts
+    lossless lint .
+
+    That for switches reads tables of ports, QoS, buffers and counters, of every ASIC, and no others:
+
+    \b
+    lossless collector --switch > lossless-collect-switch.sh
+    ssh leaf1 sudo sh -s < lossless-collect-switch.sh > captures/leaf1.txt
+    lossless verify captures
+    """
+    from lossless import api
+
+    out(api.collector(switch=switch).rstrip("\n"))
+    step = "lossless collector > lossless-collect.sh  # saves it, to be run on each host"
+    if switch:
+        step = (
+            "lossless collector --switch > lossless-collect-switch.sh  # saves it, to be run on each switch"
+        )
+    next_step(step, quiet=not sys.stdout.isatty())

@@ -101,7 +101,7 @@ def command(
     require_files(paths, fix=fix, diff=diff, unsafe=unsafe_fixes)
     require_scope(scope, paths, simulate=simulate, fixing=fix or diff)
     if diff:
-        from lossless.interfaces.cli.fixing import show_diff
+        from lossless.interfaces.cli.watch import show_diff
 
         require_plain(reporting)
         return show_diff(paths, options, unsafe=unsafe_fixes)
@@ -122,7 +122,7 @@ def command(
 
         return watched(paths, options, tell)
     if fix:
-        from lossless.interfaces.cli.fixing import fixed
+        from lossless.interfaces.cli.watch import fixed
 
         return tell(fixed(paths, options, unsafe=unsafe_fixes), {})
     if scope.patch is not None:

@@ -11,8 +11,14 @@ from lossless.ground.basics.units import parse_duration
 from lossless.interfaces.cli.app import COMMANDS, FINDINGS, OK
 from lossless.interfaces.cli.next_steps import then
 from lossless.interfaces.cli.options import api_options, how_much, profiles, rdma_dscp, written_as
-from lossless.interfaces.cli.options.cluster import cluster_option, waiting
-from lossless.interfaces.cli.options.quantities import Quantity, ask_of, question_of, scenario_options
+from lossless.interfaces.cli.options.quantities import (
+    Quantity,
+    ask_of,
+    cluster_option,
+    question_of,
+    scenario_options,
+    waiting,
+)
 from lossless.interfaces.cli.options.rules import configuration_options
 from lossless.interfaces.cli.progress import ProgressBar
 from lossless.interfaces.cli.terminal import next_step, out, out_json, problem, style_for

@@ -13,7 +13,7 @@ from lossless.interfaces.api.tune import EVALUATIONS, TUNE_SEEDS
 from lossless.interfaces.cli.app import COMMANDS, FINDINGS, OK
 from lossless.interfaces.cli.next_steps import then
 from lossless.interfaces.cli.options import api_options, how_much, profiles, written_as
-from lossless.interfaces.cli.options.cluster import cluster_option, waiting
+from lossless.interfaces.cli.options.quantities import cluster_option, waiting
 from lossless.interfaces.cli.progress import ProgressBar, compiling
 from lossless.interfaces.cli.terminal import next_step, notice, out, out_json, problem, style_for
 

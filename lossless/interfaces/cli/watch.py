@@ -1,17 +1,21 @@
-"""``lossless lint --watch``: files are checked again whenever one changes; the exit code is that of the last time."""
+"""``lossless lint --watch``: files are checked again whenever one changes; the exit code is that of the last time.
+
+``lossless lint --fix`` and ``--diff``: fixes findings by editing files, or shows the edits.
+"""
 
 from __future__ import annotations
 
 import time
 from typing import TYPE_CHECKING
 
-from lossless.interfaces.cli.app import OK
-from lossless.interfaces.cli.terminal import clear, finish, problem
+from lossless.interfaces.cli.app import FAILED, FINDINGS, OK
+from lossless.interfaces.cli.terminal import clear, finish, out, problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from lossless.api import Options, Report
+    from lossless.api import FixResult, Options, Report
+
 
 _LEAST_PAUSE_S = 0.2
 _SHARE = 20
@@ -53,3 +57,45 @@ def _wait(changed: Callable[[], bool]) -> None:
 
 def _clock() -> str:
     return time.strftime("%H:%M:%S")
+
+
+def fixed(paths: tuple[str, ...], options: Options, *, unsafe: bool) -> Report:
+    """Fix files, print the number of fixed findings, and return the report of the remaining ones."""
+    from lossless import api
+
+    done = api.fix(paths, options, unsafe=unsafe)
+    for file in done.changed:
+        problem(f"wrote {file}")
+    problem(_count(done))
+    _tell_refused(done)
+    return done.report
+
+
+def show_diff(paths: tuple[str, ...], options: Options, *, unsafe: bool) -> int:
+    """Print the changes of a fix as a unified diff; return the exit code."""
+    from difflib import unified_diff
+
+    from lossless import api
+
+    done = api.fix(paths, options, unsafe=unsafe, write=False)
+    for file, (before, after) in done.shown.items():
+        lines = unified_diff(before.splitlines(), after.splitlines(), file, f"{file} (fixed)", lineterm="")
+        out("\n".join(lines))
+    problem(_count(done, would=True))
+    _tell_refused(done)
+    for error in done.report.errors:
+        problem(str(error))
+    return FAILED if done.report.errors else FINDINGS if done.changed else OK
+
+
+def _count(done: FixResult, *, would: bool = False) -> str:
+    many, files = len(done.findings), len(done.changed)
+    verb = "would fix" if would else "fixed"
+    return f"{verb} {many} finding{'' if many == 1 else 's'} in {files} file{'' if files == 1 else 's'}"
+
+
+def _tell_refused(done: FixResult) -> None:
+    for finding, drawn in done.refused:
+        problem(
+            f"not fixed: {finding.code} at {finding.object} of {finding.origin.file}: that would cause {drawn}"
+        )

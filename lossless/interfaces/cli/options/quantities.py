@@ -3,6 +3,8 @@
 The bounds catch a slip of a unit: 40 km in place of 40 m is a possible link, 40,000 km is not.
 
 Options that describe the simulated traffic.
+
+The option that hands settings to a cluster, and the message while it has no worker.
 """
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ from lossless.interfaces.api.simulate import (
 )
 from lossless.interfaces.cli.options import OneOf
 from lossless.interfaces.cli.progress import ProgressBar, compiling
+from lossless.interfaces.cli.terminal import problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -245,3 +248,15 @@ def _nic(name: str | None, profile_dirs: tuple[str, ...]) -> NicProfile | None:
 def ask_of(question: Question, limits: Limits, bar: ProgressBar) -> SimulationRequest:
     """Return a simulation request, with the progress display for a person."""
     return SimulationRequest(question, limits, compiling, bar)
+
+
+cluster_option = click.option(
+    "--cluster",
+    metavar="ADDRESS|local[:N]",
+    help="Try settings on the workers of a dask scheduler, or in N processes of this machine (default: all cores).",
+)
+
+
+def waiting() -> None:
+    """Report that the scheduler has no worker yet."""
+    problem("no worker has registered with the scheduler yet: waiting for one")

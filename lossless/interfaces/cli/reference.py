@@ -1,7 +1,8 @@
-"""``lossless profiles``: the hardware that is known, every fact with its source."""
+"""Commands that print what the tool knows: rules, hardware, systems, schemas, completion."""
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -13,8 +14,10 @@ from lossless.interfaces.cli.infiniband_profiles import (
     infiniband_switch_lines,
     laid_out,
 )
-from lossless.interfaces.cli.options import profiles
-from lossless.interfaces.cli.terminal import next_step, out
+from lossless.interfaces.cli.next_steps import then
+from lossless.interfaces.cli.options import OneOf, complete_rules, profiles, written_as
+from lossless.interfaces.cli.terminal import next_step, out, out_json, style_for
+from lossless.output.report.columns import facts, markdown_table, wrapped_markdown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -29,13 +32,51 @@ if TYPE_CHECKING:
         SwitchProfile,
     )
 
+
+@click.command("rule", short_help=COMMANDS["rule"])
+@click.argument("rule", metavar="CODE|NAME", shell_complete=complete_rules)
+def rule_command(rule: str) -> None:
+    """Explain one rule.
+
+    The page describes the fault, why it breaks a lossless fabric, and how to fix it; by code (WD001) or by name
+    (watchdog-missing).
+    """
+    from lossless import api
+
+    explained = api.rule(rule)
+    out(wrapped_markdown(explained.page, style_for(sys.stdout)))
+    then("lint", "--select", explained.code, because="checks the current folder by it alone")
+
+
+@click.command("rules", short_help=COMMANDS["rules"])
+@written_as("the list is", ("text", "json", "md"))
+def rules_command(output_format: str) -> None:
+    """List all rules.
+
+    Code, name, severity and requirement of each.
+    """
+    from lossless import api
+
+    rules = api.rules()
+    if output_format == "json":
+        out_json([rule.to_data() for rule in rules])
+        return
+    if output_format == "md":
+        heads = ("code", "name", "severity", "checks", "what it says")
+        rows = [(r.code, r.name, r.severity, ", ".join(r.subjects), r.summary) for r in rules]
+        out(markdown_table(heads, rows))
+        return
+    out(facts([(rule.code, rule.name, rule.severity, rule.summary) for rule in rules], style_for(sys.stdout)))
+    next_step("lossless rule CODE  # explains one")
+
+
 _UNKNOWN = "unknown"
 
 
 @click.command("profiles", short_help=COMMANDS["profiles"])
 @click.argument("name", required=False)
 @profiles
-def command(name: str | None, profile_dirs: tuple[str, ...]) -> None:
+def profiles_command(name: str | None, profile_dirs: tuple[str, ...]) -> None:
     """Show the known hardware, with sources.
 
     Without NAME, all switches and network adapters by the names that an intent uses, those of InfiniBand last; with
@@ -198,3 +239,78 @@ def _bytes(size_bytes: int | None) -> str:
 
 def _known(value: int | str | None) -> str:
     return _UNKNOWN if value is None else str(value)
+
+
+_HEADS = ("format", "system", "reads", "writes", "checked with")
+
+
+@click.command("formats", short_help=COMMANDS["formats"])
+@written_as("the list is", ("text", "json", "md"))
+def formats_command(output_format: str) -> None:
+    """List the systems of switches that are read and written.
+
+    The first column is the word that hardware.ROLE.format of an intent takes.
+    """
+    from lossless import api
+
+    formats = api.formats()
+    if output_format == "json":
+        out_json([known._asdict() for known in formats])
+    elif output_format == "md":
+        out(markdown_table(_HEADS, formats))
+    else:
+        out(facts([_HEADS, *formats], style_for(sys.stdout)))
+        next_step("lossless lint FILE  # checks a file of any of them")
+
+
+@click.command("schema", short_help=COMMANDS["schema"])
+@click.option("--config", is_flag=True, help="That of lossless.toml instead.")
+def schema_command(config: bool) -> None:
+    """Print the JSON Schema of intents or lossless.toml, for editors.
+
+    Save it, and name it in the first line of the file that an editor shall check:
+
+    \b
+    # yaml-language-server: $schema=FILE   intent, YAML language server
+    #:schema FILE                          lossless.toml, Even Better TOML
+    """
+    from lossless import api
+
+    out_json(api.configuration_schema() if config else api.intent_schema())
+    first = "#:schema FILE" if config else "# yaml-language-server: $schema=FILE"
+    next_step(
+        f"begin {'lossless.toml' if config else 'the intent'} with {first}, where FILE is what you save this as"
+    )
+
+
+VARIABLE = "_LOSSLESS_COMPLETE"
+"""The environment variable with which a shell requests the completions of a line."""
+
+_LASTING = {
+    "bash": """echo 'eval "$(lossless completion bash)"' >> ~/.bashrc  # for every new shell""",
+    "zsh": """echo 'eval "$(lossless completion zsh)"' >> ~/.zshrc  # for every new shell; after compinit""",
+    "fish": "lossless completion fish > ~/.config/fish/completions/lossless.fish  # for every new shell",
+}
+"""What makes each shell complete from now on."""
+
+
+@click.command("completion", short_help=COMMANDS["completion"])
+@click.argument("shell", type=OneOf([*_LASTING]))
+def completion_command(shell: str) -> None:
+    """Print the shell completion of commands, options and rules.
+
+    \b
+    bash:  eval "$(lossless completion bash)"        in ~/.bashrc
+    zsh:   eval "$(lossless completion zsh)"         in ~/.zshrc, after compinit
+    fish:  lossless completion fish > ~/.config/fish/completions/lossless.fish
+    """
+    from click.shell_completion import ShellComplete, get_completion_class
+
+    from lossless.interfaces.cli.app import group
+
+    kind = get_completion_class(shell)
+    assert kind is not None
+    # The class for bash starts bash first, to ask for its version.
+    out(ShellComplete.source(kind(group, {}, "lossless", VARIABLE)).strip())
+    # A shell that evaluates it as it starts shall print nothing.
+    next_step(_LASTING[shell], quiet=not sys.stdout.isatty())
