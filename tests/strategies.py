@@ -17,8 +17,8 @@ from lossless.formats.intent.resolve.classes import PortPlacement
 from lossless.formats.intent.resolve.fabric import resolve
 from lossless.ground.basics.errors import InputError
 from lossless.ground.documents import load_text
+from lossless.model.fabric.cluster import name_of_dscp
 from lossless.model.fabric.model import tier_of_role
-from lossless.model.fabric.priorities import name_of_dscp
 from lossless.model.hardware.load import load_nic, load_switch, nic_names, switch_names
 from tests.shapes import (
     bundle,

@@ -6,7 +6,7 @@ from collections import Counter
 from itertools import product
 
 from lossless.ground.basics.findings import Origin
-from lossless.model.fabric.infiniband.rates import RATES
+from lossless.model.fabric.infiniband.qos_policy import RATES
 from lossless.model.fabric.infiniband.subnet import (
     Hca,
     ManagerHost,

@@ -24,8 +24,8 @@ from lossless.analysis.routing.infiniband.engines import subnet_graph
 from lossless.ground.basics.errors import SubnetManagerError
 from lossless.ground.basics.programs import install_command
 from lossless.ground.basics.records import NamedTuple, Unknown
-from lossless.model.fabric.infiniband.guids import with_derived_guids
-from lossless.model.fabric.infiniband.rates import OPERATIONAL_VLS
+from lossless.model.fabric.infiniband.derived_policy import with_derived_guids
+from lossless.model.fabric.infiniband.qos_policy import OPERATIONAL_VLS
 from lossless.model.fabric.infiniband.subnet import c_number, engines, option
 
 if TYPE_CHECKING:

@@ -41,8 +41,7 @@ from lossless.analysis.routing.infiniband.engines import (
 from lossless.ground.basics.records import NamedTuple, Unknown
 from lossless.ground.basics.units import joined
 from lossless.ground.graphs.cycles import cycle, from_edges
-from lossless.model.fabric.infiniband.derived_policy import SECOND_LEVEL, TORUS_ENGINE
-from lossless.model.fabric.infiniband.guids import with_derived_guids
+from lossless.model.fabric.infiniband.derived_policy import SECOND_LEVEL, TORUS_ENGINE, with_derived_guids
 from lossless.model.fabric.infiniband.subnet import job_level, levels_in_use
 
 if TYPE_CHECKING:

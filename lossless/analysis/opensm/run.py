@@ -32,7 +32,7 @@ from lossless.analysis.routing.infiniband.engines import subnet_graph
 from lossless.ground.basics import programs
 from lossless.ground.basics.errors import SubnetManagerError
 from lossless.ground.basics.records import NamedTuple, Unknown
-from lossless.model.fabric.infiniband.guids import with_derived_guids
+from lossless.model.fabric.infiniband.derived_policy import with_derived_guids
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from lossless.analysis.routing.longer_paths import Flows, PolicyMoves
     from lossless.analysis.routing.symmetry import Wires
-    from lossless.model.fabric.routing import RoutingPolicy
+    from lossless.model.fabric.cabling import RoutingPolicy
 
 
 MEMBERS = 3

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Set
 
     from lossless.analysis.storm.tiers import ChannelGraph, LeafReachability
-    from lossless.model.fabric.routing import RoutingPolicy
+    from lossless.model.fabric.cabling import RoutingPolicy
 
 
 MOST_WORK = 20_000_000

@@ -28,7 +28,7 @@ from lossless.analysis.topology.summary import (
 )
 from lossless.ground.basics.findings import Origin, grouped
 from lossless.ground.basics.records import NamedTuple, Unknown
-from lossless.model.fabric.infiniband.rates import RATES
+from lossless.model.fabric.infiniband.qos_policy import RATES
 from lossless.model.fabric.model import (
     Capacity,
     ClassSet,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.lint.devices import compare
 from lossless.checks.lint.run import Report, run, together
 from lossless.formats.inputs.subnet_manager import manager_files
-from lossless.model.fabric.parts import of_switches
+from lossless.model.fabric.model import of_switches
 from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:

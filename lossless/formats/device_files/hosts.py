@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from lossless.formats.device_files.base_merge import CLUSTER, HOST_FILES, TELEMETRY, Deployment, PlannedFile
 from lossless.ground.basics.errors import RenderError
 from lossless.ground.basics.units import joined
-from lossless.model.fabric.parts import of_switches
+from lossless.model.fabric.model import of_switches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from lossless.formats.sonic.capabilities.releases import FixedTrim
     from lossless.formats.switches.contract import ConfigurationFile, Dialect
     from lossless.ground.documents.text import Document
+    from lossless.model.fabric.cabling import Trimming
     from lossless.model.fabric.model import Fabric, Switch
-    from lossless.model.fabric.routing import Trimming
 
 
 TEMPLATE = "sonic/config_db.json.j2"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import UNKNOWN, NamedTuple
+from lossless.model.fabric.cluster import priorities_of_bits
 from lossless.model.fabric.hosts import Attachment, HostInterfaces, Jobs, Library, Transport, Variable, unread
-from lossless.model.fabric.priorities import priorities_of_bits
 from lossless.model.fabric.view import bare
 
 if TYPE_CHECKING:

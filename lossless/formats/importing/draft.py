@@ -27,10 +27,9 @@ from lossless.formats.importing.model import Draft, DraftTrimming, is_dual_tor, 
 from lossless.formats.sonic.to_model.device_types import TIER_OF_TYPE, neighbor_type
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.fabric.cabling import CableEnd
+from lossless.model.fabric.cabling import LEAST_TRIM_BYTES, CableEnd
 from lossless.model.fabric.model import DEFAULT_SWITCH_MTU_BYTES, Tier, link_tier
 from lossless.model.fabric.qos import PRIORITIES
-from lossless.model.fabric.routing import LEAST_TRIM_BYTES
 from lossless.model.hardware.buffers import (
     EGRESS_LOSSLESS_PROFILE,
     EGRESS_LOSSY_PROFILE,

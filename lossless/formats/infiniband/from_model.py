@@ -18,7 +18,7 @@ from lossless.formats.infiniband.read.sharp import SECRETS
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple, Unknown
 from lossless.model.fabric.infiniband.derived_policy import policy_of
-from lossless.model.fabric.infiniband.rates import MTU_CODES, RATE_CODES
+from lossless.model.fabric.infiniband.qos_policy import MTU_CODES, RATE_CODES
 from lossless.model.fabric.infiniband.subnet import LINE_BYTES, c_number, option
 
 if TYPE_CHECKING:

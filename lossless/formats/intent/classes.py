@@ -31,7 +31,7 @@ from lossless.formats.intent.base import (
 from lossless.formats.intent.class_groups import ClassBuffers, ClassGroups, ClassQueues
 from lossless.formats.intent.policy import TIER_PATTERN, TierName, everywhere, exceptions_schema
 from lossless.formats.intent.wiring import NAME, Name
-from lossless.model.fabric.priorities import dscp_of_name
+from lossless.model.fabric.cluster import dscp_of_name
 
 CLASS_NAME = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,23}$"
 ClassName = Annotated[str, Field(pattern=CLASS_NAME)]

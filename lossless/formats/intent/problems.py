@@ -20,7 +20,7 @@ from lossless.formats.intent.policy import mapping_keys, speed_mappings
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_rate, key_suggestion, nearest, parse_rate, suggestion
-from lossless.model.fabric.routing import LEAST_TRIM_BYTES, UEC_CONTROLS
+from lossless.model.fabric.cabling import LEAST_TRIM_BYTES, UEC_CONTROLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -39,8 +39,8 @@ from lossless.formats.intent.shapes import (
     refuse_too_many,
 )
 from lossless.ground.basics.units import suggestion
+from lossless.model.fabric.cabling import RoutingPolicy
 from lossless.model.fabric.model import SWITCH_ROLES, DscpMarking, NetworkPurpose, Role
-from lossless.model.fabric.routing import RoutingPolicy
 from lossless.model.hardware.load_balancing import LOAD_BALANCING, LoadBalancing
 
 MOST_EXTRA_HOPS = 8

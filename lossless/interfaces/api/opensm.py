@@ -45,7 +45,7 @@ def check_with_opensm(path: str | PathLike[str], options: Options = DEFAULT_OPTI
 def _intended(path: str | PathLike[str], options: Options) -> tuple[Subnet, dict[str, str]]:
     """Return the subnet that an intent declares, and the files that render writes for its first subnet manager."""
     from lossless.formats.device_files.infiniband import files_of
-    from lossless.model.fabric.infiniband.guids import with_derived_guids
+    from lossless.model.fabric.infiniband.derived_policy import with_derived_guids
 
     document = intent_at(path)
     errors: list[Problem] = []

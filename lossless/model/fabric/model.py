@@ -4,6 +4,8 @@ Switches of one role share one tuple of ports, and ports with identical configur
 :class:`~lossless.model.fabric.qos.PortQos`, so 65,536 hosts cost a second, not minutes.
 
 The tier of a switch, from an intent or derived for a deployed switch.
+
+Parts of a fabric: some of its switches, with the links among them and their hosts.
 """
 
 from __future__ import annotations
@@ -16,13 +18,13 @@ from lossless.ground.basics.records import UNKNOWN, Maybe, NamedTuple, Provenanc
 from lossless.model.fabric.qos import DynamicBuffers, IndexMap, Pool, PortQos, TrimSettings, TunnelMaps
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
+    from collections.abc import Callable, Container, Sequence
 
     from lossless.ground.basics.records import Unknown
+    from lossless.model.fabric.cabling import Bridging, PacketOrder, Routing, Trimming
     from lossless.model.fabric.cluster import Cluster, DeclaredWorkload, Failures, KubernetesPolicy
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.managed import ManagedFabric
-    from lossless.model.fabric.routing import Bridging, PacketOrder, Routing, Trimming
     from lossless.model.hardware.model import Hwsku, PortSpec, SwitchProfile
 
 
@@ -488,3 +490,15 @@ class Fabric(NamedTuple):
     def ultra_ethernet(self) -> bool:
         """Whether its transport is that of Ultra Ethernet."""
         return self.congestion is not None and self.congestion.transport == "uec"
+
+
+def of_switches(fabric: Fabric, belongs: Callable[[Switch], bool]) -> Fabric:
+    """Return a fabric with the switches for which ``belongs`` is true, and without links to other switches."""
+    gone = {switch.name for switch in fabric.switches if not belongs(switch)}
+    if not gone:
+        return fabric
+    return fabric._replace(
+        switches=tuple(switch for switch in fabric.switches if switch.name not in gone),
+        links=tuple(link for link in fabric.links if gone.isdisjoint((link.a, link.b))),
+        beyond=tuple(link for link in fabric.beyond if link.switch not in gone),
+    )

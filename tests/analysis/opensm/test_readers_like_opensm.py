@@ -13,7 +13,7 @@ from lossless.analysis.opensm.run import ibsim_fabric, live, read_configuration,
 from lossless.formats.device_files.infiniband import files_of
 from lossless.formats.infiniband.read.options import read_options
 from lossless.formats.infiniband.read.partitions import read_partitions, read_policy
-from lossless.model.fabric.infiniband.guids import with_derived_guids
+from lossless.model.fabric.infiniband.derived_policy import with_derived_guids
 from lossless.model.fabric.infiniband.subnet import LINE_BYTES, options
 from tests.subnets import fat_tree, torus
 

@@ -16,8 +16,7 @@ from lossless.checks.rules.infiniband.subnet_queries import vl_of
 from lossless.checks.rules.registry import load
 from lossless.formats.infiniband.read.partitions import read_partitions
 from lossless.ground.basics.records import Unknown
-from lossless.model.fabric.infiniband.derived_policy import torus_lanes
-from lossless.model.fabric.infiniband.guids import with_derived_guids
+from lossless.model.fabric.infiniband.derived_policy import torus_lanes, with_derived_guids
 from lossless.model.fabric.infiniband.subnet import Job, ManagerSetting, qos_of
 from tests.checks.rules.checking import drawn
 from tests.checks.rules.snippets import read_text

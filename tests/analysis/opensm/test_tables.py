@@ -18,7 +18,7 @@ from lossless.analysis.opensm.programmed import questions_to
 from lossless.analysis.opensm.run import ibsim_fabric, live, sweep_of
 from lossless.formats.device_files.infiniband import files_of
 from lossless.ground.basics.errors import SubnetManagerError
-from lossless.model.fabric.infiniband.guids import with_derived_guids
+from lossless.model.fabric.infiniband.derived_policy import with_derived_guids
 from tests.analysis.opensm.test_routes import files_for, graph_of
 from tests.analysis.opensm.test_traps import intent_with, subnet_of
 from tests.subnets import dragonfly, fat_tree, fat_tree_of_pods, torus

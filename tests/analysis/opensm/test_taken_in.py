@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from lossless.analysis.opensm.run import LiveSubnet, Tools, ibsim_fabric, live
-from lossless.model.fabric.infiniband.guids import with_derived_guids
+from lossless.model.fabric.infiniband.derived_policy import with_derived_guids
 from tests.subnets import fat_tree, torus
 
 SUBNET = with_derived_guids(fat_tree(leaves=2, spines=2, hosts=2, engine="minhop"))

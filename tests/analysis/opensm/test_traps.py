@@ -17,7 +17,7 @@ from lossless.formats.device_files.infiniband import files_of
 from lossless.formats.intent.infiniband.document import load_subnet
 from lossless.formats.intent.resolve.infiniband.subnet import resolve_subnet
 from lossless.ground.documents import load_text
-from lossless.model.fabric.infiniband.guids import with_derived_guids
+from lossless.model.fabric.infiniband.derived_policy import with_derived_guids
 from tests.checks.rules.snippets import merge
 from tests.paths import RULE_BASES
 

@@ -22,7 +22,7 @@ from tests.analysis.routing.made import dimension_order, leaf_spine, ring, three
 
 if TYPE_CHECKING:
     from lossless.analysis.routing.symmetry import Wires
-    from lossless.model.fabric.routing import RoutingPolicy
+    from lossless.model.fabric.cabling import RoutingPolicy
 
 UP_DOWN, SHORTEST = RoutingQuestion("up-down"), RoutingQuestion("shortest-path")
 

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from lossless.analysis.routing.dependencies import CycleHop
     from lossless.analysis.routing.failures import VerdictAfterFailures
     from lossless.analysis.routing.symmetry import Wires
-    from lossless.model.fabric.routing import RoutingPolicy
+    from lossless.model.fabric.cabling import RoutingPolicy
     from tests.analysis.routing.naive import Buffer
 
 POLICIES: st.SearchStrategy[RoutingPolicy] = st.sampled_from(["up-down", "shortest-path"])

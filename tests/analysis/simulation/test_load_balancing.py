@@ -23,9 +23,9 @@ from lossless.api import simulate
 from lossless.ground.basics.errors import ScenarioError
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import UNKNOWN
+from lossless.model.fabric.cabling import PacketOrder, Routing
 from lossless.model.fabric.cluster import Pattern
 from lossless.model.fabric.model import Tier
-from lossless.model.fabric.routing import PacketOrder, Routing
 from lossless.model.hardware.load_balancing import LoadBalancing
 from tests.analysis.simulation.fabrics import declared
 from tests.paths import ROOT

@@ -11,7 +11,7 @@ from lossless.analysis.buffers.ecn_marking import Trigger
 from lossless.analysis.storm.blast_radius import IngressGroup, StormSource, blast_radius, stop_times
 from lossless.analysis.storm.paths import EcmpPaths
 from lossless.analysis.storm.tiers import EgressShares, LeafReachability, TierShares, channel_graph
-from lossless.model.fabric.routing import RoutingPolicy
+from lossless.model.fabric.cabling import RoutingPolicy
 from lossless.model.fabric.view import View
 from tests.analysis.storm.nets import SHAPES, of
 

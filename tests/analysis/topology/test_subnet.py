@@ -18,7 +18,7 @@ from lossless.analysis.topology.subnet import (
     switch_loads,
 )
 from lossless.ground.basics.records import UNKNOWN
-from lossless.model.fabric.infiniband.rates import RATES
+from lossless.model.fabric.infiniband.qos_policy import RATES
 from tests.subnets import Cabling, dragonfly, fat_tree, fat_tree_of_pods, torus
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from lossless.analysis.workloads.placement import Estimate, estimate
 from lossless.analysis.workloads.workload import Workload
 from lossless.api import lint, lint_documents, load_fabrics, topology
 from lossless.ground.documents import load_text
-from lossless.model.fabric.infiniband.rates import RATES
+from lossless.model.fabric.infiniband.qos_policy import RATES
 from lossless.model.hardware.infiniband import load_infiniband_switch
 from tests.checks.rules.linted import intent_view
 from tests.paths import ROOT

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from lossless.formats.infiniband.from_model import NAMES, guid_of, guids_by_name, stated_options
 from lossless.ground.basics.records import NamedTuple, Unknown
 from lossless.model.fabric.infiniband.derived_policy import policy_of
-from lossless.model.fabric.infiniband.rates import MTU_CODES, RATE_CODES
+from lossless.model.fabric.infiniband.qos_policy import MTU_CODES, RATE_CODES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from lossless.formats.infiniband.read.partitions import WORDS
 from lossless.ground.basics.findings import Origin
-from lossless.model.fabric.infiniband.guids import with_derived_guids
+from lossless.model.fabric.infiniband.derived_policy import with_derived_guids
 from lossless.model.fabric.infiniband.subnet import (
     BITS,
     ManagerHost,

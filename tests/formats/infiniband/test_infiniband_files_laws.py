@@ -91,7 +91,7 @@ def test_the_same_subnet_gives_the_same_bytes(subnet: Subnet) -> None:
 
 
 def test_a_torus_is_told_where_to_begin_and_what_its_sides_are() -> None:
-    from lossless.model.fabric.infiniband.guids import with_derived_guids
+    from lossless.model.fabric.infiniband.derived_policy import with_derived_guids
 
     named = with_derived_guids(torus((4, 3, 2), engine="torus-2QoS", qos="TRUE"))
     text = subnet_files(named, {})[0][1].text

@@ -9,7 +9,7 @@ from lossless.formats.intent.policy import ClassPlace, statements
 from lossless.formats.intent.resolve.fabric import resolve
 from lossless.ground.basics.findings import Origin
 from lossless.ground.documents import load_text
-from lossless.model.fabric.priorities import dscp_of_name, name_of_dscp
+from lossless.model.fabric.cluster import dscp_of_name, name_of_dscp
 from tests.formats.intent.intent_texts import ECN, NAMED, PRESET, SHAPE, WATCHDOG, said_of, spoilt
 
 

@@ -40,8 +40,8 @@ from lossless.analysis.routing.infiniband.engines import (
 )
 from lossless.ground.basics.records import NamedTuple, Unknown
 from lossless.ground.graphs.cycles import cycle, from_lists
-from lossless.model.fabric.infiniband.guids import with_derived_guids
-from lossless.model.fabric.infiniband.rates import OPERATIONAL_VLS
+from lossless.model.fabric.infiniband.derived_policy import with_derived_guids
+from lossless.model.fabric.infiniband.qos_policy import OPERATIONAL_VLS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

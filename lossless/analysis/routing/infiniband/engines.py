@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.records import NamedTuple, Unknown
 from lossless.ground.graphs.cycles import cycle, from_edges
-from lossless.model.fabric.infiniband.guids import with_derived_guids
+from lossless.model.fabric.infiniband.derived_policy import with_derived_guids
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence

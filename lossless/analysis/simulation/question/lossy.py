@@ -16,7 +16,7 @@ from lossless.ground.basics.errors import ScenarioError
 from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import suggestion
-from lossless.model.fabric.routing import UEC_CONTROLS
+from lossless.model.fabric.cabling import UEC_CONTROLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

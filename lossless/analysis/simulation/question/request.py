@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from lossless.analysis.simulation.engine.network import Choice
     from lossless.analysis.simulation.question.nodes import SimTopology
+    from lossless.model.fabric.cabling import PacketOrder
     from lossless.model.fabric.cluster import Pattern
     from lossless.model.fabric.model import CongestionControl, Switch
-    from lossless.model.fabric.routing import PacketOrder
     from lossless.model.hardware.load_balancing import LoadBalancing
     from lossless.model.hardware.nic import NicProfile
 

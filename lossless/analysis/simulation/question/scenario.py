@@ -45,9 +45,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from lossless.analysis.simulation.engine.network import SimDcqcn, SimPort, SimSwitch, SimWatchdog
+    from lossless.model.fabric.cabling import Routing
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.model import Port, Switch as FabricSwitch
-    from lossless.model.fabric.routing import Routing
     from lossless.model.fabric.view import View
 
 

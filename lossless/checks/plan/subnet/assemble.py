@@ -40,7 +40,7 @@ from lossless.checks.rules.infiniband.subnet_queries import number, value
 from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import joined, listed
-from lossless.model.fabric.infiniband.guids import with_derived_guids
+from lossless.model.fabric.infiniband.derived_policy import with_derived_guids
 from lossless.model.fabric.infiniband.subnet import option
 
 if TYPE_CHECKING:

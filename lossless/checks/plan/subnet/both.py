@@ -40,7 +40,7 @@ from lossless.formats.inputs.intents import at_transport, declares_subnet
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import Unknown
 from lossless.ground.basics.units import listed
-from lossless.model.fabric.infiniband.rates import OPERATIONAL_VLS
+from lossless.model.fabric.infiniband.qos_policy import OPERATIONAL_VLS
 from lossless.model.fabric.infiniband.subnet import ManagerSetting, Member, Partition, number, qos_of
 
 if TYPE_CHECKING:

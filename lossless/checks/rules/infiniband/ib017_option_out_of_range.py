@@ -54,7 +54,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import ARBITRATION_TABLES, is_on, set_to, stated
 from lossless.ground.basics.units import joined
-from lossless.model.fabric.infiniband.rates import OPERATIONAL_VLS
+from lossless.model.fabric.infiniband.qos_policy import OPERATIONAL_VLS
 from lossless.model.fabric.infiniband.subnet import c_number, taken
 
 if TYPE_CHECKING:

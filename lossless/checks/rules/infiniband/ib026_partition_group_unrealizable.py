@@ -42,7 +42,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import links, partitions
 from lossless.ground.basics.units import format_capacity
-from lossless.model.fabric.infiniband.rates import MTU_CODES, RATE_CODES
+from lossless.model.fabric.infiniband.qos_policy import MTU_CODES, RATE_CODES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

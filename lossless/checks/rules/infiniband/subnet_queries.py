@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import MissingInput
 from lossless.ground.basics.findings import Edit
 from lossless.ground.basics.records import Unknown
-from lossless.model.fabric.infiniband.rates import OPERATIONAL_VLS
+from lossless.model.fabric.infiniband.qos_policy import OPERATIONAL_VLS
 from lossless.model.fabric.infiniband.subnet import option, options, taken
 
 if TYPE_CHECKING:

@@ -89,7 +89,7 @@ from lossless.checks.rules.hosts.attached_hosts import attached_hosts
 from lossless.checks.rules.locations import beside
 from lossless.ground.basics.records import UNKNOWN, Maybe, NamedTuple, Unknown
 from lossless.ground.basics.units import spell
-from lossless.model.fabric.priorities import priorities_of_bits
+from lossless.model.fabric.cluster import priorities_of_bits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -119,8 +119,8 @@ if TYPE_CHECKING:
     from lossless.checks.rules.topology.buffer_cycles import FabricRouting
     from lossless.checks.rules.topology.deployed_routing import DeployedRouting
     from lossless.ground.basics.findings import Json
+    from lossless.model.fabric.cabling import Routing
     from lossless.model.fabric.deployed_devices import DeployedDevices
-    from lossless.model.fabric.routing import Routing
     from lossless.model.fabric.view import View
 
 

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lossless.analysis.routing.dependencies import CycleHop
-    from lossless.model.fabric.routing import Bridging
+    from lossless.model.fabric.cabling import Bridging
     from lossless.model.fabric.view import View
 
 

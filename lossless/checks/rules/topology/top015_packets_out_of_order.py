@@ -77,13 +77,13 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.ground.basics.findings import RelatedPlace
-from lossless.model.fabric.routing import BY_PACKET
+from lossless.model.fabric.cabling import BY_PACKET
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from lossless.ground.basics.findings import Origin
-    from lossless.model.fabric.routing import PacketOrder
+    from lossless.model.fabric.cabling import PacketOrder
     from lossless.model.fabric.view import View
     from lossless.model.hardware.load_balancing import PacketReorder
 

@@ -77,14 +77,14 @@ from lossless.checks.rules.base import Results, Violation, merged
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_rate, joined
+from lossless.model.fabric.cabling import BY_PACKET
 from lossless.model.fabric.model import Switch, known_tier
-from lossless.model.fabric.routing import BY_PACKET
 from lossless.model.hardware.load_balancing import LoadBalancing, OfferedChoices
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.model.fabric.routing import PacketOrder
+    from lossless.model.fabric.cabling import PacketOrder
     from lossless.model.fabric.view import View
 
 

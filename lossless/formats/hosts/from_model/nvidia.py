@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from lossless.formats.hosts.from_model.settings import cnps, dcqcn_priorities
 from lossless.ground.basics.errors import RenderError
 from lossless.ground.basics.records import NamedTuple, certain
-from lossless.model.fabric.priorities import priority_bits, priority_flags
+from lossless.model.fabric.cluster import priority_bits, priority_flags
 from lossless.model.hardware.nic import MLX5_CABLE_LIMIT_M
 
 if TYPE_CHECKING:

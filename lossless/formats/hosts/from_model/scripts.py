@@ -52,8 +52,8 @@ from lossless.formats.hosts.from_model import broadcom, nvidia, other_drivers
 from lossless.formats.hosts.from_model.settings import common, dscp_digits, profile, roce, settings_json
 from lossless.ground.basics.errors import RenderError
 from lossless.ground.basics.records import UNKNOWN, NamedTuple, Unknown, certain
+from lossless.model.fabric.cluster import priority_bits, priority_flags
 from lossless.model.fabric.hosts import NIC_DSCP_PRIORITIES
-from lossless.model.fabric.priorities import priority_bits, priority_flags
 from lossless.model.fabric.qos import PRIORITIES
 
 if TYPE_CHECKING:

@@ -25,8 +25,8 @@ from lossless.formats.hosts.read.tools import parameter_key
 from lossless.ground.basics.errors import Problem
 from lossless.ground.documents import load_text
 from lossless.ground.documents.text import Document, ValuePlace
+from lossless.model.fabric.cluster import priorities_of_flags
 from lossless.model.fabric.hosts import Ets, ReceiveBuffers
-from lossless.model.fabric.priorities import priorities_of_flags
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -11,8 +11,8 @@ import re
 from typing import TYPE_CHECKING
 
 from lossless.formats.hosts.read.facts import HostFact, SectionFlaw
+from lossless.model.fabric.cluster import priorities_of_flags
 from lossless.model.fabric.hosts import Ets, ReceiveBuffers
-from lossless.model.fabric.priorities import priorities_of_flags
 from lossless.model.fabric.qos import PRIORITIES
 
 if TYPE_CHECKING:

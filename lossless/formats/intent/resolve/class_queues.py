@@ -24,10 +24,10 @@ from lossless.formats.intent.resolve.class_buffers import other_kind, ranked_val
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import UNKNOWN, NamedTuple
 from lossless.ground.basics.units import format_bytes, joined, suggestion
+from lossless.model.fabric.cabling import Bridging, FabricElement, PacketOrder, Routing, Trimming
 from lossless.model.fabric.cluster import Failures
 from lossless.model.fabric.model import tier_of_role
 from lossless.model.fabric.qos import TrimSettings
-from lossless.model.fabric.routing import Bridging, FabricElement, PacketOrder, Routing, Trimming
 from lossless.model.hardware.buffers import EGRESS_LOSSY_PROFILE
 from lossless.model.hardware.model import SONIC, routes_adaptively
 

@@ -21,8 +21,8 @@ from lossless.formats.intent.problems import in_file_order, wred_name_at
 from lossless.ground.basics.errors import InputError, Problem, ProfileError
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_rate, suggestion
+from lossless.model.fabric.cluster import dscp_of_name, name_of_dscp
 from lossless.model.fabric.model import ClassSet, NamedDscp, TrafficClass
-from lossless.model.fabric.priorities import dscp_of_name, name_of_dscp
 from lossless.model.fabric.qos import DSCPS, PRIORITIES, Curve, IndexMap, PriorityMask, Scheduler, Wred
 from lossless.model.hardware.load import load_nic, load_switch
 from lossless.model.hardware.model import widest_split

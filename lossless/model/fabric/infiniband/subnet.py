@@ -27,8 +27,7 @@ from lossless.model.hardware.load import read_profile
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from lossless.model.fabric.infiniband.qos_policy import QosPolicy
-    from lossless.model.fabric.infiniband.rates import Rate
+    from lossless.model.fabric.infiniband.qos_policy import QosPolicy, Rate
     from lossless.model.hardware.infiniband import HcaProfile, InfinibandSwitchProfile
 
 

@@ -15,8 +15,8 @@ from lossless.ground.basics.errors import InputError
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import Unknown
 from lossless.ground.documents import load
-from lossless.model.fabric.infiniband.guids import with_derived_guids
-from lossless.model.fabric.infiniband.rates import RATES
+from lossless.model.fabric.infiniband.derived_policy import with_derived_guids
+from lossless.model.fabric.infiniband.qos_policy import RATES
 from lossless.model.fabric.infiniband.subnet import Hca, Subnet, SubnetLink, SubnetSwitch
 from lossless.model.hardware.infiniband import infiniband_switch_names, load_infiniband_switch
 from tests.conftest import ROOT

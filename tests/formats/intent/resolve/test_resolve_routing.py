@@ -11,9 +11,9 @@ from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.fabric import resolve
 from lossless.ground.basics.errors import InputError
 from lossless.ground.documents import load_text
+from lossless.model.fabric.cabling import Routing
 from lossless.model.fabric.cluster import Failures
 from lossless.model.fabric.model import Fabric
-from lossless.model.fabric.routing import Routing
 from tests.checks.rules.snippets import BASES, merge
 
 

@@ -30,7 +30,7 @@ from lossless.formats.intent.infiniband.document import FatTree, SubnetDragonfly
 from lossless.ground.basics.errors import InputError
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import suggestion
-from lossless.model.fabric.infiniband.rates import RATES
+from lossless.model.fabric.infiniband.qos_policy import RATES
 from lossless.model.fabric.infiniband.subnet import (
     HostRole,
     Job,

@@ -23,7 +23,7 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import suggestion
 from lossless.ground.documents.text import read_text
 from lossless.model.fabric.infiniband.derived_policy import SL_IS_LANE, TORUS_ENGINE, TORUS_PORTS, torus_lanes
-from lossless.model.fabric.infiniband.rates import OPERATIONAL_VLS, RATES
+from lossless.model.fabric.infiniband.qos_policy import OPERATIONAL_VLS, RATES
 from lossless.model.fabric.infiniband.subnet import (
     Hca,
     ManagerSetting,
