@@ -3,15 +3,25 @@
 Interconnects of GPUs outside the fabric: the size of a domain, and the rate of each GPU.
 
 Rates are one way, as everywhere here; vendors print NVLink as both directions together.
+
+Converts a switch profile to the port names of a system other than SONiC; all else stays unchanged.
+
+Switches with several ASICs, each with its own cages, buffers and configuration.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from functools import cache, partial
+from typing import TYPE_CHECKING, Literal
 
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.hardware.load_balancing import PacketReorder
+from lossless.model.hardware.model import SONIC, Hwsku, PortSpec, SwitchProfile, split
+
+if TYPE_CHECKING:
+    from lossless.model.hardware.model import AsicCages, Cage, PortNaming
+
 
 MLX5_CABLE_LIMIT_M = 1000
 """mlx5 ignores a cable of this length or more (MLX5E_MAX_CABLE_LENGTH, Linux mlx5/core/en_dcbnl.c)."""
@@ -107,3 +117,67 @@ carried by catalogone.com/data-center-and-cloud-computing-nvlink-nvswitch); 450 
 UALINK_MOST_GPUS = 1024
 """Accelerators of one pod in UALink 200G 1.0, whose links of four lanes carry 800 Gb/s each way. How many of them an
 accelerator has is the product's (convergedigest.com and tomshardware.com on the release of the specification)."""
+
+
+@cache
+def in_format(profile: SwitchProfile, name: str) -> SwitchProfile:
+    """Return a profile whose cages and ports have the names of one of its formats."""
+    if name == SONIC:
+        return profile
+    names = profile.formats[name]
+    cages = partial(_cages, profile, names)
+    hwskus = tuple(_hwsku(hwsku, cages) for hwsku in profile.hwskus)
+    return profile.replaced(cages=cages, hwskus=hwskus, format=name)
+
+
+def _cages(profile: SwitchProfile, names: PortNaming) -> tuple[Cage, ...]:
+    return tuple(
+        cage._replace(name=names.of(cage.index, len(cage.lanes)), names=names) for cage in profile.cages
+    )
+
+
+def _hwsku(hwsku: Hwsku, cages: partial[tuple[Cage, ...]]) -> Hwsku:
+    return Hwsku(
+        hwsku.name,
+        ports=lambda: _renamed(hwsku.ports, cages()),
+        headroom=lambda: hwsku.headroom,
+        buffers=lambda: hwsku.buffers,
+        source=hwsku.source,
+        platforms=hwsku.platforms,
+        headroom_source=hwsku.headroom_source,
+    )
+
+
+def _renamed(ports: tuple[PortSpec, ...], cages: tuple[Cage, ...]) -> tuple[PortSpec, ...]:
+    by_index: dict[int, list[PortSpec]] = {}
+    for port in ports:
+        by_index.setdefault(port.index, []).append(port)
+    return tuple(
+        port for cage in cages if cage.index in by_index for port in _ports_of(cage, by_index[cage.index])
+    )
+
+
+def _ports_of(cage: Cage, ports: list[PortSpec]) -> tuple[PortSpec, ...]:
+    lanes = sum(len(port.lanes) for port in ports)
+    return split(cage, len(ports), lanes, ports[0].speed_bps, "")
+
+
+class AsicPart(NamedTuple):
+    """One ASIC of a switch (``asic0``), as a profile and a HWSKU of its own cages and ports alone."""
+
+    name: str
+    profile: SwitchProfile
+    hwsku: Hwsku
+
+
+def asic_parts(profile: SwitchProfile, hwsku: Hwsku) -> tuple[AsicPart, ...]:
+    """Return the ASICs of a switch; empty for one with a single ASIC, which its profile describes."""
+    return tuple(_part(profile, hwsku, asic) for asic in profile.asics)
+
+
+def _part(profile: SwitchProfile, hwsku: Hwsku, asic: AsicCages) -> AsicPart:
+    ports = tuple(port for port in hwsku.ports if port.index in asic.indexes)
+    own = Hwsku(hwsku.name, ports, hwsku.headroom, hwsku.buffers, hwsku.source, hwsku.platforms)
+    cages = tuple(cage for cage in profile.cages if cage.index in asic.indexes)
+    part = profile.replaced(cages=cages, hwskus=(own,), default_hwsku=own.name, asics=())
+    return AsicPart(asic.name, part, own)

@@ -26,7 +26,7 @@ from lossless.model.fabric.model import ClassSet, NamedDscp, TrafficClass
 from lossless.model.fabric.qos import DSCPS, PRIORITIES, Curve, IndexMap, PriorityMask, Scheduler, Wred
 from lossless.model.hardware.load import load_nic, load_switch
 from lossless.model.hardware.model import widest_split
-from lossless.model.hardware.port_names import in_format
+from lossless.model.hardware.nic import in_format
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
