@@ -217,9 +217,9 @@ def _print_fabric(drift: FabricDrift, output_format: str, *, verbose: bool) -> N
         fabric_drift_json,
         fabric_drift_lines,
         fabric_summary,
+        plan_lines,
     )
     from lossless.output.report.lint.json_format import problem_data
-    from lossless.output.report.update_text import plan_lines
 
     if output_format == "json":
         errors = [problem_data(error) for error in drift.errors]
@@ -234,7 +234,7 @@ def _print_fabric(drift: FabricDrift, output_format: str, *, verbose: bool) -> N
 
 
 def _print_problems(drift: FabricDrift) -> None:
-    from lossless.output.report.lint.locations import shown_file, sort_problems
+    from lossless.output.report.lint.finding_text import shown_file, sort_problems
 
     for error in sort_problems(drift.errors):
         problem(str(error._replace(file=shown_file(error.file))))

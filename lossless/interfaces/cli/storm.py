@@ -76,12 +76,12 @@ def command(
     if output_format == "json":
         out_json({"version": _VERSION, **blast_radius.to_data()})
     else:
-        from lossless.output.report.storm_text import storm_text
+        from lossless.output.report.workload_text import storm_text
 
         out(storm_text(blast_radius, style_for(sys.stdout, verbose=verbose)))
     if svg is not None:
-        from lossless.output.report.storm_text import storm_picture
         from lossless.output.report.topology.svg import topology_svg
+        from lossless.output.report.workload_text import storm_picture
 
         draw(svg, topology_svg(storm_picture(blast_radius)))
     elif output_format == "text":

@@ -180,11 +180,11 @@ def _compared(
 
     moves = api.moves(path, against, api_options((), profile_dirs))
     if output_format == "json":
-        from lossless.output.report.topology.recabling_text import recabling_data
+        from lossless.output.report.topology.text import recabling_data
 
         out_json({"version": _VERSION, "intent": path, "against": against, **recabling_data(moves)})
     else:
-        from lossless.output.report.topology.recabling_text import recabling_text
+        from lossless.output.report.topology.text import recabling_text
 
         out(recabling_text(moves, path, against, style_for(sys.stdout, verbose=verbose)))
         if moves.stays:
@@ -204,7 +204,7 @@ def _pins(path: str, against: str, output_format: str, profile_dirs: tuple[str, 
 
         out_json({"version": _VERSION, "intent": path, "against": against, **plain(pins)})
     elif any(pins):
-        from lossless.output.report.topology.recabling_text import pins_yaml
+        from lossless.output.report.topology.text import pins_yaml
 
         out(pins_yaml(pins.names, pins.ports), "json")
         notice(f"stated beside the shape of {path}, this keeps all devices and cables of {against}")
@@ -233,8 +233,7 @@ def _described(
 
         out_json({"version": _VERSION, **plain(topology.summary)})
     else:
-        from lossless.output.report.topology.capacity_text import capacity_text
-        from lossless.output.report.topology.text import topology_text
+        from lossless.output.report.topology.text import capacity_text, topology_text
 
         style = style_for(sys.stdout, verbose=verbose)
         texts = topology_text(topology.summary, style), capacity_text(topology.summary.capacity, style)

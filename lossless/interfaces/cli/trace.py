@@ -73,11 +73,11 @@ def command(
     if result.configurations_beside:
         notice(_not_followed(path, result.configurations_beside))
     if output_format == "json":
-        from lossless.output.report.trace.data import json_text, trace_data
+        from lossless.output.report.trace import json_text, trace_data
 
         out(json_text(trace_data(result.trace, result.documents)), "json")
     else:
-        from lossless.output.report.trace.text import trace_text
+        from lossless.output.report.trace import trace_text
 
         out(trace_text(result.trace, result.documents, style_for(sys.stdout, verbose=verbose)))
         _go_on(path, [mark.finding.code for _, mark in result.trace.marks], quiet=quiet)

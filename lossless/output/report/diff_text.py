@@ -1,6 +1,10 @@
 """Drift as text and as data: the value of the device beside that of the intent, identical rows in one line.
 
 Drift of many switches as text and as data: those with the same drift together, and in total.
+
+The report of an import besides the intent: how much renders the same again, and the differences by reason.
+
+How many switches get to their target, in one line a way and reason.
 """
 
 from __future__ import annotations
@@ -10,13 +14,16 @@ from typing import TYPE_CHECKING, Any
 from lossless.ground.basics.findings import grouped, natural_key
 from lossless.ground.basics.foreign_text import visible
 from lossless.ground.basics.units import format_bytes, joined, listed
-from lossless.output.report.columns import PLAIN, TextStyle, cut, wrapped
+from lossless.output.report.columns import PLAIN, ROWS, TextStyle, cut, table, wrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from lossless.checks.drift.drift import Drift
+    from lossless.formats.device_files.base_merge import UpdatePlan
+    from lossless.formats.importing.differences import Figures, ImportDifference
     from lossless.formats.sonic.changes.json_patch import FieldDifference, RowDifference
+    from lossless.formats.sonic.changes.meaning import Cell
 
 
 _PORTS = "port"
@@ -99,16 +106,16 @@ def _change(row: RowDifference, field: FieldDifference) -> str:
     name, words = field.field, _WORDS.get((row.table, field.field))
     what = f"{name} ({words[0]})" if words else name
     if field.before is None:
-        return f"{what} is not set; the intent says {_shown(row, name, field.after)}"
-    says = "does not set it" if field.after is None else f"says {_shown(row, name, field.after)}"
-    return f"{what} is {_shown(row, name, field.before)}; the intent {says}"
+        return f"{what} is not set; the intent says {_shown_difference(row, name, field.after)}"
+    says = "does not set it" if field.after is None else f"says {_shown_difference(row, name, field.after)}"
+    return f"{what} is {_shown_difference(row, name, field.before)}; the intent {says}"
 
 
 def _value(row: RowDifference, field: str, text: str) -> str:
-    return f"{field} {_shown(row, field, text)}"
+    return f"{field} {_shown_difference(row, field, text)}"
 
 
-def _shown(row: RowDifference, field: str, text: str | None) -> str:
+def _shown_difference(row: RowDifference, field: str, text: str | None) -> str:
     words = _WORDS.get((row.table, field))
     digits = (text or "").removeprefix("-")
     if words is None or not digits.isascii() or not digits.isdecimal() or len(digits) > 20:
@@ -256,3 +263,57 @@ def _total(drifts: Sequence[Drift], missing: Sequence[str], errors: Sequence[Any
         "missing": len(missing),
         "errors": len(errors),
     }
+
+
+def figures_text(figures: Figures) -> str:
+    """Return the figures in one sentence."""
+    share = f"{100 * figures.fields_same / figures.fields:.1f} %" if figures.fields else "none"
+    return (
+        f"rendered again: {figures.fields_same:,} of {figures.fields:,} fields the same ({share}), "
+        f"{figures.rows_same:,} of {figures.rows:,} rows, {figures.tables_same} of {figures.tables} tables; "
+        f"{figures.added:,} fields are added"
+    )
+
+
+def differences_text(
+    differences: Sequence[ImportDifference], reasons: Mapping[str, str], style: TextStyle = PLAIN
+) -> str:
+    """Return a table of differences: how many fields on how many devices, and the reason; then one of each kind."""
+    kinds = grouped((difference.kind, difference) for difference in differences)
+    ranked = sorted(kinds.items(), key=lambda item: (-len(item[1]), item[0]))
+    rows = [("fields", "devices", "kind", "why")]
+    rows += [
+        (f"{len(of_kind):,}", _devices(of_kind), kind, reasons.get(kind, "")) for kind, of_kind in ranked
+    ]
+    shown = ranked if style.verbose else ranked[:ROWS]
+    examples = [
+        wrapped(f"{kind}: {visible(_shown_import(of_kind[0].cell))}", style, "  ") for kind, of_kind in shown
+    ]
+    return "\n".join([table(rows, style, "  "), "one of each kind:", *examples])
+
+
+def _devices(differences: Sequence[ImportDifference]) -> str:
+    return str(len({difference.device for difference in differences}))
+
+
+def _shown_import(cell: Cell) -> str:
+    """Return a field as ``QUEUE|Ethernet0|3|scheduler: a, rendered b``."""
+    was = "absent" if cell.deployed is None else cell.deployed or "empty"
+    now = "left out" if cell.rendered is None else f"rendered {cell.rendered}"
+    return f"{cell.table}|{cell.key}|{cell.field}: {was}, {now}"
+
+
+def plan_lines(plans: Sequence[UpdatePlan]) -> list[str]:
+    """Return a line for switches that a patch cannot bring there, by reason, and one for all that it can."""
+    reloads = grouped((plan.why, plan.device) for plan in plans if plan.how == "reload")
+    lines = [f"{listed(devices)}: reload, not patch; {'; '.join(why)}" for why, devices in reloads.items()]
+    patched = [plan for plan in plans if plan.how == "patch"]
+    hit = sum(1 for plan in patched if plan.ports_down)
+    if patched:
+        ports = f"; on {hit} of them it takes ports down on the way" if hit else "; no port goes down"
+        lines.append(f"a patch brings {len(patched)} of {len(plans)} switches there{ports}")
+    harmed = grouped((plan.harms, plan.device) for plan in patched if plan.harms)
+    lines += (
+        f"{listed(devices)}: lossless traffic is harmed: {'; '.join(why)}" for why, devices in harmed.items()
+    )
+    return lines

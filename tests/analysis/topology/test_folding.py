@@ -13,8 +13,7 @@ from inline_snapshot import snapshot
 from lossless.analysis.topology.folding import folded
 from lossless.analysis.topology.shapes import LinkBundle, PlanNode, WiringPlan, wiring_plan
 from lossless.analysis.topology.summary import Picture
-from lossless.output.report.topology.svg import topology_svg
-from lossless.output.report.topology.words import from_to
+from lossless.output.report.topology.svg import from_to, topology_svg
 from tests.analysis.topology.test_shape_laws import AT, PLANS, G, clos, fly_plus, pods, ring
 from tests.output.report.svg_shapes import read_svg
 

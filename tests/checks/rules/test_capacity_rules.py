@@ -14,7 +14,7 @@ from lossless.api import load_fabrics
 from lossless.ground.basics.findings import Origin
 from lossless.ground.documents import load
 from lossless.model.fabric.model import Capacity, Tier, Uplinks
-from lossless.output.report.topology.capacity_text import capacity_text
+from lossless.output.report.topology.text import capacity_text
 from tests.checks.rules.linted import drawn, intent, intent_view, only
 from tests.checks.rules.snippets import merge
 from tests.paths import ROOT

@@ -10,8 +10,7 @@ from inline_snapshot import snapshot
 
 from lossless.api import trace
 from lossless.output.report.columns import TextStyle
-from lossless.output.report.trace.data import trace_data
-from lossless.output.report.trace.text import trace_text
+from lossless.output.report.trace import trace_data, trace_text
 from tests.checks.verify.running import INTENT, pauses, queue_counters, storm
 from tests.output.report.test_report_trace import validated
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lossless.ground.basics.findings import SEVERITIES, Severity
-from lossless.output.report.lint.run_context import RuleHelp, RunContext
+from lossless.output.report.lint.summary import RuleHelp, RunContext
 
 
 def describe(code: str) -> RuleHelp | None:

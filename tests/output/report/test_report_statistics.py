@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lossless.output.report.lint.statistics import statistics_text
+from lossless.output.report.lint.summary import statistics_text
 from tests.output.report.samples import on_switch, oversubscribed, sample
 
 

@@ -14,8 +14,7 @@ from referencing import Registry, Resource
 
 from lossless.ground.basics.foreign_text import gated
 from lossless.output.report.columns import PLAIN, TextStyle
-from lossless.output.report.trace.data import json_text, trace_data
-from lossless.output.report.trace.text import trace_text
+from lossless.output.report.trace import json_text, trace_data, trace_text
 from tests.checks.trace.tracing import device, intent, traced
 
 HERE = Path(__file__).parent

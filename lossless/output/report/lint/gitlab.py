@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.findings import cause_of
 from lossless.ground.basics.foreign_text import visible
-from lossless.output.report.lint.finding_text import headline
-from lossless.output.report.lint.locations import FileNames, locate, sort_problems
-from lossless.output.report.lint.run_context import ReportText
+from lossless.output.report.lint.finding_text import FileNames, headline, locate, sort_problems
+from lossless.output.report.lint.summary import ReportText
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,8 +25,8 @@ if TYPE_CHECKING:
     from lossless.checks.lint.run import Report
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, Json, Severity
-    from lossless.output.report.lint.locations import Locations
-    from lossless.output.report.lint.run_context import RunContext
+    from lossless.output.report.lint.finding_text import Locations
+    from lossless.output.report.lint.summary import RunContext
 
 
 UNREADABLE = "unreadable"

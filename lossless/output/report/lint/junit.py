@@ -10,9 +10,16 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.foreign_text import visible, xml
 from lossless.ground.basics.records import NamedTuple
-from lossless.output.report.lint.finding_text import headline, object_of, other_places, paragraphs
-from lossless.output.report.lint.locations import FileNames, locate, sort_problems
-from lossless.output.report.lint.run_context import ReportText
+from lossless.output.report.lint.finding_text import (
+    FileNames,
+    headline,
+    locate,
+    object_of,
+    other_places,
+    paragraphs,
+    sort_problems,
+)
+from lossless.output.report.lint.summary import ReportText
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,8 +28,8 @@ if TYPE_CHECKING:
     from lossless.checks.lint.run import Report
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding
-    from lossless.output.report.lint.locations import Locations
-    from lossless.output.report.lint.run_context import RunContext
+    from lossless.output.report.lint.finding_text import Locations
+    from lossless.output.report.lint.summary import RunContext
 
 _HEAD = '<?xml version="1.0" encoding="utf-8"?>'
 

@@ -11,18 +11,25 @@ from typing import TYPE_CHECKING
 from lossless.ground.basics.findings import by_cause
 from lossless.ground.basics.foreign_text import markdown
 from lossless.output.report.columns import markdown_table
-from lossless.output.report.lint.finding_text import headline
-from lossless.output.report.lint.locations import FileNames, Locations, locate, sort_problems
-from lossless.output.report.lint.run_context import ReportText
-from lossless.output.report.lint.summary import causes_by_severity, counted
-from lossless.output.report.lint.text import MARGINS, left_by_rule, margin_row, unread_note
+from lossless.output.report.lint.finding_text import (
+    MARGINS,
+    FileNames,
+    Locations,
+    headline,
+    left_by_rule,
+    locate,
+    margin_row,
+    sort_problems,
+    unread_note,
+)
+from lossless.output.report.lint.summary import ReportText, causes_by_severity, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lossless.checks.lint.run import Change, Report
     from lossless.ground.basics.findings import Finding
-    from lossless.output.report.lint.run_context import RunContext
+    from lossless.output.report.lint.summary import RunContext
 
 MOST_ROWS = 100
 """Findings that one table shows; GitHub takes comments of 65,536 characters."""

@@ -1,4 +1,9 @@
-"""The counts at the end of every report."""
+"""The counts at the end of every report.
+
+Facts of the run for reports to other programs: names from its root, and words for its rules.
+
+How often each rule found something: where to begin with a repository that was never linted.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +12,13 @@ from typing import TYPE_CHECKING
 from lossless.ground.basics.findings import SEVERITIES, by_cause, grouped
 from lossless.ground.basics.foreign_text import visible
 from lossless.ground.basics.records import NamedTuple
-from lossless.output.report.columns import PLAIN, TextStyle
+from lossless.output.report.columns import PLAIN, TextStyle, table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from lossless.checks.lint.run import Report
-    from lossless.ground.basics.findings import Finding, Severity, SkippedFile, UncheckedRule
+    from lossless.checks.lint.run import Change, Report
+    from lossless.ground.basics.findings import Confidence, Finding, Severity, SkippedFile, UncheckedRule
 
 
 _MOST_NAMES = 4
@@ -83,7 +88,7 @@ def skipped_text(
     """Yield a line for each reason for which files are skipped; ``verbose``: of files of any kind."""
     if not skipped:
         return
-    from lossless.output.report.lint.locations import shown_file
+    from lossless.output.report.lint.finding_text import shown_file
 
     by_reason = grouped((each.reason, shown_file(each.file)) for each in skipped if verbose or each.named)
     for reason, files in sorted(by_reason.items()):
@@ -133,3 +138,48 @@ def fitted(text: str, style: TextStyle) -> str:
     from lossless.output.report.columns import wrapped
 
     return wrapped(text, style)
+
+
+class RuleHelp(NamedTuple):
+    """The help of a rule in a report: one sentence, the whole documentation as Markdown, and how it is graded."""
+
+    summary: str
+    documentation: str
+    severity: Severity
+    confidence: Confidence
+
+
+class RunContext(NamedTuple):
+    """The folder of a run, and the severities that count as a failure.
+
+    ``folder`` is the current folder and ``root`` the one that names are relative to, both absolute. ``describe``
+    gives the words for a rule's code, None if there are none. ``failing`` are the severities that make a run fail.
+    ``change`` is set if a report holds only the findings that a change adds.
+    """
+
+    folder: str
+    root: str
+    describe: Callable[[str], RuleHelp | None]
+    failing: tuple[Severity, ...]
+    change: Change | None = None
+
+
+class ReportText(NamedTuple):
+    """A report as text, and notices of the parts that it had to leave out."""
+
+    text: str
+    notices: tuple[str, ...] = ()
+
+
+_HEADS = ("findings", "places", "severity", "rule")
+
+
+def statistics_text(report: Report, style: TextStyle = PLAIN) -> str:
+    """Return one row for each rule and severity, the most frequent first; empty where nothing was found."""
+    causes = ((same[0], sum(finding.places for finding in same)) for same in by_cause(report.findings))
+    places = grouped(((first.severity, first.code, first.name), total) for first, total in causes)
+    if not places:
+        return ""
+    keys = sorted(places, key=lambda key: (-len(places[key]), SEVERITIES.index(key[0]), key[1]))
+    rows = [(str(len(places[key])), str(sum(places[key])), key[0], f"{key[1]} {key[2]}") for key in keys]
+    return table([_HEADS, *rows], style)

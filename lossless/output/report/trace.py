@@ -3,19 +3,25 @@
 Counters of a class along its path as text: one table of switches, one of hosts, and the unknown ones.
 
 The stages of one hop as lines: the action, and the row of the configuration that decides it.
+
+A trace as plain data, for machines: names of the model, findings as in the lint report.
+
+Names once shipped stay; ``version`` increases when they change.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.foreign_text import spelled_out, visible
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes, format_rate
 from lossless.output.report.columns import PLAIN, TextStyle, facts, table, wrapped
-from lossless.output.report.lint.locations import Locations, shown_file
-from lossless.output.report.quantities import SINCE
+from lossless.output.report.headroom_text import SINCE
+from lossless.output.report.lint.finding_text import Locations, shown_file
+from lossless.output.report.plain import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -571,3 +577,23 @@ def _row(line: StageLine, width: int, style: TextStyle) -> list[str]:
     # The label is set before a text that was wrapped without it: it would be split from it.
     first = lead + wrapped(what, style, blank, "")[len(lead) :]
     return [first, *([wrapped(by, style, blank, "")] if by else [])]
+
+
+VERSION = 1
+"""Of the names in the object."""
+
+
+def trace_data(trace: Trace, documents: Mapping[str, DocumentView]) -> dict[str, Any]:
+    """Return a trace as plain data; ``documents`` provide the lines of findings."""
+    findings = {id(mark.finding): mark.finding for _, mark in trace.marks}.values()
+    locations = Locations(documents, findings)
+    fields = plain(trace, locations)
+    severities = [finding.severity for finding in findings]
+    summary = {name: severities.count(name) for name in ("error", "warning", "info")}
+    summary["elsewhere"] = fields.pop("elsewhere")
+    return {"version": VERSION, **fields, "broken": trace.broken, "summary": summary}
+
+
+def json_text(data: Mapping[str, Any]) -> str:
+    """Return a trace as one JSON object, in ASCII and in a stable order."""
+    return json.dumps(data, indent=2)
