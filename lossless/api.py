@@ -19,6 +19,23 @@ if TYPE_CHECKING:
         baseline as baseline,
         fix as fix,
     )
+    from lossless.interfaces.api.capacity import (
+        Cabling as Cabling,
+        HeadroomInputs as HeadroomInputs,
+        Headrooms as Headrooms,
+        Topology as Topology,
+        Workload as Workload,
+        cabled_as_declared as cabled_as_declared,
+        cabled_topology as cabled_topology,
+        evaluate_workload as evaluate_workload,
+        headroom_of_link as headroom_of_link,
+        headroom_of_ports as headroom_of_ports,
+        moves as moves,
+        pins as pins,
+        storm as storm,
+        topology as topology,
+        workload as workload,
+    )
     from lossless.interfaces.api.exporter import (
         Exporter as Exporter,
         collector as collector,
@@ -85,27 +102,13 @@ if TYPE_CHECKING:
         write_thresholds as write_thresholds,
         write_tuned as write_tuned,
     )
-    from lossless.interfaces.api.workload import (
-        Cabling as Cabling,
-        HeadroomInputs as HeadroomInputs,
-        Headrooms as Headrooms,
-        Topology as Topology,
-        Workload as Workload,
-        cabled_as_declared as cabled_as_declared,
-        cabled_topology as cabled_topology,
-        evaluate_workload as evaluate_workload,
-        headroom_of_link as headroom_of_link,
-        headroom_of_ports as headroom_of_ports,
-        moves as moves,
-        pins as pins,
-        storm as storm,
-        topology as topology,
-        workload as workload,
-    )
 
 _MODULES = {
     "baseline": "BaselineResult FixResult baseline fix",
-    "workload": "Cabling HeadroomInputs Headrooms Topology Workload cabled_as_declared cabled_topology evaluate_workload headroom_of_link headroom_of_ports moves pins storm topology workload",
+    "capacity": (
+        "Cabling HeadroomInputs Headrooms Topology Workload cabled_as_declared cabled_topology "
+        "evaluate_workload headroom_of_link headroom_of_ports moves pins storm topology workload"
+    ),
     "exporter": "Exporter collector exporter",
     "plan": "DeviceProgress Drift FabricDrift Plan PlanLimits diff diff_fabric plan plan_progress write_plan",
     "fabrics": "Fabrics load_fabrics",

@@ -33,7 +33,7 @@ from lossless.formats.sonic.read.tables import Tables
 from lossless.ground.basics.errors import InputError, RenderError
 from lossless.ground.documents import load_text
 from lossless.interfaces.api.import_ import ImportResult, import_documents
-from lossless.output.report.diff_text import differences_text, figures_text
+from lossless.output.report.changes_text import differences_text, figures_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

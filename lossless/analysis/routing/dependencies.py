@@ -25,7 +25,7 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING
 
-from lossless.analysis.routing.longer_paths import (
+from lossless.analysis.routing.moves import (
     avoiding,
     ending,
     flows,
@@ -42,7 +42,7 @@ from lossless.ground.graphs.cycles import NODE, Graph, cycle, from_edges, strong
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from lossless.analysis.routing.longer_paths import Flows, PolicyMoves
+    from lossless.analysis.routing.moves import Flows, PolicyMoves
     from lossless.analysis.routing.symmetry import Wires
     from lossless.model.fabric.cabling import RoutingPolicy
 

@@ -34,7 +34,7 @@ from lossless.analysis.routing.dependencies import (
     routing_verdict,
     told_apart,
 )
-from lossless.analysis.routing.longer_paths import carried, shortest_paths
+from lossless.analysis.routing.moves import carried, shortest_paths
 from lossless.analysis.routing.symmetry import Orbits, few_of, folded, parts, twins, without
 from lossless.ground.basics.records import NamedTuple
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from lossless.analysis.routing.dependencies import RoutingQuestion, RoutingVerdict
-    from lossless.analysis.routing.longer_paths import PolicyMoves, ShortestPaths
+    from lossless.analysis.routing.moves import PolicyMoves, ShortestPaths
     from lossless.analysis.routing.symmetry import Wires
 
 

@@ -31,8 +31,8 @@ FACTS = (
     _facts("cma_roce_tos", "tools", "cma"),
     _facts("cma_roce_mode", "tools", "cma"),
     _facts("ibv_devinfo", "tools", "ibv_devinfo"),
-    _facts("env", "environment"),
-    _facts("nccl.conf", "environment"),
+    _facts("env", "tools", "environment"),
+    _facts("nccl.conf", "tools", "environment"),
     _facts("dcb", "dcb", sign=rf"\A\s*\{{\s*\"(?:{_OBJECTS})\""),
 )
 """The forms of settings, by section title. A text without a title has the form whose sign occurs first in it."""

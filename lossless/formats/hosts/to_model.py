@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from lossless.formats.hosts.read.facts import Facts, HostFact
     from lossless.model.fabric.hosts import Dcqcn, HostQos
-    from lossless.model.hardware.nic import NicProfile
+    from lossless.model.hardware.devices import NicProfile
 
 
 _WIRING = ("pci", "rdma_device")

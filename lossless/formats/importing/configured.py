@@ -39,9 +39,9 @@ from lossless.ground.basics.units import format_rate, joined, listed
 from lossless.model.fabric.cabling import CableEnd
 from lossless.model.fabric.model import Tier
 from lossless.model.fabric.qos import DEFAULT_POLL_MS, DSCPS, PRIORITIES, UNREADABLE, WATCHDOG_ACTIONS
+from lossless.model.hardware.devices import in_format
 from lossless.model.hardware.load import load_switch, switch_names
 from lossless.model.hardware.model import widest_split
-from lossless.model.hardware.nic import in_format
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

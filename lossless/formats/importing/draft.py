@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     )
     from lossless.model.fabric.model import Port
     from lossless.model.fabric.qos import BufferProfile, Pool, PortQos
-    from lossless.model.hardware.nic import NicProfile
+    from lossless.model.hardware.devices import NicProfile
 
 
 def with_groups(

@@ -106,8 +106,8 @@ if TYPE_CHECKING:
     from lossless.formats.importing.model import Claim, Draft, ImportDevice
     from lossless.formats.sonic.changes.meaning import Cell
     from lossless.ground.documents.text import Document
+    from lossless.model.hardware.devices import NicProfile
     from lossless.model.hardware.load import Folder
-    from lossless.model.hardware.nic import NicProfile
 
     Path = str | PathLike[str]
     Refusals = Callable[[str], tuple[Problem, ...]]

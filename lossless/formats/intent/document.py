@@ -16,8 +16,8 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from lossless.formats.intent.base import LEAST_MTU, FrameSize, Model, Percent, Size, listed, refused, shown
 from lossless.formats.intent.classes import ClassName, TrafficClassIntent
-from lossless.formats.intent.cluster import ClusterIntent, FailuresIntent, WorkloadIntent
 from lossless.formats.intent.hosts import HostsIntent
+from lossless.formats.intent.jobs import ClusterIntent, FailuresIntent, WorkloadIntent
 from lossless.formats.intent.policy import (
     CongestionControlField,
     PfcIntent,

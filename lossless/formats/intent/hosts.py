@@ -28,7 +28,7 @@ from lossless.formats.intent.base import (
     whole_milliseconds,
     whole_number,
 )
-from lossless.formats.intent.cluster import Environment
+from lossless.formats.intent.jobs import Environment
 from lossless.ground.basics.limits import FRAMES_AHEAD
 from lossless.model.fabric.hosts import DcbxSpeaker, NicSetter, TrustMode
 from lossless.model.fabric.model import DEFAULT_HOST_MTU_BYTES

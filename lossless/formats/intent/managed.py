@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BaseModel, Field, ValidationError, WithJsonSchema
 
 from lossless.formats.intent.base import Model, shown
-from lossless.formats.intent.cluster import Environment
 from lossless.formats.intent.document import Intent
 from lossless.formats.intent.hosts import SocketInterfaces
+from lossless.formats.intent.jobs import Environment
 from lossless.formats.intent.problems import IntentSource, in_file_order, located, not_text, refusals
 from lossless.formats.intent.wiring import Name
 from lossless.ground.basics.errors import InputError

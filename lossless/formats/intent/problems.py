@@ -14,8 +14,8 @@ from pydantic import BaseModel
 
 from lossless.formats.intent.base import not_one_of, shown
 from lossless.formats.intent.classes import EcnIntent
-from lossless.formats.intent.cluster import VARIABLE_KEYS
 from lossless.formats.intent.document import WITH_TRIMMING, Intent
+from lossless.formats.intent.jobs import VARIABLE_KEYS
 from lossless.formats.intent.policy import mapping_keys, speed_mappings
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.records import NamedTuple

@@ -28,6 +28,7 @@ from lossless.ground.basics.errors import LosslessError, ProfileError
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import nearest
 from lossless.interfaces.api.lint import found_at, without_excluded
+from lossless.model.hardware.devices import NicProfile
 from lossless.model.hardware.infiniband import (
     HcaProfile,
     InfinibandSwitchProfile,
@@ -39,7 +40,6 @@ from lossless.model.hardware.infiniband import (
 from lossless.model.hardware.load import load_nic, load_switch, nic_names, switch_names
 from lossless.model.hardware.load_balancing import OfferedChoices, PacketReorder
 from lossless.model.hardware.model import Hwsku, PortNaming, SwitchProfile
-from lossless.model.hardware.nic import NicProfile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -58,13 +58,20 @@ _INTERRUPTED = 130
 _PIPE_CLOSED = 141
 
 
+_MODULES = {
+    "import": "import_",
+    "collector": "exporter",
+    **dict.fromkeys(("rule", "rules", "profiles", "formats", "schema", "completion"), "reference"),
+}
+
+
 def module_of(command: str) -> str:
-    """Return the module of a command; a word that Python reserves names none."""
-    return "import_" if command == "import" else command
+    """Return the module of a command: that of its name but for a reserved word and commands that share one."""
+    return _MODULES.get(command, command)
 
 
 class Commands(click.Group):
-    """Commands by name, each in the module of its name, imported when it is called."""
+    """Commands by name, each in its module, imported when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Return the names in the order of the help."""
@@ -76,8 +83,8 @@ class Commands(click.Group):
             return None
         from importlib import import_module
 
-        command = import_module(f"lossless.interfaces.cli.{module_of(cmd_name)}").command
-        assert isinstance(command, click.Command)
+        members = vars(import_module(f"lossless.interfaces.cli.{module_of(cmd_name)}")).values()
+        command = next(x for x in members if isinstance(x, click.Command) and x.name == cmd_name)
         command.context_class = _Context
         return command
 

@@ -48,7 +48,7 @@ def command(
     """
     from lossless import api
     from lossless.ground.documents.atomic import require_writable
-    from lossless.output.report.lint.finding_text import shown_file, sort_problems
+    from lossless.output.report.lint.text import shown_file, sort_problems
 
     options = selection.added_to(api_options(rdma_dscps, profile_dirs)._replace(simulate=simulate))
     if output is not None:

@@ -126,7 +126,7 @@ def _go_on_with_switch(
 
 
 def _print_switch(drift: Drift, output_format: str, *, verbose: bool) -> None:
-    from lossless.output.report.diff_text import drift_json, drift_lines
+    from lossless.output.report.changes_text import drift_json, drift_lines
 
     if output_format == "json":
         out(
@@ -152,7 +152,7 @@ def _print_count(drift: Drift) -> None:
     else:
         rows = f"{count} row{'' if count == 1 else 's'}"
         notice(f"{drift.device} differs from {drift.intent} in {rows}")
-    from lossless.output.report.diff_text import not_compared_lines
+    from lossless.output.report.changes_text import not_compared_lines
 
     for line in not_compared_lines([drift]):
         notice(line)
@@ -213,7 +213,7 @@ def compare(
 
 
 def _print_fabric(drift: FabricDrift, output_format: str, *, verbose: bool) -> None:
-    from lossless.output.report.diff_text import (
+    from lossless.output.report.changes_text import (
         fabric_drift_json,
         fabric_drift_lines,
         fabric_summary,
@@ -234,7 +234,7 @@ def _print_fabric(drift: FabricDrift, output_format: str, *, verbose: bool) -> N
 
 
 def _print_problems(drift: FabricDrift) -> None:
-    from lossless.output.report.lint.finding_text import shown_file, sort_problems
+    from lossless.output.report.lint.text import shown_file, sort_problems
 
     for error in sort_problems(drift.errors):
         problem(str(error._replace(file=shown_file(error.file))))

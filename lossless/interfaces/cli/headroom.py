@@ -99,7 +99,7 @@ def command(
 
         out_json({"version": _VERSION, "kinds": plain(kinds)})
     else:
-        from lossless.output.report.headroom_text import headroom_text
+        from lossless.output.report.quantities import headroom_text
 
         out(headroom_text(kinds, style_for(sys.stdout, verbose=verbose), sums=sums))
         _go_on(path, profile, kinds[0].elements if kinds else (), sums=sums, quiet=quiet)

@@ -95,7 +95,7 @@ def command(
 
 
 def _say(result: ImportResult, output: str | None, *, verbose: bool) -> None:
-    from lossless.output.report.diff_text import differences_text, figures_text
+    from lossless.output.report.changes_text import differences_text, figures_text
 
     devices = f"{len(result.devices)} device{'' if len(result.devices) == 1 else 's'}"
     problem(f"imported {devices}" + (f" to {output}" if output else ""))

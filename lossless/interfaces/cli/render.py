@@ -86,7 +86,7 @@ def command(
     if any(finding.severity == "error" for finding in result.report.findings):
         problem("refused: a fabric with errors is not rendered; nothing was written")
         return FAILED
-    from lossless.output.report.diff_text import plan_lines
+    from lossless.output.report.changes_text import plan_lines
 
     for note in (*result.notes, *plan_lines(result.plans)):
         notice(note)

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from lossless.ground.basics.foreign_text import Form
     from lossless.interfaces.cli.options.lint import ReportOptions
     from lossless.output.report.columns import TextStyle
-    from lossless.output.report.lint.finding_text import LineText
     from lossless.output.report.lint.summary import ReportText, RuleHelp, RunContext
+    from lossless.output.report.lint.text import LineText
 
 
 _GATES: dict[str, Form] = {
@@ -58,7 +58,7 @@ def report_text(
     """
     blank = "" if brief else "\n"
     if report.findings:
-        from lossless.output.report.lint.finding_text import findings_text
+        from lossless.output.report.lint.text import findings_text
 
         for block in findings_text(report, style_for(sys.stdout).showing(source=source, brief=brief)):
             out(block + blank)
@@ -68,7 +68,7 @@ def report_text(
         ):
             out(block + blank)
     if report.errors:
-        from lossless.output.report.lint.finding_text import problems_text
+        from lossless.output.report.lint.text import problems_text
 
         style = style_for(sys.stderr).showing(source=source, brief=brief)
         for block in problems_text(report.errors, _line_text(report, texts), style):
@@ -79,8 +79,8 @@ def report_text(
 
 def report_statistics(report: Report, texts: Mapping[str, str], *, verbose: bool, brief: bool) -> None:
     """Write how often each rule found something; problems of reading are written as usual."""
-    from lossless.output.report.lint.finding_text import problems_text
     from lossless.output.report.lint.summary import statistics_text
+    from lossless.output.report.lint.text import problems_text
 
     table = statistics_text(report, style_for(sys.stdout, verbose=verbose))
     if table:
@@ -179,8 +179,8 @@ def _told(form: str, made: ReportText) -> str:
 def _plain_text(report: Report, texts: Mapping[str, str], reporting: ReportOptions) -> ReportText:
     """Return all that a person would see on a terminal, in one text without colors."""
     from lossless.output.report.columns import TextStyle
-    from lossless.output.report.lint.finding_text import findings_text, problems_text
     from lossless.output.report.lint.summary import ReportText
+    from lossless.output.report.lint.text import findings_text, problems_text
 
     style = TextStyle(source=reporting.source, brief=reporting.quiet, verbose=reporting.verbose)
     blocks = [*findings_text(report, style), *_changed(report, style)]
@@ -193,7 +193,7 @@ def _plain_text(report: Report, texts: Mapping[str, str], reporting: ReportOptio
 def _changed(report: Report, style: TextStyle) -> Iterator[str]:
     """Yield the findings that a change removes and leaves, if one was compared, and the updater's answer to a patch."""
     if report.change is not None and not style.brief:
-        from lossless.output.report.lint.finding_text import change_text
+        from lossless.output.report.lint.text import change_text
 
         yield from change_text(report.change, style)
     if report.patch:
@@ -215,7 +215,7 @@ def _counts(report: Report, style: TextStyle, *, verbose: bool) -> Iterator[str]
     yield from skipped_text(report.skipped, style, verbose=verbose)
     yield summary_text(report, style)
     if report.change is not None:
-        from lossless.output.report.lint.finding_text import counts_text
+        from lossless.output.report.lint.text import counts_text
 
         yield counts_text(report.change, len(report.findings))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from lossless.interfaces.api.workload import STORM_TRAFFIC
+from lossless.interfaces.api.capacity import STORM_TRAFFIC
 from lossless.interfaces.cli.app import COMMANDS, OK
 from lossless.interfaces.cli.next_steps import then
 from lossless.interfaces.cli.options import OneOf, api_options, how_much, profiles, written_as
@@ -76,12 +76,12 @@ def command(
     if output_format == "json":
         out_json({"version": _VERSION, **blast_radius.to_data()})
     else:
-        from lossless.output.report.workload_text import storm_text
+        from lossless.output.report.traffic_text import storm_text
 
         out(storm_text(blast_radius, style_for(sys.stdout, verbose=verbose)))
     if svg is not None:
         from lossless.output.report.topology.svg import topology_svg
-        from lossless.output.report.workload_text import storm_picture
+        from lossless.output.report.traffic_text import storm_picture
 
         draw(svg, topology_svg(storm_picture(blast_radius)))
     elif output_format == "text":

@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from lossless.ground.basics.units import parse_duration, parse_percent, parse_size
+from lossless.interfaces.api.capacity import ALGORITHMS, COLLECTIVE, COLLECTIVES, Workload
 from lossless.interfaces.api.simulate import SEEDS, Limits, Question
-from lossless.interfaces.api.workload import ALGORITHMS, COLLECTIVE, COLLECTIVES, Workload
 from lossless.interfaces.cli.app import COMMANDS, OK
 from lossless.interfaces.cli.next_steps import then
 from lossless.interfaces.cli.options import OneOf, api_options, how_much, profiles, written_as
@@ -102,11 +102,11 @@ def command(
     else:
         estimate = api.workload(path, _asked(given), options)
     if output_format == "json":
-        from lossless.output.report.workload_text import workload_data
+        from lossless.output.report.traffic_text import workload_data
 
         out_json({"version": _VERSION, **workload_data(estimate, checked)})
     else:
-        from lossless.output.report.workload_text import workload_text
+        from lossless.output.report.traffic_text import workload_text
 
         out(workload_text(estimate, checked, style_for(sys.stdout, verbose=verbose)))
         if checked is None:

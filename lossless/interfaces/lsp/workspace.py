@@ -47,7 +47,7 @@ from lossless.interfaces.api.reference import (
     read,
     read_text,
 )
-from lossless.output.report.lint.finding_text import Locations, paragraphs
+from lossless.output.report.lint.text import Locations, paragraphs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -13,7 +13,7 @@ from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import UNKNOWN, Maybe, NamedTuple, Provenance, Unknown
 
 if TYPE_CHECKING:
-    from lossless.model.hardware.nic import NicProfile, Tool
+    from lossless.model.hardware.devices import NicProfile, Tool
 
 TrustMode = Literal["dscp", "pcp"]
 DcbxSpeaker = Literal["os", "firmware"]

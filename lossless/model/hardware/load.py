@@ -39,8 +39,8 @@ from lossless.model.hardware.tables import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from lossless.model.hardware.devices import NicProfile
     from lossless.model.hardware.model import Cage, PortSpec
-    from lossless.model.hardware.nic import NicProfile
 
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lossless.model.hardware.buffers import HeadroomRow
+    from lossless.model.hardware.devices import NicProfile
     from lossless.model.hardware.model import Hwsku, SwitchProfile
-    from lossless.model.hardware.nic import NicProfile
 
     Folder = str | PathLike[str]
     FindHardware = Callable[[str, str | None], tuple[SwitchProfile, Hwsku] | None]
@@ -378,7 +378,7 @@ def build_nic(name: str, raw: Raw) -> NicProfile:
         ProfileError: an invalid table.
         QuantityError: a text that is not a rate.
     """
-    from lossless.model.hardware.nic import NicProfile, StallPrevention
+    from lossless.model.hardware.devices import NicProfile, StallPrevention
 
     dcqcn = raw.get("dcqcn")
     stall = raw.get("stall_prevention")

@@ -24,8 +24,8 @@ from lossless.model.hardware.model import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from lossless.model.hardware.devices import Parameter
     from lossless.model.hardware.model import PoolMode, PoolType
-    from lossless.model.hardware.nic import Parameter
 
 CAGE_COLUMNS = "cage lanes alias index modes"
 HEADROOM_COLUMNS = "speed cable reserved xon headroom threshold xon_offset"
@@ -175,7 +175,7 @@ def parse_dcqcn(table: str) -> dict[str, Parameter]:
     Raises:
         ProfileError: an invalid row.
     """
-    from lossless.model.hardware.nic import Parameter
+    from lossless.model.hardware.devices import Parameter
 
     parameters = {}
     for name, default, unit, minimum, maximum, source, note in _rows(table, DCQCN_COLUMNS):

@@ -6,8 +6,8 @@ from typing import Any
 
 from lossless.ground.basics.findings import Finding, Origin
 from lossless.ground.basics.records import Record
-from lossless.output.report.lint.finding_text import Locations, shown_file
 from lossless.output.report.lint.json_format import finding_data
+from lossless.output.report.lint.text import Locations, shown_file
 
 _NO_FILES = Locations({}, ())
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from lossless.analysis.routing.longer_paths import PolicyMoves
+from lossless.analysis.routing.moves import PolicyMoves
 from lossless.analysis.routing.symmetry import Wires
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from lossless.analysis.routing.dependencies import (
     routing_verdict,
     turns,
 )
-from lossless.analysis.routing.longer_paths import flows
+from lossless.analysis.routing.moves import flows
 from tests.analysis.routing.made import leaf_spine, three_tier, torus, wires
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ from lossless.analysis.routing.failures import (
     after_failures,
     critical_elements,
 )
-from lossless.analysis.routing.longer_paths import (
+from lossless.analysis.routing.moves import (
     ending,
     flows,
     lost_up_down,

@@ -17,9 +17,9 @@ from lossless.ground.basics.errors import LosslessError
 from lossless.ground.documents import load
 from lossless.ground.documents.excerpts import Excerpts, places
 from lossless.output.report.columns import PLAIN
-from lossless.output.report.lint.finding_text import findings_text
 from lossless.output.report.lint.json_format import json_text
 from lossless.output.report.lint.summary import summary_text
+from lossless.output.report.lint.text import findings_text
 from tests.checks.rules.checking import patched
 from tests.checks.rules.snippets import BASES
 from tests.formats.sonic import shapes

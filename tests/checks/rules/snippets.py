@@ -46,7 +46,7 @@ from lossless.formats.infiniband.to_model import SubnetFile, document_of, kind_o
 from lossless.formats.inputs.switches import configuration_in
 from lossless.ground.documents import load_text
 from lossless.ground.documents.json.document import load_json
-from lossless.interfaces.api.workload import compare_cabling
+from lossless.interfaces.api.capacity import compare_cabling
 
 if TYPE_CHECKING:
     from lossless.api import Report

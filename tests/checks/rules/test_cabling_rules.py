@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from lossless.interfaces.api.workload import compare_cabling
+from lossless.interfaces.api.capacity import compare_cabling
 from tests.checks.rules.checking import patched
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from lossless.formats.inputs.intents import Declaration, declaration_of
 from lossless.formats.intent.base import Model
 from lossless.formats.intent.class_groups import GroupBySpeed, GroupPolicy
 from lossless.formats.intent.classes import EcnBySpeed, EcnPolicy
-from lossless.formats.intent.cluster import WorkloadIntent
 from lossless.formats.intent.document import Intent
+from lossless.formats.intent.jobs import WorkloadIntent
 from lossless.formats.intent.key_docs import documentation, key_doc, texts_below_fields, words as words_of
 from lossless.formats.intent.load import TRANSPORTS, intent_schema
 from lossless.formats.intent.policy import CongestionControlIntent

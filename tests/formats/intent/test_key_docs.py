@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from lossless.formats.intent.cluster import VARIABLE_KEYS, WorkloadIntent
+from lossless.formats.intent.jobs import VARIABLE_KEYS, WorkloadIntent
 from lossless.formats.intent.key_docs import describe, documentation, documented, key_doc, lengthened
 from lossless.formats.intent.shapes import Cables, GroupCables, PodCables
 from lossless.interfaces.api.reference import intent_key

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import tomllib
-from importlib import import_module
 
 import click
 import pytest
@@ -12,7 +11,7 @@ import pytest
 from lossless import __version__
 from lossless.checks.rules.documentation import rule_of
 from lossless.checks.rules.registry import RULES
-from lossless.interfaces.cli.app import COMMANDS, module_of
+from lossless.interfaces.cli.app import COMMANDS, group
 from lossless.model.hardware.infiniband import hca_names, infiniband_switch_names
 from lossless.model.hardware.load import nic_names, switch_names
 from tests.interfaces.cli.conftest import Cli
@@ -21,8 +20,8 @@ from tests.paths import ROOT
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_help_of_a_command_begins_with_its_line_in_the_list(name: str, cli: Cli) -> None:
-    command = import_module(f"lossless.interfaces.cli.{module_of(name)}").command
-    assert isinstance(command, click.Command)
+    command = group.get_command(click.Context(group), name)
+    assert command is not None
     assert command.help is not None
     assert command.help.splitlines()[0] == COMMANDS[name]
     outcome = cli(name, "--help")

@@ -7,7 +7,7 @@ import re
 import pytest
 from hypothesis import given, strategies as st
 
-from lossless.output.report.lint.finding_text import elements_text
+from lossless.output.report.lint.text import elements_text
 
 
 def ports(device: str, numbers: range) -> tuple[str, ...]:

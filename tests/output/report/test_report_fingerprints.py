@@ -7,8 +7,8 @@ from hypothesis import given, strategies as st
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.findings import Finding, Origin
 from lossless.ground.documents import load_text
-from lossless.output.report.lint.finding_text import FileNames, locate
 from lossless.output.report.lint.gitlab import finding_fingerprints, problem_fingerprints
+from lossless.output.report.lint.text import FileNames, locate
 from tests.output.report.samples import INTENT, finding, lint_run, on_switch, oversubscribed, sample
 
 HERE = FileNames("/repo", "/repo")

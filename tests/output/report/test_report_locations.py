@@ -10,7 +10,7 @@ import pytest
 from lossless.ground.basics.findings import Origin, Span
 from lossless.ground.documents import load_text
 from lossless.ground.documents.text import Document
-from lossless.output.report.lint.finding_text import Locations, locate, shown_file
+from lossless.output.report.lint.text import Locations, locate, shown_file
 from tests.output.report.samples import on_switch, sample
 
 

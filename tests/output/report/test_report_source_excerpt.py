@@ -6,7 +6,7 @@ from unicodedata import category, east_asian_width
 
 from hypothesis import given, strategies as st
 
-from lossless.output.report.lint.finding_text import excerpt
+from lossless.output.report.lint.text import excerpt
 
 LINES = st.text(st.characters(codec="utf-8", exclude_characters="\n\r"), max_size=300)
 ESC = "\x1b"

@@ -9,9 +9,9 @@ from lossless.ground.basics.findings import Origin, RelatedPlace, UncheckedRule
 from lossless.ground.basics.foreign_text import gated
 from lossless.ground.documents import load_text
 from lossless.output.report.columns import TextStyle
-from lossless.output.report.lint.finding_text import findings_text, problems_text
 from lossless.output.report.lint.json_format import json_text
 from lossless.output.report.lint.summary import not_checked_text, statistics_text, summary_text
+from lossless.output.report.lint.text import findings_text, problems_text
 from tests.output.report.samples import (
     CONFIG_DB,
     INTENT,

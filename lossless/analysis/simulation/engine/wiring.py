@@ -130,11 +130,11 @@ def _set_flow(record: Any, kind: SimSpread, edge: int, last_link: int) -> None:
 
 
 def _fans(fans: Mapping[tuple[int, ...], int], first: int) -> Any:
-    records = np.zeros(len(fans), records.FAN)
-    for record, links in zip(records, fans, strict=True):
+    rows = np.zeros(len(fans), records.FAN)
+    for record, links in zip(rows, fans, strict=True):
         record["first"], record["links"] = first, len(links)
         first += len(links)
-    return records
+    return rows
 
 
 def _flowlets(network: SimNetwork, flows: Any) -> Any:

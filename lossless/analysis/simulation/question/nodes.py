@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.model import Port, Switch
     from lossless.model.fabric.view import View
-    from lossless.model.hardware.nic import NicProfile
+    from lossless.model.hardware.devices import NicProfile
 
 
 BYTE_RESET_UNIT = 64

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from lossless.model.fabric.cabling import PacketOrder
     from lossless.model.fabric.cluster import Pattern
     from lossless.model.fabric.model import CongestionControl, Switch
+    from lossless.model.hardware.devices import NicProfile
     from lossless.model.hardware.load_balancing import LoadBalancing
-    from lossless.model.hardware.nic import NicProfile
 
 
 SEEDS = 12

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.tune.space import PortThresholds
     from lossless.model.fabric.model import Port, Switch
     from lossless.model.fabric.view import View
-    from lossless.model.hardware.nic import NicProfile
+    from lossless.model.hardware.devices import NicProfile
 
 
 def raised_headroom(view: View, scenarios: Iterable[Scenario], limits: Limits) -> dict[PortKind, int]:

@@ -58,7 +58,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Results, Violation, unread
 from lossless.checks.rules.locations import beside
 from lossless.ground.basics.records import UNKNOWN
-from lossless.model.hardware.nic import MLX5_CABLE_LIMIT_M
+from lossless.model.hardware.devices import MLX5_CABLE_LIMIT_M
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

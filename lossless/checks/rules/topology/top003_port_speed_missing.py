@@ -60,8 +60,8 @@ if TYPE_CHECKING:
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.model import PortDemand
     from lossless.model.fabric.view import View
+    from lossless.model.hardware.devices import NicProfile
     from lossless.model.hardware.model import SwitchProfile
-    from lossless.model.hardware.nic import NicProfile
 
 
 def check(view: View) -> Results:

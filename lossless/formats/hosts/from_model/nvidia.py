@@ -20,7 +20,7 @@ from lossless.formats.hosts.from_model.settings import cnps, dcqcn_priorities
 from lossless.ground.basics.errors import RenderError
 from lossless.ground.basics.records import NamedTuple, certain
 from lossless.model.fabric.cluster import priority_bits, priority_flags
-from lossless.model.hardware.nic import MLX5_CABLE_LIMIT_M
+from lossless.model.hardware.devices import MLX5_CABLE_LIMIT_M
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.hosts import Ets, HostQos, Transport, Variable
     from lossless.model.fabric.managed import ManagedFabric
     from lossless.model.fabric.model import Fabric
-    from lossless.model.hardware.nic import Tool
+    from lossless.model.hardware.devices import Tool
 
 
 _VENDOR = "15b3"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from lossless.model.fabric.hosts import HostQos
-    from lossless.model.hardware.nic import NicProfile, Tool
+    from lossless.model.hardware.devices import NicProfile, Tool
 
 
 INTERFACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,14}")

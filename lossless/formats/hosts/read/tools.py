@@ -53,7 +53,7 @@ UNSET = (-1,)
 """The values that NCCL treats as unset."""
 
 
-def read(section: Section) -> Reading:
+def environment(section: Section) -> Reading:
     """Yield the variables of NCCL, UCX, MORI and NVMe over RDMA; invalid or too large numbers are flaws."""
     for line in section.lines:
         match = _ASSIGNED.match(line.text)

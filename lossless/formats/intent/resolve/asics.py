@@ -16,14 +16,14 @@ from lossless.formats.intent.resolve.classes import PortPlacement
 from lossless.ground.basics.errors import ProfileError
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.model import Link, OutsideLink, tier_of_role
-from lossless.model.hardware.nic import asic_parts
+from lossless.model.hardware.devices import asic_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lossless.formats.intent.resolve.layout import SwitchLayout
     from lossless.formats.intent.resolve.unused_ports import PortUse, SwitchKind
-    from lossless.model.hardware.nic import AsicPart
+    from lossless.model.hardware.devices import AsicPart
 
 
 class SwitchUnit(NamedTuple):

@@ -24,9 +24,9 @@ from lossless.ground.basics.units import format_rate, suggestion
 from lossless.model.fabric.cluster import dscp_of_name, name_of_dscp
 from lossless.model.fabric.model import ClassSet, NamedDscp, TrafficClass
 from lossless.model.fabric.qos import DSCPS, PRIORITIES, Curve, IndexMap, PriorityMask, Scheduler, Wred
+from lossless.model.hardware.devices import in_format
 from lossless.model.hardware.load import load_nic, load_switch
 from lossless.model.hardware.model import widest_split
-from lossless.model.hardware.nic import in_format
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from lossless.formats.intent.load import LoadedIntent
     from lossless.formats.intent.wiring import SwitchChoice
     from lossless.ground.basics.findings import Origin
+    from lossless.model.hardware.devices import NicProfile
     from lossless.model.hardware.model import Cage, Hwsku, PortSpec, SwitchProfile
-    from lossless.model.hardware.nic import NicProfile
 
 
 _MOST_NAMES = 5

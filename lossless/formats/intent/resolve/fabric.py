@@ -53,7 +53,7 @@ from lossless.model.fabric.model import (
     Uplinks,
     tier_of_role,
 )
-from lossless.model.hardware.nic import NVLINK, UALINK_MOST_GPUS
+from lossless.model.hardware.devices import NVLINK, UALINK_MOST_GPUS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -61,12 +61,12 @@ if TYPE_CHECKING:
 
     from lossless.analysis.topology.recabling import DeclaredCable
     from lossless.analysis.topology.shapes import LinkBundle, PlanNode, WiringPlan
-    from lossless.formats.intent.cluster import WorkloadIntent
+    from lossless.formats.intent.jobs import WorkloadIntent
     from lossless.formats.intent.load import LoadedIntent
     from lossless.ground.basics.errors import Problem
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.model import Role
-    from lossless.model.hardware.nic import NicProfile
+    from lossless.model.hardware.devices import NicProfile
 
 
 def cluster(loaded: LoadedIntent) -> Cluster | None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.hosts import Tsa
-    from lossless.model.hardware.nic import NicProfile, Parameter, Tool
+    from lossless.model.hardware.devices import NicProfile, Parameter, Tool
 
 
 _TCS = 8

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 from lossless.ground.basics.findings import SEVERITIES
 from lossless.ground.basics.foreign_text import visible, workflow_data, workflow_property
 from lossless.ground.basics.records import NamedTuple
-from lossless.output.report.lint.finding_text import (
+from lossless.output.report.lint.summary import ReportText, counted
+from lossless.output.report.lint.text import (
     FileNames,
     locate,
     other_places,
     paragraphs,
     sort_problems,
 )
-from lossless.output.report.lint.summary import ReportText, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from lossless.checks.lint.run import Report
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, Severity
-    from lossless.output.report.lint.finding_text import Locations
     from lossless.output.report.lint.summary import RunContext
+    from lossless.output.report.lint.text import Locations
 
 MOST_OF_A_KIND = 10
 _COMMANDS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "notice"}

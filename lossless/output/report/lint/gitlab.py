@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.findings import cause_of
 from lossless.ground.basics.foreign_text import visible
-from lossless.output.report.lint.finding_text import FileNames, headline, locate, sort_problems
 from lossless.output.report.lint.summary import ReportText
+from lossless.output.report.lint.text import FileNames, headline, locate, sort_problems
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from lossless.checks.lint.run import Report
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, Json, Severity
-    from lossless.output.report.lint.finding_text import Locations
     from lossless.output.report.lint.summary import RunContext
+    from lossless.output.report.lint.text import Locations
 
 
 UNREADABLE = "unreadable"

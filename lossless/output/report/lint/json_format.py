@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.foreign_text import visible
 from lossless.ground.basics.units import listed
-from lossless.output.report.lint.finding_text import locate, shown_file, sort_problems
 from lossless.output.report.lint.gitlab import cause_fingerprint
 from lossless.output.report.lint.summary import counted, fitted, summarise
+from lossless.output.report.lint.text import locate, shown_file, sort_problems
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, Json, Origin, Span
     from lossless.output.report.columns import TextStyle
-    from lossless.output.report.lint.finding_text import Locations
+    from lossless.output.report.lint.text import Locations
 
 
 VERSION = 1

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.foreign_text import visible, xml
 from lossless.ground.basics.records import NamedTuple
-from lossless.output.report.lint.finding_text import (
+from lossless.output.report.lint.summary import ReportText
+from lossless.output.report.lint.text import (
     FileNames,
     headline,
     locate,
@@ -19,7 +20,6 @@ from lossless.output.report.lint.finding_text import (
     paragraphs,
     sort_problems,
 )
-from lossless.output.report.lint.summary import ReportText
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from lossless.checks.lint.run import Report
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding
-    from lossless.output.report.lint.finding_text import Locations
     from lossless.output.report.lint.summary import RunContext
+    from lossless.output.report.lint.text import Locations
 
 _HEAD = '<?xml version="1.0" encoding="utf-8"?>'
 

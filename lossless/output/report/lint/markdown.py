@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from lossless.ground.basics.findings import by_cause
 from lossless.ground.basics.foreign_text import markdown
 from lossless.output.report.columns import markdown_table
-from lossless.output.report.lint.finding_text import (
+from lossless.output.report.lint.summary import ReportText, causes_by_severity, counted
+from lossless.output.report.lint.text import (
     MARGINS,
     FileNames,
     Locations,
@@ -22,7 +23,6 @@ from lossless.output.report.lint.finding_text import (
     sort_problems,
     unread_note,
 )
-from lossless.output.report.lint.summary import ReportText, causes_by_severity, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from lossless import __version__
 from lossless.ground.basics.findings import SEVERITIES
 from lossless.ground.basics.foreign_text import visible
-from lossless.output.report.lint.finding_text import FileNames, locate, object_of, paragraphs, sort_problems
 from lossless.output.report.lint.gitlab import finding_fingerprints
 from lossless.output.report.lint.summary import ReportText, summarise
+from lossless.output.report.lint.text import FileNames, locate, object_of, paragraphs, sort_problems
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from lossless.checks.lint.run import Report
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, Origin, Severity, Span
-    from lossless.output.report.lint.finding_text import Locations
     from lossless.output.report.lint.summary import RuleHelp, RunContext
+    from lossless.output.report.lint.text import Locations
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 MOST_RESULTS = 5_000

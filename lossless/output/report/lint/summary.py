@@ -88,7 +88,7 @@ def skipped_text(
     """Yield a line for each reason for which files are skipped; ``verbose``: of files of any kind."""
     if not skipped:
         return
-    from lossless.output.report.lint.finding_text import shown_file
+    from lossless.output.report.lint.text import shown_file
 
     by_reason = grouped((each.reason, shown_file(each.file)) for each in skipped if verbose or each.named)
     for reason, files in sorted(by_reason.items()):

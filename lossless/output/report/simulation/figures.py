@@ -15,7 +15,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 from lossless.ground.basics.foreign_text import visible
 from lossless.ground.basics.records import NamedTuple
 from lossless.output.report.drawing import BLUE, FAINT, GREY, INK, ORANGE, VERMILLION
-from lossless.output.report.headroom_text import LABELS, headed, over_time
+from lossless.output.report.quantities import LABELS, headed, over_time
 from lossless.output.report.simulation import panels as parts
 from lossless.output.report.simulation.panels import SeriesNames
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.units import format_bytes
 from lossless.output.report.columns import PLAIN, ROWS, TextStyle, facts, more_rows, table, wrapped
-from lossless.output.report.headroom_text import LABELS, headed
+from lossless.output.report.quantities import LABELS, headed
 from lossless.output.report.simulation.data import row_data
 
 if TYPE_CHECKING:

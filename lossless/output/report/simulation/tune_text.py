@@ -14,7 +14,7 @@ from lossless.analysis.simulation.tune.kpis import ORDER
 from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.units import format_bytes, format_rate
 from lossless.output.report.columns import PLAIN, ROWS, TextStyle, facts, more_rows, table, wrapped
-from lossless.output.report.headroom_text import LABELS, headed
+from lossless.output.report.quantities import LABELS, headed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

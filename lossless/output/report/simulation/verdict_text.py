@@ -15,7 +15,7 @@ from lossless.ground.basics.findings import MissingInput, grouped
 from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.units import format_bytes, format_rate
 from lossless.output.report.columns import PLAIN, TextStyle, cut, facts, table, wrapped
-from lossless.output.report.headroom_text import LABELS, headed
+from lossless.output.report.quantities import LABELS, headed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from lossless.ground.basics.errors import InputError
 from lossless.ground.documents import load_text
-from lossless.interfaces.api.workload import compare_cabling
+from lossless.interfaces.api.capacity import compare_cabling
 from tests.checks.rules.snippets import BASES
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from lossless.analysis.buffers.verdict import PfcLoad, load_data
 from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.units import format_capacity, format_rate, listed
 from lossless.output.report.columns import PLAIN, TextStyle, facts, table, wrapped
-from lossless.output.report.headroom_text import LABELS, headed
 from lossless.output.report.plain import plain
+from lossless.output.report.quantities import LABELS, headed
 from lossless.output.report.simulation.verdict_text import measured
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from lossless.ground.basics.foreign_text import visible, visible_chars, visible_
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes
 from lossless.output.report.columns import PLAIN, TextStyle, table
-from lossless.output.report.headroom_text import LABELS
+from lossless.output.report.quantities import LABELS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
