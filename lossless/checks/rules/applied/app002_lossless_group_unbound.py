@@ -80,7 +80,7 @@ def check(device: RunningDevice) -> Results:
             if profile is not None and has_headroom is None:
                 yield _UNKNOWN_PROFILE
             elif not has_headroom:
-                yield _violation(device, status, group, profile)
+                yield _lossless_group_unbound(device, status, group, profile)
 
 
 def _profiles(state: DeviceState) -> Mapping[tuple[str, int], str]:
@@ -109,7 +109,9 @@ def _has_headroom(state: DeviceState, profile: str) -> bool | None:
     return False if applied else None
 
 
-def _violation(device: RunningDevice, status: PlacedReading, group: int, profile: str | None) -> Violation:
+def _lossless_group_unbound(
+    device: RunningDevice, status: PlacedReading, group: int, profile: str | None
+) -> Violation:
     port = status.part("port") or ""
     has = f"has the profile {profile} without headroom" if profile else "has no profile"
     return Violation(

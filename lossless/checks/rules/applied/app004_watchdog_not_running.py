@@ -75,7 +75,7 @@ def _unwatched(device: RunningDevice) -> Iterator[Violation]:
     absent = {key: placed for key, placed in counted.items() if key not in shown}
     for (port, queue), placed in {**absent, **silent}.items():
         if _is_watched(device.ports.get(port), queue):
-            yield _violation(device, port, queue, placed.origin)
+            yield _watchdog_not_running(device, port, queue, placed.origin)
 
 
 def _is_dump(device: RunningDevice, file: str) -> bool:
@@ -91,7 +91,7 @@ def _is_watched(port: Port | None, queue: str) -> bool:
     return port.qos.watchdog is not None and mask is not None and int(queue) in mask.priorities
 
 
-def _violation(device: RunningDevice, port: str, queue: str, origin: Origin) -> Violation:
+def _watchdog_not_running(device: RunningDevice, port: str, queue: str, origin: Origin) -> Violation:
     return Violation(
         origin=origin,
         message=f"the PFC watchdog is configured for queue {queue} and does not run there",

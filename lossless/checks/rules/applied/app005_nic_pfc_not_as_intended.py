@@ -66,10 +66,12 @@ def check(device: RunningDevice) -> Results:
     wanted = frozenset(intended.pfc_priorities)
     for mode in modes:
         if is_intended(mode.name, intended) and mode.priorities != wanted:
-            yield _violation(device, mode, wanted, intended)
+            yield _nic_pfc_not_as_intended(device, mode, wanted, intended)
 
 
-def _violation(device: RunningDevice, mode: PfcMode, wanted: frozenset[int], intended: HostQos) -> Violation:
+def _nic_pfc_not_as_intended(
+    device: RunningDevice, mode: PfcMode, wanted: frozenset[int], intended: HostQos
+) -> Violation:
     first = min(mode.priorities ^ wanted)
     return Violation(
         origin=mode.by_priority[first].origin,

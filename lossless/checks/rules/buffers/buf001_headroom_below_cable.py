@@ -85,10 +85,10 @@ def check(view: View) -> Results:
         if isinstance(headroom, MissingInput):
             yield headroom
         elif headroom.given_bytes < headroom.link.frame_bytes:
-            yield _violation(headroom)
+            yield _headroom_below_cable(headroom)
 
 
-def _violation(headroom: ProfileHeadroom) -> Violation:
+def _headroom_below_cable(headroom: ProfileHeadroom) -> Violation:
     link = headroom.link
     certain = headroom.given_bytes < link.cable_bytes
     return headroom.violation(

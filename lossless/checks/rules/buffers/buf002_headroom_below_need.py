@@ -70,10 +70,10 @@ def check(view: View) -> Results:
         if link.need is None:
             yield MissingInput(f"no headroom need is known at {ports.rate}", ports.places)
         elif link.frame_bytes <= headroom.given_bytes < link.need.headroom_bytes:
-            yield _violation(headroom, link.need)
+            yield _headroom_below_need(headroom, link.need)
 
 
-def _violation(headroom: ProfileHeadroom, need: HeadroomNeed) -> Violation:
+def _headroom_below_need(headroom: ProfileHeadroom, need: HeadroomNeed) -> Violation:
     terms = ", ".join(f"{term.name} {term.bytes:,.0f}" for term in need.terms)
     violation = headroom.violation(
         f"the {format_bytes(need.headroom_bytes)} needed ({_method(need)})",

@@ -93,7 +93,7 @@ def _declared(view: View, ports: PortSet) -> Iterator[Violation]:
     # A port that the switch does not have is reported by TOP003, and its fix ends both findings.
     placed = any(port.placed for port in ports.ports)
     if placed and ports.cable.configured_m is None and hwsku is not None and isinstance(real_m, int):
-        yield _violation(ports, hwsku, real_m, _declared_help(view, ports, hwsku))
+        yield _headroom_row_missing(ports, hwsku, real_m, _declared_help(view, ports, hwsku))
 
 
 def _declared_help(view: View, ports: PortSet, hwsku: Hwsku) -> str:
@@ -145,7 +145,7 @@ def _deployed(ports: PortSet, cable_m: int) -> Results:
             covering = hwsku.row_covering(ports.speed_bps, cable_m)
             longer = f"configure the next longer row, {covering.cable_m}m" if covering else ""
             of_serving = ports._replace(ports=serving, cable=serving[0].cable)
-            violation = _violation(of_serving, hwsku, cable_m, longer or _by_hand(ports, cable_m))
+            violation = _headroom_row_missing(of_serving, hwsku, cable_m, longer or _by_hand(ports, cable_m))
             yield violation._replace(fix=lengths(serving, covering.cable_m) if covering else ())
     elif hwsku is not None and hwsku.headroom and ports.speed_bps is not None:
         yield from _by_hand_already(ports, hwsku, ports.speed_bps, cable_m, groups)
@@ -168,7 +168,9 @@ def _by_hand_already(
     names = {group.buffer.name for group in groups if group and group.buffer and group.buffer.lossless}
     if names and own not in names and hwsku.row(speed_bps, cable_m) is None:
         what = "length" if _lengths_of(ports) else "speed"
-        violation = _violation(ports, hwsku, cable_m, f"configure a {what} that the HWSKU has a row for")
+        violation = _headroom_row_missing(
+            ports, hwsku, cable_m, f"configure a {what} that the HWSKU has a row for"
+        )
         stays = f"the group keeps {', '.join(sorted(names))}, whatever the length says"
         # A name of this form is left over from another length and was not written for this one.
         left_over = any(map(is_pg_profile_name, names))
@@ -177,7 +179,7 @@ def _by_hand_already(
         )
 
 
-def _violation(ports: PortSet, hwsku: Hwsku, cable_m: int, help_text: str) -> Violation:
+def _headroom_row_missing(ports: PortSet, hwsku: Hwsku, cable_m: int, help_text: str) -> Violation:
     lengths = _lengths(hwsku, ports.speed_bps)
     rate = ports.rate
     rows = ", ".join(f"{length}m" for length in lengths)

@@ -72,7 +72,7 @@ def check(view: View) -> Results:
             continue
         wired = tuple(port for port in ports.ports if _in_service(switch, port))
         if wired:
-            yield _violation(ports._replace(ports=wired, cable=wired[0].cable))
+            yield _cable_length_missing(ports._replace(ports=wired, cable=wired[0].cable))
 
 
 def _in_service(switch: Switch, port: Port) -> bool:
@@ -80,7 +80,7 @@ def _in_service(switch: Switch, port: Port) -> bool:
     return port.admin_up is True and (port.neighbor is not None or not switch.names_neighbors)
 
 
-def _violation(ports: PortSet) -> Violation:
+def _cable_length_missing(ports: PortSet) -> Violation:
     missing = _without_group(ports)
     is_sure = ports.switch.names_neighbors or ports.switch.classes.knowledge != "inferred"
     severity: Severity = "error" if is_sure else "warning"

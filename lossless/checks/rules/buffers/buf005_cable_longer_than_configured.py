@@ -87,10 +87,12 @@ def _understated(ports: PortSet, real: dict[tuple[str, int | None], Cable]) -> I
         cable = real.get((port.name, port.speed_bps))
         if cable is not None and isinstance(cable.real_m, int) and cable.real_m > configured_m:
             port_alone = ports._replace(ports=(port,), cable=port.cable._replace(real_m=cable.real_m))
-            yield _violation(port_alone, configured_m, cable.real_m, cable)
+            yield _cable_longer_than_configured(port_alone, configured_m, cable.real_m, cable)
 
 
-def _violation(ports: PortSet, configured_m: int, real_m: int, intended: Cable) -> Violation:
+def _cable_longer_than_configured(
+    ports: PortSet, configured_m: int, real_m: int, intended: Cable
+) -> Violation:
     need, given = link_need(ports), _given(ports, configured_m)
     link = need if isinstance(need, LinkNeed) else None
     computes, hwsku = _computes(ports), ports.switch.hwsku

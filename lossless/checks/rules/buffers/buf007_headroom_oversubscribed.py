@@ -85,7 +85,7 @@ def check(view: View) -> Results:
 
 def _of_pools(sets: Sequence[PortSet], sums: Sequence[HeadroomSum], declared: bool) -> Iterator[Violation]:
     for demand in sums:
-        violation = _violation(demand, declared)
+        violation = _headroom_oversubscribed(demand, declared)
         if violation is not None:
             yield violation._replace(data=_data(demand)).on_ports(*distinct(sets))
 
@@ -103,7 +103,7 @@ def _port_violation(ports: PortSet, claim: PortClaim) -> Violation:
     ).on_ports(ports)
 
 
-def _violation(demand: HeadroomSum, declared: bool) -> Violation | None:
+def _headroom_oversubscribed(demand: HeadroomSum, declared: bool) -> Violation | None:
     if not demand.fits:
         return _does_not_fit(demand, declared)
     if demand.ratio is not None and demand.ratio > (demand.accepted or 1.0) * _ROUNDING:

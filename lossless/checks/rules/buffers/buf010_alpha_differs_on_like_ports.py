@@ -166,10 +166,10 @@ def _minority(device: Device, compared: _ComparedPorts, members: list[_GroupMemb
         return
     for different in groups.values():
         if different is not usual:
-            yield _violation(device, compared, different, usual)
+            yield _alpha_differs_on_like_ports(device, compared, different, usual)
 
 
-def _violation(
+def _alpha_differs_on_like_ports(
     device: Device, compared: _ComparedPorts, different: list[_GroupMember], usual: list[_GroupMember]
 ) -> Violation:
     first, other = different[0], usual[0]

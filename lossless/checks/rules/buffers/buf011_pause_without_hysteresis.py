@@ -65,7 +65,9 @@ def check(device: Device) -> Results:
     for use in written_profiles(device.view):
         profile = use.profile
         if not profile.xon_bytes and not profile.xon_offset_bytes:
-            yield _violation(device, use, "has neither xon nor xon_offset: a pause ends where it begins")
+            yield _pause_without_hysteresis(
+                device, use, "has neither xon nor xon_offset: a pause ends where it begins"
+            )
         elif profile.xon_bytes:
             yield from _above_trigger(device, use, profile.xon_bytes)
 
@@ -78,10 +80,12 @@ def _above_trigger(device: Device, use: ProfileUse, xon_bytes: int) -> Results:
     threshold = int(start.threshold_bytes(1))
     if 0 < threshold <= xon_bytes:
         problem = f"ends a pause at {format_bytes(xon_bytes)} and begins it at {format_bytes(threshold)} at the latest"
-        yield _violation(device, use, problem, threshold)
+        yield _pause_without_hysteresis(device, use, problem, threshold)
 
 
-def _violation(device: Device, use: ProfileUse, problem: str, threshold: int | None = None) -> Violation:
+def _pause_without_hysteresis(
+    device: Device, use: ProfileUse, problem: str, threshold: int | None = None
+) -> Violation:
     profile, row = use.profile, device.tables.row("BUFFER_PROFILE", use.profile.name)
     written = row is not None and "xon" in row.fields
     return Violation(

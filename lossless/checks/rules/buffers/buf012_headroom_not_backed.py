@@ -60,7 +60,7 @@ def check(device: Device) -> Results:
     for use in written_profiles(device.view):
         short = unbacked_bytes(device.switch, use.profile)
         if short and not _too_small(device, use):
-            yield _violation(device, use, short)
+            yield _headroom_not_backed(device, use, short)
 
 
 def _too_small(device: Device, use: ProfileUse) -> bool:
@@ -71,7 +71,7 @@ def _too_small(device: Device, use: ProfileUse) -> bool:
     return any(need is not None and given < need.headroom_bytes for need in needs)
 
 
-def _violation(device: Device, use: ProfileUse, short: int) -> Violation:
+def _headroom_not_backed(device: Device, use: ProfileUse, short: int) -> Violation:
     profile = use.profile
     needed = (profile.xon_bytes or 0) + profile.xoff_bytes
     dynamic = device.switch.qos.buffer_model == "dynamic"

@@ -135,11 +135,11 @@ def _verdict(
     if not isinstance(limit, float | int) or not isinstance(held, _EgressBacklog):
         return None
     if limit < held.one_bytes:
-        return _violation(view, egress, held, limit, senders=1)
+        return _egress_limit_below_ingress(view, egress, held, limit, senders=1)
     pool = egress.profile.pool
     halved = pool is not None and pool.size_bytes is not None and 2 * limit >= pool.size_bytes
     if limit < held.two_bytes and not halved and ports_with_pfc(sets) > _TWO:
-        return _violation(view, egress, held, limit, senders=2)
+        return _egress_limit_below_ingress(view, egress, held, limit, senders=2)
     return None
 
 
@@ -190,7 +190,7 @@ def _is_pool_short(profile: BufferProfile, limit: float) -> bool:
     return of_pool is not None and limit == profile.reserved_bytes + of_pool
 
 
-def _violation(
+def _egress_limit_below_ingress(
     view: View, egress: _EgressUse, held: _EgressBacklog, limit: float, *, senders: int
 ) -> Violation:
     profile = egress.profile

@@ -67,7 +67,9 @@ def check(device: Device) -> Results:
     room = sum(pool.total_bytes for pool in ingress.values())
     for pool in egress.values():
         if pool.size_bytes is not None and pool.size_bytes > room > 0:
-            yield _violation(pool, pool.size_bytes, [ingress[name] for name in sorted(ingress)], room)
+            yield _lossy_pool_beyond_ingress(
+                pool, pool.size_bytes, [ingress[name] for name in sorted(ingress)], room
+            )
 
 
 def _pools_of_lossy(device: Device) -> tuple[dict[str, Pool], dict[str, Pool]]:
@@ -88,7 +90,7 @@ def _note(pools: dict[str, Pool], buffer: BufferProfile, kind: str) -> None:
         pools[buffer.pool.name] = buffer.pool
 
 
-def _violation(pool: Pool, size: int, ingress: list[Pool], room: int) -> Violation:
+def _lossy_pool_beyond_ingress(pool: Pool, size: int, ingress: list[Pool], room: int) -> Violation:
     names = " and ".join(other.name for other in ingress)
     return Violation(
         origin=pool.origin.at("size"),

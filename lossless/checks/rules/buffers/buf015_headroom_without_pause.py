@@ -84,10 +84,10 @@ def _unpaused(device: Device, ports: PortSet, paused: set[int]) -> Iterator[Viol
         bound = _is_unbound(device) or len(ports.qos.pfc.origin.path) > 1
         serving = in_service(ports) if bound else None
         if serving is not None:
-            yield _violation(device, serving, number, group, group.buffer)
+            yield _headroom_without_pause(device, serving, number, group, group.buffer)
 
 
-def _violation(
+def _headroom_without_pause(
     device: Device, ports: PortSet, number: int, group: PriorityGroup, profile: BufferProfile
 ) -> Violation:
     qos = ports.qos

@@ -99,7 +99,7 @@ def _most_demanding(device: Device, row: ConfigRow, percent: int, mtu_bytes: int
     headrooms = [headroom for ports in sets if (headroom := _computed(ports, percent, mtu_bytes)) is not None]
     if headrooms:
         worst = max(headrooms, key=lambda headroom: headroom.all_small_bytes)
-        yield _violation(device, row, percent, worst, sets)
+        yield _small_packets_assumed_few(device, row, percent, worst, sets)
 
 
 def _is_computed(ports: PortSet) -> bool:
@@ -118,7 +118,7 @@ def _computed(ports: PortSet, percent: int, mtu_bytes: int) -> _DynamicHeadroom 
     return _DynamicHeadroom(ports, *headrooms) if headrooms else None
 
 
-def _violation(
+def _small_packets_assumed_few(
     device: Device, row: ConfigRow, percent: int, worst: _DynamicHeadroom, sets: list[PortSet]
 ) -> Violation:
     ports = worst.ports

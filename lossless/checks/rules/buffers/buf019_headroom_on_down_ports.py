@@ -73,7 +73,7 @@ def check(device: Device) -> Results:
     down = [port for port in switch.ports if port.admin_up is False and port.qos is not None]
     groups = [group for port in down for group in _groups(switch, port) if group.bytes]
     if groups:
-        yield _violation(switch, groups)
+        yield _headroom_on_down_ports(switch, groups)
 
 
 def _groups(switch: Switch, port: Port) -> Iterator[_DownPortGroup]:
@@ -89,7 +89,7 @@ def _groups(switch: Switch, port: Port) -> Iterator[_DownPortGroup]:
         yield _DownPortGroup(port, group, max(profile.reserved_bytes, headroom))
 
 
-def _violation(switch: Switch, groups: list[_DownPortGroup]) -> Violation:
+def _headroom_on_down_ports(switch: Switch, groups: list[_DownPortGroup]) -> Violation:
     total = sum(group.bytes for group in groups)
     names = tuple(dict.fromkeys(f"{switch.name}:{group.port.name}" for group in groups))
     what = "port that is down keeps" if len(names) == 1 else "ports that are down keep"

@@ -71,10 +71,12 @@ def check(device: Device) -> Results:
     up = sum(port.admin_up is True for ports in sets for port in ports.ports)
     if not wired and up < len(missing):
         return
-    yield from merged(_violation(device, port) for port in missing if not wired or port.neighbor is not None)
+    yield from merged(
+        _admin_status_missing(device, port) for port in missing if not wired or port.neighbor is not None
+    )
 
 
-def _violation(device: Device, port: Port) -> Violation:
+def _admin_status_missing(device: Device, port: Port) -> Violation:
     return Violation(
         origin=port.origin.key(),
         message="PFC is on and the port has no admin_status: it is down after a reload, and no lossless group is "

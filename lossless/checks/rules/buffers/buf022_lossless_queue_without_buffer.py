@@ -68,7 +68,7 @@ def check(device: Device) -> Results:
         if serving is not None:
             others = "ports" if usual.issuperset(missing) else "queues"
             sign = "though the switch has egress profiles" if unused else f"which other {others} have"
-            violations.append(_violation(serving, missing, sign))
+            violations.append(_lossless_queue_without_buffer(serving, missing, sign))
     yield from merged(violations)
 
 
@@ -90,7 +90,7 @@ def _queues(qos: PortQos, *, buffered: bool) -> Iterator[int]:
             yield number
 
 
-def _violation(ports: PortSet, numbers: Sequence[int], sign: str) -> Violation:
+def _lossless_queue_without_buffer(ports: PortSet, numbers: Sequence[int], sign: str) -> Violation:
     queue = ports.qos.queues[numbers[0]]
     which = ", ".join(map(str, numbers))
     return Violation(

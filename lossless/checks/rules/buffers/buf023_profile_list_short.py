@@ -84,7 +84,7 @@ def _violations(device: Device, ports: PortSet) -> Iterator[Violation]:
         missing = sorted({*_pools(ports.qos, side)} - pools)
         if missing:
             zero = any(profile.is_zero for profile in listed)
-            yield _violation(
+            yield _profile_list_short(
                 ports, device.tables.origin(table, row, "profile_list"), side, missing, zero=zero
             )
 
@@ -112,7 +112,9 @@ def _queue_profile(qos: PortQos, priority: int) -> BufferProfile | None:
     return profile if of_egress and profile and not (is_lossy(profile) or profile.is_zero) else None
 
 
-def _violation(ports: PortSet, origin: Origin, side: str, pools: list[str], *, zero: bool) -> Violation:
+def _profile_list_short(
+    ports: PortSet, origin: Origin, side: str, pools: list[str], *, zero: bool
+) -> Violation:
     what = "group" if side == "ingress" else "queue"
     nvidia = is_nvidia(ports.switch)
     return Violation(

@@ -91,7 +91,7 @@ def _violations(device: Device, ports: PortSet) -> Iterator[Violation]:
             yield from _lossy_in_file(device, ports, group, own)
         elif made and profile is not None and profile.lossless and row_of(profile) and profile.name != own:
             has_row = device.tables.row("BUFFER_PROFILE", own) is not None
-            yield _violation(ports, group, profile, own, made, has_row=has_row)
+            yield _group_profile_replaced(ports, group, profile, own, made, has_row=has_row)
 
 
 def _lossy_in_file(device: Device, ports: PortSet, group: PriorityGroup, own: str) -> Iterator[Violation]:
@@ -122,7 +122,7 @@ def _made(device: Device, ports: PortSet, own: str, cable_m: int) -> tuple[int |
     return (lookup.headroom_bytes, lookup.threshold) if lookup else None
 
 
-def _violation(
+def _group_profile_replaced(
     ports: PortSet,
     group: PriorityGroup,
     profile: BufferProfile,

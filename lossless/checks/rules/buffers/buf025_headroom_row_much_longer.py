@@ -93,7 +93,7 @@ def check(view: View) -> Results:
     for identical in grouped(
         ((it.ports.cable.origin, it.row, it.need.headroom_bytes), it) for it in rows
     ).values():
-        yield _violation(identical)
+        yield _headroom_row_much_longer(identical)
 
 
 def _long_row(ports: PortSet) -> _LongRow | None:
@@ -113,7 +113,7 @@ def _profiles(ports: PortSet) -> Iterator[BufferProfile]:
     return (profile for profile in profiles if isinstance(profile, BufferProfile))
 
 
-def _violation(identical: Sequence[_LongRow]) -> Violation:
+def _headroom_row_much_longer(identical: Sequence[_LongRow]) -> Violation:
     most = max(identical, key=lambda it: it.unused_on_switch_bytes)
     ports, row, need = most.ports, most.row, most.need
     lent = shares_headroom(ports.switch)

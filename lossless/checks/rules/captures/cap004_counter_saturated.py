@@ -56,10 +56,10 @@ def check(device: RunningDevice) -> Results:
     for port in counted_ports(device):
         stopped = [placed for placed in port.counters.values() if placed.reading.is_saturated]
         if stopped:
-            yield _violation(port, stopped)
+            yield _counter_saturated(port, stopped)
 
 
-def _violation(port: CountedPort, stopped: list[PlacedReading]) -> Violation:
+def _counter_saturated(port: CountedPort, stopped: list[PlacedReading]) -> Violation:
     values = {printed(placed): placed.number for placed in stopped}
     listed = ", ".join(f"{name} at {value:,}" for name, value in values.items())
     return Violation(

@@ -321,10 +321,12 @@ def _entries(ports: PortSet, cls: TrafficClass, paused: set[int], bounced: set[i
     wanted = tuple(sorted(accepted - bounced)) or tuple(sorted(accepted))
     for dscp in cls.dscps:
         if ports.qos.traffic_class(dscp) not in (*accepted, UNREADABLE):
-            yield _violation(ports, cls, dscp, wanted)
+            yield _rdma_dscp_not_lossless(ports, cls, dscp, wanted)
 
 
-def _violation(ports: PortSet, cls: TrafficClass, dscp: int, wanted: tuple[int, ...]) -> Violation:
+def _rdma_dscp_not_lossless(
+    ports: PortSet, cls: TrafficClass, dscp: int, wanted: tuple[int, ...]
+) -> Violation:
     dscp_map = ports.qos.dscp_to_tc
     assert dscp_map is not None
     mapped, tc = dscp_map.targets[dscp], ports.qos.traffic_class(dscp)

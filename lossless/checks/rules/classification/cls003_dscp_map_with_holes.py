@@ -73,7 +73,7 @@ def _holes(device: Device, dscp_map: IndexMap, sets: Sequence[PortSet]) -> Itera
     holes = [dscp for dscp in DSCPS if dscp_map.targets[dscp] is None and not _reported(device, dscp)]
     paused = any(0 in ports.qos.pfc.priorities for ports in sets)
     if holes and (paused or (_meant_whole(dscp_map) and _leads_to_all(dscp_map, sets))):
-        yield _violation(dscp_map, sets, holes, paused=paused)
+        yield _dscp_map_with_holes(dscp_map, sets, holes, paused=paused)
 
 
 def _meant_whole(dscp_map: IndexMap) -> bool:
@@ -106,7 +106,7 @@ def _names_lossless(ports: PortSet, dscp: int) -> bool:
     return ports.qos.dscp_to_tc is not None and ports.qos.dscp_to_tc.targets[dscp] in ports.qos.pfc.priorities
 
 
-def _violation(
+def _dscp_map_with_holes(
     dscp_map: IndexMap, sets: Sequence[PortSet], holes: Sequence[int], *, paused: bool
 ) -> Violation:
     verb = "has no entry and goes" if len(holes) == 1 else "have no entry and go"

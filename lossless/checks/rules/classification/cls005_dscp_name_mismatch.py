@@ -50,10 +50,10 @@ def check(view: View) -> Results:
     for cls in view.fabric.classes.classes:
         for named in cls.named_dscps:
             if named.means != named.dscp:
-                yield _violation(named)
+                yield _dscp_name_mismatch(named)
 
 
-def _violation(named: NamedDscp) -> Violation:
+def _dscp_name_mismatch(named: NamedDscp) -> Violation:
     right = f" ({named.right_name})" if named.right_name else ""
     return Violation(
         origin=named.origin,

@@ -65,10 +65,10 @@ def check(view: View) -> Results:
         rescued = any(marking.dscp in lossless for marking in sources)
         for marking in sources:
             if is_unit_slip(marking.tos, lossless):
-                yield _violation(marking, names, rescued)
+                yield _tos_dscp_unit_slip(marking, names, rescued)
 
 
-def _violation(marking: Marking, hosts: tuple[str, ...], rescued: bool) -> Violation:
+def _tos_dscp_unit_slip(marking: Marking, hosts: tuple[str, ...], rescued: bool) -> Violation:
     wanted = marking.tos << 2
     return Violation(
         origin=marking.origin,

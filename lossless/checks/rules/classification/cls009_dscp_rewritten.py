@@ -122,7 +122,7 @@ def _lost(device: Device, ports: PortSet, rewrite: DscpRewrite) -> Iterator[Viol
         dscp = rewrite.dscps.get(tc) if rewrite.dscps else None
         comes_back = set() if dscp is None else _taken_in(device.view.lossless_sets, dscp)
         if dscp is not None and comes_back and not comes_back & {tc, UNREADABLE}:
-            yield _violation(device, ports, rewrite, tc, dscp, min(comes_back))
+            yield _dscp_rewritten(device, ports, rewrite, tc, dscp, min(comes_back))
 
 
 def _taken_in(sets: Sequence[PortSet], dscp: int) -> set[int]:
@@ -130,7 +130,7 @@ def _taken_in(sets: Sequence[PortSet], dscp: int) -> set[int]:
     return {p.qos.traffic_class(dscp) for p in sets if p.qos.dscp_to_tc and not p.qos.trust_dot1p}
 
 
-def _violation(
+def _dscp_rewritten(
     device: Device, ports: PortSet, rewrite: DscpRewrite, tc: int, dscp: int, back: int
 ) -> Violation:
     classes = device.switch.classes.lossless

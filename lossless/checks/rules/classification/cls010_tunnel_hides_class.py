@@ -142,7 +142,7 @@ def _lost_classes(device: Device, name: str, fields: Mapping[str, object], lossl
         if not _is_lossless(device.view.lossless_sets, dscp := dscps.get(tc, DEFAULT_DSCP))
     }
     if lost:
-        yield _violation(device, name, map_name, lost)
+        yield _tunnel_hides_class(device, name, map_name, lost)
 
 
 def _reference(fields: Mapping[str, object]) -> str:
@@ -156,7 +156,7 @@ def _is_lossless(sets: Sequence[PortSet], dscp: int) -> bool:
     return any(tc == UNREADABLE or tc in qos.pfc.priorities or qos.trust_dot1p for tc, qos in taken)
 
 
-def _violation(device: Device, name: str, map_name: str, lost: Mapping[int, int]) -> Violation:
+def _tunnel_hides_class(device: Device, name: str, map_name: str, lost: Mapping[int, int]) -> Violation:
     outside = number_ranges({*lost.values()})
     return Violation(
         origin=device.tables.origin("TUNNEL").at(name, _MAP if map_name else "dscp_mode"),

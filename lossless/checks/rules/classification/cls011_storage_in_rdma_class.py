@@ -72,7 +72,7 @@ def check(view: View) -> Results:
     for network in view.fabric.networks:
         cls = by_name.get(network.class_name or "")
         if cls is not None and not network.separate and stores(network) and cls.name in _marked(view):
-            yield _violation(network, cls)
+            yield _storage_in_rdma_class(network, cls)
 
 
 def _marked(view: View) -> set[str]:
@@ -83,7 +83,7 @@ def _marked(view: View) -> set[str]:
     return {cls.name for cls in classes if cls is not None}
 
 
-def _violation(network: Network, cls: TrafficClass) -> Violation:
+def _storage_in_rdma_class(network: Network, cls: TrafficClass) -> Violation:
     return Violation(
         origin=network.origin.at("class"),
         message=f"network {network.name} shares lossless class {cls.name} with the jobs' own traffic",

@@ -78,7 +78,7 @@ def check(device: Device) -> Results:
         open_ = [paused[name] for name in names if name in paused and name not in limited]
         switches = [port for port in open_ if facing(device, port, kinds) == "switch"]
         if switches and sum(name in paused for name in names) > 1:
-            yield _violation(device, vlan, open_, switches)
+            yield _flooding_lossless(device, vlan, open_, switches)
 
 
 def _limits(device: Device) -> Iterator[tuple[str, object]]:
@@ -86,7 +86,9 @@ def _limits(device: Device) -> Iterator[tuple[str, object]]:
     return ((key, fields) for key, fields in rows if key.endswith("|unknown-unicast"))
 
 
-def _violation(device: Device, vlan: str, open_: Sequence[Port], switches: Sequence[Port]) -> Violation:
+def _flooding_lossless(
+    device: Device, vlan: str, open_: Sequence[Port], switches: Sequence[Port]
+) -> Violation:
     name = switches[0].name
     rows = dict(raw_rows(device, "VLAN_MEMBER"))
     key = f"{vlan}|{name}"

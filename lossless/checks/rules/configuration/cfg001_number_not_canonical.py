@@ -90,7 +90,7 @@ def _number(device: Device, table: str, row: ConfigRow, field: str) -> Iterator[
     text = row.fields[field]
     number = read_number(text, INT_MAX if table == "WRED_PROFILE" else UINT64_MAX)
     if number is not None and number >= 0:
-        yield _violation(device, table, row, field, text, number)
+        yield _number_not_canonical(device, table, row, field, text, number)
 
 
 def _entry(device: Device, entry: QosMapEntry) -> Iterator[Violation]:
@@ -99,13 +99,17 @@ def _entry(device: Device, entry: QosMapEntry) -> Iterator[Violation]:
     if not is_canonical(entry.source_text):
         yield _index(device, entry, entry.source)
     if not is_canonical(entry.target_text):
-        yield _violation(device, entry.table, entry.row, entry.source_text, entry.target_text, entry.target)
+        yield _number_not_canonical(
+            device, entry.table, entry.row, entry.source_text, entry.target_text, entry.target
+        )
 
 
 def _index(device: Device, entry: QosMapEntry, index: int) -> Violation:
     plain = str(index)
     twin = entry.row.fields.get(plain)
-    violation = _violation(device, entry.table, entry.row, entry.source_text, entry.source_text, index)
+    violation = _number_not_canonical(
+        device, entry.table, entry.row, entry.source_text, entry.source_text, index
+    )
     if twin is None:
         return violation._replace(fix=(Edit(violation.origin, "rename", plain),))
     kind = entry.kind
@@ -127,7 +131,7 @@ def _based(device: Device) -> Iterator[Violation]:
                 number = None if text is None or is_canonical(text) else read_timer(text)
                 if text is None or number is None:
                     continue
-                violation = _violation(device, table, row, field, text, number)
+                violation = _number_not_canonical(device, table, row, field, text, number)
                 yield violation._replace(
                     message=f"{field} is written {text!r}, which is read as {number}",
                     elements=(element(device, key),),
@@ -136,7 +140,9 @@ def _based(device: Device) -> Iterator[Violation]:
                 )
 
 
-def _violation(device: Device, table: str, row: ConfigRow, field: str, text: str, number: int) -> Violation:
+def _number_not_canonical(
+    device: Device, table: str, row: ConfigRow, field: str, text: str, number: int
+) -> Violation:
     severity: Severity = "info" if whole_number(text.strip().removeprefix("+")) == number else "warning"
     what = field if field != text else "an entry"
     return Violation(

@@ -100,28 +100,32 @@ def check(device: Device) -> Results:
     at = device.tables.origin("DEVICE_METADATA", metadata)
     if have.hwsku_name != want.hwsku_name:
         hwsku = f"hwsku is {have.hwsku_name}, the intent says {want.hwsku_name}"
-        yield _violation(SwitchDifference(at.at("hwsku"), hwsku, want.origin))
+        yield _drift_from_intent(SwitchDifference(at.at("hwsku"), hwsku, want.origin))
     elif have.qos.buffer_model != want.qos.buffer_model:
         model = f"buffer_model is {have.qos.buffer_model}, the intent says {want.qos.buffer_model}"
-        yield _violation(SwitchDifference(at.at("buffer_model"), model, want.origin))
+        yield _drift_from_intent(SwitchDifference(at.at("buffer_model"), model, want.origin))
     else:
         yield from merged(_violations(device, have, want))
 
 
 def _violations(device: Device, have: Switch, want: Switch) -> Iterator[Violation]:
-    yield from (_violation(difference) for difference in _whole_switch(device, have, want))
+    yield from (_drift_from_intent(difference) for difference in _whole_switch(device, have, want))
     present = {port.name: port for port in have.ports}
     used = [port for port in want.ports if port.admin_up is not False]
     yield from _unused(device, present, want)
     missing = [port for port in used if port.placed and port.name not in present]
     if missing:
         message = f"PORT has no {listed([port.name for port in missing])}, which the intent uses"
-        yield _violation(SwitchDifference(device.tables.origin("PORT").key(), message, missing[0].origin))
+        yield _drift_from_intent(
+            SwitchDifference(device.tables.origin("PORT").key(), message, missing[0].origin)
+        )
     pairs = [(present[port.name], port) for port in used if port.name in present and port.qos is not None]
     up = [(configured, declared) for configured, declared in pairs if configured.admin_up is not False]
     for configured, declared in up:
         where = (element(device, configured.name),)
-        yield from (_violation(difference, where) for difference in _port(device, configured, declared))
+        yield from (
+            _drift_from_intent(difference, where) for difference in _port(device, configured, declared)
+        )
     identical = grouped((_identity(*pair), pair) for pair in up)
     for ports in identical.values():
         yield from _ports(device, ports)
@@ -140,7 +144,7 @@ def _unused(device: Device, present: Mapping[str, Port], want: Switch) -> Iterat
         are, them = ("is", "it") if len(names) == 1 else ("are", "them")
         message = f"{listed(names)} {are} up, and the intent says that no link uses {them}"
         difference = SwitchDifference(device.tables.origin("PORT").key(), message, down[0].origin)
-        yield _violation(difference, tuple(element(device, name) for name in names))
+        yield _drift_from_intent(difference, tuple(element(device, name) for name in names))
 
 
 def _ports(device: Device, pairs: list[tuple[Port, Port]]) -> Iterator[Violation]:
@@ -156,7 +160,7 @@ def _ports(device: Device, pairs: list[tuple[Port, Port]]) -> Iterator[Violation
             for dscp in cls.dscps
         )
         differences = of_port(have.name, have.qos, want.qos, same_link=links[0] == links[1], kept=kept)
-        yield from (_violation(difference, elements) for difference in dict.fromkeys(differences))
+        yield from (_drift_from_intent(difference, elements) for difference in dict.fromkeys(differences))
 
 
 def _whole_switch(device: Device, have: Switch, want: Switch) -> Iterator[SwitchDifference]:
@@ -241,7 +245,7 @@ def _cable(have: Port, want: Port) -> Iterator[SwitchDifference]:
         yield SwitchDifference(have.cable.origin, message, want.cable.origin)
 
 
-def _violation(difference: SwitchDifference, elements: tuple[str, ...] = ()) -> Violation:
+def _drift_from_intent(difference: SwitchDifference, elements: tuple[str, ...] = ()) -> Violation:
     origin, declared = difference.origin, difference.declared
     related = (RelatedPlace(declared, "declared here"),) if declared.file != origin.file else ()
     return Violation(

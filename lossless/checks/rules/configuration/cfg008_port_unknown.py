@@ -73,7 +73,7 @@ def check(device: Device) -> Results:
     )
     unknown = grouped((tuple(tables), port) for port, tables in tables_of.items())
     for tables, names in unknown.items():
-        yield _violation(device, tables, sorted(names, key=natural_key))
+        yield _port_unknown(device, tables, sorted(names, key=natural_key))
 
 
 def _named(device: Device) -> Iterator[tuple[str, set[str]]]:
@@ -87,7 +87,7 @@ def _named(device: Device) -> Iterator[tuple[str, set[str]]]:
     )
 
 
-def _violation(device: Device, tables: tuple[str, ...], ports: list[str]) -> Violation:
+def _port_unknown(device: Device, tables: tuple[str, ...], ports: list[str]) -> Violation:
     # A cable length has no effect without its port.
     harmless = tables == ("CABLE_LENGTH",)
     are, them = ("is no port", "it") if len(ports) == 1 else ("are no ports", "them")

@@ -64,7 +64,7 @@ def check(device: Device) -> Results:
         if port.neighbor is None and port.admin_up is True and not _inside(device, port.name)
     ]
     if missing:
-        yield _violation(device, missing)
+        yield _pfc_port_without_neighbor(device, missing)
 
 
 def _inside(device: Device, name: str) -> bool:
@@ -72,7 +72,7 @@ def _inside(device: Device, name: str) -> bool:
     return row is not None and row.fields.get("role") in _INSIDE
 
 
-def _violation(device: Device, missing: list[str]) -> Violation:
+def _pfc_port_without_neighbor(device: Device, missing: list[str]) -> Violation:
     are, them = ("is", "it") if len(missing) == 1 else ("are", "them")
     return Violation(
         origin=device.tables.origin("DEVICE_NEIGHBOR").key(),

@@ -115,13 +115,13 @@ _NAMED = 5
 def check(device: Device) -> Results:
     """Yield a violation per form that was normalized."""
     for remark in device.tables.remarks:
-        yield _violation(device, remark.kind, remark.places, remark.paths)
+        yield _form_normalised(device, remark.kind, remark.places, remark.paths)
     numbers = device.tables.numbers
     if numbers:
-        yield _violation(device, "numbers", len(numbers), tuple(numbers[:_NAMED]))
+        yield _form_normalised(device, "numbers", len(numbers), tuple(numbers[:_NAMED]))
 
 
-def _violation(device: Device, kind: str, places: int, paths: tuple[Path, ...]) -> Violation:
+def _form_normalised(device: Device, kind: str, places: int, paths: tuple[Path, ...]) -> Violation:
     wording = _KINDS[kind]
     origin = Origin(device.tables.file, paths[0] if paths else ())
     return Violation(

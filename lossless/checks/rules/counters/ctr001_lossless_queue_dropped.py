@@ -111,7 +111,7 @@ def check(device: RunningDevice) -> Results:
                 yield items[0]
     numbered = ((f"{kind} {count.placed.part(kind)}", count) for kind, count in drops)
     for what, counts in largest_of_each(numbered):
-        yield _violation(device, what.split()[0], counts)
+        yield _lossless_queue_dropped(device, what.split()[0], counts)
 
 
 def _dropped(device: RunningDevice, kind: str) -> Iterator[tuple[tuple[str, int], Count | MissingInput]]:
@@ -146,7 +146,7 @@ def _stormed(device: RunningDevice, port: str, queues: frozenset[int]) -> bool:
     return False
 
 
-def _violation(device: RunningDevice, kind: str, counts: list[Count]) -> Violation:
+def _lossless_queue_dropped(device: RunningDevice, kind: str, counts: list[Count]) -> Violation:
     worst, number = counts[0], counts[0].placed.part(kind) or ""
     lost = _COUNTERS[worst.placed.reading.name].format(amount=f"{worst.amount:,}")
     others = f", as did that of {other_ports(counts)}" if len(counts) > 1 else ""

@@ -73,7 +73,7 @@ def check(device: RunningDevice) -> Results:
             else:
                 yield item
         for priority, counts in largest_of_each(pauses):
-            yield _violation(device, name, priority, counts)
+            yield _pause_on_lossy_priority(device, name, priority, counts)
 
 
 def _states_its_maps(device: RunningDevice) -> bool:
@@ -101,7 +101,9 @@ def _on_lossy(device: RunningDevice, name: str) -> Iterator[Count | MissingInput
             yield count
 
 
-def _violation(device: RunningDevice, name: str, priority: str, counts: list[Count]) -> Violation:
+def _pause_on_lossy_priority(
+    device: RunningDevice, name: str, priority: str, counts: list[Count]
+) -> Violation:
     worst = counts[0]
     others = f", as did {other_ports(counts)}" if len(counts) > 1 else ""
     return Violation(

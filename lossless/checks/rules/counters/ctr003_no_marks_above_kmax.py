@@ -79,10 +79,10 @@ def check(device: RunningDevice) -> Results:
     highest = {peak.queue: peak for peak in reversed(peaks)}
     unmarked = [peak for peak in peaks if highest[peak.queue] is peak]
     for same in grouped((peak.reading.part("queue"), peak) for peak in unmarked).values():
-        yield _violation(same)
+        yield _no_marks_above_kmax(same)
 
 
-def _violation(same: list[UnmarkedPeak]) -> Violation:
+def _no_marks_above_kmax(same: list[UnmarkedPeak]) -> Violation:
     worst = same[0]
     port, queue = worst.reading.part("port"), worst.reading.part("queue")
     others = f", nor did {other_ports([peak.marks for peak in same])}" if len(same) > 1 else ""

@@ -83,7 +83,7 @@ def throughout(fabric: RunningFabric) -> Results:
     if len(times) < 2 or any(_has_marked(device) for device in fabric.devices):
         return
     peaks.sort(key=lambda peak: -(peak.reading.number or 0))
-    yield _violation(peaks, len(times))
+    yield _no_marks_in_fabric(peaks, len(times))
 
 
 def _has_marked(device: RunningDevice) -> bool:
@@ -94,7 +94,7 @@ def _has_marked(device: RunningDevice) -> bool:
     return any(isinstance(count, Count) and count.amount for count in counts)
 
 
-def _violation(peaks: Sequence[UnmarkedPeak], times: int) -> Violation:
+def _no_marks_in_fabric(peaks: Sequence[UnmarkedPeak], times: int) -> Violation:
     highest = peaks[0]
     queues = tuple(dict.fromkeys(peak.queue for peak in peaks))
     others = {peak.queue: peak.marks.placed.origin for peak in peaks if peak.queue != highest.queue}

@@ -65,7 +65,7 @@ def check(device: RunningDevice) -> Results:
         else:
             yield item
     for _, counts in largest_of_each(discards):
-        yield _violation(device, counts)
+        yield _discards_outside_buffers(device, counts)
 
 
 def _discards(device: RunningDevice) -> Iterator[Count | MissingInput]:
@@ -81,7 +81,7 @@ def _discards(device: RunningDevice) -> Iterator[Count | MissingInput]:
                 yield count
 
 
-def _violation(device: RunningDevice, counts: list[Count]) -> Violation:
+def _discards_outside_buffers(device: RunningDevice, counts: list[Count]) -> Violation:
     worst = counts[0]
     others = f", as did {other_ports(counts)}" if len(counts) > 1 else ""
     return Violation(

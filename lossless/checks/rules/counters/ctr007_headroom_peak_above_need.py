@@ -80,7 +80,7 @@ def check(device: RunningDevice) -> Results:
         elif item[0].held_bytes > item[1].explained_bytes:
             above.append(item)
     for same in grouped((_cause(*each), each) for each in above).values():
-        yield _violation(device, sorted(same, key=lambda each: -each[0].held_bytes))
+        yield _headroom_peak_above_need(device, sorted(same, key=lambda each: -each[0].held_bytes))
 
 
 def _cause(peak: HeadroomPeak, bound: HeadroomBound) -> tuple[object, ...]:
@@ -93,7 +93,7 @@ def _severity(peak: HeadroomPeak, bound: HeadroomBound) -> Severity:
     return "warning" if sure and peak.placed.reading.since in RECENT else "info"
 
 
-def _violation(device: RunningDevice, same: list[Above]) -> Violation:
+def _headroom_peak_above_need(device: RunningDevice, same: list[Above]) -> Violation:
     (peak, bound), others = same[0], len(same) - 1
     link, most = bound.link, bound.most_bytes
     sure = most is not None and peak.held_bytes > most

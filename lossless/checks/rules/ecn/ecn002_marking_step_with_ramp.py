@@ -76,7 +76,7 @@ def check(view: View) -> Results:
     """Yield a violation per curve with equal thresholds and a probability below 100 %."""
     for use in marking_uses(view):
         if _is_step(use) and use.wred.green.probability_percent not in (None, 100):
-            yield _violation(view, use)
+            yield _marking_step_with_ramp(view, use)
 
 
 def on_switch(switch: SwitchConfiguration) -> Results:
@@ -118,7 +118,7 @@ def _is_step(use: WredUse) -> bool:
     return step and in_reach(use, green)
 
 
-def _violation(view: View, use: WredUse) -> Violation:
+def _marking_step_with_ramp(view: View, use: WredUse) -> Violation:
     green = use.wred.green
     return Violation(
         origin=threshold_origin(view, use.wred, "min"),

@@ -73,10 +73,10 @@ def check(view: View) -> Results:
     for use in uses(view):
         green = use.wred.green
         if use.wred.marks and green.probability_percent == 0 and green.min_bytes != green.max_bytes:
-            yield _violation(use, view.fabric.declared)
+            yield _marking_probability_zero(use, view.fabric.declared)
 
 
-def _violation(use: WredUse, declared: bool) -> Violation:
+def _marking_probability_zero(use: WredUse, declared: bool) -> Violation:
     green = use.wred.green
     return Violation(
         origin=below(use.wred.origin, "probability" if declared else "green_drop_probability"),

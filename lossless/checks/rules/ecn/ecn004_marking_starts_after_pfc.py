@@ -105,14 +105,16 @@ def check(view: View) -> Results:
 
 def _never_first(view: View, ports: PortSet, marking: EcnMarking) -> Violation:
     holds = int(marking.trigger.egress_bytes(marking.fan_in))
-    violation = _violation(view, ports, marking, "no incast on this switch is marked before PFC pauses it")
+    violation = _marking_starts_after_pfc(
+        view, ports, marking, "no incast on this switch is marked before PFC pauses it"
+    )
     note = f"{marking.fan_in} senders pause when the egress holds {format_bytes(holds)}; {violation.note}"
     return violation._replace(note=note, severity="error")
 
 
 def _incast(view: View, ports: PortSet, marking: EcnMarking) -> Violation:
     holds = int(marking.trigger.egress_bytes(2))
-    return _violation(
+    return _marking_starts_after_pfc(
         view, ports, marking, f"two senders to one port pause at {format_bytes(holds)}, before the first mark"
     )
 
@@ -120,10 +122,10 @@ def _incast(view: View, ports: PortSet, marking: EcnMarking) -> Violation:
 def _at_reach(view: View, ports: PortSet, marking: EcnMarking, who: str) -> Violation:
     """Return the violation of a port that pauses at T(1), before the first mark."""
     reach = format_bytes(int(marking.trigger.threshold_bytes(1)))
-    return _violation(view, ports, marking, f"{who} pauses at {reach}, before the first mark")
+    return _marking_starts_after_pfc(view, ports, marking, f"{who} pauses at {reach}, before the first mark")
 
 
-def _violation(view: View, ports: PortSet, marking: EcnMarking, what: str) -> Violation:
+def _marking_starts_after_pfc(view: View, ports: PortSet, marking: EcnMarking, what: str) -> Violation:
     reach, pair = marking.trigger.threshold_bytes(1), marking.trigger.egress_bytes(2)
     return Violation(
         origin=threshold_origin(view, marking.wred, "min"),

@@ -81,11 +81,11 @@ def check(view: View) -> Results:
             continue
         reach = marking.trigger.threshold_bytes(1)
         if marking.kmin_bytes <= reach < marking.kmax_bytes:
-            ranked.append(((reach,), _violation(view, ports, marking)))
+            ranked.append(((reach,), _full_marking_after_pfc(view, ports, marking)))
     yield from tightest(ranked)
 
 
-def _violation(view: View, ports: PortSet, marking: EcnMarking) -> Violation:
+def _full_marking_after_pfc(view: View, ports: PortSet, marking: EcnMarking) -> Violation:
     reach, pair = marking.trigger.threshold_bytes(1), marking.trigger.egress_bytes(2)
     incast = "before" if pair <= marking.kmax_bytes else "after"
     return Violation(

@@ -87,10 +87,10 @@ def check(view: View) -> Results:
                 "the port's speed is not known", places([ports for ports in use.sets if not ports.speed_bps])
             )
         if known_bps and known_bps[-1] > _IDENTICAL * known_bps[0] and use.wred.green.min_bytes:
-            yield _violation(view, use, use.wred.green.min_bytes, known_bps)
+            yield _thresholds_for_unlike_speeds(view, use, use.wred.green.min_bytes, known_bps)
 
 
-def _violation(view: View, use: WredUse, kmin_bytes: int, speeds: list[int]) -> Violation:
+def _thresholds_for_unlike_speeds(view: View, use: WredUse, kmin_bytes: int, speeds: list[int]) -> Violation:
     slow, fast = (kmin_bytes * 8e6 / speed for speed in (speeds[0], speeds[-1]))
     names = [format_rate(speed) for speed in speeds]
     return Violation(

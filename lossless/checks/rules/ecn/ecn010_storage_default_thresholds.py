@@ -89,10 +89,10 @@ def check(view: View) -> Results:
             yield MissingInput("the port's speed is not known", places(unknown))
         fast = [ports for ports in use.sets if ports.speed_bps and ports.speed_bps >= _FROM_BPS]
         if fast:
-            yield _violation(use, fast)
+            yield _storage_default_thresholds(use, fast)
 
 
-def _violation(use: WredUse, fast: list[PortSet]) -> Violation:
+def _storage_default_thresholds(use: WredUse, fast: list[PortSet]) -> Violation:
     speeds = sorted({ports.speed_bps for ports in fast if ports.speed_bps})
     spans = ", ".join(f"{_span(speed_bps)} at {format_rate(speed_bps)}" for speed_bps in speeds)
     return Violation(

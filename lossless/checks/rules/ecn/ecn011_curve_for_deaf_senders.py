@@ -56,10 +56,10 @@ def check(view: View) -> Results:
         return
     for use in uses(view):
         if use.wred.marks and in_reach(use, use.wred.green):
-            yield _violation(use)
+            yield _curve_for_deaf_senders(use)
 
 
-def _violation(use: WredUse) -> Violation:
+def _curve_for_deaf_senders(use: WredUse) -> Violation:
     green = use.wred.green
     return Violation(
         origin=use.wred.origin,

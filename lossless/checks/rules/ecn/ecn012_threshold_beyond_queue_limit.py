@@ -98,18 +98,22 @@ def _against_limit(view: View, use: WredUse, buffer: BufferProfile) -> Results:
     elif kmin is not None and kmin >= limit:
         yield _never(view, use, buffer, int(limit))
     elif kmax > limit:
-        yield _violation(
+        yield _threshold_beyond_queue_limit(
             view, use, buffer, int(limit), "max", f"{format_bytes(kmax)}: full marking is never reached"
         )
 
 
 def _never(view: View, use: WredUse, buffer: BufferProfile, limit: int) -> Violation:
     kmin = use.wred.green.min_bytes or 0
-    violation = _violation(view, use, buffer, limit, "min", f"{format_bytes(kmin)}: nothing is ever marked")
+    violation = _threshold_beyond_queue_limit(
+        view, use, buffer, limit, "min", f"{format_bytes(kmin)}: nothing is ever marked"
+    )
     return violation._replace(severity="error" if view.fabric.declared else None)
 
 
-def _violation(view: View, use: WredUse, buffer: BufferProfile, limit: int, end: str, what: str) -> Violation:
+def _threshold_beyond_queue_limit(
+    view: View, use: WredUse, buffer: BufferProfile, limit: int, end: str, what: str
+) -> Violation:
     return Violation(
         origin=threshold_origin(view, use.wred, end),
         message=f"the queue holds at most {format_bytes(limit)} by {buffer.name}, K{end} is {what}",

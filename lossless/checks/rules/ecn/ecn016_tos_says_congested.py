@@ -54,7 +54,7 @@ def check(view: View) -> Results:
     for host, names in view.host_kinds:
         for marking in dict.fromkeys(_bytes(host)):
             if marking.tos & CE == CE:
-                yield _violation(host, marking, names)
+                yield _tos_says_congested(host, marking, names)
 
 
 def _bytes(host: HostQos) -> Iterator[Marking]:
@@ -66,7 +66,7 @@ def _bytes(host: HostQos) -> Iterator[Marking]:
         yield Marking("NCCL_IB_FIFO_TC", host.jobs.fifo_tc, host.at("nccl", "ib_fifo_tc"))
 
 
-def _violation(host: HostQos, marking: Marking, names: tuple[str, ...]) -> Violation:
+def _tos_says_congested(host: HostQos, marking: Marking, names: tuple[str, ...]) -> Violation:
     dscp_alone = host.nic is not None and host.nic.driver == "mlx5"
     wanted = marking.dscp << 2 | ECT0
     return Violation(

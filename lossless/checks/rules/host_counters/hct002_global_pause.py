@@ -72,7 +72,7 @@ def check(device: RunningDevice) -> Results:
             continue
         certain = rdma is True or wanted
         if certain or any(nic.count(f"global_pause_{direction}_us") for direction in directions):
-            yield _violation(nic, directions, certain=certain)
+            yield _global_pause(nic, directions, certain=certain)
         else:
             yield MissingInput(_UNNAMED)
 
@@ -86,7 +86,7 @@ def _wants_pfc(device: RunningDevice, nic: Nic) -> bool:
     return not without or not any(carries_rdma(device, each.whole or each) for each in nics(device))
 
 
-def _violation(nic: Nic, directions: list[str], *, certain: bool) -> Violation:
+def _global_pause(nic: Nic, directions: list[str], *, certain: bool) -> Violation:
     placed = nic.placed(f"global_pause_{directions[0]}")
     assert placed is not None
     said = " and ".join(_said(nic, direction) for direction in directions)

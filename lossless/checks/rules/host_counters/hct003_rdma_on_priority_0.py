@@ -77,7 +77,7 @@ def check(device: RunningDevice) -> Results:
         elif paused is None:
             yield MissingInput("all packets are of priority 0; nothing says which priority is lossless")
         elif paused and 0 not in paused:
-            yield _violation(nic, alone, paused)
+            yield _rdma_on_priority_0(nic, alone, paused)
 
 
 def _on_priority_0_alone(nic: Nic) -> PlacedReading | None:
@@ -89,7 +89,7 @@ def _on_priority_0_alone(nic: Nic) -> PlacedReading | None:
     return sent[0]
 
 
-def _violation(nic: Nic, alone: PlacedReading, paused: frozenset[int]) -> Violation:
+def _rdma_on_priority_0(nic: Nic, alone: PlacedReading, paused: frozenset[int]) -> Violation:
     numbers = ", ".join(map(str, sorted(paused)))
     return Violation(
         origin=alone.origin,

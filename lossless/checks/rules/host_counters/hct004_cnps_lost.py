@@ -135,7 +135,7 @@ def _lost(hosts: Sequence[RunningDevice], flow: _Flow) -> Results:
     times = [time for host in hosts if (time := counted_time(host)) is not None]
     if len(times) < len(hosts):
         yield (
-            _UNTIMED if flow.arrived else _violation(flow, "no capture says when it was taken", certain=False)
+            _UNTIMED if flow.arrived else _cnps_lost(flow, "no capture says when it was taken", certain=False)
         )
         return
     common, whole = common_s(times), whole_s(times)
@@ -143,10 +143,10 @@ def _lost(hosts: Sequence[RunningDevice], flow: _Flow) -> Results:
         yield _BARELY
     elif 2 * flow.arrived * whole < flow.sent * common:
         said = f"all hosts counted at the same time for {common} of {whole} s"
-        yield _violation(flow, said, certain=True)
+        yield _cnps_lost(flow, said, certain=True)
 
 
-def _violation(flow: _Flow, times: str, *, certain: bool) -> Violation:
+def _cnps_lost(flow: _Flow, times: str, *, certain: bool) -> Violation:
     port, count = flow.most
     return Violation(
         origin=count.placed.origin,

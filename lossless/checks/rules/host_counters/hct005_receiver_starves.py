@@ -67,9 +67,9 @@ def check(device: RunningDevice) -> Results:
         lossless = list(_of_rdma(device, nic))
         others = [placed for name in (_RINGS, _PORT) if (placed := nic.placed(name)) and placed.number]
         if lossless:
-            yield _violation(nic, lossless, certain=True)
+            yield _receiver_starves(nic, lossless, certain=True)
         elif others:
-            yield _violation(nic, others, certain=False)
+            yield _receiver_starves(nic, others, certain=False)
 
 
 def _of_rdma(device: RunningDevice, nic: Nic) -> Iterator[PlacedReading]:
@@ -85,7 +85,7 @@ def _of_rdma(device: RunningDevice, nic: Nic) -> Iterator[PlacedReading]:
         yield placed
 
 
-def _violation(nic: Nic, counters: list[PlacedReading], *, certain: bool) -> Violation:
+def _receiver_starves(nic: Nic, counters: list[PlacedReading], *, certain: bool) -> Violation:
     rings = any(placed.reading.name == _RINGS for placed in counters)
     said = " and ".join(f"{placed.number or 0:,} ({placed.reading.heading})" for placed in counters)
     return Violation(

@@ -73,10 +73,10 @@ def check(device: RunningDevice) -> Results:
         elif counts[worst] == sum(counts.values()):
             yield MissingInput("only one lane has counted errors: whether the port uses others is not known")
         elif 2 * counts[worst] > sum(counts.values()):
-            yield _violation(nic, worst, counts, uncorrected)
+            yield _lane_bad(nic, worst, counts, uncorrected)
 
 
-def _violation(nic: Nic, worst: int, counts: dict[int, int], uncorrected: int) -> Violation:
+def _lane_bad(nic: Nic, worst: int, counts: dict[int, int], uncorrected: int) -> Violation:
     others = ", ".join(f"lane {lane}: {count:,}" for lane, count in sorted(counts.items()) if lane != worst)
     downed = nic.count("link_downed")
     went_down = "; the link went down in that time, and errors of coming up are among them" if downed else ""

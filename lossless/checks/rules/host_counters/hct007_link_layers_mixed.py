@@ -59,10 +59,12 @@ def check(device: RunningDevice) -> Results:
     for (_, host), ports in used.items():
         by_layer = grouped((str(placed.reading.value), placed) for placed in ports)
         if len(by_layer) > 1:
-            yield _violation(host, by_layer["IB"], by_layer["RoCE"])
+            yield _link_layers_mixed(host, by_layer["IB"], by_layer["RoCE"])
 
 
-def _violation(host: str, infiniband: Sequence[PlacedReading], roce: Sequence[PlacedReading]) -> Violation:
+def _link_layers_mixed(
+    host: str, infiniband: Sequence[PlacedReading], roce: Sequence[PlacedReading]
+) -> Violation:
     # The smaller group has the wrong ports; with groups of equal size the wrong one is unknown.
     fewer = [*infiniband, *roce] if len(infiniband) == len(roce) else min(infiniband, roce, key=len)
     excluded = ",".join(map(_name, fewer))

@@ -87,12 +87,12 @@ def check(device: RunningDevice) -> Results:
         known = [placed for placed in events if placed.number]
         causes = [placed for placed in known if placed.number != _FLUSHED]
         if causes:
-            yield _violation(device, causes)
+            yield _completion_error(device, causes)
         elif known:
             yield MissingInput("the log has flushed work requests only: what came first is in another log")
 
 
-def _violation(device: RunningDevice, causes: Sequence[PlacedReading]) -> Violation:
+def _completion_error(device: RunningDevice, causes: Sequence[PlacedReading]) -> Violation:
     first = min(causes, key=lambda placed: int(placed.part("event") or 0))
     status = first.number or 0
     meaning = _MEANINGS.get(status, Meaning("failed", "", _PROGRAM))

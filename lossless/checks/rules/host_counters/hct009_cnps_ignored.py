@@ -71,7 +71,7 @@ def check(device: RunningDevice) -> Results:
             yield ignored
         elif ignored.amount:
             handled = port.amount(CNPS_HANDLED, ignored)
-            yield _violation(port, ignored, off) if off or handled == 0 else _BOTH
+            yield _cnps_ignored(port, ignored, off) if off or handled == 0 else _BOTH
 
 
 def _without_reaction_point(device: RunningDevice) -> Sequence[int]:
@@ -82,7 +82,7 @@ def _without_reaction_point(device: RunningDevice) -> Sequence[int]:
     return sorted({*intended.pfc_priorities} - on)
 
 
-def _violation(port: RdmaPort, ignored: Count, off: Sequence[int]) -> Violation:
+def _cnps_ignored(port: RdmaPort, ignored: Count, off: Sequence[int]) -> Violation:
     note = "it has handled none in the same time"
     if off:
         note = f"its reaction point is off for priority {', '.join(map(str, off))}, which is lossless"

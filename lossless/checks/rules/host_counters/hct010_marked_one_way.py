@@ -89,7 +89,7 @@ def _one_way(nic: Nic, paused: frozenset[int], *, certain: bool) -> Iterator[Vio
             continue
         there = _sum(packets[_OTHER[way]], paused)
         if there and (certain or way == "rx"):
-            yield _violation(nic, way, min(paused), counts, there, certain=certain)
+            yield _marked_one_way(nic, way, min(paused), counts, there, certain=certain)
         elif there:
             yield _FLOODED
 
@@ -98,7 +98,7 @@ def _sum(counts: Mapping[int, PlacedReading], priorities: frozenset[int] | set[i
     return sum(counts[number].number or 0 for number in priorities)
 
 
-def _violation(
+def _marked_one_way(
     nic: Nic, way: str, priority: int, counts: Mapping[int, PlacedReading], there: int, *, certain: bool
 ) -> Violation:
     other = _PAST[_OTHER[way]]

@@ -102,10 +102,10 @@ def check(device: RunningDevice) -> Results:
         yield MissingInput("no capture says how many packets of the priority of CNPs a NIC received")
     elif arrived and not received[priority]:
         others = sorted(number for number in received if received[number])
-        yield _violation(ports[0], handled, arrived, priority, others)
+        yield _cnps_on_another_priority(ports[0], handled, arrived, priority, others)
 
 
-def _violation(
+def _cnps_on_another_priority(
     port: RdmaPort, handled: Count, arrived: int, priority: int, others: Sequence[int]
 ) -> Violation:
     listed = ", ".join(map(str, others)) or "none that was captured"

@@ -80,12 +80,12 @@ def _unanswered(device: RunningDevice, port: RdmaPort, marks: Count) -> Results:
     intended = device.intended_host
     wanted = None if intended is None else intended.dcqcn.enabled
     if is_off or wanted is True:
-        yield _violation(port, marks, is_off=is_off)
+        yield _marks_not_answered(port, marks, is_off=is_off)
     elif wanted is not False:
         yield _UNWANTED
 
 
-def _violation(port: RdmaPort, marks: Count, *, is_off: bool) -> Violation:
+def _marks_not_answered(port: RdmaPort, marks: Count, *, is_off: bool) -> Violation:
     window = marks.window_of("its driver was loaded")
     return Violation(
         origin=marks.placed.origin,

@@ -83,12 +83,12 @@ def check(view: View) -> Results:
         if slip or not carried.isdisjoint(lossless):
             continue
         if marks_all_known(host):
-            yield _violation(host, sources, lossless, names)
+            yield _nccl_ib_tc_not_lossless(host, sources, lossless, names)
         elif sources:
             unknown = (
                 "the driver's traffic_class" if host.traffic_class is UNKNOWN else "NCCL_IB_TC of its jobs"
             )
-            yield _violation(host, sources, lossless, names)._replace(
+            yield _nccl_ib_tc_not_lossless(host, sources, lossless, names)._replace(
                 severity="warning",
                 note=f"no file says {unknown}; where nothing else sets it, RDMA is served best effort",
             )
@@ -96,7 +96,7 @@ def check(view: View) -> Results:
             yield unread("every source of the ToS byte", names)
 
 
-def _violation(
+def _nccl_ib_tc_not_lossless(
     host: HostQos, sources: tuple[Marking, ...], lossless: tuple[int, ...], hosts: tuple[str, ...]
 ) -> Violation:
     carried = " and ".join(f"DSCP {m.dscp} ({m.name} {m.tos})" for m in sources)

@@ -63,10 +63,10 @@ def check(view: View) -> Results:
         if (host.traffic_class or 0) >> 2 in lossless:
             continue
         if not {marking.dscp for marking in markings(host)}.isdisjoint(lossless):
-            yield _violation(ucx, lossless, names)
+            yield _ucx_marks_one_way(ucx, lossless, names)
 
 
-def _violation(ucx: Library, lossless: tuple[int, ...], hosts: tuple[str, ...]) -> Violation:
+def _ucx_marks_one_way(ucx: Library, lossless: tuple[int, ...], hosts: tuple[str, ...]) -> Violation:
     tos = UCX_DEFAULT_TOS if ucx.tos is None else ucx.tos
     setting = f"{ucx.variable} {tos}" if ucx.tos is not None else f"UCX's own default of {tos}"
     lossy = "" if tos >> 2 in lossless else "lossy "

@@ -59,10 +59,10 @@ def check(view: View) -> Results:
         for name in VARIABLES:
             variable = host.jobs.variable(name)
             if variable is not None and variable.value not in ("0", "-1"):
-                yield _violation(host, variable, names)
+                yield _service_level_on_ethernet(host, variable, names)
 
 
-def _violation(host: HostQos, variable: Variable, hosts: tuple[str, ...]) -> Violation:
+def _service_level_on_ethernet(host: HostQos, variable: Variable, hosts: tuple[str, ...]) -> Violation:
     return Violation(
         origin=variable.origin,
         message=f"{variable.name} {variable.value} has no effect on RoCEv2, where the DSCP sorts RDMA",

@@ -77,7 +77,7 @@ def check(view: View) -> Results:
         right = [marking for marking in sources if marking.dscp in lossless]
         for marking in sources if right else ():
             if marking.dscp not in lossless and not is_unit_slip(marking.tos, lossless):
-                yield _violation(host, marking, right[0], names)
+                yield _traffic_classes_disagree(host, marking, right[0], names)
 
 
 def _connected(host: HostQos) -> tuple[Marking, ...]:
@@ -87,7 +87,9 @@ def _connected(host: HostQos) -> tuple[Marking, ...]:
     return ()
 
 
-def _violation(host: HostQos, wrong: Marking, right: Marking, hosts: tuple[str, ...]) -> Violation:
+def _traffic_classes_disagree(
+    host: HostQos, wrong: Marking, right: Marking, hosts: tuple[str, ...]
+) -> Violation:
     declared = host.provenance == "intent"
     return Violation(
         origin=wrong.origin,

@@ -64,10 +64,10 @@ if TYPE_CHECKING:
 def check(host: IntendedHost) -> Results:
     """Yield a violation per setting of a host that differs from the intent."""
     for difference in differences(host.have, host.want):
-        yield _violation(difference, host.names)
+        yield _host_differs_from_intent(difference, host.names)
 
 
-def _violation(difference: HostDifference, names: tuple[str, ...]) -> Violation:
+def _host_differs_from_intent(difference: HostDifference, names: tuple[str, ...]) -> Violation:
     return Violation(
         origin=difference.origin,
         message=f"{difference.setting} is {difference.have}, the intent says {difference.want}",

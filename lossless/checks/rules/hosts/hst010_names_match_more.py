@@ -90,7 +90,7 @@ def check(view: View) -> Results:
         for listed in _lists(host, _devices(view, host, names)):
             others, possible = listed.beside(), listed.possible()
             if others or possible:
-                yield _violation(listed, others or possible, bool(others), names)
+                yield _names_match_more(listed, others or possible, bool(others), names)
 
 
 def _devices(view: View, host: HostQos, names: tuple[str, ...]) -> Mapping[str, tuple[str, ...]]:
@@ -121,7 +121,7 @@ def parsed(value: str) -> tuple[str, ...]:
     return tuple(name for entry in names.split(",") if (name := entry.partition(":")[0].strip()))
 
 
-def _violation(listed: NameList, matches: Pairs, is_there: bool, hosts: tuple[str, ...]) -> Violation:
+def _names_match_more(listed: NameList, matches: Pairs, is_there: bool, hosts: tuple[str, ...]) -> Violation:
     name, other = matches[0]
     verb = "leaves out" if listed.excluding else "takes"
     why = ": names are compared as far as they go" if is_there else ", where a host has one"

@@ -119,10 +119,10 @@ def check(subnet: Subnet) -> Results:
         subnet, topology, engine
     )
     if verdict is not None:
-        yield _violation(subnet, topology, engine, verdict)
+        yield _routing_engine_unfit(subnet, topology, engine, verdict)
 
 
-def _violation(
+def _routing_engine_unfit(
     subnet: Subnet, topology: SubnetShape, engine: str, verdict: tuple[Severity, str, str]
 ) -> Violation:
     severity, problem, instead = verdict

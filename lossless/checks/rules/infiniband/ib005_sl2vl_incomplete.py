@@ -79,18 +79,22 @@ def _table(setting: ManagerSetting) -> Iterator[Violation]:
     wrong = [entry for entry in entries if not _is_lane(entry)]
     if wrong:
         are = "is" if len(wrong) == 1 else "are"
-        yield _violation(setting, f"{joined(map(repr, wrong), 4)} in {setting.key} {are} no lane of 0 to 15")
+        yield _sl2vl_incomplete(
+            setting, f"{joined(map(repr, wrong), 4)} in {setting.key} {are} no lane of 0 to 15"
+        )
     elif len(entries) < SL_COUNT:
         first = f"SL {len(entries)} and those above ride" if len(entries) < SL_COUNT - 1 else "SL 15 rides"
-        yield _violation(setting, f"{setting.key} has {len(entries)} entries of {SL_COUNT}: {first} on VL 0")
+        yield _sl2vl_incomplete(
+            setting, f"{setting.key} has {len(entries)} entries of {SL_COUNT}: {first} on VL 0"
+        )
     elif len(entries) > SL_COUNT:
-        yield _violation(
+        yield _sl2vl_incomplete(
             setting,
             f"{setting.key} has {len(entries)} entries: those behind the first {SL_COUNT} are dropped",
         )
 
 
-def _violation(setting: ManagerSetting, message: str) -> Violation:
+def _sl2vl_incomplete(setting: ManagerSetting, message: str) -> Violation:
     return Violation(
         origin=setting.origin,
         message=message,

@@ -94,7 +94,7 @@ def check(subnet: Subnet) -> Results:
     )
     for (name, _), of_place in lacking.items():
         profile, origin = nodes[name].profile, nodes[name].hardware_origin
-        yield _violation(of_place[0], name, profile.product, tuple(profile.ports), origin)
+        yield _link_rate_impossible(of_place[0], name, profile.product, tuple(profile.ports), origin)
     yield from _adapters(subnet)
     impossible = {name for name, _ in lacking}
     for name, demand in grouped((demand.switch, demand) for demand in subnet.demand).items():
@@ -107,10 +107,12 @@ def _adapters(subnet: Subnet) -> Iterator[Violation]:
     for link in links(subnet):
         hca = adapters.get(link.b)
         if hca is not None and link.rate.name not in hca.profile.rates:
-            yield _violation(link, hca.name, hca.profile.product, hca.profile.rates, hca.hardware_origin)
+            yield _link_rate_impossible(
+                link, hca.name, hca.profile.product, hca.profile.rates, hca.hardware_origin
+            )
 
 
-def _violation(
+def _link_rate_impossible(
     link: SubnetLink, name: str, product: str, rates: tuple[str, ...], hardware: Origin
 ) -> Violation:
     return Violation(

@@ -69,10 +69,12 @@ def check(subnet: Subnet) -> Results:
                     f"whether this OpenSM has the engine {engine}, which is not of the upstream one"
                 )
         if wrong:
-            yield _violation(subnet, engine, near, available)
+            yield _routing_engine_unknown(subnet, engine, near, available)
 
 
-def _violation(subnet: Subnet, engine: str, near: str | None, available: tuple[str, ...]) -> Violation:
+def _routing_engine_unknown(
+    subnet: Subnet, engine: str, near: str | None, available: tuple[str, ...]
+) -> Violation:
     routed_by = _instead(subnet, engine, available)
     harmless = routed_by in subnet.routing.engines or engine != subnet.routing.engine
     return Violation(

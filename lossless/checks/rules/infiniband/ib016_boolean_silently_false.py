@@ -54,10 +54,10 @@ def check(subnet: Subnet) -> Results:
     """Yield a violation per boolean that is neither of the two words."""
     for setting, option in stated(subnet):
         if option.kind == "bool" and setting.text not in ("TRUE", "FALSE"):
-            yield _meant_false(setting) if setting.text.lower() in _NO else _violation(setting)
+            yield _meant_false(setting) if setting.text.lower() in _NO else _boolean_silently_false(setting)
 
 
-def _violation(setting: ManagerSetting) -> Violation:
+def _boolean_silently_false(setting: ManagerSetting) -> Violation:
     means_true = setting.text.lower() in _YES
     return Violation(
         origin=setting.origin,

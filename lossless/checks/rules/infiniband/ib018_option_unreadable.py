@@ -62,10 +62,10 @@ def check(subnet: Subnet) -> Results:
         loss = taken(option, setting.text).loss
         # Another rule checks the meaning of sharp_enabled.
         if option.key != "sharp_enabled" and loss in ("no number", "too wide", "silently zero"):
-            yield _violation(setting, option, loss)
+            yield _option_unreadable(setting, option, loss)
 
 
-def _violation(setting: ManagerSetting, option: Option, loss: str) -> Violation:
+def _option_unreadable(setting: ManagerSetting, option: Option, loss: str) -> Violation:
     what = f"is wider than {BITS[option.kind]} bits" if loss == "too wide" else "is no number"
     then = "is taken as 0, without a message" if loss == "silently zero" else _outcome(option)
     missing = option.kind in BITS and _lacks_prefix(setting.text)

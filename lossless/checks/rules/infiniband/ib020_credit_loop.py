@@ -83,7 +83,7 @@ def check(subnet: Subnet) -> Results:
     if verdict.state == "unproven":
         yield MissingInput(f"credit loops are neither found nor excluded: {verdict.why}")
     elif verdict.state == "loop" and not _skipped(subnet, verdict):
-        yield _violation(subnet, verdict)
+        yield _credit_loop(subnet, verdict)
 
 
 def _skipped(subnet: Subnet, verdict: CreditLoopVerdict) -> bool:
@@ -99,7 +99,7 @@ def _skipped(subnet: Subnet, verdict: CreditLoopVerdict) -> bool:
     )
 
 
-def _violation(subnet: Subnet, verdict: CreditLoopVerdict) -> Violation:
+def _credit_loop(subnet: Subnet, verdict: CreditLoopVerdict) -> Violation:
     here = subnet.routing.origin if subnet.routing.engines else subnet.origin
     topology = shape(subnet)
     return Violation(

@@ -57,10 +57,10 @@ def check(subnet: Subnet) -> Results:
             # Beside other partitions it is for the subnet manager alone.
             members = [m for m in members if m.word != "SELF"] if len(by_pkey) == 1 else []
         if many(members) and all(member.membership == "limited" for member in members):
-            yield _violation(parts, members, key == DEFAULT_PKEY)
+            yield _partition_of_limited_members(parts, members, key == DEFAULT_PKEY)
 
 
-def _violation(parts: list[Partition], members: list[Member], default: bool) -> Violation:
+def _partition_of_limited_members(parts: list[Partition], members: list[Member], default: bool) -> Violation:
     name = parts[0].name or "the partition"
     return Violation(
         origin=parts[0].origin,

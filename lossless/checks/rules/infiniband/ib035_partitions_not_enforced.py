@@ -47,12 +47,12 @@ def check(subnet: Subnet) -> Results:
     """Yield a violation where switches do not enforce partitions."""
     old, new = subnet.option("no_partition_enforcement"), subnet.option("part_enforce")
     if old is not None and is_on(subnet, "no_partition_enforcement"):
-        yield _violation(subnet, old, "FALSE")
+        yield _partitions_not_enforced(subnet, old, "FALSE")
     elif new is not None and value(subnet, "part_enforce") == "off":
-        yield _violation(subnet, new, "both")
+        yield _partitions_not_enforced(subnet, new, "both")
 
 
-def _violation(subnet: Subnet, setting: ManagerSetting, instead: str) -> Violation:
+def _partitions_not_enforced(subnet: Subnet, setting: ManagerSetting, instead: str) -> Violation:
     apart = any(partition.base != DEFAULT_PKEY for partition in partitions(subnet) or ())
     return Violation(
         origin=setting.origin,

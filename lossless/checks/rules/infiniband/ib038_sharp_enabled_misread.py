@@ -83,12 +83,12 @@ def _option(subnet: Subnet, setting: ManagerSetting) -> Iterator[Violation]:
     # The options of its manager show that SHARP is wanted.
     wanted = subnet.sharp is not None and (subnet.sharp.on or bool(subnet.sharp.settings))
     if number is None or not 0 <= number <= ON:
-        yield _violation(setting, f"sharp_enabled is 0, 1 or 2, not {setting.text}", wanted)
+        yield _sharp_enabled_misread(setting, f"sharp_enabled is 0, 1 or 2, not {setting.text}", wanted)
     elif number == OFF and wanted:
-        yield _violation(setting, "sharp_enabled 1 turns SHARP off on every switch", wanted)
+        yield _sharp_enabled_misread(setting, "sharp_enabled 1 turns SHARP off on every switch", wanted)
 
 
-def _violation(setting: ManagerSetting, message: str, wanted: bool) -> Violation:
+def _sharp_enabled_misread(setting: ManagerSetting, message: str, wanted: bool) -> Violation:
     return Violation(
         origin=setting.origin,
         message=message,

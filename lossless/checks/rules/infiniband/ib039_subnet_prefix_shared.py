@@ -61,10 +61,12 @@ def check(subnets: Sequence[Subnet]) -> Results:
         ((DEFAULT_PREFIX if subnet.subnet_prefix is None else subnet.subnet_prefix), subnet)
         for subnet in declared
     )
-    yield from (_violation(prefix, sharing) for prefix, sharing in by_prefix.items() if len(sharing) > 1)
+    yield from (
+        _subnet_prefix_shared(prefix, sharing) for prefix, sharing in by_prefix.items() if len(sharing) > 1
+    )
 
 
-def _violation(prefix: int, subnets: list[Subnet]) -> Violation:
+def _subnet_prefix_shared(prefix: int, subnets: list[Subnet]) -> Violation:
     first, *others = subnets
     return Violation(
         origin=_stated(first),

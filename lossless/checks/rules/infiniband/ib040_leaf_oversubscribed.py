@@ -61,10 +61,10 @@ def check(subnet: Subnet) -> Results:
         return
     for name, load in switch_loads(subnet).items():
         if load.down_bps > load.up_bps * topology.oversubscription:
-            yield _violation(name, load, topology.oversubscription)
+            yield _leaf_oversubscribed(name, load, topology.oversubscription)
 
 
-def _violation(name: str, load: SwitchLoad, accepted: float) -> Violation:
+def _leaf_oversubscribed(name: str, load: SwitchLoad, accepted: float) -> Violation:
     ratio = load.down_bps / load.up_bps
     declared = f", {accepted:g}:1 is declared" if accepted > 1 else ""
     return Violation(

@@ -67,10 +67,10 @@ def check(subnet: Subnet) -> Results:
             continue
         sl, origin = _given(policy, partition.base)
         if sl is not None and sl != partition.sl:
-            yield _violation(partition, sl, origin)
+            yield _policy_overrides_partition(partition, sl, origin)
 
 
-def _violation(partition: Partition, sl: int, given: Origin) -> Violation:
+def _policy_overrides_partition(partition: Partition, sl: int, given: Origin) -> Violation:
     return Violation(
         origin=partition.origin,
         message=f"partition {partition.name} states SL {partition.sl}, and the policy gives its paths SL {sl}",

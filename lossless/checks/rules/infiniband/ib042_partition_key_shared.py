@@ -62,14 +62,14 @@ def check(subnet: Subnet) -> Results:
         first = parts[0]
         for part in parts[1:]:
             if part.name != first.name and _membership(part) != _membership(first):
-                yield _violation(part, first, key, free)
+                yield _partition_key_shared(part, first, key, free)
 
 
 def _membership(part: Partition) -> set[tuple[object, ...]]:
     return {(member.hca, member.guid, member.word, member.membership) for member in part.members}
 
 
-def _violation(part: Partition, first: Partition, key: int, free: int) -> Violation:
+def _partition_key_shared(part: Partition, first: Partition, key: int, free: int) -> Violation:
     return Violation(
         origin=part.origin,
         message=f"partitions {first.name} and {part.name} have one P_Key, {key:#06x}: opensm merges them",

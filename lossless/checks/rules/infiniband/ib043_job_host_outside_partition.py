@@ -75,9 +75,9 @@ def check(subnet: Subnet) -> Results:
         hca for table, of_table in tables.items() if key in table and full not in table for hca in of_table
     ]
     if outside:
-        yield _violation(subnet, part, outside, "no")
+        yield _job_host_outside_partition(subnet, part, outside, "no")
     if len(limited) > 1:
-        yield _violation(subnet, part, limited, "limited")
+        yield _job_host_outside_partition(subnet, part, limited, "limited")
 
 
 def _of_others(table: Sequence[int]) -> bool:
@@ -85,7 +85,7 @@ def _of_others(table: Sequence[int]) -> bool:
     return any(key & FULL_MEMBER and base_of(key) != DEFAULT_PKEY for key in table)
 
 
-def _violation(subnet: Subnet, part: Partition, ports: list[str], kind: str) -> Violation:
+def _job_host_outside_partition(subnet: Subnet, part: Partition, ports: list[str], kind: str) -> Violation:
     names = list(dict.fromkeys(hcas(subnet)[port].host for port in ports))
     are, members = ("is", "member") if len(names) == 1 else ("are", "members")
     assert subnet.job is not None

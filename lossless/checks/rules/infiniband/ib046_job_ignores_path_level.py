@@ -87,7 +87,7 @@ def check(subnet: Subnet) -> Results:
         return
     if engine != TORUS_ENGINE:
         if topology is None or topology.kind != "fat-tree":
-            yield _violation(subnet, level, (), "warning")
+            yield _job_ignores_path_level(subnet, level, (), "warning")
         return
     graph = subnet_graph(subnet)
     routed = graph if isinstance(graph, str) else torus_routes(graph, subnet, halfway=False)
@@ -96,10 +96,10 @@ def check(subnet: Subnet) -> Results:
         return
     routes, lanes = routed
     if loop := credit_loop(graph, routes, Lanes(lambda _hca, _column: level, lanes.lane)):
-        yield _violation(subnet, level, hop_texts(graph, loop))
+        yield _job_ignores_path_level(subnet, level, hop_texts(graph, loop))
 
 
-def _violation(
+def _job_ignores_path_level(
     subnet: Subnet, level: int, loop: tuple[str, ...], severity: Severity | None = None
 ) -> Violation:
     assert subnet.job is not None

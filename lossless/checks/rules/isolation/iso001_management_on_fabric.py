@@ -53,10 +53,10 @@ def check(view: View) -> Results:
     for network in view.fabric.networks:
         cls = view.fabric.classes.named(network.class_name)
         if cls is not None and not network.separate and manages(network):
-            yield _violation(network, cls)
+            yield _management_on_fabric(network, cls)
 
 
-def _violation(network: Network, cls: TrafficClass) -> Violation:
+def _management_on_fabric(network: Network, cls: TrafficClass) -> Violation:
     kind = "lossless" if cls.lossless else "lossy"
     return Violation(
         origin=network.origin.at("class"),

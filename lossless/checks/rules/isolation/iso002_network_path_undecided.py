@@ -89,7 +89,7 @@ def _claimed_twice(view: View) -> Iterator[Violation]:
             written = network.origin.at("prefixes")
             owner = owners.setdefault(_canonical(prefix), (network, written))
             if owner[0].name != network.name and _path(owner[0]) != _path(network):
-                yield _violation(
+                yield _network_path_undecided(
                     network, prefix, written if len(network.prefixes) == 1 else written.at(index), owner
                 )
 
@@ -113,7 +113,9 @@ def _where(network: Network) -> str:
     )
 
 
-def _violation(network: Network, prefix: str, origin: Origin, owner: tuple[Network, Origin]) -> Violation:
+def _network_path_undecided(
+    network: Network, prefix: str, origin: Origin, owner: tuple[Network, Origin]
+) -> Violation:
     first, first_origin = owner
     return Violation(
         origin=origin,

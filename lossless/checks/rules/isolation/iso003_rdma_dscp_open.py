@@ -70,7 +70,7 @@ def check(view: View) -> Results:
                 cls for cls in view.fabric.classes.lossless if cls.name != network.class_name and cls.dscps
             ]
             if others:
-                yield _violation(network, others)
+                yield _rdma_dscp_open(network, others)
 
 
 def _chooses(network: Network) -> bool:
@@ -78,7 +78,7 @@ def _chooses(network: Network) -> bool:
     return network.marking == "untrusted" or (network.marking is None and network.purpose == "tenant")
 
 
-def _violation(network: Network, others: list[TrafficClass]) -> Violation:
+def _rdma_dscp_open(network: Network, others: list[TrafficClass]) -> Violation:
     dscps = sorted(dscp for cls in others for dscp in cls.dscps)
     names = " and ".join(cls.name for cls in others)
     own = f"may use class {network.class_name}" if network.class_name else "has no class"

@@ -66,7 +66,7 @@ def check(device: Device) -> Results:
     """Yield a violation per kind of internal port with PFC."""
     rows = device.tables.table("PORT_QOS_MAP")
     yield from merged(
-        _violation(device, name, kind, row)
+        _internal_port_lossless(device, name, kind, row)
         for name, kind in _internal(device)
         if (row := rows.get(name)) is not None and row.fields.get("pfc_enable", "").strip(", ")
     )
@@ -84,7 +84,7 @@ def _internal(device: Device) -> Iterator[tuple[str, str]]:
             yield name, "a recirculation port"
 
 
-def _violation(device: Device, name: str, kind: str, row: ConfigRow) -> Violation:
+def _internal_port_lossless(device: Device, name: str, kind: str, row: ConfigRow) -> Violation:
     priorities = row.fields["pfc_enable"]
     return Violation(
         origin=device.tables.origin("PORT_QOS_MAP", row, "pfc_enable"),

@@ -50,14 +50,14 @@ if TYPE_CHECKING:
 
 def across(devices: DeployedDevices) -> Results:
     """Yield a violation per pair of devices and of speeds that differ."""
-    return map(_violation, disagreements(devices, _speed))
+    return map(_link_speed_differs, disagreements(devices, _speed))
 
 
 def _speed(end: LinkEnd) -> int | None:
     return None if end.autoneg else end.speed_bps
 
 
-def _violation(links: Disagreement) -> Violation:
+def _link_speed_differs(links: Disagreement) -> Violation:
     low, high = links.low, links.high
     slow, fast = map(format_rate, links.values)
     return Violation(

@@ -71,7 +71,7 @@ def across(devices: DeployedDevices) -> Results:
     """Yield a violation per pair of devices and of MTUs that differ, and per pair whose links are too small."""
     packet_bytes = _largest_packet_bytes(devices)
     for links in disagreements(devices, _mtu):
-        yield _violation(links, packet_bytes)
+        yield _link_mtu_differs(links, packet_bytes)
     small = [pair for pair in devices.compared if _is_small(pair, packet_bytes)]
     ends = (end for summary in devices.by_name.values() for end in summary.ends if end.in_service)
     larger = {end.switch for end in ends if _fits(end, packet_bytes)}
@@ -103,7 +103,7 @@ def _is_small(pair: CabledPair, packet_bytes: int) -> bool:
     return is_paused and near_bytes is not None and near_bytes == far_bytes and near_bytes < packet_bytes
 
 
-def _violation(links: Disagreement, packet_bytes: int) -> Violation:
+def _link_mtu_differs(links: Disagreement, packet_bytes: int) -> Violation:
     low, high = links.low, links.high
     small, large = links.values
     loses_rdma = bool(low.pfc) and bool(high.pfc) and small < packet_bytes

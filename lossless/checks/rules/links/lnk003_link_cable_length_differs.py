@@ -49,14 +49,14 @@ if TYPE_CHECKING:
 
 def across(devices: DeployedDevices) -> Results:
     """Yield a violation per pair of devices and of lengths that differ on links with PFC."""
-    return (_violation(links) for links in disagreements(devices, _length) if links.mutual)
+    return (_link_cable_length_differs(links) for links in disagreements(devices, _length) if links.mutual)
 
 
 def _length(end: LinkEnd) -> int | None:
     return end.cable_m if end.cable_m and end.pfc else None
 
 
-def _violation(links: Disagreement) -> Violation:
+def _link_cable_length_differs(links: Disagreement) -> Violation:
     short, long = links.low, links.high
     short_m, long_m = links.values
     return Violation(

@@ -53,14 +53,14 @@ _STATED = ("none", "fc", "rs")
 
 def across(devices: DeployedDevices) -> Results:
     """Yield a violation per pair of devices and of codes that differ."""
-    return map(_violation, disagreements(devices, _fec))
+    return map(_link_fec_differs, disagreements(devices, _fec))
 
 
 def _fec(end: LinkEnd) -> int | None:
     return _STATED.index(end.fec) if end.fec in _STATED and not end.autoneg else None
 
 
-def _violation(links: Disagreement) -> Violation:
+def _link_fec_differs(links: Disagreement) -> Violation:
     weak, strong = links.low, links.high
     return Violation(
         origin=weak.origin.at("fec"),

@@ -50,10 +50,10 @@ def across(devices: DeployedDevices) -> Results:
     """Yield a violation per row of DEVICE_NEIGHBOR that the named port contradicts."""
     for pair in devices.contradicted:
         if pair.near.in_service and pair.far.in_service:
-            yield _violation(pair)
+            yield _neighbor_contradicted(pair)
 
 
-def _violation(pair: CabledPair) -> Violation:
+def _neighbor_contradicted(pair: CabledPair) -> Violation:
     near, far = pair.near, pair.far
     claimed = ":".join(far.neighbor or ())
     return Violation(

@@ -55,12 +55,14 @@ def check(cabling: FabricCabling) -> Results:
     for device in sorted(bare, key=natural_key):
         own = [cable for cable in missing if device in devices_of(cable)]
         if len(own) > 1:
-            yield _violation(cabling, own, f"none of the {len(own):,} cables of {device} was found")
+            yield _link_not_cabled(cabling, own, f"none of the {len(own):,} cables of {device} was found")
             missing = [cable for cable in missing if device not in devices_of(cable)]
     for cables in grouped((devices_of(cable), cable) for cable in missing).values():
         first, second = devices_of(cables[0])
         many = f"{len(cables):,} cables between {first} and {second} were not found"
-        yield _violation(cabling, cables, many if len(cables) > 1 else f"{cables[0].name} was not found")
+        yield _link_not_cabled(
+            cabling, cables, many if len(cables) > 1 else f"{cables[0].name} was not found"
+        )
     yield from _out_of_reach(cabling)
 
 
@@ -70,7 +72,7 @@ def _bare(cabling: FabricCabling) -> set[str]:
     return {name for cable in cabling.comparison.missing for name in devices_of(cable)} - cabled
 
 
-def _violation(cabling: FabricCabling, cables: Sequence[PlannedCable], message: str) -> Violation:
+def _link_not_cabled(cabling: FabricCabling, cables: Sequence[PlannedCable], message: str) -> Violation:
     only_heard = all(map(cabling.comparison.told.only_heard, cables))
     return Violation(
         origin=cables[0].origin,

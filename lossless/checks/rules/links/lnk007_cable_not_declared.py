@@ -48,10 +48,10 @@ if TYPE_CHECKING:
 def check(cabling: FabricCabling) -> Results:
     """Yield a violation per pair of devices with undeclared cables between them."""
     for cables in grouped((devices_of(cable), cable) for cable in cabling.comparison.strange).values():
-        yield _violation(cabling, cables)
+        yield _cable_not_declared(cabling, cables)
 
 
-def _violation(cabling: FabricCabling, cables: Sequence[ReportedCable]) -> Violation:
+def _cable_not_declared(cabling: FabricCabling, cables: Sequence[ReportedCable]) -> Violation:
     fabric = cabling.view.fabric
     first, second = devices_of(cables[0])
     return Violation(

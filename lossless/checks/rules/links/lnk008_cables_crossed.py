@@ -60,7 +60,7 @@ def check(cabling: FabricCabling) -> Results:
     miscablings = cabling.comparison.tangles
     votes = Counter(pair for miscabling in miscablings for pair in _exchanged(miscabling))
     for together in grouped((_cause(miscabling, votes), miscabling) for miscabling in miscablings).values():
-        yield _violation(together, _taken_for(together[0], votes))
+        yield _cables_crossed(together, _taken_for(together[0], votes))
     renamed = cabling.comparison.renamed
     if renamed:
         first = renamed[0]
@@ -103,7 +103,7 @@ def _taken_for(miscabling: Miscabling, votes: Counter[Devices]) -> Devices | Non
     return max(_exchanged(miscabling), key=lambda pair: votes[pair], default=None)
 
 
-def _violation(miscablings: Sequence[Miscabling], changed: Devices | None) -> Violation:
+def _cables_crossed(miscablings: Sequence[Miscabling], changed: Devices | None) -> Violation:
     planned = [cable for miscabling in miscablings for cable in miscabling.planned]
     actual = [cable for miscabling in miscablings for cable in miscabling.actual]
     wrong = [line for miscabling in miscablings for line in _wrong(miscabling)]

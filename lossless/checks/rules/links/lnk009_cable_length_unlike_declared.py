@@ -70,7 +70,7 @@ def check(cabling: FabricCabling) -> Results:
     by_length = grouped(
         ((length.pair.planned.cable_origin, length.found_m, length.configured_m), length) for length in unlike
     )
-    yield from map(_violation, by_length.values())
+    yield from map(_cable_length_unlike_declared, by_length.values())
 
 
 def _unlike(cabling: FabricCabling, pair: CablePair) -> _Length | None:
@@ -88,7 +88,7 @@ def _unlike(cabling: FabricCabling, pair: CablePair) -> _Length | None:
     return length if is_unlike else None
 
 
-def _violation(lengths: Sequence[_Length]) -> Violation:
+def _cable_length_unlike_declared(lengths: Sequence[_Length]) -> Violation:
     first = lengths[0]
     planned, actual = first.pair
     return Violation(

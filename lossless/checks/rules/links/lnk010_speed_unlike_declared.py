@@ -57,10 +57,10 @@ def check(cabling: FabricCabling) -> Results:
         if (found_bps := pair.actual.speed_bps) is not None and found_bps != pair.planned.speed_bps
     )
     for (_, found_bps), pairs in by_speed.items():
-        yield _violation(found_bps, pairs)
+        yield _speed_unlike_declared(found_bps, pairs)
 
 
-def _violation(found_bps: int, pairs: Sequence[CablePair]) -> Violation:
+def _speed_unlike_declared(found_bps: int, pairs: Sequence[CablePair]) -> Violation:
     planned, actual = pairs[0]
     there, wanted = format_rate(found_bps), format_rate(planned.speed_bps)
     what = f"{len(pairs):,} links have" if len(pairs) > 1 else f"{planned.name} has"

@@ -76,7 +76,7 @@ def check(view: View) -> Results:
     for variable in managed.stated:
         why = _why(variable.name, managed.network)
         if why is not None:
-            yield _violation(variable, managed.network, why)
+            yield _variable_without_effect(variable, managed.network, why)
 
 
 def _why(name: str, network: CloudNetwork) -> str | None:
@@ -93,7 +93,7 @@ def _why(name: str, network: CloudNetwork) -> str | None:
     return None
 
 
-def _violation(variable: Variable, network: CloudNetwork, why: str) -> Violation:
+def _variable_without_effect(variable: Variable, network: CloudNetwork, why: str) -> Violation:
     return Violation(
         origin=variable.origin,
         message=f"{variable.name} has no effect on {network.name}",

@@ -137,7 +137,7 @@ def check(view: View) -> Results:
             continue
         halves = tuple(_halves(dcqcn, lossless))
         if halves:
-            yield _violation(host, halves, lossless, names)
+            yield _dcqcn_not_on_lossless_priority(host, halves, lossless, names)
         elif UNKNOWN in (dcqcn.enabled, dcqcn.priorities):
             yield unread("the priorities DCQCN runs on", names)
 
@@ -163,7 +163,7 @@ def attached(devices: DeployedDevices) -> Results:
     for link in attached_hosts(devices):
         halves = tuple(_halves(link.host.dcqcn, link.switch.marking))
         if halves:
-            yield _violation(link.host, halves, link.switch.marking, (link.name,))
+            yield _dcqcn_not_on_lossless_priority(link.host, halves, link.switch.marking, (link.name,))
 
 
 def _marking(view: View) -> bool:
@@ -188,7 +188,7 @@ def _in_firmware(dcqcn: Dcqcn, priority: int) -> bool:
     return not isinstance(dcqcn.priority_mask, int) or priority in priorities_of_bits(dcqcn.priority_mask)
 
 
-def _violation(
+def _dcqcn_not_on_lossless_priority(
     host: HostQos, halves: tuple[_Half, ...], lossless: tuple[int, ...], names: tuple[str, ...]
 ) -> Violation:
     first, dcqcn, declared = halves[0], host.dcqcn, host.provenance == "intent"

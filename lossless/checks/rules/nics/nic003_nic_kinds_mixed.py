@@ -66,14 +66,14 @@ def check(view: View) -> Results:
     kinds = grouped((dcqcn.host.nic_name, dcqcn) for dcqcn in running(view) if dcqcn.host.nic_name)
     if len(kinds) > 1:
         # The kind of the fewest hosts is the odd one.
-        yield _violation(sorted(kinds.values(), key=lambda kind: (_hosts(kind), kind[0].host.nic_name)))
+        yield _nic_kinds_mixed(sorted(kinds.values(), key=lambda kind: (_hosts(kind), kind[0].host.nic_name)))
 
 
 def _hosts(kind: Sequence[HostDcqcn]) -> int:
     return sum(len(dcqcn.hosts) for dcqcn in kind)
 
 
-def _violation(kinds: Sequence[Sequence[HostDcqcn]]) -> Violation:
+def _nic_kinds_mixed(kinds: Sequence[Sequence[HostDcqcn]]) -> Violation:
     fewest, *others = kinds
     names = tuple(name for dcqcn in fewest for name in dcqcn.hosts)
     counts = ", ".join(f"{kind[0].host.nic_name} in {_hosts(kind)}" for kind in reversed(kinds))

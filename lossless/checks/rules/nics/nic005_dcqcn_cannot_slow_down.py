@@ -82,7 +82,9 @@ def _no_cut(dcqcn: HostDcqcn) -> Iterator[Violation]:
     kept_percent = dcqcn.values.get("rpg_min_dec_fac", 0)
     if kept_percent >= _NO_CUT_PERCENT:
         message = f"rpg_min_dec_fac {kept_percent}% forbids any cut of the rate: DCQCN does nothing"
-        yield _violation(dcqcn, "rpg_min_dec_fac", message, "a cut leaves at least that share of the rate")
+        yield _dcqcn_cannot_slow_down(
+            dcqcn, "rpg_min_dec_fac", message, "a cut leaves at least that share of the rate"
+        )
 
 
 def _floor(dcqcn: HostDcqcn) -> Results:
@@ -91,7 +93,9 @@ def _floor(dcqcn: HostDcqcn) -> Results:
         yield unread("the rate of its links", dcqcn.hosts)
     elif rate_bps is not UNKNOWN and 0 < rate_bps <= floor_bps:
         message = f"rpg_min_rate {format_rate(floor_bps)} is no less than the link of {format_rate(rate_bps)}"
-        yield _violation(dcqcn, "rpg_min_rate", message, "no queue pair is slowed below that rate")
+        yield _dcqcn_cannot_slow_down(
+            dcqcn, "rpg_min_rate", message, "no queue pair is slowed below that rate"
+        )
 
 
 def _timer(dcqcn: HostDcqcn) -> Iterator[Violation]:
@@ -103,10 +107,10 @@ def _timer(dcqcn: HostDcqcn) -> Iterator[Violation]:
             f"({_CUTS[name]}) at most"
         )
         note = "under constant congestion it is raised between any two cuts"
-        yield _violation(dcqcn, "rpg_time_reset", message, note, name, severity="warning")
+        yield _dcqcn_cannot_slow_down(dcqcn, "rpg_time_reset", message, note, name, severity="warning")
 
 
-def _violation(
+def _dcqcn_cannot_slow_down(
     dcqcn: HostDcqcn, name: str, message: str, note: str, *also: str, severity: Severity | None = None
 ) -> Violation:
     return Violation(

@@ -64,7 +64,7 @@ def check(view: View) -> Results:
         for library in host.jobs.libraries:
             tos = library.tos or 0
             if library.bypasses and tos >> 2 not in lossless and not _is_reported(host, library, lossless):
-                yield _violation(library, tos, lossless, names)
+                yield _bypassing_library_lossy(library, tos, lossless, names)
 
 
 def _is_reported(host: HostQos, library: Library, lossless: tuple[int, ...]) -> bool:
@@ -75,7 +75,9 @@ def _is_reported(host: HostQos, library: Library, lossless: tuple[int, ...]) -> 
     return slip or {marking.dscp for marking in markings(host)}.isdisjoint(lossless)
 
 
-def _violation(library: Library, tos: int, lossless: tuple[int, ...], hosts: tuple[str, ...]) -> Violation:
+def _bypassing_library_lossy(
+    library: Library, tos: int, lossless: tuple[int, ...], hosts: tuple[str, ...]
+) -> Violation:
     wanted = lossless[0] << 2 | ECT0
     now = f"{library.variable} is not set" if library.tos is None else f"{library.variable} {tos}"
     variable = "NCCL_GIN_IB_TC or NCCL_IB_TC" if library.name == "NCCL GIN" else library.variable

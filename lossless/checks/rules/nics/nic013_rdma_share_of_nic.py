@@ -83,7 +83,7 @@ def check(view: View) -> Results:
         elif host.ets is not None:
             shared, wanted = _shared(host.ets), _wanted(host.ets, lossless)
             if wanted and len(shared) > len(wanted) and below_half_share(shared, wanted):
-                yield _violation(host, shared, wanted, names)
+                yield _rdma_share_of_nic(host, shared, wanted, names)
 
 
 def _shared(ets: Ets) -> dict[int, int]:
@@ -97,7 +97,7 @@ def _wanted(ets: Ets, lossless: frozenset[int | None]) -> frozenset[int]:
     return frozenset(tc for tc in carried if ets.tsa[tc] == "ets")
 
 
-def _violation(
+def _rdma_share_of_nic(
     host: HostQos, shared: dict[int, int], wanted: frozenset[int], hosts: tuple[str, ...]
 ) -> Violation:
     percent, total = sum(shared[tc] for tc in wanted), sum(shared.values())

@@ -68,7 +68,7 @@ def check(view: View) -> Results:
         many = (ports for ports in device if len(ports.qos.pfc.priorities) > MOST)
         for priorities, sets in grouped((_counted(ports), ports) for ports in many).items():
             if len(priorities) > MOST:
-                yield _violation(view, priorities, sets)
+                yield _too_many_lossless_priorities(view, priorities, sets)
 
 
 def _counted(ports: PortSet) -> tuple[int, ...]:
@@ -80,7 +80,9 @@ def _counted(ports: PortSet) -> tuple[int, ...]:
     return tuple(sorted(counted))
 
 
-def _violation(view: View, priorities: tuple[int, ...], sets: Sequence[PortSet]) -> Violation:
+def _too_many_lossless_priorities(
+    view: View, priorities: tuple[int, ...], sets: Sequence[PortSet]
+) -> Violation:
     per_port = _headroom_bytes(sets[0], priorities)
     note = (
         f"each takes headroom of its own on every port, {format_bytes(per_port)} for one" if per_port else ""

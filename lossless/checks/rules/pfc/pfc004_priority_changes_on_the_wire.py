@@ -74,7 +74,7 @@ def across(devices: DeployedDevices) -> Results:
         for pair in devices.compared
         if (astray := _astray(pair))
     )
-    yield from map(_violation, changes.values())
+    yield from map(_priority_changes_on_the_wire, changes.values())
     lost = grouped(
         ((end.switch, dscp, priority), (end, other)) for end, other, dscp, priority in _lost(devices)
     )
@@ -159,7 +159,7 @@ def _clashing(sent: Priorities, paused: Priorities) -> Iterator[tuple[int, int, 
     )
 
 
-def _violation(pairs: list[CabledPair]) -> Violation:
+def _priority_changes_on_the_wire(pairs: list[CabledPair]) -> Violation:
     near, far, mutual = pairs[0].near, pairs[0].far, pairs[0].mutual
     astray = _astray(pairs[0])
     dscp, (here, there) = next(iter(astray.items()))

@@ -71,7 +71,7 @@ def check(device: Device) -> Results:
         return
     beyond = _beyond(device, intended)
     if beyond:
-        yield _violation(device, beyond, len(intended.ports))
+        yield _pfc_beyond_the_intent(device, beyond, len(intended.ports))
 
 
 def _beyond(device: Device, intended: Switch) -> list[Port]:
@@ -89,7 +89,7 @@ def _beyond(device: Device, intended: Switch) -> list[Port]:
     ]
 
 
-def _violation(device: Device, beyond: list[Port], intended: int) -> Violation:
+def _pfc_beyond_the_intent(device: Device, beyond: list[Port], intended: int) -> Violation:
     first = beyond[0]
     priorities = first.qos.pfc.priorities if first.qos else ()
     row = device.tables.row("PORT_QOS_MAP", first.name)

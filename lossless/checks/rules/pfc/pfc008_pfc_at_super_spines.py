@@ -77,10 +77,10 @@ def check(view: View) -> Results:
         return
     top = [ports for ports in view.lossless_sets if ports.switch.tier is Tier.SUPER_SPINE]
     if top:
-        yield _violation(view, top)
+        yield _pfc_at_super_spines(view, top)
 
 
-def _violation(view: View, top: list[PortSet]) -> Violation:
+def _pfc_at_super_spines(view: View, top: list[PortSet]) -> Violation:
     first = top[0]
     switches = dict.fromkeys(name for ports in top for name in ports.switches)
     lengths = [ports.cable.known_m for ports in top if ports.cable.known_m is not None]

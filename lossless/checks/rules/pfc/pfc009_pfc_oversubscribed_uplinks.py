@@ -70,7 +70,7 @@ def _violations(view: View) -> Iterator[Violation]:
     for capacity in view.fabric.capacities:
         unmarked = _unmarked(view, capacity) if capacity.down_bps > capacity.up_bps else ()
         if unmarked:
-            yield _violation(capacity, unmarked)
+            yield _pfc_oversubscribed_uplinks(capacity, unmarked)
 
 
 def _unmarked(view: View, capacity: Capacity) -> tuple[int, ...]:
@@ -103,7 +103,7 @@ def _marks(qos: PortQos, priority: int) -> bool:
     return queue is not None and queue.wred is not None and queue.wred.marks
 
 
-def _violation(capacity: Capacity, priorities: tuple[int, ...]) -> Violation:
+def _pfc_oversubscribed_uplinks(capacity: Capacity, priorities: tuple[int, ...]) -> Violation:
     ratio = capacity.down_bps / capacity.up_bps
     return Violation(
         origin=capacity.origin,

@@ -59,10 +59,10 @@ def check(device: Device) -> Results:
         asymmetric -= {port.name for port in device.intended.ports if port.asymmetric}
     ports = (port for port in device.switch.ports if port.admin_up is True and port.name in asymmetric)
     by_mask = grouped((port.qos.pfc.priorities if port.qos else (), port) for port in ports)
-    yield from (_violation(device, priorities, sending) for priorities, sending in by_mask.items())
+    yield from (_pfc_asymmetric(device, priorities, sending) for priorities, sending in by_mask.items())
 
 
-def _violation(device: Device, priorities: tuple[int, ...], ports: list[Port]) -> Violation:
+def _pfc_asymmetric(device: Device, priorities: tuple[int, ...], ports: list[Port]) -> Violation:
     row = device.tables.table("PORT")[ports[0].name]
     return Violation(
         origin=device.tables.origin("PORT", row, "pfc_asym"),

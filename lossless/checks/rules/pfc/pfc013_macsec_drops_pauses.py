@@ -54,14 +54,14 @@ _MODES = _STRICT, _CLEAR = "strict_encrypt", "bypass"
 
 def across(devices: DeployedDevices) -> Results:
     """Yield a violation per two devices of which one drops the pauses of the other."""
-    return map(_violation, disagreements(devices, _mode))
+    return map(_macsec_drops_pauses, disagreements(devices, _mode))
 
 
 def _mode(end: LinkEnd) -> int | None:
     return _MODES.index(end.macsec_pfc) if end.pfc and end.macsec_pfc in _MODES else None
 
 
-def _violation(links: Disagreement) -> Violation:
+def _macsec_drops_pauses(links: Disagreement) -> Violation:
     strict, clear = links.low, links.high
     return Violation(
         origin=strict.origin.at("pfc_encryption_mode"),

@@ -76,7 +76,7 @@ def check(device: Device) -> Results:
         if usual or (field == _TO_QUEUE and not device.switch.is_fragment):
             others = [ports for ports in sets if ports not in bare]
             name = _map_of(device, others, field)
-            yield from merged(_violation(ports, field, name, usual=usual) for ports in serving)
+            yield from merged(_map_unbound(ports, field, name, usual=usual) for ports in serving)
         elif serving:
             reason = f"no {field} is bound, and what the chip does without one is not known"
             yield MissingInput(reason, places(serving))
@@ -104,7 +104,7 @@ def _map_of(device: Device, sets: Sequence[PortSet], field: str) -> str:
     return min(names) if len(names) == 1 else ""
 
 
-def _violation(ports: PortSet, field: str, name: str, *, usual: bool) -> Violation:
+def _map_unbound(ports: PortSet, field: str, name: str, *, usual: bool) -> Violation:
     priorities = ", ".join(map(str, ports.qos.pfc.priorities))
     return Violation(
         origin=ports.qos.pfc.origin,

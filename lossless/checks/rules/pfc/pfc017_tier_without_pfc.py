@@ -59,7 +59,9 @@ def check(view: View) -> Results:
     """Yield one violation where links without PFC lead lossless traffic to switches that can drop it."""
     losing = [(switch, names) for switch, names in view.identical if _can_lose(switch)]
     if losing:
-        yield _violation(view, _stated_at(losing[0][0]), [name for _, names in losing for name in names])
+        yield _tier_without_pfc(
+            view, _stated_at(losing[0][0]), [name for _, names in losing for name in names]
+        )
 
 
 def _can_lose(switch: Switch) -> bool:
@@ -80,7 +82,7 @@ def _stated_at(switch: Switch) -> Origin:
     return next(port.qos.pfc.origin for port in switch.ports if port.pfc_unwanted and port.qos is not None)
 
 
-def _violation(view: View, origin: Origin, switches: Sequence[str]) -> Violation:
+def _tier_without_pfc(view: View, origin: Origin, switches: Sequence[str]) -> Violation:
     fabric = view.fabric
     without = [tier for tier in fabric.link_tiers if tier not in (fabric.pfc_tiers or ())]
     priorities = spell({cls.priority for cls in fabric.classes.lossless if cls.priority is not None})

@@ -53,10 +53,10 @@ _SHOWN = 4
 
 def across(devices: DeployedDevices) -> Results:
     """Yield a violation per map and meaning that is not the usual one of its role."""
-    return map(_violation, outliers(devices, "map"))
+    return map(_map_name_ambiguous, outliers(devices, "map"))
 
 
-def _violation(outlier: Outlier) -> Violation:
+def _map_name_ambiguous(outlier: Outlier) -> Violation:
     here, usual = dict(outlier.these[0].setting.value), dict(outlier.usual[0].setting.value)
     differing = sorted((k for k in {*here, *usual} if here.get(k) != usual.get(k)), key=lambda k: (len(k), k))
     shown = "; ".join(

@@ -90,7 +90,7 @@ def check(view: View) -> Results:
         for group in _asked(ports, numbers):
             scheduler = scheduler_of(ports.qos, group[0])
             if scheduler is not None and below_half_share(shared, group):
-                yield _violation(view, ports, scheduler, shared, group)
+                yield _lossless_share_too_small(view, ports, scheduler, shared, group)
 
 
 def _asked(ports: PortSet, numbers: list[int]) -> list[tuple[int, ...]]:
@@ -104,7 +104,7 @@ def _asked(ports: PortSet, numbers: list[int]) -> list[tuple[int, ...]]:
     return [(number,) for number in numbers if number in named]
 
 
-def _violation(
+def _lossless_share_too_small(
     view: View, ports: PortSet, scheduler: Scheduler, shared: Mapping[int, int], group: tuple[int, ...]
 ) -> Violation:
     weight, total = sum(shared[number] for number in group), sum(shared.values())

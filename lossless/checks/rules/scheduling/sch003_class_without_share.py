@@ -64,7 +64,7 @@ def check(view: View) -> Results:
         for cls in view.fabric.classes.classes if total > _WHOLE else ():
             scheduler = scheduler_of(ports.qos, cls.priority or 0) if not cls.lossless else None
             if scheduler is not None and scheduler.weight == _LEAST and _unstated(scheduler):
-                yield _violation(scheduler, cls.name, total)
+                yield _class_without_share(scheduler, cls.name, total)
 
 
 def _unstated(scheduler: Scheduler) -> bool:
@@ -72,7 +72,7 @@ def _unstated(scheduler: Scheduler) -> bool:
     return scheduler.origin.mark == "key"
 
 
-def _violation(scheduler: Scheduler, name: str, total: int) -> Violation:
+def _class_without_share(scheduler: Scheduler, name: str, total: int) -> Violation:
     return Violation(
         origin=scheduler.origin,
         message=f"class {name} can count on {_WHOLE * _LEAST / total:.1f} % of the link: "

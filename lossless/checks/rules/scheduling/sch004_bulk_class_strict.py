@@ -211,7 +211,7 @@ def _cnp_dscp(view: View) -> int | None:
 def _lossless(view: View, queues: list[_StrictQueue]) -> Violation:
     numbers, waiting = _numbers(queues), sorted(set(waiting_for(queues[0].ports.qos, queues[0].queue.number)))
     others = queue_names(tuple(n for n in waiting if n not in numbers)) if waiting else "all others"
-    return _violation(
+    return _bulk_class_strict(
         view,
         queues,
         f"lossless {queue_names(numbers)} is served before {others}: while RDMA waits, they send nothing",
@@ -238,7 +238,7 @@ def _queue_of(qos: PortQos, dscp: int | None) -> int | None:
 def _bulk(view: View, queues: list[_StrictQueue], carries: str) -> Violation:
     numbers = _numbers(queues)
     starved = tuple(sorted({number for queue in queues for number in queue.starved}))
-    return _violation(
+    return _bulk_class_strict(
         view,
         queues,
         f"{queue_names(numbers)} of {carries} is served strictly: lossless {queue_names(starved)} waits for it",
@@ -248,7 +248,7 @@ def _bulk(view: View, queues: list[_StrictQueue], carries: str) -> Violation:
     )
 
 
-def _violation(view: View, queues: list[_StrictQueue], message: str) -> Violation:
+def _bulk_class_strict(view: View, queues: list[_StrictQueue], message: str) -> Violation:
     return Violation(
         origin=_origin(view, queues),
         message=message,

@@ -189,10 +189,10 @@ def _slowed(use: SchedulerUse, what: str) -> Results:
         yield MissingInput("the port's speed is not known", places(unknown))
     slowed = [ports for ports in use.sets if ports.speed_bps and limit < ports.speed_bps]
     if slowed:
-        yield _violation(use.scheduler, slowed, limit, what)
+        yield _lossless_queue_shaped(use.scheduler, slowed, limit, what)
 
 
-def _violation(scheduler: Scheduler, sets: list[PortSet], limit: int, what: str) -> Violation:
+def _lossless_queue_shaped(scheduler: Scheduler, sets: list[PortSet], limit: int, what: str) -> Violation:
     pir, speeds = scheduler.pir or 0, sorted({ports.speed_bps for ports in sets if ports.speed_bps})
     names = ", ".join(map(format_rate, speeds))
     return Violation(

@@ -76,14 +76,14 @@ def check(device: Device) -> Results:
             continue
         for field, rate in (("cir", scheduler.cir), ("pir", scheduler.pir)):
             if rate and _impossible(field, rate, max(speeds)):
-                yield _violation(use, field, rate, max(speeds))
+                yield _rate_unit_slip(use, field, rate, max(speeds))
 
 
 def _impossible(field: str, rate: int, speed_bps: int) -> bool:
     return rate * 8 > speed_bps and (field == "cir" or rate <= speed_bps)
 
 
-def _violation(use: SchedulerUse, field: str, rate: int, speed_bps: int) -> Violation:
+def _rate_unit_slip(use: SchedulerUse, field: str, rate: int, speed_bps: int) -> Violation:
     bits = rate <= speed_bps
     harmless = field == "pir" and use.scheduler.kind != STRICT
     return Violation(

@@ -57,7 +57,7 @@ def refusals(device: Device, kind: Kind) -> Results:
                 )
         problems = [problem for problem in problems if not _may_lie_elsewhere(device, problem)]
     causes = _references(device, problems) if kind == "reference" else _by_message(device, problems)
-    yield from (_violation(device, validation, cause) for cause in causes)
+    yield from (_refusals(device, validation, cause) for cause in causes)
 
 
 def _may_lie_elsewhere(device: Device, problem: SchemaViolation) -> bool:
@@ -178,7 +178,7 @@ def _without_rows(device: Device, target: str, problems: tuple[SchemaViolation, 
     )
 
 
-def _violation(device: Device, validation: ValidationResult, cause: RefusalCause) -> Violation:
+def _refusals(device: Device, validation: ValidationResult, cause: RefusalCause) -> Violation:
     first = cause.problems[0]
     rows = dict.fromkeys("|".join(problem.path[:2]) for problem in cause.problems)
     return Violation(

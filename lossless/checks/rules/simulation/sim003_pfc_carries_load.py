@@ -64,10 +64,10 @@ def check(run: SimulationRun) -> Results:
     if isinstance(load, MissingInput):
         yield load
     elif load is not None and load.above:
-        yield _violation(run, load)
+        yield _pfc_carries_load(run, load)
 
 
-def _violation(run: SimulationRun, load: PfcLoad) -> Violation:
+def _pfc_carries_load(run: SimulationRun, load: PfcLoad) -> Violation:
     return Violation(
         origin=the_class(run.facts).origin,
         message=f"PFC carries load that ECN should handle: {', '.join(load.above)}",

@@ -75,7 +75,7 @@ def check(device: Device) -> Results:
     unreadable = (entry for entry in odd_entries(device) if None in (entry.source, entry.target))
     by_text = grouped(((entry.table, entry.row.key, _text(entry)), entry) for entry in unreadable)
     for (_, _, text), entries in by_text.items():
-        yield _violation(device, text, entries)
+        yield _map_entry_unreadable(device, text, entries)
 
 
 _NEVER = "the map never exists, and its ports get none of their QoS"
@@ -98,7 +98,7 @@ def _text(entry: QosMapEntry) -> str:
     return entry.source_text if entry.source is None else entry.target_text
 
 
-def _violation(device: Device, text: str, entries: list[QosMapEntry]) -> Violation:
+def _map_entry_unreadable(device: Device, text: str, entries: list[QosMapEntry]) -> Violation:
     from lossless.checks.rules.sonic.lossless_rows import THROWS, severity_of
 
     table, row = entries[0].table, entries[0].row

@@ -71,7 +71,7 @@ def check(device: Device) -> Results:
             number = entry.source if foreign else entry.target
             entries_by_number.setdefault((entry.table, entry.row.key, number, foreign), []).append(entry)
     for (_, _, number, foreign), entries in entries_by_number.items():
-        yield _violation(device, number, foreign, entries)
+        yield _map_entry_out_of_range(device, number, foreign, entries)
     for row in device.tables.table("DSCP_TO_TC_MAP").values():
         if not _PRIORITIES.issuperset(row.fields.values()):
             yield from _beyond_pfc(device, row)
@@ -97,7 +97,9 @@ def _beyond_pfc(device: Device, row: ConfigRow) -> Results:
         )
 
 
-def _violation(device: Device, number: int, foreign: bool, entries: list[QosMapEntry]) -> Violation:
+def _map_entry_out_of_range(
+    device: Device, number: int, foreign: bool, entries: list[QosMapEntry]
+) -> Violation:
     first = entries[0]
     kind = first.kind
     what, last = (kind.source, kind.sources - 1) if foreign else (kind.target, kind.targets - 1)

@@ -86,7 +86,9 @@ def _violations(device: Device) -> Iterator[Violation]:
             yield _no_port(device, row)
         elif not ports or key in ports:
             # CFG008 reports other rows whose name no port has.
-            yield from (_violation(device, row, problem) for problem in _problems(row.fields, cisco=cisco))
+            yield from (
+                _watchdog_row_refused(device, row, problem) for problem in _problems(row.fields, cisco=cisco)
+            )
 
 
 def _problems(fields: Mapping[str, str], *, cisco: bool) -> Iterator[FieldProblem]:
@@ -123,7 +125,7 @@ def _no_port(device: Device, row: ConfigRow) -> Violation:
     )
 
 
-def _violation(device: Device, row: ConfigRow, problem: FieldProblem) -> Violation:
+def _watchdog_row_refused(device: Device, row: ConfigRow, problem: FieldProblem) -> Violation:
     # WD003 sees a row without a detection time here, and says so of the whole row.
     unread = problem.field == "detection_time"
     origin = device.tables.origin("PFC_WD", row)

@@ -99,7 +99,7 @@ def _malformed(device: Device, table: str, keys: NumberedKeys) -> Iterator[Viola
             problem = f"{index!r} is no {what}: orchagent throws on it, and applies nothing of the row"
         else:
             problem = f"{index!r} is no range from a lower to a higher {what}: orchagent drops the row"
-        yield _violation(device, table, row, port, f"{table} {problem}", throws=throws)
+        yield _index_refused(device, table, row, port, f"{table} {problem}", throws=throws)
 
 
 def _too_high(device: Device, table: str, high: set[str]) -> Iterator[Violation]:
@@ -110,7 +110,7 @@ def _too_high(device: Device, table: str, high: set[str]) -> Iterator[Violation]
             outcome = "programs those there are" if table == "QUEUE" else "drops the row"
             problem = f"{table} names {what} {index}, and ports have {what}s 0 to {last}: orchagent {outcome}"
             # The file does not say how many queues the chip has.
-            yield _violation(device, table, row, port, problem).certain_if(what != "queue")
+            yield _index_refused(device, table, row, port, problem).certain_if(what != "queue")
 
 
 def _misread(device: Device, table: str, misread: dict[str, range]) -> Iterator[Violation]:
@@ -120,10 +120,10 @@ def _misread(device: Device, table: str, misread: dict[str, range]) -> Iterator[
             numbers, what = misread[index], _WHAT[table]
             spelled = str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]}-{numbers[-1]}"
             problem = f"{table} {index!r} is read as {what} {spelled}: orchagent stops at what is no digit"
-            yield _violation(device, table, row, port, problem)._replace(severity="warning")
+            yield _index_refused(device, table, row, port, problem)._replace(severity="warning")
 
 
-def _violation(
+def _index_refused(
     device: Device, table: str, row: ConfigRow, port: str, problem: str, *, throws: bool = False
 ) -> Violation:
     from lossless.checks.rules.sonic.lossless_rows import THROWS, keeps_ports_waiting, severity_of

@@ -83,7 +83,7 @@ def _overlaps(device: Device, table: str, keys: NumberedKeys) -> Iterator[Violat
         for overlap in wider
         if table != "QUEUE" or _differing(overlap.later, overlap.earlier)
     )
-    yield from (_violation(device, table, overlaps) for overlaps in by_row.values())
+    yield from (_rows_overlap(device, table, overlaps) for overlaps in by_row.values())
 
 
 def _wider_later(keys: NumberedKeys, overlap: RowOverlap) -> RowOverlap:
@@ -97,7 +97,7 @@ def _index(row: ConfigRow) -> str:
     return row.key.rpartition("|")[2]
 
 
-def _violation(device: Device, table: str, overlaps: list[RowOverlap]) -> Violation:
+def _rows_overlap(device: Device, table: str, overlaps: list[RowOverlap]) -> Violation:
     wider = overlaps[0].later
     what = "group" if table == "BUFFER_PG" else "queue"
     numbers = sorted({number for overlap in overlaps for number in overlap.numbers})

@@ -63,10 +63,10 @@ def check(device: Device) -> Results:
     # Where a port has a row of its own as well, SWS007 reports it.
     joined = ((table, row) for table, row in device.tables.joined if not own_rows(device, table, row))
     for table, rows in grouped(joined).items():
-        yield _violation(device, table, rows)
+        yield _ports_joined(device, table, rows)
 
 
-def _violation(device: Device, table: str, rows: list[ConfigRow]) -> Violation:
+def _ports_joined(device: Device, table: str, rows: list[ConfigRow]) -> Violation:
     ports = tuple(dict.fromkeys(port for row in rows for port in row.key.partition("|")[0].split(",")))
     bare = [port for port in ports if table == "PORT_QOS_MAP" and _without_groups(device, port)]
     outcome = (

@@ -101,7 +101,7 @@ def _both(device: Device, row: ConfigRow) -> Violation:
     wrong = "dynamic_th" if mode == "static" else "static_th"
     who = "the dynamic model" if _dynamic(device) else "orchagent"
     problem = f"has both dynamic_th and static_th: {who} drops the profile"
-    return _violation(device, row, wrong, problem, f"remove {wrong}")
+    return _threshold_contradicts_pool(device, row, wrong, problem, f"remove {wrong}")
 
 
 def _kind(device: Device, row: ConfigRow, kind: str) -> Iterator[Violation]:
@@ -113,7 +113,7 @@ def _kind(device: Device, row: ConfigRow, kind: str) -> Iterator[Violation]:
     problem = f"has {kind}, and its pool {row.reference('pool')} is {mode}"
     if _dynamic(device):
         problem += ": the dynamic model drops the profile, and what names it waits"
-    yield _violation(device, row, kind, problem, f"write {mode}_th instead")
+    yield _threshold_contradicts_pool(device, row, kind, problem, f"write {mode}_th instead")
 
 
 def _is_nvidia(device: Device) -> bool:
@@ -129,20 +129,22 @@ def _exponent(device: Device, row: ConfigRow) -> Iterator[Violation]:
         problem = (
             f"has dynamic_th {number}, and alpha is 2^-8 to 2^7: the chip's driver refuses it or cuts it off"
         )
-        violation = _violation(device, row, "dynamic_th", problem, "write -8 to 7")
+        violation = _threshold_contradicts_pool(device, row, "dynamic_th", problem, "write -8 to 7")
         yield violation._replace(severity="warning")
 
 
 def _none(device: Device, row: ConfigRow) -> Violation:
     mode = _mode(device, row)
     name = f"{mode}_th" if mode in ("dynamic", "static") else "dynamic_th or static_th"
-    violation = _violation(
+    violation = _threshold_contradicts_pool(
         device, row, "size", "has no threshold, and a profile must have a threshold mode", f"add {name}"
     )
     return violation._replace(origin=device.tables.origin("BUFFER_PROFILE", row).key(), severity="warning")
 
 
-def _violation(device: Device, row: ConfigRow, field: str, problem: str, help_: str) -> Violation:
+def _threshold_contradicts_pool(
+    device: Device, row: ConfigRow, field: str, problem: str, help_: str
+) -> Violation:
     severity: Severity | None = "error" if _dynamic(device) else None
     return Violation(
         origin=device.tables.origin("BUFFER_PROFILE", row, field),

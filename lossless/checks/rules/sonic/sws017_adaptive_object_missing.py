@@ -84,13 +84,15 @@ def check(device: Device) -> Results:
     yield from merged(_objects(device))
     for row in ars_rows(device, PROFILE):
         if is_global(row) and not row.fields.get(DEFAULT_OBJECT):
-            yield _violation(
+            yield _adaptive_object_missing(
                 device, row, SELECTOR, f"{row.key} is for all next-hop groups and has no {DEFAULT_OBJECT}"
             )
     ports = device.tables.table("PORT")
     for row in ars_rows(device, *INTERFACES) if ports else ():
         if row.key not in ports:
-            yield _violation(device, row, "", f"{row.table} names {row.key}, and PORT has no such port")
+            yield _adaptive_object_missing(
+                device, row, "", f"{row.table} names {row.key}, and PORT has no such port"
+            )
 
 
 def _objects(device: Device) -> Iterator[Violation]:
@@ -99,10 +101,12 @@ def _objects(device: Device) -> Iterator[Violation]:
         field = DEFAULT_OBJECT if row.table == PROFILE else OBJECT_NAME
         name = row.fields.get(field)
         if isinstance(name, str) and name and name not in objects:
-            yield _violation(device, row, field, f"{field} names {name!r}, and {OBJECT} has no such row")
+            yield _adaptive_object_missing(
+                device, row, field, f"{field} names {name!r}, and {OBJECT} has no such row"
+            )
 
 
-def _violation(device: Device, row: ArsRow, field: str, message: str) -> Violation:
+def _adaptive_object_missing(device: Device, row: ArsRow, field: str, message: str) -> Violation:
     path = (row.table, row.key, field) if field else (row.table, row.key)
     return Violation(
         origin=Origin(device.tables.file, path),

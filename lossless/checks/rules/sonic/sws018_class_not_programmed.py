@@ -86,7 +86,7 @@ def check(device: Device) -> Results:
         yield MissingInput("the headroom rows of its HWSKU are not known", len(undecided))
     yield from _by_tags(device, {name for name, _ in wanted})
     by_cause = grouped(_lossy(device, wanted))
-    yield from merged(_violation(device, cause, lossy) for cause, lossy in by_cause.items())
+    yield from merged(_class_not_programmed(device, cause, lossy) for cause, lossy in by_cause.items())
 
 
 def _nowhere(device: Device) -> Iterator[Violation]:
@@ -187,7 +187,7 @@ def _is_known_to_lack_headroom(device: Device, cause: Break) -> bool:
     return port is None or group is None or not group.lossless or not port.cable.configured_m
 
 
-def _violation(device: Device, cause: Break, lossy: list[tuple[str, int]]) -> Violation:
+def _class_not_programmed(device: Device, cause: Break, lossy: list[tuple[str, int]]) -> Violation:
     dscps: list[Json] = [*sorted({dscp for _, dscp in lossy})]
     ports = list(dict.fromkeys(name for name, _ in lossy))
     table, key = cause.row

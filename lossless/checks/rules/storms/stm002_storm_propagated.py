@@ -76,7 +76,7 @@ def check(device: RunningDevice) -> Results:
         elif count is not None and count.amount:
             sent.append((priority, count))
     for priority, counts in grouped(sent).items():
-        yield _violation(device, priority, storms[priority], counts)
+        yield _storm_propagated(device, priority, storms[priority], counts)
 
 
 def _storms(device: RunningDevice) -> Iterator[tuple[str, Count]]:
@@ -87,7 +87,9 @@ def _storms(device: RunningDevice) -> Iterator[tuple[str, Count]]:
             yield placed.part("queue") or "", count
 
 
-def _violation(device: RunningDevice, priority: str, storms: list[Count], sent: list[Count]) -> Violation:
+def _storm_propagated(
+    device: RunningDevice, priority: str, storms: list[Count], sent: list[Count]
+) -> Violation:
     worst = max(sent, key=lambda count: count.amount)
     between = all(count.between for count in (*storms, *sent))
     detected = sum(count.amount for count in storms)

@@ -147,16 +147,16 @@ def _said(
     storm, source = max(same, key=lambda pair: len(pair[1].path))
     others = [other for other, _ in same if other is not storm]
     if source.switch is None:
-        return _violation(priority, storm, source, _of_host(walk, source, priority), others)
+        return _storm_source(priority, storm, source, _of_host(walk, source, priority), others)
     # Rates are those of now, and do not describe a storm that is over.
     goes_on = any(one.goes_on for one, _ in same)
     full = _full_egress(walk, source) if goes_on else None
     if source.leads_back and not full:
         return leading_back(storm.at)
-    return _violation(priority, storm, source, _of_switch(walk, source, full), others)
+    return _storm_source(priority, storm, source, _of_switch(walk, source, full), others)
 
 
-def _violation(
+def _storm_source(
     priority: str, storm: _Storm, source: PauseSource, verdict: _Verdict, others: Sequence[_Storm]
 ) -> Violation:
     return Violation(

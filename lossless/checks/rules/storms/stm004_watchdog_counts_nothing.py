@@ -77,7 +77,7 @@ def check(device: RunningDevice) -> Results:
         elif isinstance(packets, MissingInput):
             yield packets
         elif action == "drop" and packets.amount:
-            yield _violation(device, restored, queue)
+            yield _watchdog_counts_nothing(device, restored, queue)
 
 
 def _action(device: RunningDevice, port: str, queue: str) -> str | None:
@@ -91,7 +91,7 @@ def _action(device: RunningDevice, port: str, queue: str) -> str | None:
     return configured.qos.watchdog.action
 
 
-def _violation(device: RunningDevice, restored: Count, queue: str) -> Violation:
+def _watchdog_counts_nothing(device: RunningDevice, restored: Count, queue: str) -> Violation:
     storms = "a storm" if restored.amount == 1 else f"{restored.amount:,} storms"
     return Violation(
         origin=restored.placed.origin,

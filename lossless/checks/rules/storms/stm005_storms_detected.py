@@ -64,7 +64,7 @@ def check(device: RunningDevice) -> Results:
         else:
             yield item
     for queue, counts in largest_of_each(storms):
-        yield _violation(device, queue, counts)
+        yield _storms_detected(device, queue, counts)
 
 
 def _detected(device: RunningDevice) -> Iterator[Count | MissingInput]:
@@ -84,7 +84,7 @@ def _detected(device: RunningDevice) -> Iterator[Count | MissingInput]:
             yield count._replace(amount=earlier)
 
 
-def _violation(device: RunningDevice, queue: str, counts: list[Count]) -> Violation:
+def _storms_detected(device: RunningDevice, queue: str, counts: list[Count]) -> Violation:
     worst = counts[0]
     storms = "storm" if worst.amount == 1 else "storms"
     others = f", and such storms of {other_ports(counts)}" if len(counts) > 1 else ""

@@ -66,12 +66,12 @@ def check(device: RunningDevice) -> Results:
         ):
             continue
         if any(port.alongside(_DISCARDS, name) for name in (*_LIFETIMES, "port_xmit_wait")):
-            yield _violation(port, discards)
+            yield _discards_under_congestion(port, discards)
         else:
             yield MissingInput("no capture says whether the port was congested when it discarded, or down")
 
 
-def _violation(port: CountedPort, discards: int) -> Violation:
+def _discards_under_congestion(port: CountedPort, discards: int) -> Violation:
     waited, downed = (port.alongside(_DISCARDS, name) for name in ("port_xmit_wait", "link_downed"))
     certain = downed == 0 or any(port.alongside(_DISCARDS, name) for name in _LIFETIMES)
     times = f"{downed} times" if downed else "how often is not known"

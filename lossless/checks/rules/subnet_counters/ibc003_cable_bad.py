@@ -59,12 +59,12 @@ def check(device: RunningDevice) -> Results:
     """Yield a violation per port with a bad cable."""
     for port in infiniband_ports(device):
         if has_bad_cable(port):
-            yield _violation(port)
+            yield _cable_bad(port)
         elif port.number(SYMBOL_ERRORS):
             yield _TRAINED if port.between(SYMBOL_ERRORS) else _ONE_CAPTURE
 
 
-def _violation(port: CountedPort) -> Violation:
+def _cable_bad(port: CountedPort) -> Violation:
     recoveries = port.number(RECOVERIES) or 0
     errors = port.alongside(RECOVERIES, SYMBOL_ERRORS)
     counted = port.counters[SYMBOL_ERRORS]

@@ -63,7 +63,7 @@ def check(device: RunningDevice) -> Results:
         link = frozenset({(placed.part("lid") or "", placed.part("port") or ""), peer})
         if link not in seen and _said(device, placed, "state") == "Active" and not _is_split(device, placed):
             seen.add(link)
-            yield _violation(device, placed)
+            yield _link_slower_than_possible(device, placed)
     # ibdiagnet's log has other names for ports than its tables, which have the same links.
     if next(device.state.named("state", "lid", "port"), None) is None:
         yield from (_logged(device, placed) for placed in device.state.named(_SLOW, "link"))
@@ -89,7 +89,7 @@ def _logged(device: RunningDevice, placed: PlacedReading) -> Violation:
     )
 
 
-def _violation(device: RunningDevice, placed: PlacedReading) -> Violation:
+def _link_slower_than_possible(device: RunningDevice, placed: PlacedReading) -> Violation:
     speed, possible = str(_said(device, placed, "speed")), str(placed.reading.value)
     identity, peer = placed.reading.identity, _said(device, placed, "peer")
     return Violation(

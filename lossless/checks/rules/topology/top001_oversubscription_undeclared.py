@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 def check(view: View) -> Results:
     """Yield a violation per kind of leaf or spine whose oversubscription exceeds the declared ratio."""
     yield from merged(
-        _violation(capacity, _stated(capacity, view))
+        _oversubscription_undeclared(capacity, _stated(capacity, view))
         for capacity in view.fabric.capacities
         if capacity.down_bps > capacity.up_bps * capacity.accepted
     )
@@ -68,7 +68,7 @@ def _stated(capacity: Capacity, view: View) -> str:
     return "{" + ", ".join(f"{tier.word}: {ratios[tier]:g}" for tier in sorted(ratios)) + "}"
 
 
-def _violation(capacity: Capacity, stated: str) -> Violation:
+def _oversubscription_undeclared(capacity: Capacity, stated: str) -> Violation:
     ratio = capacity.down_bps / capacity.up_bps
     below = "hosts" if capacity.tier is Tier.LEAF else "links to leaves"
     declared = f", {capacity.accepted:g}:1 is declared" if capacity.accepted > 1 else ""

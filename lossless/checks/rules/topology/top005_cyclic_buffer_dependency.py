@@ -132,7 +132,7 @@ def check(view: View) -> Results:
     if fabric_routing.unknown:
         yield MissingInput(UNSTATED)
     elif fabric_routing.outcome.cycle and routing:
-        yield _violation(view, routing, fabric_routing, fabric_routing.outcome.cycle)
+        yield _cyclic_buffer_dependency(view, routing, fabric_routing, fabric_routing.outcome.cycle)
     elif beyond := fabric_routing.beyond:
         yield MissingInput(beyond)
     elif fabric_routing.outcome.drawn:
@@ -174,7 +174,7 @@ def _deployed_violation(routing: DeployedRouting, cycle: Sequence[CycleHop]) -> 
     )
 
 
-def _violation(
+def _cyclic_buffer_dependency(
     view: View, routing: Routing, fabric_routing: FabricRouting, case: VerdictAfterFailures
 ) -> Violation:
     cycle, extra_hops = case.verdict.cycle, fabric_routing.extra_hops

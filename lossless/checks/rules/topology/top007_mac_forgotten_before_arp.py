@@ -68,10 +68,12 @@ def check(view: View) -> Results:
         yield MissingInput("missing arp_timeout or mac_aging in topology.bridging")
     elif bridging.forgets_too_soon:
         times_ms = bridging.mac_aging_ms, bridging.arp_timeout_ms
-        yield from flooding_results(routing, lambda cycle: _violation(view, bridging, *times_ms, cycle))
+        yield from flooding_results(
+            routing, lambda cycle: _mac_forgotten_before_arp(view, bridging, *times_ms, cycle)
+        )
 
 
-def _violation(
+def _mac_forgotten_before_arp(
     view: View, bridging: Bridging, mac_ms: int, arp_ms: int, cycle: Sequence[CycleHop]
 ) -> Violation:
     return cycle_violation(

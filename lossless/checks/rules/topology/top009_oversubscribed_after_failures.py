@@ -69,7 +69,7 @@ def check(view: View) -> Results:
         left_bps, number, what = min(_cases(failures, capacity))
         if capacity.down_bps > left_bps * failures.accepted:
             lost = f" that loses {number} {what if number > 1 else what.removesuffix('s')}" if number else ""
-            yield _violation(failures, failures.accepted, capacity, lost, left_bps)
+            yield _oversubscribed_after_failures(failures, failures.accepted, capacity, lost, left_bps)
 
 
 def _cases(failures: Failures, capacity: Capacity) -> Iterator[tuple[int, int, str]]:
@@ -80,7 +80,7 @@ def _cases(failures: Failures, capacity: Capacity) -> Iterator[tuple[int, int, s
         yield left_without_switches(capacity, failures.switches), failures.switches, above
 
 
-def _violation(
+def _oversubscribed_after_failures(
     failures: Failures, accepted: float, capacity: Capacity, lost: str, left_bps: int
 ) -> Violation:
     actual = ratio(capacity.down_bps, left_bps)

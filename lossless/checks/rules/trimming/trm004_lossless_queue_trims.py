@@ -72,10 +72,10 @@ def _lossless(device: Device, queues: tuple[TrimmingQueue, ...]) -> Iterator[Vio
     lossless = lossless_numbers(device.view)
     for trimming in queues:
         if trimming.queue.number in lossless.get(id(trimming.ports.ports), ()):
-            yield _violation(trimming)
+            yield _lossless_queue_trims(trimming)
 
 
-def _violation(trimming: TrimmingQueue) -> Violation:
+def _lossless_queue_trims(trimming: TrimmingQueue) -> Violation:
     number, name = trimming.queue.number, trimming.profile.name
     origin = (trimming.queue.buffer_origin or trimming.queue.origin).at("profile")
     return Violation(

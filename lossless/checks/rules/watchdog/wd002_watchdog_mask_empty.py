@@ -85,7 +85,7 @@ def check(view: View) -> Results:
         for ports in _to_be_watched(view)
         if unwatched(ports.qos) and not _filled_in(ports.switch.qos.database_version)
     )
-    yield from (_violation(sets) for sets in groups.values())
+    yield from (_watchdog_mask_empty(sets) for sets in groups.values())
 
 
 def _to_be_watched(view: View) -> Iterator[PortSet]:
@@ -124,7 +124,7 @@ def _filled_in(version: str | None) -> bool:
     return bool(numbers) and numbers < _FILLED_IN_BEFORE
 
 
-def _violation(sets: list[PortSet]) -> Violation:
+def _watchdog_mask_empty(sets: list[PortSet]) -> Violation:
     qos, version = sets[0].qos, sets[0].switch.qos.database_version
     mask, left_out = qos.watchdog_mask, unwatched(qos)
     on = _list(qos.pfc.priorities)

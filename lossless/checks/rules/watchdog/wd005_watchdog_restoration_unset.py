@@ -74,10 +74,10 @@ def check(view: View) -> Results:
     """Yield a violation per watchdog that triggers and never restores."""
     for rows in watched(view):
         if rows.accepted and rows.watchdog.restoration_ms is None and rows.watchdog.action in _AFTER:
-            yield _violation(rows)
+            yield _watchdog_restoration_unset(rows)
 
 
-def _violation(rows: WatchdogRows) -> Violation:
+def _watchdog_restoration_unset(rows: WatchdogRows) -> Violation:
     action, detection_ms = rows.watchdog.action, rows.watchdog.triggers_after_ms
     return Violation(
         origin=rows.at("restoration_time") if rows.declared else rows.watchdog.origin.key(),

@@ -68,10 +68,10 @@ def check(view: View) -> Results:
         if detection_ms is None or restoration_ms is None or rows.watchdog.action == "alert":
             continue
         if rows.accepted and rows.poll_ms <= restoration_ms < detection_ms:
-            yield _violation(rows, detection_ms, restoration_ms)
+            yield _watchdog_restores_too_soon(rows, detection_ms, restoration_ms)
 
 
-def _violation(rows: WatchdogRows, detection_ms: int, restoration_ms: int) -> Violation:
+def _watchdog_restores_too_soon(rows: WatchdogRows, detection_ms: int, restoration_ms: int) -> Violation:
     return Violation(
         origin=rows.at("restoration_time"),
         message=f"restoration of {restoration_ms} ms is shorter than detection of {detection_ms} ms",

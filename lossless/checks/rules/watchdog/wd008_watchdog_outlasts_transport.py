@@ -79,7 +79,7 @@ def check(view: View) -> Results:
         for transport in transports:
             patience_ns = _exceeded_ns(transport, rows.dead_ms)
             if patience_ns is not None:
-                yield _violation(rows, transport, rows.dead_ms, patience_ns)
+                yield _watchdog_outlasts_transport(rows, transport, rows.dead_ms, patience_ns)
 
 
 def _transports(view: View) -> Iterator[Transport]:
@@ -127,7 +127,9 @@ def _late(transport: Transport, dead_ms: int, patience_ns: int) -> Violation:
     )
 
 
-def _violation(rows: WatchdogRows, transport: Transport, dead_ms: int, patience_ns: int) -> Violation:
+def _watchdog_outlasts_transport(
+    rows: WatchdogRows, transport: Transport, dead_ms: int, patience_ns: int
+) -> Violation:
     without_ms = dead_ms - rows.dropping_ms
     in_time_ms = patience_ns // _MS - without_ms
     # Where no sound restoration would be short enough, only a more patient transport helps; and of a host that was

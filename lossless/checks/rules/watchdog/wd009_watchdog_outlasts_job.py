@@ -55,10 +55,10 @@ def check(view: View) -> Results:
     for rows in watched(view) if with_timeout else ():
         for host, timeout_ms, names in with_timeout:
             if rows.dead_ms is not None and timeout_ms <= rows.dead_ms:
-                yield _violation(rows, rows.dead_ms, host, timeout_ms, names)
+                yield _watchdog_outlasts_job(rows, rows.dead_ms, host, timeout_ms, names)
 
 
-def _violation(
+def _watchdog_outlasts_job(
     rows: WatchdogRows, dead_ms: int, host: HostQos, timeout_ms: int, names: tuple[str, ...]
 ) -> Violation:
     return Violation(

@@ -83,10 +83,10 @@ def _odd_ones(watchdogs: Sequence[WatchdogRows]) -> Iterator[Violation]:
     by_action = grouped((rows.watchdog.action, rows) for rows in watchdogs)
     usual, *others = sorted(by_action, key=lambda action: -places(sets_of(by_action[action])))
     for action in others:
-        yield _violation(by_action[action], by_action[usual])
+        yield _watchdog_actions_mixed(by_action[action], by_action[usual])
 
 
-def _violation(different: Sequence[WatchdogRows], others: Sequence[WatchdogRows]) -> Violation:
+def _watchdog_actions_mixed(different: Sequence[WatchdogRows], others: Sequence[WatchdogRows]) -> Violation:
     action, usual = different[0].watchdog.action, others[0].watchdog.action
     ports = places(sets_of(others))
     return Violation(

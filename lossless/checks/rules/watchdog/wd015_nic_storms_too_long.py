@@ -70,7 +70,9 @@ def check(view: View) -> Results:
                 f"no profile says when {host.nic_name} ends a pause storm of its own", len(names)
             )
         elif host.stall_ms == 0:
-            yield _violation(host, 0, names, "the NICs never stop pausing for a receiver that is stuck")
+            yield _nic_storms_too_long(
+                host, 0, names, "the NICs never stop pausing for a receiver that is stuck"
+            )
         else:
             yield from _outlasting(host, host.stall_ms, acting, names)
 
@@ -82,7 +84,7 @@ def attached(devices: DeployedDevices) -> Results:
         acting_ms = link.switch.detection_ms if link.switch.dead_ms is not None else None
         if isinstance(stall_ms, int) and acting_ms is not None and stall_ms > acting_ms:
             where = Origin(link.switch.file, ("PFC_WD", link.switch.port))
-            yield _violation(
+            yield _nic_storms_too_long(
                 link.host,
                 stall_ms,
                 (link.name,),
@@ -99,12 +101,12 @@ def _outlasting(
     if first is None or detection_ms is None or stall_ms <= detection_ms:
         return
     message = f"a stuck NIC pauses for {stall_ms:,} ms, but the watchdog triggers after {detection_ms:,} ms"
-    yield _violation(
+    yield _nic_storms_too_long(
         host, stall_ms, names, message, RelatedPlace(first.at("detection_time"), "the watchdog's detection")
     )
 
 
-def _violation(
+def _nic_storms_too_long(
     host: HostQos, stall_ms: int, names: tuple[str, ...], message: str, *related: RelatedPlace
 ) -> Violation:
     return Violation(

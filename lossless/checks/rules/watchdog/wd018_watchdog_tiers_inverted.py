@@ -72,7 +72,7 @@ def across(devices: DeployedDevices) -> Results:
         and detection_ms < longest[lower.switch]
     )
     for (_, detection_ms, longest_ms), links in inverted.items():
-        yield _violation(links, detection_ms, longest_ms)
+        yield _watchdog_tiers_inverted(links, detection_ms, longest_ms)
 
 
 def _longest(devices: DeployedDevices) -> dict[str, int]:
@@ -99,7 +99,9 @@ def _tier(devices: DeployedDevices, end: LinkEnd) -> Tier | None:
     return known_tier(devices.by_name[end.switch].tier)
 
 
-def _violation(links: list[tuple[LinkEnd, LinkEnd]], detection_ms: int, longest_ms: int) -> Violation:
+def _watchdog_tiers_inverted(
+    links: list[tuple[LinkEnd, LinkEnd]], detection_ms: int, longest_ms: int
+) -> Violation:
     lower, upper = links[0]
     return Violation(
         origin=_origin(upper),
