@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from lossless.analysis.buffers.headroom.formulas import HeadroomNeed
-    from lossless.ground.basics.findings import Json
     from lossless.model.fabric.model import Fabric
     from lossless.model.fabric.qos import BufferProfile
     from lossless.model.fabric.view import PortSet
@@ -91,25 +90,6 @@ class PfcLoad(NamedTuple):
     def verdict(self) -> str:
         """Whether anything is above its limit."""
         return "above limits" if self.above else "within limits"
-
-    def to_data(self) -> dict[str, Json]:
-        """Return the load as plain data, each measure beside its limit."""
-        return {
-            "scenario": self.scenario,
-            "seeds": self.seeds,
-            "verdict": self.verdict,
-            "above": list(self.above),
-            "nics_paused": {"value": self.nics_paused, "limit": MOST_NICS_PAUSED},
-            "longest_pause_us": {"value": self.longest_pause_us, "limit": self.longest_pause_limit_us},
-            "time_in_pause": {"value": self.time_in_pause, "limit": MOST_TIME_IN_PAUSE},
-        }
-
-
-def load_data(load: PfcLoad | MissingInput) -> dict[str, Json]:
-    """Return the PFC load as plain data, or the reason for its absence."""
-    if isinstance(load, MissingInput):
-        return {"verdict": NOT_EVALUATED, "reason": load.reason}
-    return load.to_data()
 
 
 BufferVerdict = Literal["unsafe", "on the edge", "safe", "not checked"]
@@ -480,19 +460,3 @@ def _pool_part(headroom: HeadroomSum) -> _Part:
         why = f"headroom of {total} is promised {headroom.ratio:.2f} times over {headroom.pool.name}"
         return _Part("on the edge", why)
     return _Part("safe", "")
-
-
-def plain(value: object) -> Json:
-    """Return named tuples as objects, other tuples as lists, and all other values unchanged.
-
-    Raises:
-        TypeError: a value other than a tuple, a text, a number or None.
-    """
-    if isinstance(value, tuple):
-        fields = getattr(value, "_fields", None)
-        if fields is not None:
-            return {name: plain(item) for name, item in zip(fields, value, strict=True)}
-        return [plain(item) for item in value]
-    if value is None or isinstance(value, str | int | float):
-        return value
-    raise TypeError(f"{type(value).__name__} has no place in a verdict")

@@ -31,7 +31,9 @@ from lossless.checks.plan.kinds_of_switches import (
 )
 from lossless.checks.plan.systems import units_of, units_of_system
 from lossless.checks.rules.pfc.priorities import paused_priority
-from lossless.formats.inputs.switches import fabric_of_switches
+from lossless.formats.inputs.collect import gather, is_json, split
+from lossless.formats.inputs.devices import hostname_of, name_in_intent
+from lossless.formats.inputs.switches import fabric_of_switches, hosts_of, read_switch
 from lossless.formats.sonic.effective.chain import applied_fabric
 from lossless.formats.sonic.from_model import OWNED, SHARED
 from lossless.formats.sonic.read.tables import Tables
@@ -45,8 +47,10 @@ from lossless.model.hardware.load import hardware_finder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from os import PathLike
 
     from lossless.checks.plan.systems import Unit
+    from lossless.formats.inputs.collect import Excludes
     from lossless.ground.documents.text import Document
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.model import ClassSet, Fabric
@@ -76,6 +80,41 @@ def running_of_intent(fabric: Fabric, document: Document) -> InService:
         rows = named_rows_of(switch, shared[key])
         documents[switch.name] = plain_document(f"{switch.name}/config_db.json", rows)
     return InService(documents, fabric, {host.name: host.qos for host in fabric.hosts}, document.file)
+
+
+def deployed(
+    paths: Sequence[str | PathLike[str]], excludes: Excludes | None, profile_dirs: Sequence[Folder]
+) -> InService:
+    """Return the switches and hosts whose files are at some paths, but for those that ``excludes`` leaves out.
+
+    Raises:
+        InputError: a file cannot be read, two are of one device, or none is of a device in service.
+    """
+    inputs = gather(paths, excludes=excludes)
+    problems = list(inputs.problems)
+    devices: dict[str, Document] = {}
+    others = [document for document in inputs.documents if document.dialect]
+    rows = (document for document in inputs.documents if is_json(document.file) and not document.dialect)
+    for document in (*split(rows), *others):
+        if document.dialect:
+            name = read_switch(document).read.switch.name
+        else:
+            name = name_in_intent(Tables(document.file, document.data), hostname_of(document))
+        if name in devices:
+            says = f"is the file of {name!r}, and so is {devices[name].file}"
+            problems.append(Problem(document.file, None, None, says))
+        devices[name] = document
+    if inputs.facts:
+        hosts = hosts_of(inputs.facts, tuple(map(str, profile_dirs)))
+        problems += hosts.problems
+    source = ", ".join(map(str, paths))
+    if not devices and not problems:
+        says = "nothing here that runs: no configuration of a switch, and no intent"
+        problems.append(Problem(source, None, None, says))
+    if problems:
+        raise InputError(problems)
+    read = {host.host: host.qos for host in hosts.hosts} if inputs.facts else {}
+    return InService(devices, None, read, source)
 
 
 def change_of(

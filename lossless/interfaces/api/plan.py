@@ -62,7 +62,6 @@ def plan(
     from lossless.checks.plan.evaluation import Evaluator
     from lossless.checks.plan.inputs import change_of
     from lossless.checks.plan.subnet.both import subnet_intents
-    from lossless.formats.inputs.fabrics import intent_at
     from lossless.model.hardware.load import hardware_finder
 
     document = intent_at(target)
@@ -96,9 +95,6 @@ def _fabric(intent: str | PathLike[str], options: Options) -> Fabric:
     Raises:
         InputError: it cannot be read, or rules find errors in it.
     """
-    from lossless.formats.inputs.fabrics import intent_at
-    from lossless.interfaces.api.render import sound_fabric
-
     document = intent_at(intent)
     report, fabric = sound_fabric(document, options)
     require_no_errors(report, document)
@@ -112,7 +108,7 @@ def _in_service(current: Sequence[str | PathLike[str]], options: Options) -> InS
     Raises:
         InputError: an intent beside other paths, or files that cannot be read.
     """
-    from lossless.checks.plan.inputs import running_of_intent
+    from lossless.checks.plan.inputs import deployed, running_of_intent
     from lossless.formats.inputs.fabrics import documents_at
     from lossless.formats.inputs.intents import is_intent
 
@@ -120,44 +116,7 @@ def _in_service(current: Sequence[str | PathLike[str]], options: Options) -> InS
         documents, errors = documents_at(current[0])
         if len(documents) == 1 and not errors and is_intent(documents[0]):
             return running_of_intent(_fabric(current[0], options), documents[0])
-    return _deployed(current, options)
-
-
-def _deployed(current: Sequence[str | PathLike[str]], options: Options) -> InService:
-    from lossless.checks.plan.kinds_of_switches import InService
-    from lossless.formats.inputs.collect import gather, is_json, split
-    from lossless.formats.inputs.devices import hostname_of, name_in_intent
-    from lossless.formats.inputs.switches import hosts_of, read_switch
-    from lossless.formats.sonic.read.tables import Tables
-    from lossless.interfaces.api.lint import exclusions_of
-
-    inputs = gather(current, excludes=exclusions_of(options))
-    problems = list(inputs.problems)
-    devices: dict[str, Document] = {}
-    others = [document for document in inputs.documents if document.dialect]
-    json = (document for document in inputs.documents if is_json(document.file) and not document.dialect)
-    for document in (*split(json), *others):
-        if document.dialect:
-            name = read_switch(document).read.switch.name
-        else:
-            name = name_in_intent(Tables(document.file, document.data), hostname_of(document))
-        if name in devices:
-            problems.append(
-                Problem(document.file, None, None, f"is the file of {name!r}, and so is {devices[name].file}")
-            )
-        devices[name] = document
-    if inputs.facts:
-        hosts = hosts_of(inputs.facts, tuple(map(str, options.profile_dirs)))
-        problems += hosts.problems
-    source = ", ".join(map(str, current))
-    if not devices and not problems:
-        problems.append(
-            Problem(source, None, None, "nothing here that runs: no configuration of a switch, and no intent")
-        )
-    if problems:
-        raise InputError(problems)
-    read = {host.host: host.qos for host in hosts.hosts} if inputs.facts else {}
-    return InService(devices, None, read, source)
+    return deployed(current, exclusions_of(options), options.profile_dirs)
 
 
 def write_plan(plan: Plan, out_dir: str | PathLike[str], pages: Mapping[str, str]) -> tuple[str, ...]:
@@ -192,12 +151,14 @@ def plan_progress(
     """
     import os
 
+    from lossless.checks.plan.inputs import deployed
+
     file = os.path.join(plan_dir, "plan.json")
     told = _read_plan(file)
     if told.get("transport") == "infiniband":
         says = "a plan of an InfiniBand subnet: run.sh --check says on each host how far it is"
         raise InputError([Problem(file, None, None, says)])
-    running = _deployed(configs, DEFAULT_OPTIONS).documents
+    running = deployed(configs, exclusions_of(DEFAULT_OPTIONS), DEFAULT_OPTIONS.profile_dirs).documents
     known = devices_of(told)
     _require_known_rows(running)
     strangers = [name for name in running if name not in known]
@@ -229,7 +190,6 @@ def _read_plan(file: str) -> Mapping[str, Any]:
         InputError: the file is missing, or is not a plan of this version.
     """
     from lossless.checks.plan.plan import VERSION
-    from lossless.ground.documents import load
 
     data = load(file).data
     if data.get("version") != VERSION or not {"steps", "groups"} <= data.keys():

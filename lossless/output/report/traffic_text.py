@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lossless.analysis.buffers.verdict import PfcLoad, load_data
+from lossless.analysis.buffers.verdict import PfcLoad
 from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.units import format_capacity, format_rate, listed
 from lossless.output.report.columns import PLAIN, TextStyle, facts, table, wrapped
 from lossless.output.report.plain import plain
 from lossless.output.report.quantities import LABELS, headed
+from lossless.output.report.simulation.data import load_data, run_data
 from lossless.output.report.simulation.verdict_text import measured
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ def _run(run: RunVerdict, style: TextStyle) -> Iterator[str]:
     yield from (wrapped(f"change: {change}", style, "    ") for change in run.changes)
     if run.ports and style.verbose:
         yield table([_PORTS, *map(_port_row, run.ports)], style, "    ")
-    yield facts([pair for pair in measured(run.to_data()) if pair[0] in _SHOWN], style, "    ")
+    yield facts([pair for pair in measured(run) if pair[0] in _SHOWN], style, "    ")
 
 
 def _load(load: PfcLoad | MissingInput) -> str:
@@ -251,7 +252,7 @@ def _verdict_data(checked: WorkloadVerdict) -> dict[str, Any]:
     return {
         "overall": checked.overall,
         "closed_forms": closed and {"overall": closed.overall, "reasons": plain(closed.reasons)},
-        "runs": [run.to_data() for run in checked.runs],
+        "runs": [run_data(run) for run in checked.runs],
         "not_run": plain(checked.not_run),
         "run_part": checked.run_part,
         "pfc_load": [load_data(load) for load in checked.pfc_loads],

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.ecn_marking import holds_half_of_its_pool
 from lossless.analysis.buffers.simulation_facts import SimulationCause
-from lossless.analysis.buffers.verdict import BUFFER_VERDICTS, HEADROOM_EDGE_FRAMES, BufferVerdict, plain
+from lossless.analysis.buffers.verdict import BUFFER_VERDICTS, HEADROOM_EDGE_FRAMES, BufferVerdict
 from lossless.analysis.simulation.question.instance import DEAD_FROM_NS
 from lossless.analysis.simulation.question.ports import queue_buffer
 from lossless.analysis.simulation.question.request import said_of
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.study.loss import LossResult
     from lossless.analysis.simulation.study.measure import SeedResult
     from lossless.analysis.simulation.study.study import PeerReactionLimit, Study
-    from lossless.ground.basics.findings import Json
 
 
 _LOST = "packets that are lost", "without loss"
@@ -186,11 +185,6 @@ class RunVerdict(NamedTuple):
     peaks: tuple[PortPeaks, ...] = ()
     beside: BesideVerdict | None = None
     loss: LossVerdict | None = None
-
-    def to_data(self) -> dict[str, Json]:
-        """Return the verdict as plain data, names as here; without causes, which repeat the reasons."""
-        named = zip(self._fields, self, strict=True)
-        return {name: plain(value) for name, value in named if name != "causes"}
 
 
 def run_verdict(

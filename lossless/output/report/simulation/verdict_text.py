@@ -7,8 +7,7 @@ Results of the packet-level model as text: the verdict, the measures and the ass
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.verdict import MOST_NICS_PAUSED, MOST_TIME_IN_PAUSE, NOT_EVALUATED
 from lossless.ground.basics.findings import MissingInput, grouped
@@ -112,10 +111,8 @@ def _limited(
     return f"{text(value)} ({place} {limit_text(limit)})"
 
 
-def measured(run: RunVerdict | Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def measured(run: RunVerdict) -> Iterator[tuple[str, str]]:
     """Yield the label and the value of each measure of a run."""
-    if isinstance(run, Mapping):
-        run = _verdict_of(run)
     if run.loss is not None:
         yield from _loss(run.loss)
     else:
@@ -245,19 +242,6 @@ def _us(time_us: float) -> str:
 
 def _rate(rate_bps: float) -> str:
     return f"{rate_bps / 1e9:,.1f} Gb/s"
-
-
-def _verdict_of(run: Mapping[str, Any]) -> RunVerdict:
-    """Return the verdict that plain data is made of; the text of a workload still has no other."""
-    from lossless.analysis.simulation.study.study import BesideVerdict
-    from lossless.analysis.simulation.study.verdict import LossVerdict, Occurrence, Range, RunVerdict
-
-    events = {name: Occurrence(**run[name]) for name in ("drops", "pfc", "marks", "watchdog")}
-    figures = ("egress_bytes", "group_bytes", "headroom_bytes")
-    ranges = {name: run[name] and Range(**run[name]) for name in figures}
-    beside, loss = run.get("beside"), run.get("loss")
-    others = {"beside": beside and BesideVerdict(**beside), "loss": loss and LossVerdict(**loss)}
-    return RunVerdict(**{**run, **events, **ranges, **others})
 
 
 _PORTS = (
