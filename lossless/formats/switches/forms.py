@@ -7,6 +7,6 @@ from lossless.model.fabric.state import CaptureForm
 _EOS = "JSON of EOS (ECN marks of queues, PFC frames of ports, drops of traffic classes)"
 _NXOS = "`show interface priority-flow-control` and `show interface flowcontrol` of NX-OS"
 FORMS = (
-    CaptureForm("switch", "EOS", _EOS, "switches.eos_json", "json", reads="read_eos"),
-    CaptureForm("switch", "NX-OS", _NXOS, "switches.nxos_tables", "text", reads="read_nxos"),
+    CaptureForm("switch", "EOS", _EOS, "switches.printed_state", "json", reads="read_eos"),
+    CaptureForm("switch", "NX-OS", _NXOS, "switches.printed_state", "text", reads="read_nxos"),
 )

@@ -56,7 +56,7 @@ class SimState(NamedTuple):
     sent: Any  # SENT, of each of them whose sender has a window
     asked: Any  # i8, bytes: of credit, in all, that its sender asked for with each of them
     senders: Any  # SENDER
-    news: Any  # NEWS: a ring for each sender
+    news: Any  # WINDOW_NEWS: a ring for each sender
     windows: Any  # WINDOW
     pullers: Any  # PULLER
 
@@ -397,7 +397,7 @@ def windows_of(network: SimNetwork, flows: Any, place: Sequence[int], links: Any
         sent=np.zeros(packets if windowed else 0, records.SENT),
         asked=np.zeros(packets if hosts else 0, records.ASK),
         senders=senders,
-        news=np.zeros(2 * sum(depths), records.NEWS),
+        news=np.zeros(2 * sum(depths), records.WINDOW_NEWS),
         windows=_windows(kinds),
         pullers=_pullers(network, flows, place, links, hosts),
     )

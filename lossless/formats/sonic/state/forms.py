@@ -57,7 +57,7 @@ FORMS = (
     _text("databases", _DUMPS, "json", "databases", "read_databases"),
     _text("scripts", "the JSON of the scripts behind `show`", "json", "script_json", "read_scripts"),
     _text("gNMI", "answers over gNMI", "json", "gnmi", "read_answer"),
-    _text("rows", "transcripts of `redis-cli` and `sonic-db-cli`", "rows", "redis_lines", "read_rows"),
+    _text("rows", "transcripts of `redis-cli` and `sonic-db-cli`", "rows", "script_json", "read_rows"),
     _text("show", "outputs of `show`, alone and in transcripts", "text", "show", "read_show"),
     *TABLES,
 )
