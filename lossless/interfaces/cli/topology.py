@@ -59,7 +59,7 @@ def _by_tier(parse: Callable[[str], int], what: str) -> Callable[..., dict[str, 
     return read
 
 
-@click.command(short_help=COMMANDS["topology"])
+@click.command("topology", short_help=COMMANDS["topology"])
 @click.argument("path", metavar="[INTENT]", required=False)
 @click.option("--svg", metavar="FILE", help="Also draw the fabric; a large one is folded.")
 @click.option(

@@ -204,7 +204,7 @@ def test_a_configuration_can_be_named_or_left_out(site: Cli) -> None:
 
 NEEDLESS = {
     "tomllib",
-    *(f"lossless.checks.lint.{name}" for name in ("suppression_comments", "configuration.reader", "filter")),
+    *(f"lossless.checks.lint.{name}" for name in ("configuration.reader", "filter")),
 }
 
 

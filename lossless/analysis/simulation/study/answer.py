@@ -14,7 +14,6 @@ congestion control does its part.
 from __future__ import annotations
 
 import os
-from statistics import median
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.dynamic_model import with_computed_buffers
@@ -28,8 +27,6 @@ from lossless.analysis.buffers.simulation_facts import (
 )
 from lossless.analysis.buffers.verdict import PfcLoad
 from lossless.analysis.simulation.question.request import FOREIGN_SETTINGS, INTERPRETED, SimulationRequest
-from lossless.analysis.simulation.study.study import study
-from lossless.analysis.simulation.study.verdict import describe
 from lossless.ground.basics.errors import LosslessError, NotHereError, ScenarioError
 from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.programs import install_command
@@ -389,6 +386,8 @@ def pfc_load(
         return MissingInput(_NOBODY_SLOWS_DOWN)
     if not _is_stress_test(scenario.question):
         return _measured(results)
+    from lossless.analysis.simulation.study.study import study
+
     try:
         posed = put(_permutation(scenario.question))
         if isinstance(posed, MissingInput):
@@ -408,6 +407,10 @@ def _permutation(question: Question) -> Question:
 
 
 def _measured(results: Study) -> PfcLoad:
+    from statistics import median
+
+    from lossless.analysis.simulation.study.verdict import describe
+
     seeds = results.seeds
     by_length = sorted(seeds, key=lambda seed: seed.pauses.longest_ns / seed.pauses.longest_limit_ns)
     longest = by_length[len(seeds) // 2].pauses

@@ -149,9 +149,9 @@ def test_what_the_intent_has_out_of_service_is_not_missed(tmp_path: Path) -> Non
 
 
 def test_targets_have_the_port_that_the_exporter_listens_on() -> None:
-    from lossless.interfaces.cli.exporter import command
+    from lossless.interfaces.cli.exporter import exporter_command
 
-    (listen,) = (option.default for option in command.params if option.name == "listen")
+    (listen,) = (option.default for option in exporter_command.params if option.name == "listen")
     assert listen == f":{EXPORTER_PORT}"
 
 
