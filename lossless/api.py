@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from lossless.checks.lint.run import Change as Change, Report as Report
     from lossless.checks.thresholds.tuned_intent import TuneResult as TuneResult
     from lossless.formats.intent.class_changes import StatedThresholds as StatedThresholds
+    from lossless.ground.documents.folder import reaching as reaching
     from lossless.interfaces.api.baseline import (
         BaselineResult as BaselineResult,
         FixResult as FixResult,
@@ -119,6 +120,7 @@ _MODULES = {
     "opensm": "OpensmResult check_with_opensm",
     "render": "RenderResult render",
     "..checks.lint.run": "Change Report",
+    "..ground.documents.folder": "reaching",
     "..analysis.simulation.study.result": "SimulationResult",
     "simulate": "Limits Question SimulationRequest simulate",
     "..formats.intent.class_changes": "StatedThresholds",

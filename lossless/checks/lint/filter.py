@@ -183,7 +183,7 @@ class _Filter:
         configuration = self._lookup.of(file)
         if configuration is None or configuration.baseline is None:
             return ""
-        return shown_path(os.path.join(configuration.folder, configuration.baseline))
+        return shown_path(configuration.baseline)
 
     def _about_suppressions(self) -> tuple[Finding, ...]:
         """Return the findings of the rules about suppressions."""

@@ -25,6 +25,7 @@ from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.findings import Span, grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents import load_text
+from lossless.ground.documents.folder import Reach
 from lossless.ground.documents.json.document import load_json
 from lossless.ground.documents.text import decode, read_bytes
 
@@ -124,7 +125,7 @@ def gather_captures(paths: Sequence[str | os.PathLike[str]]) -> CaptureInputs:
     problems: list[Problem] = []
     read = [
         file
-        for path, expected in files_at(paths)
+        for path, expected in files_at(paths, problems)
         if (file := _read(path, problems, expected=expected)) is not None
     ]
     problems += [problem for file in read for capture in file.captures for problem in capture.problems]
@@ -266,15 +267,25 @@ _MAGIC = (
 )
 
 
-def files_at(paths: Sequence[str | os.PathLike[str]]) -> Iterator[tuple[str, bool]]:
-    """Yield the files at some paths, each once, with whether it is expected to be a capture."""
+def files_at(paths: Sequence[str | os.PathLike[str]], problems: list[Problem]) -> Iterator[tuple[str, bool]]:
+    """Yield the files at some paths, each once, with whether it is expected to be a capture.
+
+    A link in a folder that leads outside of it, and of its repository, is a problem.
+    """
     seen: set[str] = set()
-    for path in [os.fspath(path) for path in paths]:
-        files = _below(path) if os.path.isdir(path) else iter([(path, True)])
-        for file, expected in files:
+    every = [os.fspath(path) for path in paths]
+    for path in every:
+        is_folder = os.path.isdir(path)
+        reach = Reach([path], every) if is_folder else None
+        for file, expected in _below(path) if is_folder else iter([(path, True)]):
             identity = os.path.realpath(file)
-            if identity not in seen:
-                seen.add(identity)
+            if identity in seen:
+                continue
+            seen.add(identity)
+            why = "" if reach is None else reach.refusal(file, identity)
+            if why:
+                problems.append(Problem(file, None, None, why))
+            else:
                 yield file, expected
 
 

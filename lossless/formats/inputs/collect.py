@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from lossless.formats.hosts.read.facts import Facts
     from lossless.ground.basics.findings import Path
+    from lossless.ground.documents.folder import Reach
     from lossless.ground.documents.text import Document
 
     Excludes = Callable[[str, str | None], bool]
@@ -41,7 +42,7 @@ class FoundFiles(Record):
     """The files at some paths that may be inputs, each once even if it is reached by several names.
 
     ``problems`` are folders that cannot be read, ``others`` files with names that inputs never have, ``excluded`` files
-    that the user left out.
+    that the user left out. A link that leads outside of the searched folder and its repository is a problem too.
     """
 
     candidates: tuple[Candidate, ...]
@@ -102,9 +103,12 @@ def search(
     candidates: dict[str, Candidate] = {}
     others: dict[str, None] = {}
     excluded: dict[str, None] = {}
-    for path in (os.fspath(path) for path in paths):
+    refused: dict[str, Problem] = {}
+    every = [os.fspath(path) for path in paths]
+    for path in every:
         named = not os.path.isdir(path)
         within = None if named else path
+        reach = None if named else reach_in(path, every)
         unreadable: list[Problem] = []
         for file in [path] if named else _files_below(path, unreadable):
             if excludes is not None and excludes(file, within):
@@ -116,15 +120,27 @@ def search(
                     others[file] = None
                 continue
             identity = os.path.realpath(file)
+            why = "" if reach is None else reach.refusal(file, identity)
+            if why:
+                refused.setdefault(identity, Problem(file, None, None, why))
+                continue
             expected = (named and not lenient) or _looks_like_ours(file)
             # One that was met in a folder can still be named.
             if identity not in candidates or (expected and not candidates[identity].expected):
                 candidates[identity] = Candidate(file, expected)
         problems += [each for each in unreadable if excludes is None or not excludes(each.file, within)]
+    problems += [problem for identity, problem in refused.items() if identity not in candidates]
     left_out = tuple(file for file in excluded if os.path.realpath(file) not in candidates)
     named_too = {candidate.file for candidate in candidates.values()}
     unfit = tuple(file for file in others if file not in named_too)
     return FoundFiles(tuple(candidates.values()), tuple(problems), unfit, left_out)
+
+
+def reach_in(folder: str, named: Sequence[str]) -> Reach:
+    """Return what a folder that is searched may lead to: its own files, those of its repository, and named ones."""
+    from lossless.ground.documents.folder import Reach
+
+    return Reach([folder], named)
 
 
 def load_configuration(file: str) -> Document:

@@ -136,9 +136,16 @@ def _are_one(fabric: Fabric, file: str, stated: FileStatements | None) -> bool:
 def documents_at(
     path: str | PathLike[str], excludes: Excludes | None = None
 ) -> tuple[list[Document], list[Problem]]:
-    """Return what a path stands for; a folder with a fabric.yaml stands for that intent."""
-    intent = os.path.join(path, "fabric.yaml")
-    return collect([intent if os.path.isfile(intent) else path], excludes=excludes)
+    """Return what a path stands for; a folder with a fabric.yaml stands for that intent.
+
+    Raises:
+        InputError: that is a link that leads outside of the folder.
+    """
+    if os.path.isfile(os.path.join(path, "fabric.yaml")):
+        from lossless.ground.documents.folder import file_in
+
+        path = file_in(path, "fabric.yaml")
+    return collect([path], excludes=excludes)
 
 
 def configurations_beside(path: str | PathLike[str]) -> tuple[str, ...]:

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.inputs.discover import is_skipped
 from lossless.ground.basics.programs import LONGEST_S, MOST_BYTES, Done, environment, find_program, run
+from lossless.ground.documents.folder import is_top, top_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -115,23 +116,6 @@ def git(
         longest_s=LONGEST_S,
         most_bytes=most_bytes,
     )
-
-
-def top_of(folder: str) -> str | None:
-    """Return the repository folder that contains a folder, with links resolved, without a call of git."""
-    return next((path for path in _upward(os.path.realpath(folder)) if is_top(path)), None)
-
-
-def is_top(folder: str) -> bool:
-    """Return whether a repository begins at a folder."""
-    return os.path.exists(os.path.join(folder, ".git"))
-
-
-def _upward(path: str) -> Iterator[str]:
-    yield path
-    while os.path.dirname(path) != path:
-        path = os.path.dirname(path)
-        yield path
 
 
 def said(stderr: bytes) -> str:

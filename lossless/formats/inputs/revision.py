@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.inputs.collect import read
 from lossless.formats.inputs.discover import fits
-from lossless.formats.inputs.git import git, is_installed, said, top_of
+from lossless.formats.inputs.git import git, is_installed, said
 from lossless.ground.basics.errors import LosslessError
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents import load_text
+from lossless.ground.documents.folder import top_of
 from lossless.ground.documents.text import decode
 
 if TYPE_CHECKING:

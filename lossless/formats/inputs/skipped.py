@@ -49,6 +49,10 @@ def why_skipped(file: str) -> SkippedFile:
         return SkippedFile(file, "rendered by lossless: what is to be, not what is")
     if not fits(file) and not file.lower().endswith(_TEXTS):
         return SkippedFile(file, "a kind of file that is not read")
+    from lossless.ground.documents.folder import link_refusal
+
+    if why := link_refusal(file):
+        return SkippedFile(file, f"not read: it {why}")
     try:
         with open(file, "rb") as stream:
             raw = stream.read(_LOOKED_INTO)
@@ -68,8 +72,14 @@ def is_in_rendered_tree(file: str) -> bool:
 
 
 def _has_manifest(folder: str) -> bool:
+    manifest = os.path.join(folder, "manifest.json")
+    if os.path.islink(manifest):
+        from lossless.ground.documents.folder import link_refusal
+
+        if link_refusal(manifest):
+            return False
     try:
-        with open(os.path.join(folder, "manifest.json"), "rb") as stream:
+        with open(manifest, "rb") as stream:
             return b'"sha256"' in stream.read(_HEADER)
     except OSError:
         return False

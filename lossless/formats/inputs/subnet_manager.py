@@ -124,11 +124,16 @@ def edited_document(document: Document, changes: Sequence[ValueChange]) -> Docum
 
 
 def _beside(conf: SubnetFile) -> dict[str, SubnetFile]:
-    """Return the files that an opensm.conf names, as far as they lie in its folder."""
+    """Return the files that an opensm.conf names, as far as they lie in its folder.
+
+    Raises:
+        InputError: one of them is a link that leads outside, or cannot be read.
+    """
     from lossless.formats.infiniband.to_model import SubnetFile, companions
+    from lossless.ground.documents.folder import file_in
     from lossless.ground.documents.marked_document import read_as_written
 
     folder = os.path.dirname(conf.file)
     paths = {name: os.path.join(folder, name) for name in companions(conf.text)}
     there = {name: path for name, path in paths.items() if os.path.isfile(path)}
-    return {name: SubnetFile(path, read_as_written(path)) for name, path in there.items()}
+    return {name: SubnetFile(path, read_as_written(file_in(folder, name))) for name, path in there.items()}

@@ -8,6 +8,7 @@
     |-- ScenarioError             an impossible or too large simulation
     |   |-- NotHereError          a name that is not in the requested part of the fabric
     |   `-- TooLargeError         a simulation that would take more events than are allowed
+    |-- OutsideError              a path that input states, and that leads where input may not lead
     |-- RenderError               output that may not or cannot be written
     `-- ProgramError              another program that is not installed, gives no answer in time, or fails
         `-- SubnetManagerError    opensm cannot be run: not installed, nothing to simulate, no answer in time
@@ -88,6 +89,10 @@ class NotHereError(ScenarioError):
 
 class TooLargeError(ScenarioError):
     """A simulation that would take more events than are allowed."""
+
+
+class OutsideError(LosslessError):
+    """A path that input states, and that leads to a file that input may not name; the message has the path."""
 
 
 class RenderError(LosslessError):

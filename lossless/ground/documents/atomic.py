@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.errors import LosslessError, RenderError
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.documents.folder import Folder, passing_name, write_whole
+from lossless.ground.documents.folder import Folder, passing_name, write_whole, written_place
 from lossless.ground.documents.text import UTF8_MARK, decode
 
 if TYPE_CHECKING:
@@ -31,9 +31,9 @@ def require_writable(path: str) -> None:
     """Check that a file can be written, before long work is done for it; nothing is written.
 
     Raises:
-        RenderError: no such folder, a folder by that name, no permission.
+        RenderError: no such folder, a folder by that name, no permission, or a link on the way that leads elsewhere.
     """
-    folder = os.path.dirname(os.path.realpath(path))
+    folder = os.path.dirname(written_place(path))
     if not os.path.isdir(folder):
         raise RenderError(f"{path}: cannot be written: there is no folder {os.path.dirname(path) or '.'}")
     if os.path.isdir(path):
@@ -47,19 +47,21 @@ def write_all(
 ) -> None:
     """Write several files, each whole, in their order; if one cannot be staged, none is changed.
 
-    If one cannot be moved into its place, new files before it are removed again. A link is followed, mode and owner
-    are kept, and a pipe or a device is written to directly; but below the folder ``within`` no link is followed.
+    If one cannot be moved into its place, new files before it are removed again. A link is followed where it leads to a
+    place of its repository or folder (:func:`~lossless.ground.documents.folder.written_place`), mode and owner are
+    kept, and a pipe or a device is written to directly; but below the folder ``within`` no link is followed.
 
     Raises:
-        RenderError: the file system refuses, or there is a link below ``within``.
+        RenderError: the file system refuses, a link leads elsewhere, or there is one below ``within``.
     """
     staged: dict[str, _Staged] = {}
     new: list[_Staged] = []
     path = ""
     try:
+        places = {path: _place(path, within) for path in contents}
         for path, content in contents.items():
             if not _is_special(path):
-                staged[path] = _stage(path, _raw(content), *_place(path, within), make_folders=make_folders)
+                staged[path] = _stage(path, _raw(content), *places[path], make_folders=make_folders)
         for path, content in contents.items():
             if path in staged:
                 _move(staged[path])
@@ -79,8 +81,9 @@ def _place(path: str, within: str | None) -> tuple[str, str]:
     if within is not None:
         below = os.path.relpath(os.path.abspath(path), os.path.abspath(within))
         if not below.startswith(os.pardir):
+            written_place(within)
             return within, below
-    return os.path.split(os.path.realpath(path))
+    return os.path.split(written_place(path))
 
 
 def _stage(path: str, content: bytes, root: str, place: str, *, make_folders: bool) -> _Staged:

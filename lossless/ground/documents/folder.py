@@ -1,6 +1,12 @@
 """A folder that is read and written without following links, so that no path below it leaves it.
 
 A foreign repository may contain links to anywhere. The folder itself may be a link: the user named it.
+
+Which files input may name: a path that a file states, and a link or a name that is met in a folder, lead to files of
+the same repository, or of the folder outside of one, or to what the user named. Links, ``..`` and absolute paths are
+resolved before that is decided, and ``.git`` is no place for input: it holds the credentials of a checkout.
+
+Which files are written: those that the user named, where no link on the way to them leads elsewhere.
 """
 
 from __future__ import annotations
@@ -8,11 +14,15 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
-from lossless.ground.basics.errors import RenderError
+from lossless.ground.basics.errors import InputError, OutsideError, Problem, RenderError
+from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
     from typing import Self
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -266,3 +276,235 @@ def _why_closed(folder: int, name: str) -> str:
     if stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
         return "is a link; below a folder that is written no link is followed"
     return "is a file, in the way of a folder of this name"
+
+
+_GIT = ".git"
+_STREAMS = ("/dev/", "/proc/")
+"""Folders of the system whose links are its own: ``/dev/stdout``, ``/proc/self/fd/1``."""
+
+
+class _Widening(NamedTuple):
+    """What a run may use beside the files of a repository: ``roots`` to read and write, ``named`` to read alone."""
+
+    roots: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
+
+
+_NOTHING_MORE = _Widening()
+_widening: ContextVar[_Widening] = ContextVar("widening", default=_NOTHING_MORE)
+
+
+@contextmanager
+def reaching(roots: Iterable[str], named: Iterable[str] = ()) -> Iterator[None]:
+    """Widen what input may name within a block, as :func:`widen`."""
+    before = _widening.get()
+    widen(roots, named)
+    try:
+        yield
+    finally:
+        _widening.set(before)
+
+
+def widen(roots: Iterable[str], named: Iterable[str] = ()) -> None:
+    """Let input name some files and folders of the user too, for the rest of this context.
+
+    Files may be written to ``roots`` through links. Paths in ``named`` are only read, where they really lie: a link
+    that the user names widens nothing, as a stranger may have made it.
+    """
+    before = _widening.get()
+    _widening.set(
+        _Widening((*before.roots, *map(os.path.realpath, roots)), (*before.named, *map(_named_place, named)))
+    )
+
+
+def _named_place(path: str) -> str:
+    """Return where a name that the user gave lies, without links on the way; a link there is not followed."""
+    above, name = os.path.split(os.path.abspath(path))
+    return os.path.join(os.path.realpath(above), name)
+
+
+class Reach:
+    """The files that input in some folders may name: those of their repositories, or of a folder outside of one.
+
+    ``named`` are further paths of the user, like those of :func:`widen`.
+    """
+
+    __slots__ = ("_named", "_roots")
+
+    def __init__(self, folders: Iterable[str], named: Iterable[str] = ()) -> None:
+        real = [os.path.realpath(folder or os.curdir) for folder in folders]
+        self._roots = tuple(dict.fromkeys(top_of(folder) or folder for folder in real))
+        self._named = named
+
+    def refusal(self, path: str, real: str | None = None) -> str:
+        """Return why input may not name a path, empty where it may; ``real`` is the path without links.
+
+        Whether the file exists is not looked at: a refusal tells nothing of what lies outside.
+        """
+        real = os.path.realpath(path) if real is None else real
+        for root in self._roots:
+            if _is_own(real, root):
+                return ""
+        allowed = _widening.get()
+        if any(_is_within(real, root) for root in (*allowed.roots, *allowed.named)):
+            return ""
+        if any(_is_within(real, _named_place(name)) for name in self._named):
+            return ""
+        stated = os.path.abspath(path)
+        is_direct = stated == real or not any(_is_within(stated, root) for root in self._roots)
+        leads, place = ("lies", stated) if is_direct else (f"leads to {real},", real)
+        where = (
+            f"in {_GIT}"
+            if any(_is_within(real, root) for root in self._roots)
+            else f"outside of {_shown(self._roots[0])}"
+        )
+        return f"{leads} {where}; if that is meant, add --root {_from_here(os.path.dirname(place))}"
+
+
+def _from_here(path: str) -> str:
+    """Return a path as one types it: from the current folder where it lies in or below that."""
+    relative = os.path.relpath(path)
+    return path if relative.startswith(os.pardir) else relative
+
+
+def _shown(folder: str) -> str:
+    shown = _from_here(folder)
+    return "the current folder" if shown == os.curdir else shown
+
+
+def _is_own(real: str, root: str) -> bool:
+    """Return whether a path is of a repository or folder, and not of what git keeps there."""
+    return _is_within(real, root) and _GIT not in real[len(root) :].lower().split(os.sep)
+
+
+def _is_within(real: str, root: str) -> bool:
+    return real == root or real.startswith(os.path.join(root, ""))
+
+
+def top_of(folder: str) -> str | None:
+    """Return the repository folder that contains a folder, with links resolved, without a call of git."""
+    return next((path for path in _upward(os.path.realpath(folder)) if is_top(path)), None)
+
+
+def is_top(folder: str) -> bool:
+    """Return whether a repository begins at a folder."""
+    return os.path.exists(os.path.join(folder, _GIT))
+
+
+def _upward(path: str) -> Iterator[str]:
+    yield path
+    while os.path.dirname(path) != path:
+        path = os.path.dirname(path)
+        yield path
+
+
+def link_refusal(file: str, *named: str) -> str:
+    """Return why a file that was met in a folder may not be read, empty where it may; ``named`` is that folder."""
+    return Reach([os.path.dirname(file)], named).refusal(file)
+
+
+def file_in(folder: str | os.PathLike[str], name: str) -> str:
+    """Return the path of a file in a folder that the user names.
+
+    Raises:
+        InputError: it is a link that leads outside of the folder, and of its repository.
+    """
+    path = os.path.join(folder, name)
+    if why := link_refusal(path, os.fspath(folder)):
+        raise InputError([Problem(path, None, None, why)])
+    return path
+
+
+class StatedPath:
+    """A path as an input states it. It is no text and cannot be opened: :meth:`beside` makes a path of it."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __repr__(self) -> str:
+        """Return the text, as it is written."""
+        return repr(self._text)
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether two inputs state the same text."""
+        return isinstance(other, StatedPath) and other._text == self._text
+
+    def __hash__(self) -> int:
+        """Return a hash of the text."""
+        return hash(self._text)
+
+    def beside(self, file: str, above: str = "") -> str:
+        """Return the path that can be opened; it begins in the folder of the ``file`` that states it.
+
+        Where that file is a link, what lies beside its target may be named too. ``above`` is the way to the folder
+        whose files may be named, where a format has its files in folders beside each other.
+
+        Raises:
+            OutsideError: it leads to a file that input may not name.
+        """
+        path = os.path.join(os.path.dirname(file), self._text)
+        try:
+            folders = (os.path.dirname(file), os.path.dirname(os.path.realpath(file)))
+            why = Reach(os.path.join(folder, above) for folder in folders).refusal(path)
+            is_special = not why and os.path.exists(path) and not os.path.isfile(path)
+        except ValueError:
+            # A zero byte, or half of a surrogate pair.
+            raise OutsideError(f"{self._text!r} is no name that a file can have") from None
+        if why:
+            raise OutsideError(f"{self._text!r} {why}")
+        if is_special and not os.path.isdir(path):
+            raise OutsideError(f"{self._text!r} is a pipe, a socket or a device; expected a file")
+        return path
+
+
+def written_place(path: str) -> str:
+    """Return where a path that the user names is written to, without links.
+
+    A link on the way is followed if it leads to a place of the same repository, or of its own folder outside of one.
+    The way begins at the current folder, at the repository outside of that, or at the last folder.
+
+    Raises:
+        RenderError: a link leads elsewhere, or to nothing.
+    """
+    whole = os.path.abspath(path)
+    real = os.path.realpath(whole)
+    if os.path.realpath(path) != real:
+        raise RenderError(f"{path}: cannot be written: its .. follows a link; name the place itself")
+    if whole == real or whole.startswith(_STREAMS):
+        return real
+    start = _start(whole)
+    links = [
+        place
+        for place in _upward(whole)
+        if place != start and _is_within(place, start) and os.path.islink(place)
+    ]
+    for place in reversed(links):
+        target = os.path.realpath(place)
+        if not os.path.exists(place):
+            raise RenderError(
+                f"{path}: cannot be written: {_named_link(place, whole)}leads to {target}, which is not there"
+            )
+        above = os.path.dirname(place)
+        root = top_of(above) or os.path.realpath(above)
+        if not _is_own(target, root) and not any(
+            _is_within(target, other) for other in _widening.get().roots
+        ):
+            allow = f"name that place itself, or add --root {_from_here(os.path.dirname(target))}"
+            why = f"leads to {target}, outside of {_shown(root)}; {allow}"
+            raise RenderError(f"{path}: cannot be written: {_named_link(place, whole)}{why}")
+    return real
+
+
+def _named_link(place: str, whole: str) -> str:
+    return "it is a link that " if place == whole else f"{os.path.relpath(place)} is a link that "
+
+
+def _start(whole: str) -> str:
+    """Return the folder from which on the links of a path are of whoever made the files there, not of the system."""
+    here = os.getcwd()
+    if _is_within(whole, here):
+        return here
+    above = os.path.dirname(whole)
+    return next((folder for folder in _upward(above) if is_top(folder)), above)

@@ -63,13 +63,17 @@ def baseline(
 
     Raises:
         InputError: the existing baseline cannot be read, or ``prune`` is given and there is none.
+        OutsideError: the file has no stated name, and is a link that leads outside.
         RenderError: the baseline cannot be written.
     """
     from lossless.checks.lint.baseline import baseline_text, entries_of
-    from lossless.ground.documents.atomic import write_all
+    from lossless.ground.documents.atomic import require_writable, write_all
+    from lossless.ground.documents.folder import StatedPath
 
     configured = configured_baseline(options)
-    file = file or configured or BASELINE
+    # By the name that nobody stated it may be a link, or a pipe, of a stranger.
+    file = file or configured or StatedPath(BASELINE).beside("")
+    require_writable(file)
     before = _present(file, needed=prune)
     report = lint(paths, options._replace(baseline=file if os.path.exists(file) else ""))
     new = [finding for finding in report.findings if not finding.code.startswith(_SUPPRESSION_RULES)]
@@ -83,15 +87,23 @@ def baseline(
 
 
 def configured_baseline(options: Options) -> str | None:
-    """Return the baseline that the configuration of the current folder names, None without one."""
+    """Return the baseline that the configuration of the current folder names, None without one.
+
+    Raises:
+        InputError: the configuration has mistakes, and no baseline: it may be named by one of them.
+    """
     from lossless.checks.lint.configuration.lookup import ConfigurationLookup, shown_path
 
     configuration = ConfigurationLookup(searching=options.configured, only=options.configuration).of(
         "anything"
     )
-    if configuration is None or configuration.baseline is None:
+    if configuration is None:
         return None
-    return shown_path(os.path.join(configuration.folder, configuration.baseline))
+    if configuration.baseline is None:
+        if configuration.problems:
+            raise InputError(configuration.problems)
+        return None
+    return shown_path(configuration.baseline)
 
 
 def _present(file: str, *, needed: bool) -> Entries:
@@ -160,7 +172,7 @@ def fix(
     """
     from lossless.checks.lint.cache import fixed_documents
     from lossless.formats.inputs.collect import Inputs, merged, read
-    from lossless.ground.documents.atomic import rewrite
+    from lossless.ground.documents.atomic import require_writable, rewrite
     from lossless.interfaces.api.lint import found_at
 
     found = found_at(paths, options)
@@ -179,8 +191,11 @@ def fix(
         for document in fixed.documents
         if document.text != before[document.file]
     }
-    for file, texts in changed.items() if write else ():
-        rewrite(file, *texts)
+    if write:
+        for file in changed:
+            require_writable(file)
+        for file, texts in changed.items():
+            rewrite(file, *texts)
     report = lint_inputs(inputs._replace(documents=(*fixed.documents, *apart)), options)
     return FixResult(changed, fixed.findings, fixed.refused, accounted(report, found))
 

@@ -17,6 +17,7 @@ from lossless.formats.inputs.subnet_manager import is_managers
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.documents import load_text
 from lossless.ground.documents.atomic import write_all
+from lossless.ground.documents.folder import link_refusal
 from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options, lint_intent
 
 if TYPE_CHECKING:
@@ -126,6 +127,8 @@ def _in_the_way(path: Path, text: str) -> str | None:
     """Return why a file may not be written."""
     if not path.exists() and not path.is_symlink():
         return None
+    if why := link_refusal(str(path)):
+        return why
     try:
         same = path.is_file() and path.read_text(encoding="utf-8") == text
     except (OSError, UnicodeDecodeError):

@@ -149,11 +149,10 @@ def plan_progress(
     Raises:
         InputError: the folder holds no plan, or a file cannot be read or is of no switch of the plan.
     """
-    import os
-
     from lossless.checks.plan.inputs import deployed
+    from lossless.ground.documents.folder import file_in
 
-    file = os.path.join(plan_dir, "plan.json")
+    file = file_in(plan_dir, "plan.json")
     told = _read_plan(file)
     if told.get("transport") == "infiniband":
         says = "a plan of an InfiniBand subnet: run.sh --check says on each host how far it is"

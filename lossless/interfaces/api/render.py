@@ -186,7 +186,14 @@ def _require_apart(bases: Iterable[str], base_dir: Path, out_dir: Path) -> None:
 
 
 def _bases(fabric: Fabric, folder: Path) -> dict[str, str]:
+    """Return the files of switches in a folder, by the names of the switches.
+
+    Raises:
+        InputError: one is a link that leads outside.
+        RenderError: a switch has none.
+    """
     from lossless.formats.device_files.hosts import require_bases
+    from lossless.ground.documents.folder import file_in
 
     # The file of the host of several ASICs has none of the tables that are rendered, and is left alone.
     paths = {
@@ -194,6 +201,8 @@ def _bases(fabric: Fabric, folder: Path) -> dict[str, str]:
         for switch in fabric.switches
         if switch.runs_sonic
     }
-    present = {name: str(path) for name, path in paths.items() if path.exists()}
+    present = {
+        name: file_in(folder, str(path.relative_to(folder))) for name, path in paths.items() if path.exists()
+    }
     require_bases(fabric, present)
     return present

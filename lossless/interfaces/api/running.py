@@ -206,4 +206,4 @@ class Watch:
             governing.of(file)
         for configuration in governing.used():
             if configuration.baseline is not None:
-                yield os.path.join(configuration.folder, configuration.baseline)
+                yield configuration.baseline

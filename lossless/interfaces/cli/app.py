@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from contextvars import copy_context
+from os.path import isdir
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,7 +21,7 @@ from lossless.interfaces.cli.terminal import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from click.shell_completion import CompletionItem
 
@@ -86,6 +88,8 @@ class Commands(click.Group):
         members = vars(import_module(f"lossless.interfaces.cli.{module_of(cmd_name)}")).values()
         command = next(x for x in members if isinstance(x, click.Command) and x.name == cmd_name)
         command.context_class = _Context
+        if _ROOT not in command.params and any(isinstance(each.type, click.Path) for each in command.params):
+            command.params.append(_ROOT)
         return command
 
     def resolve_command(
@@ -135,8 +139,51 @@ class _HelpFormatter(click.HelpFormatter):
         return super().getvalue().replace(_HYPHEN, "-")
 
 
+def _widen(_context: click.Context, _option: click.Parameter, roots: Sequence[str]) -> None:
+    """Let inputs name files of some folders, and files be written there, before other options are looked at."""
+    if roots:
+        from lossless.ground.documents.folder import widen
+
+        widen(roots)
+
+
+_ROOT = click.Option(
+    ["--root"],
+    metavar="PATH",
+    multiple=True,
+    type=click.Path(exists=True),
+    is_eager=True,
+    expose_value=False,
+    callback=_widen,
+    help="File or folder outside of the repository that inputs may name, and links lead to; may be repeated.",
+)
+"""An option of every command that is given paths."""
+
+
 class _Context(click.Context):
     formatter_class = _HelpFormatter
+
+    def invoke(self, callback: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Run a command; its inputs may name what the command line names, and what lies below that."""
+        paths = [
+            kwargs.get(each.name or "") for each in self.command.params if isinstance(each.type, click.Path)
+        ]
+        named = [*_texts_in(paths)]
+        # One file that is checked needs no leave to name itself.
+        if len(named) > 1 or any(map(isdir, named)):
+            from lossless.ground.documents.folder import widen
+
+            widen((), named)
+        return super().invoke(callback, *args, **kwargs)
+
+
+def _texts_in(values: Iterable[Any]) -> Iterator[str]:
+    """Yield the texts among values of arguments and options, those that are given several times too."""
+    for value in values:
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            yield from _texts_in(value)
 
 
 @click.group(
@@ -155,7 +202,8 @@ def run(argv: Sequence[str] | None) -> int:
     """Run one command and return the exit code."""
     with gated_streams():
         try:
-            code = _run(argv)
+            # What one run may read is not left to the next of a process.
+            code = copy_context().run(_run, argv)
             finish()
         except ClosedPipeError:
             return _PIPE_CLOSED

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 
 @click.command("diff", short_help=COMMANDS["diff"])
-@click.argument("configs", metavar="CONFIG_DB...", nargs=-1, required=True)
-@click.argument("intent", metavar="INTENT")
+@click.argument("configs", metavar="CONFIG_DB...", nargs=-1, required=True, type=click.Path())
+@click.argument("intent", metavar="INTENT", type=click.Path())
 @click.option("--device", metavar="NAME", help="The switch of the intent (default: the file's own hostname).")
 @click.option(
     "--patch",

@@ -55,6 +55,7 @@ def _address(_context: click.Context, _option: click.Parameter, text: str) -> tu
 @click.option(
     "--database-config",
     metavar="FILE",
+    type=click.Path(),
     help="File that says where the databases are (default: SONiC's own database_global.json or database_config.json).",
 )
 @click.option(

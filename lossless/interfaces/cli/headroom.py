@@ -41,7 +41,7 @@ _OF_A_LINK = {
 
 
 @click.command("headroom", short_help=COMMANDS["headroom"])
-@click.argument("path", metavar="[PATH]", required=False)
+@click.argument("path", metavar="[PATH]", required=False, type=click.Path())
 @click.option("--port", "ports", metavar="PORT", multiple=True, help="A port in PATH; may be repeated.")
 @click.option("--profile", metavar="NAME", help="Instead of PATH: a switch (see profiles).")
 @click.option("--hwsku", metavar="NAME", help="Its HWSKU (default: the profile's own).")

@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 
 
 @click.command("import", short_help=COMMANDS["import"])
-@click.argument("paths", metavar="CONFIG...", nargs=-1, required=True)
+@click.argument("paths", metavar="CONFIG...", nargs=-1, required=True, type=click.Path())
 @click.option("-o", "--output", metavar="FILE", help="Intent to write (default: it is printed).")
 @click.option(
     "--cabling",
     metavar="FILE",
+    type=click.Path(),
     help="Cables, as CSV: device, port, device, port, length. Takes precedence over all else that is known of links.",
 )
 @click.option(

@@ -16,7 +16,7 @@ _VERSION = 1
 
 
 @click.command("opensm", short_help=COMMANDS["opensm"])
-@click.argument("path", metavar="PATH")
+@click.argument("path", metavar="PATH", type=click.Path())
 @profiles
 @written_as("the result is")
 @click.option("-q", "--quiet", is_flag=True, help="No hint at what to run next.")

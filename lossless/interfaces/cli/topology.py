@@ -60,11 +60,12 @@ def _by_tier(parse: Callable[[str], int], what: str) -> Callable[..., dict[str, 
 
 
 @click.command("topology", short_help=COMMANDS["topology"])
-@click.argument("path", metavar="[INTENT]", required=False)
+@click.argument("path", metavar="[INTENT]", required=False, type=click.Path())
 @click.option("--svg", metavar="FILE", help="Also draw the fabric; a large one is folded.")
 @click.option(
     "--against",
     metavar="INTENT",
+    type=click.Path(),
     help="The current intent: instead of numbers, show which of its devices are renamed and which cables move.",
 )
 @click.option(

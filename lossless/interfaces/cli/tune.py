@@ -185,7 +185,9 @@ def _write_folder(
         folder / "report.md": tune_markdown(result),
         folder / "settings.csv": tune_csv(result.tuned) + "\n",
     }
-    write_all({str(name): text.encode() for name, text in written.items()}, make_folders=True)
+    write_all(
+        {str(name): text.encode() for name, text in written.items()}, make_folders=True, within=output_dir
+    )
     notice(
         f"wrote {', '.join(file.name for file in written)} to {output_dir}; report.md says what was chosen, and why"
     )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from lossless.ground.basics.data_files import data_dir
 from lossless.ground.basics.errors import ProfileError
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.hardware.load import load_nic, nic_names, read_profile, unknown_profile
+from lossless.model.hardware.load import load_nic, nic_names, profiles_in, read_profile, unknown_profile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -95,16 +95,10 @@ def load_hca(name: str, extra_dirs: Sequence[Folder] = ()) -> HcaProfile:
     return HcaProfile(nic.name, nic.product, nic.infiniband, nic.ports, nic.pci_id, nic.sources)
 
 
-def _listed(kind: str, folder: Folder) -> dict[str, str]:
-    place = os.path.join(folder, _FOLDER, kind)
-    names = os.listdir(place) if os.path.isdir(place) else ()
-    return {n.removesuffix(".toml"): os.path.join(place, n) for n in names if n.endswith(".toml")}
-
-
 def _files(kind: str, extra_dirs: Sequence[Folder]) -> dict[str, str]:
     files: dict[str, str] = {}
     for folder in (data_dir("profiles"), *reversed(extra_dirs)):
-        files |= _listed(kind, folder)
+        files |= profiles_in(folder, os.path.join(_FOLDER, kind))
     return files
 
 

@@ -171,16 +171,30 @@ def _own() -> dict[str, dict[str, Any]]:
 def _files(kind: str, extra_dirs: Sequence[Folder]) -> dict[str, str]:
     files: dict[str, str] = {}
     for folder in reversed(extra_dirs):
-        try:
-            entries = os.listdir(os.path.join(folder, kind))
-        except FileNotFoundError:
-            continue
-        files |= {
-            name.removesuffix(".toml"): os.path.join(folder, kind, name)
-            for name in entries
-            if name.endswith(".toml")
-        }
+        files |= profiles_in(folder, kind)
     return files
+
+
+def profiles_in(folder: Folder, kind: str) -> dict[str, str]:
+    """Return the files of the profiles of one kind in a folder, by their names.
+
+    Raises:
+        ProfileError: one is a link that leads outside of the folder, and of its repository.
+    """
+    place = os.path.join(folder, kind)
+    try:
+        with os.scandir(place) as entries:
+            found = [entry for entry in entries if entry.name.endswith(".toml")]
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    links = [entry.path for entry in found if entry.is_symlink()]
+    if links or os.path.islink(place):
+        from lossless.ground.documents.folder import link_refusal
+
+        for file in (place, *links):
+            if why := link_refusal(file, os.fspath(folder)):
+                raise ProfileError(f"{file}: {why}")
+    return {entry.name.removesuffix(".toml"): entry.path for entry in found}
 
 
 def _find(kind: str, name: str, extra_dirs: Sequence[Folder]) -> str | None:

@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, Any
 from lossless.ground.basics.errors import RenderError
 from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.documents.folder import Folder
+from lossless.ground.documents.folder import Folder, written_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -64,7 +64,8 @@ class TreeChange:
             RenderError: another process changes the tree, or a link is in the way.
             OSError: the file system refuses.
         """
-        self._made = _make_folders(Path(path))
+        place = written_place(path)
+        self._made = _make_folders(Path(place))
         self.tree = Folder(path)
         try:
             self._lock = TreeLock(self.tree)
@@ -287,9 +288,10 @@ class Tree:
         """Open the folder, if there is one.
 
         Raises:
-            RenderError: it cannot be opened.
+            RenderError: it cannot be opened, or is a link that leads elsewhere.
         """
         self._path = path
+        written_place(path)
         try:
             self._folder: Folder | None = Folder(path)
         except FileNotFoundError:

@@ -71,6 +71,7 @@ def test_the_public_names_are_these() -> None:
         "pins",
         "plan",
         "plan_progress",
+        "reaching",
         "render",
         "rule",
         "rules",

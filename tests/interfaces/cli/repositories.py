@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 PLAIN = {
@@ -37,7 +38,7 @@ def repository(folder: Path, files: dict[str, str]) -> Path:
     return folder
 
 
-def write(folder: Path, files: dict[str, str]) -> None:
+def write(folder: Path, files: Mapping[str, str]) -> None:
     """Write files below a folder."""
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

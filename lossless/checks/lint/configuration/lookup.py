@@ -211,9 +211,23 @@ class ConfigurationLookup:
 
     def _configuration(self, name: str) -> Configuration:
         if name not in self._read:
-            from lossless.checks.lint.configuration.reader import read_configuration
+            from lossless.checks.lint.configuration.reader import Configuration, read_configuration
+            from lossless.ground.basics.errors import Problem
 
-            self._read[name] = read_configuration(shown_path(name))
+            why = "" if self._only is not None else _link_refusal(name)
+            self._read[name] = (
+                Configuration(
+                    os.path.dirname(name),
+                    None,
+                    (
+                        Problem(
+                            shown_path(name), None, None, f"{why}; the files below are checked without it"
+                        ),
+                    ),
+                )
+                if why
+                else read_configuration(shown_path(name))
+            )
         return self._read[name]
 
 
@@ -229,6 +243,9 @@ def _in(folder: str) -> str | None:
 
 def _is_ours(file: str) -> bool:
     """Return whether a ``pyproject.toml`` is a configuration; most are not, and are not read as TOML for that."""
+    if _link_refusal(file):
+        # Whether it is ours could be seen only by reading it, so the refusal is reported.
+        return True
     import re
 
     from lossless.ground.basics.errors import UnreadableError
@@ -244,6 +261,15 @@ def _is_ours(file: str) -> bool:
     from lossless.checks.lint.configuration.reader import has_table
 
     return has_table(text, file)
+
+
+def _link_refusal(file: str) -> str:
+    """Return why a configuration that was found may not be read, empty where it may."""
+    if not os.path.islink(file):
+        return ""
+    from lossless.ground.documents.folder import link_refusal
+
+    return link_refusal(file)
 
 
 def shown_path(file: str) -> str:

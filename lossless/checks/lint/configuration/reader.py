@@ -57,7 +57,10 @@ class PortsEntry(NamedTuple):
 
 
 class Configuration(NamedTuple):
-    """The settings of one file; ``folder`` is its absolute folder, ``document`` None if it cannot be read."""
+    """The settings of one file; ``folder`` is its absolute folder, ``document`` None if it cannot be read.
+
+    ``baseline`` is an absolute path, which the file may name.
+    """
 
     folder: str
     document: Document | None
@@ -157,13 +160,24 @@ class _ConfigurationReader:
             for below, message in faults:
                 self._note((*path, name, *below), "value", f"{name}: {message}")
             if not any(not below for below, _ in faults):
-                valid[name] = value
+                valid[name] = self._beside((*path, name), value) if keys[name].kind is FILE else value
         for name, key in keys.items():
             if key.required and name not in data:
                 self._note(
                     path, "key", f"{name} is missing: {key.description[0].lower()}{key.description[1:]}"
                 )
         return valid
+
+    def _beside(self, path: Path, stated: str) -> str | None:
+        """Return the path of a file that a key names; None, and a problem, where input may not name it."""
+        from lossless.ground.basics.errors import OutsideError
+        from lossless.ground.documents.folder import StatedPath
+
+        try:
+            return StatedPath(stated).beside(os.path.abspath(self._document.file))
+        except OutsideError as error:
+            self._note(path, "value", f"{path[-1]}: {error}")
+            return None
 
     def _severities(self, data: object) -> dict[str, Severity]:
         if not isinstance(data, dict):
@@ -368,6 +382,8 @@ def _dscps_schema() -> dict[str, Any]:
 
 BOOLEAN = ValueKind(_boolean, lambda: {"type": "boolean"})
 TEXT = ValueKind(_text, _text_schema)
+FILE = ValueKind(_text, _text_schema)
+"""A file that the configuration names: the kind of every such key. Its value becomes the path that can be opened."""
 PATTERNS = ValueKind(_patterns, _patterns_schema)
 SELECTORS = ValueKind(_selectors, _selector_schema)
 NAMED_DSCPS = ValueKind(_dscps, _dscps_schema)
@@ -395,7 +411,9 @@ TOP: dict[str, ConfigurationKey] = {
         one_of(FAIL_ON), "Least severity of a finding that makes the exit code 1; error if not said."
     ),
     "baseline": ConfigurationKey(
-        TEXT, "File of findings that are known already, as `lossless baseline` writes it; from this folder."
+        FILE,
+        "File of findings that are known already, as `lossless baseline` writes it; from this folder, and in this "
+        "repository.",
     ),
     "rdma-dscp": ConfigurationKey(
         NAMED_DSCPS,

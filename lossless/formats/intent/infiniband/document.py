@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Field, GetPydanticSchema, WithJsonSchema, model_validator
+from pydantic_core import core_schema
 
 from lossless.analysis.topology.cabling_comparison import SwitchRole
 from lossless.formats.intent.base import Count, Model, OnOff, listed, refused, shown, whole_number
@@ -43,6 +44,7 @@ from lossless.formats.intent.wiring import Name
 from lossless.ground.basics.errors import InputError
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
+from lossless.ground.documents.folder import StatedPath
 from lossless.model.fabric.infiniband.subnet import Flavour, HostRole, Manager
 
 if TYPE_CHECKING:
@@ -443,6 +445,17 @@ def split_end(end: str) -> tuple[str, int | None]:
     return name, int(port)
 
 
+FilePath = Annotated[
+    StatedPath,
+    GetPydanticSchema(
+        lambda _source, _handler: core_schema.no_info_after_validator_function(
+            StatedPath, core_schema.str_schema()
+        )
+    ),
+]
+"""A file that the intent names: the type of every such key, as it cannot be opened without the rule of its place."""
+
+
 class InfinibandIntent(Model):
     """The intent of an InfiniBand subnet.
 
@@ -472,8 +485,9 @@ class InfinibandIntent(Model):
     be written.
     Example: `{leaf1: "0x0002c90300a1b2c3", "host1:mlx5_0": "0x0002c90300d4e5f6"}`
     """
-    guid_file: str | None = None
-    """File beside the intent with a name and its GUID on each line. Left out: `guids` has them all.
+    guid_file: FilePath | None = None
+    """File beside the intent, or elsewhere in its repository, with a name and its GUID on each line. Left out: `guids`
+    has them all.
     Example: `guids.txt`
     """
     subnet_manager: SubnetManager

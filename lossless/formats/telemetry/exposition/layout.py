@@ -7,12 +7,12 @@ namespace where there are several (sonic-swss-common common/dbconnector.cpp @01a
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from lossless.formats.sonic.state.databases import NUMBERS
-from lossless.ground.basics.errors import InputError, Problem
+from lossless.ground.basics.errors import InputError, OutsideError, Problem
 from lossless.ground.basics.records import NamedTuple
+from lossless.ground.documents.folder import StatedPath
 from lossless.ground.documents.json.document import load_json
 from lossless.ground.documents.text import read_text
 
@@ -27,6 +27,9 @@ DATABASES = ("CONFIG_DB", "COUNTERS_DB", "APPL_DB", "STATE_DB")
 _ADDRESS = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):([0-9]{1,5})")
 _NAMESPACE = re.compile(r"(\w+)=(.+)")
 _PORTS = range(1, 65536)
+_ABOVE = "../.."
+"""From a ``database_global.json`` to the folder of all databases: it includes ``../../redis0/sonic-db/...``
+(sonic-buildimage dockers/docker-database/database_global.json.j2, edge-core/sonic-buildimage @c808640)."""
 
 
 class RedisServer(NamedTuple):
@@ -89,7 +92,10 @@ def read_layout(file: str) -> tuple[Namespace, ...]:
         if entry.get("container_name") or entry.get("database_name"):
             continue
         name = str(entry.get("namespace", ""))
-        other = str(Path(file).parent / entry["include"])
+        try:
+            other = StatedPath(entry["include"]).beside(file, above=_ABOVE)
+        except OutsideError as error:
+            _refuse_at(document, ("INCLUDES", at, "include"), f"include: {error}")
         namespaces[name] = _namespace(name, load_json(read_text(other), other))
     if not namespaces:
         _refuse_at(document, ("INCLUDES",), "names no databases")

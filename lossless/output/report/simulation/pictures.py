@@ -105,7 +105,7 @@ def draw_tuned(tuned: Tuned) -> dict[str, bytes]:
 
 def _written(pictures: Mapping[str, bytes], folder: str, stem: str) -> tuple[str, ...]:
     files = {str(Path(folder, f"{stem}-{name}")): content for name, content in pictures.items()}
-    write_all(files, make_folders=True)
+    write_all(files, make_folders=True, within=folder)
     return tuple(files)
 
 

@@ -10,7 +10,6 @@ Assigns a port of a switch to each link, and counts the required ports of each r
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from pydantic_core import PydanticCustomError
@@ -18,7 +17,7 @@ from pydantic_core import PydanticCustomError
 from lossless.analysis.topology.cabling_comparison import TIERS
 from lossless.formats.intent.infiniband.service import number_64
 from lossless.formats.intent.resolve.infiniband.service import HostNames, Services, layout_of
-from lossless.ground.basics.errors import InputError, Problem, ProfileError
+from lossless.ground.basics.errors import InputError, OutsideError, Problem, ProfileError
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import suggestion
 from lossless.ground.documents.text import read_text
@@ -47,6 +46,7 @@ if TYPE_CHECKING:
     from lossless.formats.intent.infiniband.document import LoadedSubnet
     from lossless.formats.intent.infiniband.service import SubnetQos
     from lossless.ground.basics.findings import Origin
+    from lossless.ground.documents.folder import StatedPath
     from lossless.model.fabric.infiniband.subnet import HostRole, ShapeKind
     from lossless.model.hardware.infiniband import HcaProfile, InfinibandSwitchProfile
 
@@ -95,8 +95,8 @@ def _of_file(loaded: LoadedSubnet, problems: list[Problem]) -> Iterator[_Stated]
     """Yield the GUIDs of the file that an intent names; text after a # is a comment."""
     if loaded.intent.guid_file is None:
         return
-    path = str(Path(loaded.document.file).parent / loaded.intent.guid_file)
-    for number, line in enumerate(_lines(loaded, path), 1):
+    path, lines = _stated_lines(loaded, loaded.intent.guid_file)
+    for number, line in enumerate(lines, 1):
         words = line.partition("#")[0].split()
         place = _GuidPlace(path, number, 1)
         if len(words) == 2:
@@ -108,12 +108,15 @@ def _of_file(loaded: LoadedSubnet, problems: list[Problem]) -> Iterator[_Stated]
             problems.append(place("expected a name and a GUID, as in: leaf1 0x0002c90300a1b2c3"))
 
 
-def _lines(loaded: LoadedSubnet, path: str) -> list[str]:
+def _stated_lines(loaded: LoadedSubnet, stated: StatedPath) -> tuple[str, list[str]]:
     try:
-        return read_text(path).splitlines()
+        path = stated.beside(loaded.document.file)
+        return path, read_text(path).splitlines()
+    except OutsideError as error:
+        says = str(error)
     except InputError as error:
-        says = f"guid_file: {error.problems[0].message}"
-        raise InputError([loaded.problem(loaded.origin("guid_file"), says)]) from None
+        says = error.problems[0].message
+    raise InputError([loaded.problem(loaded.origin("guid_file"), f"guid_file: {says}")])
 
 
 SL_COUNT = 16
