@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import pytest
 
 from tests.paths import ROOT
-from tools.architecture import WINGS, arrows, imports, modules, package_of
+from tools.architecture import FACES, WINGS, arrows, imports, modules, package_of
 
 pytestmark = pytest.mark.xdist_group("architecture")
 """One process reads all sources."""
@@ -42,9 +42,9 @@ def test_no_wing_imports_a_wing_above_it() -> None:
     assert [pair for pair in arrows() if WINGS.index(wing(pair[0])) > WINGS.index(wing(pair[1]))] == []
 
 
-def test_the_package_consists_of_seven_wings_and_the_public_face() -> None:
+def test_the_package_consists_of_seven_wings_and_their_faces() -> None:
     top = {name.split(".")[1] for name in modules() if "." in name}
-    assert top == {*WINGS, "api"}
+    assert top == {*WINGS, *FACES}
 
 
 def test_no_two_files_import_each_other() -> None:

@@ -22,6 +22,8 @@ PACKAGE = ROOT / "lossless"
 PICTURE = ROOT / "docs" / "architecture.svg"
 WINGS = ("interfaces", "output", "checks", "formats", "analysis", "model", "ground")
 """From top to bottom: each imports only itself and those below it."""
+FACES = {"api": "interfaces/api", "__main__": "interfaces/cli"}
+"""Modules beside the wings, and the packages that they belong to."""
 
 CELL, LEFT, TOP = 22, 190, 95
 SIZES = ((1, "one import", 3.5), (9, "up to nine imports", 5.5), (sys.maxsize, "ten imports or more", 8.0))
@@ -42,11 +44,9 @@ def modules() -> dict[str, Path]:
 
 
 def package_of(module: str) -> str:
-    """Return the package of a module, ``wing/package``; ``lossless.api`` is the face of ``interfaces/api``."""
+    """Return the package of a module, ``wing/package``; two modules beside the wings are the faces of packages."""
     parts = module.split(".")[1:]
-    if parts == ["api"]:
-        return "interfaces/api"
-    return "/".join(parts[:2])
+    return FACES.get(".".join(parts), "/".join(parts[:2]))
 
 
 @cache

@@ -6,6 +6,7 @@ How long it takes is measured by benchmarks/startup.py, never here.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.interfaces.cli.inputs import BASES
+from tests.paths import ROOT
 
 HEAVY = {
     "asyncio",
@@ -87,3 +89,28 @@ def test_the_launcher_is_the_same_as_the_module() -> None:
         pytest.skip("the package is not installed here")
     done = subprocess.run([launcher, "--version"], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("lossless ")
+
+
+@pytest.mark.parametrize("name", ["click.py", "lossless/__init__.py"])
+def test_by_the_documented_form_python_runs_no_module_of_the_working_folder(
+    tmp_path: Path, name: str
+) -> None:
+    planted = tmp_path / name
+    planted.parent.mkdir(exist_ok=True)
+    planted.write_text("raise SystemExit('planted')\n")
+    written = documented_forms()
+    assert written == {"python -P -m lossless"}
+    for options in (["-P", "-m", "lossless"], ["-m", "lossless"]):
+        done = subprocess.run(
+            [sys.executable, *options, "--version"], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        runs_it = "planted" in done.stderr
+        assert runs_it == ("-P" not in options), "the plant works, but not by the documented form"
+        assert done.stdout.startswith("lossless ") != runs_it
+
+
+def documented_forms() -> set[str]:
+    """Return the commands by which pages start the package with Python."""
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    told = re.findall(r"python3? (?:-P )?-m lossless\b", "".join(page.read_text("utf-8") for page in pages))
+    return set(told)
