@@ -8,23 +8,19 @@ from typing import TYPE_CHECKING
 import click
 
 from lossless.interfaces.cli.app import COMMANDS
-from lossless.interfaces.cli.infiniband_profiles import (
-    hca_lines,
-    infiniband_overview,
-    infiniband_switch_lines,
-    laid_out,
-)
 from lossless.interfaces.cli.next_steps import then
 from lossless.interfaces.cli.options import OneOf, complete_rules, profiles, written_as
 from lossless.interfaces.cli.terminal import next_step, out, out_json, style_for
 from lossless.output.report.columns import facts, markdown_table, wrapped_markdown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from lossless.api import Hardware
     from lossless.interfaces.api.reference import (
+        HcaProfile,
         Hwsku,
+        InfinibandSwitchProfile,
         NicProfile,
         OfferedChoices,
         PacketReorder,
@@ -112,6 +108,57 @@ def details(hardware: Hardware) -> Iterator[str]:
         yield from infiniband_switch_lines(infiniband_switch)
     for hca in hardware.hcas:
         yield from hca_lines(hca)
+
+
+def laid_out(rows: Sequence[Sequence[str]]) -> str:
+    """Return rows of facts, wrapped to the width of the terminal."""
+    return facts(rows, style_for(sys.stdout), "  ")
+
+
+def infiniband_overview(hardware: Hardware) -> Iterator[str]:
+    """Yield one line for each InfiniBand switch and adapter."""
+    switches = hardware.infiniband_switches
+    yield ""
+    yield "InfiniBand switches"
+    yield laid_out([(s.name, f"{s.vendor} {s.product}", _ports(s), _managed(s)) for s in switches])
+    yield ""
+    yield "InfiniBand adapters"
+    yield laid_out([(hca.name, hca.product, f"up to {hca.rates[-1]}") for hca in hardware.hcas])
+
+
+def infiniband_switch_lines(switch: InfinibandSwitchProfile) -> Iterator[str]:
+    """Yield the facts of an InfiniBand switch."""
+    yield f"{switch.name}: {switch.vendor} {switch.product}"
+    yield laid_out(
+        [
+            ("ports", _ports(switch)),
+            ("subnet manager", _managed(switch)),
+            ("SHARP", f"generation {switch.sharp}"),
+            ("data VLs", str(switch.vls or _UNKNOWN)),
+        ]
+    )
+    yield from _sources(switch.sources)
+
+
+def hca_lines(hca: HcaProfile) -> Iterator[str]:
+    """Yield the facts of an InfiniBand adapter."""
+    yield f"{hca.name}: {hca.product}"
+    yield laid_out(
+        [
+            ("InfiniBand", ", ".join(hca.rates)),
+            ("ports", f"up to {hca.ports}" if hca.ports else _UNKNOWN),
+            ("PCI id", hca.pci_id or _UNKNOWN),
+        ]
+    )
+    yield from _sources(hca.sources)
+
+
+def _ports(switch: InfinibandSwitchProfile) -> str:
+    return " or ".join(f"{count} x {rate}" for rate, count in switch.ports.items())
+
+
+def _managed(switch: InfinibandSwitchProfile) -> str:
+    return "managed" if switch.managed else "externally managed"
 
 
 def _hwskus(switch: SwitchProfile) -> str:
