@@ -287,6 +287,19 @@ def test_a_link_that_is_met_leads_no_command_outside(
     assert opened or met.file.startswith(("lossless-baseline", "own/")), "the rule alone closes it"
 
 
+def test_a_folder_that_git_tracks_and_that_is_a_link_now_leads_nowhere(cli: Cli, checkout: Path) -> None:
+    repository(checkout, {"a/leaf.json": LEAF})
+    outside = checkout.parent / "outside"
+    (outside / "leaf.json").write_text(LEAF)
+    shutil.rmtree("a")
+    Path("a").symlink_to(outside)
+    with opened_below(outside) as opened:
+        outcome = cli("lint", ".")
+    assert outcome.code == 2
+    assert "outside of the current folder" in told(outcome).replace("\n", " ")
+    assert not opened
+
+
 def test_other_files_that_links_lead_to_are_not_even_looked_into(cli: Cli, checkout: Path) -> None:
     outside = checkout.parent / "outside"
     write(outside, {"manifest.json": '"sha256"', "notes.log": SECRET, "setup.sh": "mlnx_qos\n"})
