@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
 
 import pytest
 
 from tests.paths import ROOT
-from tools.architecture import FACES, WINGS, arrows, imports, modules, package_of
+from tools.architecture import FACES, PACKAGE, WINGS, arrows, imports, modules, package_of
 
 pytestmark = pytest.mark.xdist_group("architecture")
 """One process reads all sources."""
 
+MAP = ROOT / "docs" / "architecture.md"
 _ROW = re.compile(r"^\| `([a-z_]+/[a-z_]+)` \|[^|]*\|([^|]*)\|$")
 
 
 def allowed() -> dict[str, set[str]]:
     """Return the table of docs/architecture.md: a package, and the packages it may import."""
     table = {}
-    for line in (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").splitlines():
+    for line in MAP.read_text(encoding="utf-8").splitlines():
         match = _ROW.match(line)
         if match:
             table[match[1]] = set(re.findall(r"[a-z_]+/[a-z_]+", match[2]))
@@ -60,6 +64,92 @@ def test_modules_with_a_leading_underscore_are_imported_by_their_own_package_alo
         and package_of(module) != package_of(target)
     ]
     assert private == []
+
+
+def test_every_file_folder_and_name_of_the_map_is_where_the_map_says() -> None:
+    """A bare file name is one of the folder that its section, or its row of the table of packages, named last."""
+    assert list(missing(MAP.read_text(encoding="utf-8"))) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("`checks/lint` has `run.py` (`run`, `together`)", []),
+        ("`checks/lint/run.py` and `filter.py`", []),
+        ("| `checks/lint/run.py` `Report.change` |", ["`Report.change` in lossless/checks/lint/run.py"]),
+        ("| `formats/hosts` | `state/`: counters; `forms.py` |", []),
+        ("`checks/lint`, `gone.py`", ["gone.py after checks/lint"]),
+        ("`checks/lint/gone.py`", ["checks/lint/gone.py after "]),
+        ("`formats/hosts`, `gone/`", ["gone/ after formats/hosts"]),
+        ("`checks/gone`", ["checks/gone after "]),
+        ("`checks/lint`\n## Next\n`filter.py`", ["filter.py after "]),
+        ("`checks/lint/run.py` (`run`), `formats/inputs`: `filter.py`", ["filter.py after formats/inputs"]),
+        ("`checks/lint/run.py` (`gone`)", ["`gone` in lossless/checks/lint/run.py"]),
+        ("`checks/lint/run.py`, `gone` and `run`", ["`gone` in lossless/checks/lint/run.py"]),
+    ],
+)
+def test_a_place_that_the_map_invents_is_found(text: str, found: list[str]) -> None:
+    assert list(missing(text)) == found
+
+
+_SPAN = re.compile(r"`([^`\n]+)`")
+_PATH = re.compile(r"[a-z0-9_]+(?:/[a-z0-9_]+)*(?:/|\.py)?")
+_NAME = re.compile(r"[A-Za-z_]\w*(?:\.\w+)?")
+_JOINS = {" ", " (", ", ", " and "}
+"""What may stand between a file and the names that it defines, and between these."""
+
+
+def missing(text: str) -> Iterator[str]:
+    """Yield the files, folders and names in code spans of a map that do not exist."""
+    folder, module, end = "", None, 0
+    for part in re.split(r"(?m)^(?=#+ |\| `[a-z_]+/[a-z_]*` \|)", text):
+        folder, module = "", None
+        for span in _SPAN.finditer(part):
+            named, joined = span[1], part[end : span.start()].replace("\n", " ").replace("  ", " ")
+            end = span.end()
+            if _PATH.fullmatch(named) and ("/" in named or named.endswith(".py")):
+                path = next(filter(_exists, _places(folder, named)), None)
+                if path is None:
+                    yield f"{named} after {folder}"
+                module = path if path is not None and path.suffix else None
+                moves = "/" in named.rstrip("/") or not folder
+                if path is not None and moves and path.is_relative_to(PACKAGE):
+                    folder = str((path.parent if module else path).relative_to(PACKAGE))
+            elif module is None or joined not in _JOINS or not _NAME.fullmatch(named):
+                module = None
+            elif named not in _defined(module):
+                yield f"`{named}` in {module.relative_to(ROOT)}"
+
+
+def _places(folder: str, named: str) -> Iterator[Path]:
+    """Yield where a path may be: below the folder named last, in the package, or beside it."""
+    if folder:
+        yield PACKAGE / folder / named
+    if not folder or "/" in named:
+        yield PACKAGE / named
+        yield ROOT / named
+
+
+def _exists(path: Path) -> bool:
+    """Return whether there is a file, or a folder with more than the cache that a deleted package leaves."""
+    return path.is_file() or (path.is_dir() and any(each.name != "__pycache__" for each in path.iterdir()))
+
+
+@cache
+def _defined(module: Path) -> frozenset[str]:
+    """Return the names that a module defines itself, with those in its classes."""
+    if module.suffix != ".py":
+        return frozenset()
+    names = set()
+    for node in ast.parse(module.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names |= {target.id for target in targets if isinstance(target, ast.Name)}
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+        if isinstance(node, ast.ClassDef):
+            names |= {f"{node.name}.{each.name}" for each in node.body if isinstance(each, ast.FunctionDef)}
+    return frozenset(names)
 
 
 def _cycles(graph: dict[str, frozenset[str]]) -> Iterable[list[str]]:
