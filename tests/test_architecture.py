@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -90,6 +91,31 @@ def test_every_file_folder_and_name_of_the_map_is_where_the_map_says() -> None:
 )
 def test_a_place_that_the_map_invents_is_found(text: str, found: list[str]) -> None:
     assert list(missing(text)) == found
+
+
+def test_docstrings_refer_to_what_is_there() -> None:
+    """A module is not its own reference: one that is joined with another took over the sentences about it."""
+    wrong = [(name, *each) for name, path in modules().items() for each in unknown_references(name, path)]
+    assert wrong == []
+
+
+def unknown_references(name: str, path: Path) -> Iterator[tuple[str, str]]:
+    """Yield the references of docstrings to no other module, and to full names that no module defines."""
+    own = name if path.name == "__init__.py" else name.rpartition(".")[0]
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    documented = (node for node in nodes if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef))
+    text = "\n".join(filter(None, map(ast.get_docstring, documented)))
+    for kind, target in re.findall(r":(\w+):`~?([^`]+)`", text):
+        whole = target if target.startswith("lossless.") else f"{own}.{target.removeprefix('.')}"
+        if kind == "mod":
+            if whole == name or (
+                whole not in modules() and target.partition(".")[0] not in sys.stdlib_module_names
+            ):
+                yield kind, target
+        elif target.startswith("lossless.") and not target.startswith("lossless.api."):
+            home = max((each for each in modules() if target.startswith(f"{each}.")), key=len)
+            if target.removeprefix(f"{home}.") not in _defined(modules()[home]):
+                yield kind, target
 
 
 _SPAN = re.compile(r"`([^`\n]+)`")

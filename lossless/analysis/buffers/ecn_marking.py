@@ -1,30 +1,19 @@
-"""XOFF against Kmin and Kmax on one switch: the ports that compete, and the pool that they share.
+"""The start of PFC against ECN marking on one switch, in closed form, and the watchdog of its ports.
 
-ECN uses the depth of an egress queue, XOFF that of an ingress group; the geometry is in
-:mod:`lossless.analysis.buffers.ecn_marking`. Marks before PFC are a necessary condition of a quiet fabric and no
-sufficient one, so this module has no verdict.
-
-The shared part of a pool: its size less the headroom and the reservations of groups and queues.
+ECN uses the depth of an egress queue, XOFF that of an ingress priority group, so the two compare only under a stated
+fan-in or fan-out. Throughout, ``pool_bytes`` is the shared pool B without headroom and without the reservations of
+groups; ``groups`` is the number of equally loaded priority groups. A group pauses its peer above T = alpha (B - Q), Q
+being the shared bytes in use (Choudhury and Hahne 1998, dynamic queue length thresholds). All of these are bounds for
+a synchronous burst. Marks before PFC are a necessary condition of a quiet fabric, never a sufficient one, so this
+module has no verdict.
 
 SAI defines a pool's shared size as its size less all reservations (opencomputeproject/SAI inc/saibuffer.h,
 SAI_BUFFER_POOL_ATTR_SHARED_SIZE). Broadcom's chips confirm it: where a pool leaves room in the chip for the
 reservations, groups share all of it; where it spans the chip, they share the rest (docs/validation.md has the recorded
 packet counts). Pools of NVIDIA chips are sized without the reservations, by the switch itself.
 
-Protection of a port against a pause storm: the PFC watchdog and whether it runs.
-
 The watchdog has its priorities from ``pfcwd_sw_enable`` and its timers from the port's PFC_WD row, and does not work
 while the PFCWD counters are off (sonic-swss orchagent/pfcwdorch.cpp @e6b0c5b).
-
-The start of PFC: the geometry of dynamic thresholds, in closed form.
-
-ECN uses the depth of an egress queue, XOFF that of an ingress priority group, so the two compare only under a stated
-fan-in or fan-out. Throughout, ``pool_bytes`` is the shared pool B without headroom and without the reservations of
-groups; ``groups`` is the number of equally loaded priority groups. A group pauses its peer above T = alpha (B - Q), Q
-being the shared bytes in use (Choudhury and Hahne 1998, dynamic queue length thresholds).
-
-All of these are bounds for a synchronous burst. Marks before PFC are a necessary condition of a quiet fabric, never a
-sufficient one.
 """
 
 from __future__ import annotations

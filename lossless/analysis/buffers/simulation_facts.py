@@ -1,12 +1,12 @@
-"""Problems found in runs of the packet-level model, with place and size: plain values that are the input of rules.
+"""Problems found in runs of the packet-level model, and thresholds in the cells of a chip: plain values for rules.
 
-``study.survey`` creates them, and this module does not need NumPy. A :class:`SimulationCause` has the kind and severity
-of a problem, the other fields of a :class:`SimulationFacts` its place.
+``study.survey`` creates the problems, with place and size, and this module does not need NumPy. A
+:class:`SimulationCause` has the kind and severity of a problem, the other fields of a :class:`SimulationFacts` its
+place.
 
-Thresholds in the cells of a chip: the number of one-cell packets that trigger PFC, and that cause a drop.
-
-In an otherwise idle switch where no packet leaves, the first packets take the reserved bytes of their group, further
-packets take shared bytes, and then headroom. The reserved bytes therefore come on top of the share: T(1) + r, as in
+Cells are counted as the number of one-cell packets that trigger PFC, and that cause a drop. In an otherwise idle
+switch where no packet leaves, the first packets take the reserved bytes of their group, further packets take shared
+bytes, and then headroom. The reserved bytes therefore come on top of the share: T(1) + r, as in
 :func:`lossless.analysis.buffers.ecn_marking.queue_limit_bytes` for queues.
 """
 

@@ -1,4 +1,4 @@
-"""The buffer verdict: safe, on the edge or unsafe, for every kind of lossless port, in closed form.
+"""The buffer verdict: safe, on the edge or unsafe, for every kind of lossless port, in closed form; limits of PFC load.
 
 *Unsafe*: a drop is possible (headroom below need, or no headroom at all), or a storm has no end (no watchdog runs).
 *On the edge*: a margin is below its limit, see :data:`HEADROOM_EDGE_FRAMES` and :data:`HEADROOM_RATIO_EDGE`. *Not
@@ -6,10 +6,9 @@ checked*: an input is unknown; all other inputs are checked. Whether PFC trigger
 has a margin and no verdict: marks came first in 181 of 183 simulated cases, and PFC triggered anyway in 92 of them
 (packet-level simulation, ns-3.39, inet-tub/ns3-datacenter @6ddb4a4).
 
-The part of the traffic that PFC holds back, against limits: the next question after that of frame loss.
-
-PFC is for bursts that ECN is too slow for. Long pauses of NICs, in traffic without a standing overload, show load that
-congestion control should have taken off the fabric.
+PFC load is the part of the traffic that PFC holds back, with its limits. PFC is for bursts that ECN is too slow for.
+Long pauses of NICs, in traffic without a standing overload, show load that congestion control should have taken off
+the fabric.
 """
 
 from __future__ import annotations

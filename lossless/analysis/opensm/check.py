@@ -1,6 +1,6 @@
 """A subnet under a real opensm: it reads the rendered files, and brings the same fabric up in a simulation.
 
-The result of opensm on the files of one subnet: the record that its report prints.
+The result, :class:`OpensmVerdict`, is the record that the report prints.
 """
 
 from __future__ import annotations

@@ -1,22 +1,20 @@
 """Verdicts on the tables of a running subnet: credit loops by lane, lanes without weight, partitions.
 
-Dumps of opensm beside its log: forwarding tables, SL to VL tables, and the coordinates that torus-2QoS found.
+The tables come from dumps of opensm beside its log: forwarding tables, SL to VL tables, and the coordinates that
+torus-2QoS found. Forms: linux-rdma/opensm, opensm/osm_dump.c @b3bb0ab (dump_ucast_lfts, dump_sl2vl_tbl),
+opensm/osm_torus.c @9b50961.
 
-Forms: linux-rdma/opensm, opensm/osm_dump.c @b3bb0ab (dump_ucast_lfts, dump_sl2vl_tbl), opensm/osm_torus.c @9b50961.
-
-Service levels of paths that a routing engine chooses: computed for torus-2QoS, queried from the manager for others.
-
-All of these depend on the switch that an HCA sends from and on the address. lash keeps a lane for each pair of
-switches, nue one for each address. dfsssp moves all paths that share a hop between switches together, and answers each
-query with one of several lanes that it has for them, at random: its log shows which belong together.
+Service levels of paths that a routing engine chooses are computed for torus-2QoS, and queried from the manager for
+others. All of these depend on the switch that an HCA sends from and on the address. lash keeps a lane for each pair
+of switches, nue one for each address. dfsssp moves all paths that share a hop between switches together, and answers
+each query with one of several lanes that it has for them, at random: its log shows which belong together.
 
 Source: linux-rdma/opensm opensm/osm_ucast_lash.c @2ef378f (get_lash_sl), opensm/osm_ucast_nue.c @aae42c6 (get_nue_sl),
 opensm/osm_ucast_dfsssp.c @d4479ba (dfsssp_remove_deadlocks, get_dfsssp_sl), opensm/osm_torus.c @2f21624.
 
-All paths of forwarding tables at once, hop by hop: dependencies between channels by lane, and lanes at each port.
-
-A path is a switch that HCAs send from, the address it leads to and a service level. Paths that are identical from some
-hop on are followed once. A million of them take about a second.
+All paths of the forwarding tables are followed at once, hop by hop, for the dependencies between channels by lane,
+and the lanes at each port. A path is a switch that HCAs send from, the address it leads to and a service level. Paths
+that are identical from some hop on are followed once. A million of them take about a second.
 """
 
 from __future__ import annotations

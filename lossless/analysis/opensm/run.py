@@ -3,18 +3,13 @@
 Each simulation has a socket name of its own, so that any number run at once; no root, no network and no device is used.
 Every process runs under ``timeout`` in a group of its own: it ends on time even if this program is killed.
 
-The topology file of ibsim: a subnet's nodes and cables as text.
-
-The form is that of ibnetdiscover's output, with the additions that ibsim-utils 0.10 needs: every cable at both of its
-ends, the GUID before each node, and width and speed in a comment that has the word ``lid`` too.
-
-Output of opensm: about a configuration that it reads, and the log of a sweep.
+The simulated fabric is the subnet's nodes and cables as the topology file of ibsim. The form is that of
+ibnetdiscover's output, with the additions that ibsim-utils 0.10 needs: every cable at both of its ends, the GUID
+before each node, and width and speed in a comment that has the word ``lid`` too.
 
 opensm 3.3.23 ends with 0 after any error, so only its output shows errors. Its messages are from opensm/osm_subnet.c,
 osm_ucast_mgr.c, osm_opensm.c and osm_prtn_config.c of linux-rdma/opensm (@d71a924, @917070c, @917070c, @247d0d8), and
 from runs of the program itself.
-
-Where the programs are: opensm, ibsim, and the library that lets programs talk to a simulated fabric.
 """
 
 from __future__ import annotations

@@ -1,21 +1,19 @@
-"""Cyclic buffer dependencies (CBD), and the turns that close them.
+"""Cyclic buffer dependencies (CBD): the turns that close them, those of bounced packets, and the graph of both.
 
 A CBD does not mean that a fabric deadlocks: a PFC deadlock needs every queue of the cycle to be full. Without a CBD no
 deadlock is possible: a buffer that waits for no other drains, and then those that wait for it. (S. Hu et al., Deadlocks
 in Datacenter Networks, HotNets 2016, abstract: the condition is a necessary one, and not sufficient.)
 
-Bounces: packets that a switch received from a higher tier and sends back up (a valley), and the turns they take.
+A bounce is a packet that a switch received from a higher tier and sends back up (a valley). The switches above
+forward a bounced packet to its destination by paths that avoid the switch that could not deliver it. Such a path may
+contain turns that no other traffic takes, as from one spine of a pod through a super-spine to the next. Packets for
+hosts of the bouncing switch itself go to another switch that has them too, as in a pair of ToRs; that switch is not
+known here, so it may be any.
 
-The switches above forward a bounced packet to its destination by paths that avoid the switch that could not deliver
-it. Such a path may contain turns that no other traffic takes, as from one spine of a pod through a super-spine to the
-next. Packets for hosts of the bouncing switch itself go to another switch that has them too, as in a pair of ToRs; that
-switch is not known here, so it may be any.
-
-Turns from incoming to outgoing channels, as sets and not one by one.
-
-A switch of 64 ports has four thousand turns, and a fabric a thousand such switches. Where all of some channels turn
-to all of some others, one node between them stands for all: as many edges as channels, not as their product. Where
-each of many turns to all but a few of many, ranges of channels have nodes of their own, as in a segment tree.
+Turns from incoming to outgoing channels are kept as sets and not one by one. A switch of 64 ports has four thousand
+turns, and a fabric a thousand such switches. Where all of some channels turn to all of some others, one node between
+them stands for all: as many edges as channels, not as their product. Where each of many turns to all but a few of
+many, ranges of channels have nodes of their own, as in a segment tree.
 """
 
 from __future__ import annotations

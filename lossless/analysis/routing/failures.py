@@ -2,13 +2,10 @@
 
 Either a number of links fail, or a number of switches, never both: the failures to tolerate that an intent declares.
 
-Two cases that differ only in which of several identical blocks fails leave the same fabric behind, with other names. So
-one of the symmetric cases is checked (:class:`~lossless.analysis.routing.symmetry.Orbits`). And the
-failure of an element whose paths have enough disjoint alternatives shows nothing new
-(:mod:`lossless.analysis.routing.failures`). Both are also true for the remaining fabric, and so for a second
-failure.
-
-The failures that could matter: those of switches and links whose paths have too few disjoint alternatives.
+Two cases that differ only in which of several identical blocks fails leave the same fabric behind, with other names.
+So one of the symmetric cases is checked (:class:`~lossless.analysis.routing.symmetry.Orbits`). And the failure of an
+element whose paths have enough disjoint alternatives shows nothing new (:func:`critical_elements`). Both are also
+true for the remaining fabric, and so for a second failure.
 
 Let every two switches with hosts be joined by more shortest paths than there are failures, no two of which share a
 switch or a link. Then some of them are left, distances between hosts stay, and every path after the failures

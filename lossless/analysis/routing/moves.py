@@ -1,34 +1,23 @@
-"""Paths that are up to a number of hops longer than the shortest, and the traffic of each move on them.
+"""Routing policies as moves from state to state, and the traffic of each move for all destinations at once.
 
-A packet has a number of extra hops, and each move uses as many as it leads farther than a shortest path would. A packet
-never turns straight back to the switch that it came from, and never continues from its destination. So its possible
-moves depend on the channel that it came by and on the remaining hops: these two are tracked, for all
-destinations at once, and not single paths. A packet can leave by a channel if it came by any other one than the
-opposite channel.
+A *channel* is one direction of a pair of switches: packets that arrive by it wait in the same ingress buffers. A
+*state* is the switch of a packet and the moves still allowed there, and a *move* takes a packet over a channel from
+one state to another. Routes are the shortest paths from state to state, all of them, as ECMP and adaptive routing
+among equal paths use them.
 
-Every path that arrives is counted, also those that visit a switch twice. Work is that of shortest paths, times the
-square of one more than the extra hops.
+Distances and traffic are computed for all destinations at once, one bit each; a destination is a switch with hosts.
+Work is a few passes over all moves, one for each hop of the longest path; in each pass one operation on numbers of a
+thousand bits handles a thousand destinations.
 
-Distances of all states from all switches with hosts, computed for all destinations at once, one bit each.
+Where a policy allows extra hops, paths are up to so many hops longer than the shortest, and each move uses as many as
+it leads farther than a shortest path would. A packet never turns straight back to the switch that it came from, and
+never continues from its destination. So its possible moves depend on the channel that it came by and on the remaining
+hops: these two are tracked, and not single paths. A packet can leave by a channel if it came by any other one than
+the opposite channel. Every path that arrives is counted, also those that visit a switch twice. Work is that of
+shortest paths, times the square of one more than the extra hops.
 
-A destination is a switch with hosts. Work is a few passes over all moves, one for each hop of the longest path; in each
-pass one operation on numbers of a thousand bits handles a thousand destinations.
-
-The traffic of each move, for all destinations at once, one bit each.
-
-Packets take all shortest paths, or also longer ones (:mod:`.longer_paths`).
-
-Routing policies as moves between states: the switch of a packet, and the moves still allowed there.
-
-A *channel* is one direction of a pair of switches: packets that arrive by it wait in the same ingress buffers. A *move*
-takes a packet over a channel, from one state to another. Routes are the shortest paths from state to state, all of
-them, as ECMP and adaptive routing among equal paths use them. Where a policy allows extra hops they are also longer
-ones (:mod:`.longer_paths`).
-
-Valleys: paths that go up after they went down.
-
-They may cross links of one tier in between, as from one leaf to its peer. Where a tier is unknown, the direction is
-undefined, and packets are not followed.
+Valleys are paths that go up after they went down. They may cross links of one tier in between, as from one leaf to
+its peer. Where a tier is unknown, the direction is undefined, and packets are not followed.
 """
 
 from __future__ import annotations

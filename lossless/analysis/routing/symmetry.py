@@ -1,4 +1,4 @@
-"""Symmetry of a fabric: switches, and groups of them, that can be exchanged without changing a link.
+"""Switches and links as plain numbers, and their symmetry: groups of switches that can be exchanged without a change.
 
 A *block* is a group of switches that links join to each other and to some others beside them, but not to any block of
 its family: a pod, seen from the switches above all pods; a plane, seen from the leaves; a single leaf, seen from its
@@ -6,11 +6,9 @@ spines. Blocks of one *family* have the same links within, place by place, and t
 links are compared, so different blocks are never in one family; two identical blocks whose switches were
 ordered differently are both kept.
 
-Switches and the links between them as plain numbers, on which routes are computed.
-
-Parallel links between two switches are one pair: routing uses all of them, so all wait for the same buffers. Hosts
-are left out: their packets depend on no earlier buffer, and they consume the packets they receive, so no cycle goes
-through one.
+Routes are computed on these numbers (:class:`Wires`). Parallel links between two switches are one pair: routing uses
+all of them, so all wait for the same buffers. Hosts are left out: their packets depend on no earlier buffer, and they
+consume the packets they receive, so no cycle goes through one.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
 """The blast radius of one storm source until the watchdog triggers: the stalled hosts, and stalled links by tier.
 
-PFC deadlock: stalled links that form a cycle.
+Stalled links that form a cycle are a PFC deadlock.
 
-A fluid model of traffic whose egress stops: the buffers that fill, and the order in which ports send pauses.
-
-Every switch shares its pool among its ingress groups. A group that reaches its threshold sends PFC, and its headroom
-fills beside the pool. Its sender stops a little later, and traffic for that egress fills the switch before it. Traffic
-that is not paused keeps its rate.
+The buffers that fill, and the order in which ports send pauses, come from a fluid model of traffic whose egress
+stops. Every switch shares its pool among its ingress groups. A group that reaches its threshold sends PFC, and its
+headroom fills beside the pool. Its sender stops a little later, and traffic for that egress fills the switch before
+it. Traffic that is not paused keeps its rate.
 """
 
 from __future__ import annotations

@@ -1,12 +1,10 @@
-"""Traffic shares in any fabric: for each destination, evenly over all shortest paths to it.
+"""Traffic shares in any fabric, evenly over all shortest paths to a destination; names of nodes by their distance.
 
 Under up-down a path is a shortest one of those that go up and then down; under shortest-path, of all. Each switch
 shares the traffic to a destination evenly over the links that lead nearer to it, as ECMP does.
 
-Distance of the nodes of a fabric from one host, as names for people.
-
-In tiers: ``its leaf``, ``spines of other pods``. Where an intent's shape has groups, by these: ``spines of its group``.
-Elsewhere by the number of links between them.
+Names for people are relative to one host. In tiers: ``its leaf``, ``spines of other pods``. Where an intent's shape
+has groups, by these: ``spines of its group``. Elsewhere by the number of links between them.
 """
 
 from __future__ import annotations

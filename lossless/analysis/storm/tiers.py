@@ -3,11 +3,9 @@
 Traffic from below goes to the link with its destination below it, else up; traffic from a higher tier goes down. The
 result is that of ``storm.paths``, but for all destinations at once, and so for fabrics of any size.
 
-A fabric as directed channels between hosts and switches: traffic follows them, pauses propagate against them.
-
-Rates of all channels where hosts send at line rate, and each link limits its own traffic.
-
-Shares of the traffic that comes in at a switch by the channels that leave it.
+The fabric is a graph of directed channels between hosts and switches: traffic follows them, pauses propagate against
+them. Rates of channels are those where hosts send at line rate, and each link limits its own traffic; shares are
+those of the traffic that comes in at a switch by the channels that leave it.
 """
 
 from __future__ import annotations

@@ -1,13 +1,12 @@
-"""The bisection bandwidth: the rate, one way, at which one half of the hosts can send to the other.
+"""Capacity of a fabric: by tier, complete and with failures; across its bisection; and for each GPU.
 
-The halves are reported: hosts with links to the same switches are kept together, in the order of the fabric, cut where
-both sides have as equal host bandwidth as possible; where all hosts have links to the same switches, as those of rails
-or of two planes can have, the first half of them sends to the others. The bandwidth is the maximum flow from one half
-to the other over the explicit links (Dinic's algorithm), as if traffic were spread perfectly; so no routing exceeds it.
-With few groups of hosts all halves are tried, and where groups have the same links to the same switches all halves are
+The bisection bandwidth is the rate, one way, at which one half of the hosts can send to the other. The halves are
+reported: hosts with links to the same switches are kept together, in the order of the fabric, cut where both sides
+have as equal host bandwidth as possible; where all hosts have links to the same switches, as those of rails or of two
+planes can have, the first half of them sends to the others. The bandwidth is the maximum flow from one half to the
+other over the explicit links (Dinic's algorithm), as if traffic were spread perfectly; so no routing exceeds it. With
+few groups of hosts all halves are tried, and where groups have the same links to the same switches all halves are
 identical: then it is the least of all halves, else that of the reported one.
-
-Capacity of a fabric: by tier, complete and with failures; across its bisection; and for each GPU.
 """
 
 from __future__ import annotations

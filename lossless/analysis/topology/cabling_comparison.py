@@ -1,11 +1,11 @@
-"""Compares declared cables with found ones: present, missing, and swapped cables.
+"""Declared cables against found ones: present, missing and swapped; and shapes of InfiniBand subnets to links.
 
 A declared and a found cable are the same where they have the same ends. Of the rest, those that have
 an end in common are connected: two cables that were swapped are four, each of which shares an end with the next.
 Connected cables have one cause and are reported once. A host port that the intent does not name matches any of its
 ports.
 
-Shapes of InfiniBand subnets to switches, hosts and links, before ports are assigned.
+The shapes become switches, hosts and links, before ports are assigned.
 """
 
 from __future__ import annotations

@@ -5,10 +5,8 @@ Every link ends at the box of its device, so that none is lost.
 Devices are folded only with those that are the same in the symmetry of the fabric: no box has switches of two planes
 that are drawn separately, or of two pods.
 
-Positions of the switches of a fabric: plane; pod, unit or group; and rail.
-
-A shape declares them. Where devices are listed, planes are derived from the links: parts of the network that only hosts
-join.
+The position of a switch is its plane; its pod, unit or group; and its rail. A shape declares them. Where devices are
+listed, planes are derived from the links: parts of the network that only hosts join.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Changes of the current fabric under a new declaration: renamed devices, and moved cables.
+"""Changes of the current fabric under a new declaration: renamed devices, and moved cables; pins that prevent them.
 
 Devices of two shapes are the same at the same place, even with another name; where places are not comparable, devices
 of the same name are the same. Of the cables between the same two devices those at the same two ports stay, then each is
 matched with one that shares an end, then the rest in their order: so as few as possible move.
 
-Names and ports to pin, so that a new declaration of a fabric keeps every device and cable in place.
+Pins are names and ports that keep every device and cable in place under a new declaration of a fabric.
 """
 
 from __future__ import annotations

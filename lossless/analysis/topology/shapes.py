@@ -1,24 +1,21 @@
-"""Shapes to nodes and bundles of links, before ports are assigned.
+"""Shapes to nodes and bundles of links, before ports are assigned: Clos, dragonfly, rails and torus.
 
-Adjacency in shapes, by number: the arithmetic alone, for all transports.
+Adjacency by number is arithmetic alone, for all transports.
 
-Dragonfly and dragonfly+: groups of switches, and links from every group to every other.
+In a group of a dragonfly every switch has links to every other, and every group has links to every other; a group of
+a dragonfly+ is a leaf-spine, whose spines have the links between groups. Sources, read in their abstracts:
+J. Kim et al., "Technology-Driven, Highly-Scalable Dragonfly Topology", 2008 (a group acts as one router of many ports);
+"Dragonfly+: Low Cost Topology for Scaling Datacenters", HiPINEB 2017 (the routers of a group are joined like a Clos;
+all groups to all others). The number of links between two groups is the intent's, their assignment to switches ours.
 
-In a group of a dragonfly every switch has links to every other; a group of a dragonfly+ is a leaf-spine, whose spines
-have the links between groups. Sources, read in their abstracts: J. Kim et al., "Technology-Driven, Highly-Scalable
-Dragonfly Topology", 2008 (a group acts as one router of many ports); "Dragonfly+: Low Cost Topology for Scaling
-Datacenters", HiPINEB 2017 (the routers of a group are joined like a Clos; all groups to all others). The number of
-links between two groups is the intent's, their assignment to switches ours.
+In a rail-optimized fabric adapter n of every host of a scalable unit is at the leaf of rail n, and spines join all
+leaves. Traffic between equal adapters of a unit meets one switch; that between rails or units meets a spine. With
+several planes an adapter has a port in each: a rail has a leaf in each plane, and no link joins two planes. Sources:
+juniper.net, JVD of an AI data center with NVIDIA GPUs, Rail Optimized Fabric (rail N joins GPU N of all servers of a
+stripe at leaf N; a stripe is our unit); Qian et al., Alibaba HPN: A Data Center Network for Large Language Model
+Training, SIGCOMM 2024 (each NIC has its two ports at two ToRs, one of each plane; a segment is our unit).
 
-Rail-optimized: adapter n of every host of a scalable unit is at the leaf of rail n, and spines join all leaves.
-
-Traffic between equal adapters of a unit meets one switch; that between rails or units meets a spine. With several
-planes an adapter has a port in each: a rail has a leaf in each plane, and no link joins two planes.
-Sources: juniper.net, JVD of an AI data center with NVIDIA GPUs, Rail Optimized Fabric (rail N joins GPU N of all
-servers of a stripe at leaf N; a stripe is our unit); Qian et al., Alibaba HPN: A Data Center Network for Large Language
-Model Training, SIGCOMM 2024 (each NIC has its two ports at two ToRs, one of each plane; a segment is our unit).
-
-Torus: switches on a grid that is closed in every direction, with hosts at each.
+A torus has switches on a grid that is closed in every direction, with hosts at each.
 """
 
 from __future__ import annotations

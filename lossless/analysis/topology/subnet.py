@@ -1,8 +1,7 @@
-"""An InfiniBand subnet as the wiring of a fabric: its composition, the load of each switch, the bandwidth of GPUs.
+"""A fabric or a subnet in numbers, with its picture; an InfiniBand subnet as the wiring of a fabric.
 
-It has credits instead of buffers with thresholds, and no lengths of cables, so these facts are absent.
-
-A fabric or a subnet in numbers, and what is drawn of it.
+Of a subnet these are its composition, the load of each switch, and the bandwidth of GPUs. It has credits instead of
+buffers with thresholds, and no lengths of cables, so these facts are absent.
 """
 
 from __future__ import annotations

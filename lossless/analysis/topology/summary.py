@@ -1,6 +1,6 @@
 """A fabric in a few numbers: its switches and hosts by product, its links by tier, its ports used and free.
 
-What is drawn of a fabric: boxes, the links between them, and the frames around them.
+Its picture is plain data here: the boxes, the links between them, and the frames around them.
 """
 
 from __future__ import annotations

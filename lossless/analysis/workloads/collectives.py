@@ -1,4 +1,4 @@
-"""Collectives: the bytes that each GPU sends, inside its domain and on the fabric. Pure arithmetic.
+"""Collectives: the bytes that each GPU sends, inside its domain and on the fabric, and that leave groups of GPUs.
 
 N GPUs in M domains of D each (D = 1 if nothing but the fabric joins them); K is the size of the buffer: the data
 reduced in an all-reduce or reduce-scatter, the result of an all-gather, all data that one GPU distributes in an
@@ -21,7 +21,7 @@ storage or writes.
 
 Sizes are those of nccl-tests (:func:`bus_factor`).
 
-How many bytes of a collective leave each group of GPUs: each leaf, pod or half of the fabric.
+A group of GPUs is a leaf, a pod or a half of the fabric. All of it is arithmetic.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""The placement of GPUs: the leaf, pod and half of the fabric of each, and the bandwidth out of each group.
+"""The placement of GPUs, and the time of a collective on a fabric at line rate.
 
-The assumptions of an estimate, in words: printed below every answer.
-
-The time of a collective on a fabric at line rate, and the part of the fabric that limits it.
+Each GPU is on a leaf, in a pod and in a half of the fabric, and each of these has a bandwidth out of it; one of them
+limits the collective. The assumptions of an estimate are sentences that are printed below every answer.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Whether buffers are safe for a collective: its own traffic, and its worst fan-in, run by the packet-level model.
 
-Traffic between NIC ports, all at once: the input of the packet-level model.
+The input of the model is traffic between NIC ports, all at once.
 """
 
 from __future__ import annotations

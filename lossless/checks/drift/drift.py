@@ -1,8 +1,7 @@
-"""Differences between a switch's running and rendered configuration, and the update that removes them.
+"""Differences between running and rendered configurations, of one switch or of a fabric, and the updates against them.
 
-Which switch of an intent a configuration is of, and how it differs: of one switch, and of all of a fabric.
-
-Differences between a switch of a system other than SONiC and its intent.
+A configuration is compared with the switch of the intent that has its hostname, else with the one that its folder
+names. A switch of a system other than SONiC is compared by its attributes.
 """
 
 from __future__ import annotations

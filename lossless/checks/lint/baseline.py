@@ -1,19 +1,16 @@
-"""A baseline: recorded findings of a repository, by file, object, code and value, never by line.
+"""Accepted findings: baselines, suppressions, patterns for their files and objects, and the coverage of a run.
 
-It hides only recorded findings: another value, a higher severity or one more port or device is a new
-finding. One entry a line, sorted, so that two branches that fix different findings can be merged.
+A baseline has recorded findings of a repository, by file, object, code and value, never by line. It hides only
+recorded findings: another value, a higher severity or one more port or device is a new finding. One entry a line,
+sorted, so that two branches that fix different findings can be merged. A finding that the run did not look for cannot
+be reported as gone, nor a suppression of such findings as unused: hence the coverage.
 
-The coverage of a run: a finding that the run did not look for cannot be reported as gone.
-
-Patterns for files and objects, as in .gitignore: a pattern that matches a name covers everything below it too.
-
-``*`` and ``?`` stay within one part, ``**`` goes over any number of them, ``[0-3]`` is one character of a set.
+Patterns are those of .gitignore: a pattern that matches a name covers everything below it too. ``*`` and ``?`` stay
+within one part, ``**`` goes over any number of them, ``[0-3]`` is one character of a set.
 
 A pattern is matched in one pass over the name, all alternatives at once, each a bit of a number (bit-parallel
 simulation of the automaton, as in Baeza-Yates and Gonnet, "A new approach to text searching", CACM 35(10), 1992): no
 pattern makes the time more than proportional to the name.
-
-Suppressions: the findings and period that each covers, and whether a run can detect that it is unused.
 """
 
 from __future__ import annotations

@@ -1,15 +1,12 @@
-"""Check the files of a run again, limited to files that have changed or whose inputs have.
+"""Checking again: files that changed or whose inputs did, fixed files, patched configurations, and two states compared.
 
-Fix findings by editing their files, and check again until nothing is left to fix.
+An edit of a fix leaves every other byte alone (``documents.edits``). One finding's edits are made together or not at
+all; if two findings need to change the same place, the first one does, and the other is checked again, until nothing
+is left to fix.
 
-An edit leaves every other byte alone (``documents.edits``). One finding's edits are made together or not at
-all; if two findings need to change the same place, the first one does, and the other is checked again.
-
-Margins in traffic simulations of fabrics before a change and after it, part by part.
-
-A configuration after a patch for SONiC's updater, the updater's answer, and which findings are of its operations.
-
-Findings that a change adds, removes and leaves.
+A patch for SONiC's updater has the configuration after it, the updater's answer, and the findings of its operations.
+Two states have the findings that a change adds, removes and leaves, and the margins of traffic simulations before and
+after it, part by part.
 """
 
 from __future__ import annotations

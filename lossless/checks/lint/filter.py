@@ -1,12 +1,10 @@
-"""Takes findings away that suppressions and baselines accept, and checks these themselves.
+"""Takes findings away that suppressions and baselines accept, checks these, and reads suppressions in files.
 
 They only ever take findings away: which finding supersedes or lessens which was decided before, and stays so.
 
-Suppressions in an intent, as comments: ``# lossless: ignore[WD001] -- why until=2026-12-31``.
-
-The files of a subnet manager can have them too. One behind a key covers that line and everything
-below that key; one on a line of its own covers the next line that has a key. A number sign inside a text
-begins no comment.
+A suppression in an intent is a comment: ``# lossless: ignore[WD001] -- why until=2026-12-31``. The files of a subnet
+manager can have them too. One behind a key covers that line and everything below that key; one on a line of its own
+covers the next line that has a key. A number sign inside a text begins no comment.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Checks hosts by their facts: against their intent, against the switches they are attached to, and by themselves.
+"""Checks hosts by their facts, and switches of systems other than SONiC by their configurations.
 
-Check switches of systems other than SONiC.
-
-Their configurations are read into the same model and checked by the rules of fabrics that apply to them; findings are
+Hosts are checked against their intent, against the switches they are attached to, and by themselves. Configurations
+of such switches are read into the same model and checked by the rules of fabrics that apply to them; findings are
 written in the commands of that system.
 """
 

@@ -1,6 +1,6 @@
-"""Checks many intents in several processes; a file that may hold suppressions is read once more here, for these.
+"""Checks many intents in several processes, and adds the findings of traffic simulations to a report.
 
-Findings from traffic simulations of fabrics, beside those of the other rules.
+A file that may hold suppressions is read once more here, for these.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Join the reports of rules on intents, subnets, devices and hosts.
+"""Joins the reports of rules on intents, subnets, devices and hosts to the report of a run.
 
-Rules of fabrics whose switches run several systems: each rule sees the switches to which it applies.
+Where the switches of a fabric run several systems, each rule of fabrics sees the switches to which it applies.
 """
 
 from __future__ import annotations

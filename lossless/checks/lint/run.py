@@ -1,11 +1,8 @@
-"""Runs rules over a fabric: violations of one cause are added up, missing inputs are counted.
+"""Runs rules over a subject: violations of one cause are added up, missing inputs are counted; settings and reports.
 
-Settings of a run besides its files.
-
-The report of a lint run: findings, and the effects of a change if files were compared with a revision.
-
-The engine makes a report of every subject that it checks, and adds them to one; it is finished by
-:mod:`lossless.interfaces.api.lint`, which removes accepted findings.
+The settings of a run are those besides its files. The engine makes a :class:`Report` of every subject that it checks,
+and adds them to one; it is finished by :mod:`lossless.interfaces.api.lint`, which removes accepted findings. It has
+the effects of a change too, if files were compared with a revision.
 """
 
 from __future__ import annotations

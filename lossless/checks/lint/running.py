@@ -1,6 +1,6 @@
 """Runs the rules about running state: each device by itself, then all together.
 
-A switch with several ASICs as rules of one device see it: each ASIC by itself, with its own configuration.
+A switch with several ASICs is seen by rules of one device as each ASIC by itself, with its own configuration.
 """
 
 from __future__ import annotations

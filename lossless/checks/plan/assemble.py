@@ -1,8 +1,7 @@
-"""Assemble the steps of a safe order into a plan: groups of devices, the rows they change, time and ports needed.
+"""Assembles the steps of a safe order into a plan: groups of devices, the rows they change, time and ports needed.
 
-The rollback: the changes made so far, in reverse order.
-
-Findings of the packet-level model in the states between steps: one switch of each kind, with its rows there.
+The rollback is the changes made so far, in reverse order. With runs of the packet-level model, a plan needs states
+between steps without findings of it: one switch of each kind, with its rows there.
 """
 
 from __future__ import annotations

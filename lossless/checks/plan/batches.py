@@ -1,8 +1,8 @@
-"""How units are brought onto a switch: a patch that the updater permits, rows written beside it, or a reload.
+"""The change to plan, the configurations of switches on the way, and how units are brought onto a switch.
 
-The change to plan and its steps: kinds of switches and hosts, and the links between them.
-
-The configurations that switches can have on the way, each read and evaluated once.
+A change has kinds of switches and hosts, the links between them, and steps. Each configuration that a switch can have
+on the way is read and evaluated once. Units are brought in by a patch that the updater permits, by rows written
+beside it, or by a reload.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Inputs of a plan: the running and the rendered configuration of every switch, and the DSCPs that hosts send.
+"""Inputs of a plan: the running and the rendered configuration of every switch, and the DSCPs and stages of hosts.
 
-Stages of host settings during a change: hosts accept the new DSCPs first, and drop the old ones last.
+Stages are the settings of hosts during a change: they accept the new DSCPs first, and drop the old ones last.
 """
 
 from __future__ import annotations

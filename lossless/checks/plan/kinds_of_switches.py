@@ -1,8 +1,6 @@
 """Kinds of switches of a change: their running and target configurations, and the manual work on them.
 
-Switches of systems other than SONiC in a change: their running configuration and their target.
-
-The sessions by which switches of systems other than SONiC get another configuration.
+Switches of systems other than SONiC get their target by a session.
 """
 
 from __future__ import annotations

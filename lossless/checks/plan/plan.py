@@ -1,6 +1,6 @@
 """A plan as it is written and carried out: the changes of each group of devices in each step, and the rollbacks.
 
-Descriptions of manual work in a step, and of the interruptions that it causes.
+Manual work of a step, and the interruptions that it causes, are described in words.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Find the order: steps in each of which any number of switches and hosts can be done, in any order.
+"""Finds the order: steps in each of which any number of switches and hosts can be done, in any order; and progress.
 
 The search knows no change by name. A step takes every unit that is safe beside all states in which the other
 switches and hosts can be in it; other units wait for a later step. Existing queue pairs keep the DSCP that
@@ -6,7 +6,7 @@ they were made with: the traffic class is part of the address vector, which a co
 before it can receive, and not after (linux-rdma/rdma-core libibverbs/man/ibv_modify_qp.3 @1a4d7e4, verbs.h
 ibv_global_route). So jobs send both DSCPs from the step on in which hosts change, until they have restarted.
 
-How far switches are in a plan: which step each has reached, and which rows are neither old nor new.
+Progress is the step that each switch has reached in a plan, with the rows that are neither old nor new.
 """
 
 from __future__ import annotations

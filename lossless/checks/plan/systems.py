@@ -1,18 +1,17 @@
-"""Switches that take a change as a session: their units, and the switch after some of the units.
+"""Units of a switch's change: rows of SONiC's CONFIG_DB, or parts of the behavior of a switch with sessions.
 
-No public source documents the behavior of such a system during a session, so a batch has no states on its way: a
-switch is before it or after it. The behavior of a switch has parts, and each part that changes is a unit: an entry of
-the DSCP map for each DSCP that jobs send or will send, all other entries, PFC, marking, scheduling, the watchdog, the
-other maps. So a switch can accept a new DSCP in one session and drop the old one in a later one.
+Switches with sessions run another system. No public source documents the behavior of such a system during a session,
+so a batch has no states on its way: a switch is before it or after it. Each part of the behavior that changes is a
+unit: an entry of the DSCP map for each DSCP that jobs send or will send, all other entries, PFC, marking, scheduling,
+the watchdog, the other maps. So a switch can accept a new DSCP in one session and drop the old one in a later one.
 
-Units of a switch's change: the rows of a port, which is down meanwhile, or the content of one shared row.
-
-The config updater takes a port down while it changes its rows, and does all of them in one down time (the sorter's
-recorded moves, sonic-utilities generic_config_updater/patch_sorter.py @691b1bb): such rows are one unit. Entries of a
-map are units of their own, because a DSCP may have to be accepted before another one goes. Of other tables the rows
-that come, go or change are one unit each; the order in which the updater writes them is not known, so a unit can be
-done in part. Fields replaced in one row are one move of the updater, and one write (recorded: WRED thresholds, weights
-of a scheduler).
+Of CONFIG_DB a unit is the rows of a port, which is down meanwhile, or the content of one shared row. The config
+updater takes a port down while it changes its rows, and does all of them in one down time (the sorter's recorded
+moves, sonic-utilities generic_config_updater/patch_sorter.py @691b1bb): such rows are one unit. Entries of a map are
+units of their own, because a DSCP may have to be accepted before another one goes. Of other tables the rows that
+come, go or change are one unit each; the order in which the updater writes them is not known, so a unit can be done
+in part. Fields replaced in one row are one move of the updater, and one write (recorded: WRED thresholds, weights of
+a scheduler).
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""From an intent to its tuning problem, and from the tuning result back to the intent.
+"""The tuning of an intent: its problem, its result and the stated thresholds; and peaks that switches measured.
 
-Peaks that switches measured, beside those of the packet-level model and of the closed forms, per kind of port.
-
-The result of tuning an intent, and the thresholds of the intent that declare it.
+Measured peaks stand beside those of the packet-level model and of the closed forms, per kind of port.
 """
 
 from __future__ import annotations

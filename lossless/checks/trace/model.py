@@ -1,9 +1,9 @@
-"""A packet's path as plain values: two ends, hops, the stages of each, and the findings of rules there.
+"""A packet's path as plain values: two ends, hops, the stages of each, the findings of rules there, and losses.
 
 TraceStages state facts, no verdicts. A finding is in :class:`TraceFinding` at the stage it concerns. The chain
 breaks at each finding of level error, and for a packet of a lossless class at each hop that is not lossless.
 
-Stages of a hop that can drop a packet of a lossless class: facts of the hop itself, independent of rules.
+A loss is a stage of a hop that can drop a packet of a lossless class: a fact of the hop itself, independent of rules.
 """
 
 from __future__ import annotations

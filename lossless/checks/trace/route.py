@@ -1,9 +1,9 @@
-"""Paths between two ports of a fabric: the shortest that go up and then down, one of them chosen.
+"""Paths between two ports of a fabric: the shortest that go up and then down, one of them chosen; and their ends.
 
 Which one is chosen does not depend on the order of files or links: the lowest names at every step, as
 people count.
 
-The two ends of a trace by the names operators use: hosts, and ports of switches.
+The two ends of a trace are given by the names operators use: hosts, and ports of switches.
 """
 
 from __future__ import annotations

@@ -1,15 +1,14 @@
-"""Captures in a trace: the counters of the class at each hop, and the findings about them that concern it.
+"""Follows one packet through a fabric: its trace, with the counters of captures and the findings about them.
+
+The trace is a pure function of a view of a fabric and the findings on it.
 
 Nothing is checked a second time: findings are those of the rules about running state. Each names a switch, a port and
 a number (``leaf1:Ethernet4:3``, ``leaf1:Ethernet0:PG3``), and concerns the packet if it passes that queue or group.
 Pauses of another priority on a port that it passes concern a lossless packet as well: one end pauses a priority that
 the other does not treat as lossless.
 
-The counters of a packet's class at a hop or a host, as captures show them: facts, no verdicts.
-
-A counter without a capture is unknown, with the reason, and never 0.
-
-Follows one packet: a pure function from a view of a fabric and the findings on it to a trace.
+Counters of a packet's class at a hop or a host are facts, no verdicts. A counter without a capture is unknown, with
+the reason, and never 0.
 """
 
 from __future__ import annotations

@@ -1,19 +1,15 @@
-"""A device's own file as base: owned tables replaced, stale rows gone, everything else kept.
+"""A device's own file as base: owned tables replaced, everything else kept; planned files, and those beside it.
 
-Provisioned settings of a device's own file that must agree with its intent: asymmetric PFC, tunnels, LAGs.
+Stale rows of owned tables go. Provisioned settings of the base must agree with the intent: asymmetric PFC, tunnels,
+LAGs. Rendering overwrites none of them: a base that disagrees is refused, because its settings would change the
+meaning of the rendered QoS.
 
-Rendering overwrites none of them: a base that disagrees is refused, because its settings would change the meaning of
-the rendered QoS.
+A planned file has its text, the commands that bring it onto its device, and the effect on traffic. Commands are those
+of sonic-utilities config/main.py @691b1bb: ``load`` merges into the running database, ``reload`` empties it and
+restarts the services, ``apply-patch`` and ``replace`` go through the config updater, and only ``save`` makes a change
+outlive the next boot.
 
-How each file is brought onto its device, and the effect on traffic.
-
-Commands are those of sonic-utilities config/main.py @691b1bb: ``load`` merges into the running database, ``reload``
-empties it and restarts the services, ``apply-patch`` and ``replace`` go through the config updater, and only
-``save`` makes a change outlive the next boot.
-
-The output of a render: files with their text, and how each is brought onto its device.
-
-Files beside a switch's complete file: a patch, a rollback, and the removals that ``config load`` leaves undone.
+Beside a switch's complete file go a patch, a rollback, and the removals that ``config load`` leaves undone.
 """
 
 from __future__ import annotations

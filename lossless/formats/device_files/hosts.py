@@ -1,10 +1,8 @@
-"""A whole fabric to files, device by device: one folder a switch, one a host.
+"""The files of a fabric beside those of its switches: of hosts, of jobs and of monitoring.
 
-Files for jobs, beside those of NICs: their environment on each host, and resources for a cluster's operator.
-
-Monitoring configuration of a fabric in service, beside the configuration of its devices.
-
-Each part is a function from the fabric, or the subnet, to texts by their paths below the folder of telemetry.
+Each host has a folder for the files of its NICs and the environment of its jobs; a cluster's operator has resources.
+Each part of monitoring is a function from the fabric, or the subnet, to texts by their paths below the folder of
+telemetry.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""A subnet to files: one folder a host of its managers, one a host that runs jobs.
-
-How each file of a subnet is brought onto its host, and the effect on traffic.
+"""A subnet to files, one folder a host: of its managers and of its jobs, and how each file is brought onto its host.
 
 opensm(8): HUP starts a heavy sweep, in which opensm reads its configuration, partitions and policy again; options
 whose table entry has no can_update stay as they were (``restart`` in profiles/opensm/options.toml). Folders of UFM:

@@ -1,8 +1,7 @@
-"""The files of one switch: its tables laid out by a template, read back and compared, and the extras beside them.
+"""The files of one switch: laid out by a template, read back and compared, with notes on settings left out.
 
-The files of a switch that runs another system than SONiC: laid out by templates, read back, and compared.
-
-Trimming settings that the files of a fabric leave out, and fixed behavior of chips.
+The file of a SONiC switch has its tables, and extras beside it; other systems have files of their own. Left out are
+trimming settings, losses of a system, and fixed behavior of chips.
 """
 
 from __future__ import annotations

@@ -1,15 +1,11 @@
-"""Derives the buffer policy of an intent from the buffers of devices, tier by tier.
+"""Derives the buffer policy of an intent from the buffers of devices: thresholds, headroom, pools, by tier and speed.
 
-Thresholds and headroom of lossless groups that differ from the HWSKU's: those of most ports, by tier and speed.
+Values of lossless groups that differ from the HWSKU's are declared, and pools and shared headroom where their
+computed values would differ. Values that a switch would compute, or take from a row of its HWSKU, are not declared:
+they are the defaults of an intent.
 
-Values that a switch would compute, or take from a row of its HWSKU, are not declared: they are the defaults of an
-intent.
-
-Distributes per-port values of a class over the ranks of an intent: all switches, tiers, devices, by speed.
-
-The value of most ports of a tier is declared for the tier, and a deviating device has an exception under its name.
-
-Derives pools and shared headroom of an intent from devices, where its computed values would differ.
+Values of a class are distributed over the ranks of an intent: all switches, tiers, devices, by speed. The value of
+most ports of a tier is declared for the tier, and a deviating device has an exception under its name.
 """
 
 from __future__ import annotations

@@ -1,19 +1,15 @@
-"""Switches of other systems than SONiC: the content of their files, and the declared hardware.
+"""Switches of other systems than SONiC, from their files and the declared hardware; classes of all systems by votes.
 
-Renumbers the classes of other systems: an intent has one number for class, queue and PFC priority, they have three.
+An intent has one number for class, queue and PFC priority, other systems have three. Ports are renumbered before they
+vote: a class with PFC has the number of its priority, any other that of its queue. Deviations of a switch are lost,
+and listed.
 
-Ports are renumbered before they vote: a class with PFC has the number of its priority, any other
-that of its queue. Deviations of a switch are lost, and listed.
+Classes come from the QoS of ports: every TC of a DSCP, and every TC with PFC, is a class. An intent has one set of
+classes for the whole fabric, so it declares the values of most ports. A vote is one a port, and ties are broken by a
+fixed order, never at random.
 
-Derives the splits of a switch's cages from the names of its ports, and speeds that no line declares.
-
-Derives classes from the QoS of ports: every TC of a DSCP, and every TC with PFC, is a class.
-
-An intent has one set of classes for the whole fabric, so it declares the values of most ports.
-
-Majority votes: one vote a port, ties broken by a fixed order, never at random.
-
-Completes watchdogs of systems whose configuration lacks some of their times, from those of other switches.
+The splits of a switch's cages, and speeds that no line declares, come from the names of its ports; watchdog times
+that a configuration lacks come from those of other switches.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""Explains fields that differ after an import and a render: one kind each, with its reason.
+"""Compares imported switches with their render, and explains fields that differ: one kind each, with its reason.
 
-What a switch that runs another system than SONiC does, beside what its rendered files would have it do.
-
-Explains settings of switches of other systems that an import and a render do not reproduce.
-
-Import of switches that run another system than SONiC: from documents, and back from what is rendered.
+Switches of other systems than SONiC are imported from documents and compared by their behavior and that of their
+rendered files.
 """
 
 from __future__ import annotations

@@ -1,17 +1,11 @@
 """Turns devices and cables into the draft of an intent, with all choices made, before its text is written.
 
-Priority groups of classes that are not defaults of an intent: those of most ports, by tier and speed.
+Priority groups and queues are declared where they differ from defaults: with the values of most ports, by tier and
+speed. Tiers of links are those whose ports have PFC, and those whose ports do not. Far ends for which no file was
+given are switches that are configured elsewhere, or hosts.
 
-Limits and sizes of queues with profiles other than SONiC's own: those of most ports.
-
-Classifies far ends for which no file was given: switches that are configured elsewhere, or hosts.
-
-Tiers of links: those whose ports have PFC, and those whose ports do not.
-
-Trimming of switches: the classes whose queues trim, the size, and the class in which trimmed packets continue.
-
-An intent declares it once for the fabric, by the one DSCP of a lossy class, so the settings of most switches are
-declared.
+Trimming has the classes whose queues trim, the size, and the class in which trimmed packets continue. An intent
+declares it once for the fabric, by the one DSCP of a lossy class, so the settings of most switches are declared.
 """
 
 from __future__ import annotations

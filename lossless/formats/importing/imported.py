@@ -1,10 +1,7 @@
-"""Deployed devices to the intent that renders back most of what they have.
+"""Deployed devices to the intent that renders back most of what they have: its text, and the comparison of its render.
 
-Derives the oversubscription of shared headroom from deployed pool sizes.
-
-Turns a draft into the text of an intent: short, in the units people use, with a comment for each choice.
-
-Compares the render of an imported intent with the devices it was imported from.
+The text is short, in the units people use, with a comment for each choice. The oversubscription of shared headroom
+comes from deployed pool sizes.
 """
 
 from __future__ import annotations

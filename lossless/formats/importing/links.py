@@ -1,6 +1,6 @@
-"""Derives links from a cabling file, LLDP and DEVICE_NEIGHBOR, in this order of trust.
+"""Derives links from a cabling file, LLDP and DEVICE_NEIGHBOR, in this order of trust; and marking curves of queues.
 
-Marking curves of queues: the curve of most ports, and exceptions by speed, tier and device.
+Of curves the one of most ports is declared, with exceptions by speed, tier and device.
 """
 
 from __future__ import annotations

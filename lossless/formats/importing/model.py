@@ -1,6 +1,7 @@
-"""Records that the steps of an import pass on: devices with their ports, links, classes, and the whole draft.
+"""Documents to devices, and the records that the steps of an import pass on.
 
-Turns documents into devices: each must name its HWSKU, and a profile must have it.
+Each device must name its HWSKU, and a profile must have it. The records are devices with their ports, links, classes,
+and the whole draft.
 """
 
 from __future__ import annotations

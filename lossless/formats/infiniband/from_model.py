@@ -3,9 +3,8 @@
 Only values that the intent declares, or that are derived from it, are written: never a default. Values that a file
 cannot contain, and keys whose environment variables are missing, are reported at their origins in the intent.
 
-The configuration of torus-2QoS for a torus: its sides, and a seed, a switch with its neighbors.
-
-Form: torus-2QoS.conf(5) of opensm 3.3.23. One seed is written, at the switch whose coordinates are 0.
+The configuration of torus-2QoS for a torus has its sides, and a seed, a switch with its neighbors. Form:
+torus-2QoS.conf(5) of opensm 3.3.23. One seed is written, at the switch whose coordinates are 0.
 """
 
 from __future__ import annotations

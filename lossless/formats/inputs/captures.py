@@ -1,12 +1,11 @@
 """Paths to captures of running state: files of any name are read by their contents, and grouped by device.
 
-Places of captures: files of any name below folders, trees of ``show techsupport``, and facts in their names.
-
-The contents of a file are found by reading it. The name counts only if a tool omits the switch or ASIC from its output:
-``show techsupport`` writes ``sonic_dump_HOST_DATE_TIME/dump/COUNTERS_DB.json``, for ASIC 0 with ``.0`` after it, and
-the databases of counters at the beginning (``_1``) and at the end (``_2``) (sonic-net/sonic-utilities
-scripts/generate_dump @691b1bb). Of such a tree the configuration as it runs, the state and the last counters are read;
-ASIC_DB, which no rule reads, and the files of the system are left.
+Captures are files below folders, and trees of ``show techsupport``. The contents of a file are found by reading it.
+The name counts only if a tool omits the switch or ASIC from its output: ``show techsupport`` writes
+``sonic_dump_HOST_DATE_TIME/dump/COUNTERS_DB.json``, for ASIC 0 with ``.0`` after it, and the databases of counters at
+the beginning (``_1``) and at the end (``_2``) (sonic-net/sonic-utilities scripts/generate_dump @691b1bb). Of such a
+tree the configuration as it runs, the state and the last counters are read; ASIC_DB, which no rule reads, and the
+files of the system are left.
 """
 
 from __future__ import annotations

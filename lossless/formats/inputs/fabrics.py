@@ -1,6 +1,6 @@
-"""Documents and paths to fabrics, of intents and of deployed devices identical.
+"""Documents and paths to fabrics, the same way for intents and deployed devices; statements of users about files.
 
-What the user says of files beside what they say themselves, as ``lossless.toml`` has it.
+Such a statement is in ``lossless.toml``, and stands beside those of the file itself.
 """
 
 from __future__ import annotations

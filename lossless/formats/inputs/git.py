@@ -13,10 +13,8 @@ No path is an argument of a command, but for the folder in which it runs: names 
 
 The user's and the system's configuration count as always, ``safe.directory`` in particular.
 
-Files of a folder that git tracks or would add: ignored files are left out.
-
-Git is used if the folder is in one of its repositories. It is never required: without git, or if it refuses, folders
-are searched.
+The files of a folder are those that git tracks or would add: ignored files are left out. Git is used if the folder is
+in one of its repositories. It is never required: without git, or if it refuses, folders are searched.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Intents to their declarations: a fabric, or a subnet of InfiniBand.
+"""Intents to their declarations: a fabric, or a subnet of InfiniBand; progress of a run.
 
-Progress: a callback gets how many files are done, of how many, while they are processed.
+Progress is a callback that gets how many files are done, of how many, while they are processed.
 """
 
 from __future__ import annotations

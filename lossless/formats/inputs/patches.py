@@ -1,10 +1,8 @@
-"""A patch for SONiC's config updater (RFC 6902): read, taken apart by ASIC, and given to configurations.
+"""A patch for SONiC's config updater (RFC 6902), and texts that replace files: those that are edited, standard input.
 
-On a switch of several ASICs each path begins with ``/localhost`` or ``/asicN``, and the updater applies the operations
-of each by themselves (sonic-utilities generic_config_updater, generic_updater.py extract_scope, and config/main.py
-apply-patch @691b1bb).
-
-Texts that replace files: those that are edited, and standard input.
+A patch is read, taken apart by ASIC, and given to configurations. On a switch of several ASICs each path begins with
+``/localhost`` or ``/asicN``, and the updater applies the operations of each by themselves (sonic-utilities
+generic_config_updater, generic_updater.py extract_scope, and config/main.py apply-patch @691b1bb).
 """
 
 from __future__ import annotations

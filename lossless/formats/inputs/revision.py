@@ -1,7 +1,4 @@
-"""Contents of files at a revision of git, read from the repository; the working tree stays untouched.
-
-Files as they were at a revision of git.
-"""
+"""Files as they were at a revision of git, read from the repository; the working tree stays untouched."""
 
 from __future__ import annotations
 

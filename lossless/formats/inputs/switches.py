@@ -1,8 +1,7 @@
-"""Configurations of switches with another system than SONiC: recognized, and read by their dialects.
+"""Configurations of switches with another system than SONiC, and facts of hosts, to the fabric model.
 
-Facts of hosts to hosts of the fabric model; the NIC profiles map PCI ids to adapters.
-
-Ports of a host that are on the fabric, and their names: a host has others, for storage or management.
+Configurations are recognized, and read by their dialects. Of hosts the NIC profiles map PCI ids to adapters; their
+ports on the fabric have names, and others are for storage or management.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""Changes to an intent that set thresholds of a class for all its switches and links.
+"""Changes to an intent that set thresholds of a class: swept or tuned values, and those of a preset.
 
-Existing exceptions are changed too, because a value for a device or a speed takes precedence.
-
-Changes to an intent that set tuned values, or the values of a preset in their place.
-
-How an intent states thresholds that were swept or tuned.
+They are set for all switches and links of the class. Existing exceptions are changed too, because a value for a
+device or a speed takes precedence.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""Priority groups of a class: one for all switches, with exceptions by speed, by tier and by device.
+"""Priority groups and buffers of a class: values for all switches, with exceptions by speed, by tier and by device.
 
-Parsed by hand: pydantic models for so few numbers would slow down every lint of an intent.
-
-Buffers of a class: values for all switches, with exceptions by speed, by tier and by device.
+Groups are parsed by hand: pydantic models for so few numbers would slow down every lint of an intent.
 """
 
 from __future__ import annotations

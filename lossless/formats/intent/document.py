@@ -1,10 +1,8 @@
-"""The whole intent: one versioned document for one fabric.
+"""The whole intent of a fabric, one versioned document, with its sections on buffers, trimming and SONiC.
 
-Buffer policy of switches: the buffer model, pool sizes and shared headroom.
-
-Trimming: the classes whose packets are cut where a queue has no room, their size, and their new class.
-
-SONiC settings: the release, and choices that may differ from one role to another.
+Buffers are the buffer model, pool sizes and shared headroom. Trimming has the classes whose packets are cut where a
+queue has no room, their size, and their new class. SONiC settings are the release, and choices that may differ from
+one role to another.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Hosts: settings of their NICs, and the environment of the jobs that run on them.
+"""Hosts: settings of their NICs, the environment of the jobs that run on them, and a cluster's NIC operator.
 
-Settings of NVIDIA's NIC configuration operator, where hosts are the nodes of a Kubernetes cluster.
-
-Its resource is NicConfigurationTemplate (Mellanox/nic-configuration-operator). Sources of its behavior: README.md
-@0082142 and pkg/configuration/configvalidation.go @01eed1d; of its fields: the resource definition @4096d0c.
+The operator is NVIDIA's NIC configuration operator, where hosts are the nodes of a Kubernetes cluster. Its resource
+is NicConfigurationTemplate (Mellanox/nic-configuration-operator). Sources of its behavior: README.md @0082142 and
+pkg/configuration/configvalidation.go @01eed1d; of its fields: the resource definition @4096d0c.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""The GPUs of the hosts, and the failures that a fabric must tolerate.
+"""Jobs on a fabric: the GPUs of hosts, tolerated failures, environment variables, and the workloads of tuning.
 
-Environment variables of jobs that an intent declares by name.
-
-Workloads: the traffic that thresholds are tuned for, in the terms of ``simulate`` and ``workload``.
+Variables are declared by name. Workloads are the traffic that thresholds are tuned for, in the terms of ``simulate``
+and ``workload``.
 """
 
 from __future__ import annotations

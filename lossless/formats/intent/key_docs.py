@@ -1,10 +1,10 @@
-"""Documentation of the keys of an intent, shown by editors.
+"""Documentation of the keys of an intent, shown by editors, and the JSON Schema of intents as text.
 
 It is the string below a field: the meaning of the key with its unit, then each example as ``Example: `800 KiB``` in
 YAML. Such strings cost nothing when models are loaded; they are read from the source when a schema is built. Schemas
 built by hand have the same text under the word ``documentation``.
 
-The JSON Schema of intents as text: the forms of a value, the words it may be, and values in YAML.
+As text, a schema has the forms of a value, the words it may be, and values in YAML.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Turns an intent document into a checked :class:`Intent`; every mistake is located in the file.
+"""Turns an intent document into a checked :class:`Intent`, with located mistakes; the JSON Schema of all intents.
 
-The JSON Schema of all intents, for editors.
+The schema is for editors.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The intent of a fabric that a cloud provider operates: tenants declare only the environment of their jobs.
 
-Turns an intent document of a cloud provider's fabric into a checked one; every mistake is located in the file.
-
-Separate from the document model, because the valid keys depend on the network of the provider.
+Its document becomes a checked intent, with every mistake located in the file. Valid keys depend on the network of the
+provider, and so are checked apart from the model of the document.
 """
 
 from __future__ import annotations

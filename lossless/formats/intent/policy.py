@@ -1,10 +1,8 @@
-"""Policies of a lossless fabric: PFC, the PFC watchdog, telemetry and congestion control.
+"""Policies of a lossless fabric: PFC, its watchdog, telemetry and congestion control; ranks of values of a class.
 
-Ranks of values of a class: device before tier before speed before fabric.
-
-The sections of this form (``pg``, ``ecn``, ``buffer``, ``queue``) have values for all switches, with exceptions:
-``by_speed`` for links of one speed, ``by_tier`` for the switches of one role, ``by_device`` for single switches.
-Within a tier or a device ``by_speed`` makes exceptions too.
+The ranks are device before tier before speed before fabric. The sections of this form (``pg``, ``ecn``, ``buffer``,
+``queue``) have values for all switches, with exceptions: ``by_speed`` for links of one speed, ``by_tier`` for the
+switches of one role, ``by_device`` for single switches. Within a tier or a device ``by_speed`` makes exceptions too.
 """
 
 from __future__ import annotations

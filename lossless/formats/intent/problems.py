@@ -1,8 +1,7 @@
-"""Turns pydantic's errors into problems for operators, located in the file: one mistake, one problem.
+"""Mistakes of an intent as located problems: pydantic's errors, and contradictions of values that are each valid alone.
 
-Contradictions of an intent: values that are each valid alone and exclude each other.
-
-Contradictions of trimming: classes that cannot be trimmed or carry trimmed packets, sizes, and releases.
+One mistake is one problem, in the words of operators. Trimming contradicts itself by classes that cannot be trimmed
+or carry trimmed packets, by sizes, and by releases.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Hardware, topology and networks.
-
-Routing of packets, and bridging by leaves.
-"""
+"""Hardware, topology and networks; routing of packets, and bridging by leaves."""
 
 from __future__ import annotations
 

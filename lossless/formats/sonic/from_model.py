@@ -4,13 +4,12 @@ Every value is as orchagent needs it, not only as YANG allows: the watchdog's ma
 enable flags beside ``ecn``, exact speed and cable strings in profile names, one row per number instead of ranges that
 could be refused.
 
-Settings of a device beside its ports, as rows: the dynamic buffer model, a dual ToR's tunnel, trimmed packets.
+Settings of a device beside its ports are rows too: the dynamic buffer model, a dual ToR's tunnel, trimmed packets.
 
-Queue rows of a chassis with virtual output queues: their keys name host, ASIC and port.
-
-Every card of a chassis holds a queue for every port of the chassis, so such a device has rows for the ports of other
-cards too: their thresholds, not their schedulers, which are the other card's own.
-Source: sonic-buildimage files/build_templates/qos_config.j2 @0791705 and buffers_config.j2 @02aaf5c.
+On a chassis with virtual output queues, keys of queue rows name host, ASIC and port. Every card of a chassis holds a
+queue for every port of the chassis, so such a device has rows for the ports of other cards too: their thresholds, not
+their schedulers, which are the other card's own. Source: sonic-buildimage files/build_templates/qos_config.j2
+@0791705 and buffers_config.j2 @02aaf5c.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""The interface of a dialect: the configuration language of one network operating system.
+"""The interface of a dialect, the configuration language of one network operating system; two switches compared.
 
 All other code works with switches of the fabric model. A dialect recognizes a configuration, makes a switch of it,
 finds settings that the system refuses or leaves without effect, lists rules that cannot apply to it with the reason,
 and has the words in which its operators describe a finding.
 
-The comparison of two switches by their attributes, whichever system they run.
+Switches are compared by their attributes, whichever system they run.
 """
 
 from __future__ import annotations

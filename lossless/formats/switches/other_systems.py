@@ -1,13 +1,13 @@
-"""Switch systems whose configurations are not read: each is recognized by commands that no supported system has.
+"""Switches of all systems but SONiC: systems that are not read, parts common to the dialects, and commands to remove.
 
-Texts of different vendors share lines (``priority-flow-control priority 3 no-drop``, ``class-map type network-qos``):
-these systems are checked before EOS, NX-OS and NVUE. Their texts are not read; a sign decides the name in a message
-alone. Source for H3C: S9825 and S9855 command references, release 913x, "PFC commands"; the other signs are the first
-lines of running configurations of these systems, or their port names, without a published source.
+A system whose configurations are not read is recognized by commands that no supported system has. Texts of different
+vendors share lines (``priority-flow-control priority 3 no-drop``, ``class-map type network-qos``): these systems are
+checked before EOS, NX-OS and NVUE. Their texts are not read; a sign decides the name in a message alone. Source for
+H3C: S9825 and S9855 command references, release 913x, "PFC commands"; the other signs are the first lines of running
+configurations of these systems, or their port names, without a published source.
 
-Common parts of switches of all dialects: their configurations do not declare buffers, hardware and neighbors.
-
-Commands of a configuration that another one lacks, mode by mode: the input of a configuration session.
+Configurations of a dialect do not declare buffers, hardware and neighbors. The input of a configuration session is
+the commands of one configuration that another one lacks, mode by mode.
 """
 
 from __future__ import annotations

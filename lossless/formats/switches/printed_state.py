@@ -1,14 +1,13 @@
-"""EOS: the JSON of commands about queues, ECN and priority flow control.
+"""Running state that EOS prints as JSON and NX-OS as tables.
 
-The forms are those that public tests of switches read (aristanetworks/anta tests/units/anta_tests/test_interfaces.py
-@68667e0): ECN marks by queue, PFC frames by port, drops by traffic class at ingress and egress. A ``-`` is a queue
-without the counter.
+EOS: the JSON of commands about queues, ECN and priority flow control. The forms are those that public tests of
+switches read (aristanetworks/anta tests/units/anta_tests/test_interfaces.py @68667e0): ECN marks by queue, PFC frames
+by port, drops by traffic class at ingress and egress. A ``-`` is a queue without the counter.
 
-NX-OS: the tables of ``show interface priority-flow-control`` and ``show interface flowcontrol``.
-
-Their cells begin below the headings, and no ruler divides them. ``On(8)`` is a state and a bitmap, 8 for priority 3;
-``off/off`` is the configured and the running state. No known source documents the base in which a bitmap of more than
-one digit is printed: it stays a text.
+NX-OS: the tables of ``show interface priority-flow-control`` and ``show interface flowcontrol``. Their cells begin
+below the headings, and no ruler divides them. ``On(8)`` is a state and a bitmap, 8 for priority 3; ``off/off`` is the
+configured and the running state. No known source documents the base in which a bitmap of more than one digit is
+printed: it stays a text.
 """
 
 from __future__ import annotations

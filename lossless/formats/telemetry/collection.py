@@ -1,25 +1,23 @@
-"""gnmic's configuration: the subscriptions of each switch, by its SONiC release, and the output for Prometheus.
+"""Files for the collection of metrics: gnmic's configuration, and the systemd drop-in of node_exporter on hosts.
 
-It replaces ``lossless exporter`` where no program may be installed on the switches, and has fewer metrics: gNMI serves
-neither pools nor polling. Sources: docs/user_guide of openconfig/gnmic @5977503 for keys; paths by release, in the
-branches of sonic-net/sonic-gnmi, sonic_data_client/virtual_db.go: 201911 to 202605 @06ec477.
+gnmic has the subscriptions of each switch, by its SONiC release, and the output for Prometheus. It replaces
+``lossless exporter`` where no program may be installed on the switches, and has fewer metrics: gNMI serves neither
+pools nor polling. Sources: docs/user_guide of openconfig/gnmic @5977503 for keys; paths by release, in the branches
+of sonic-net/sonic-gnmi, sonic_data_client/virtual_db.go: 201911 to 202605 @06ec477.
 
-The systemd drop-in of node_exporter on hosts, limited to the counters of ``ethtool -S`` that rules and boards use.
-
-A NIC has thousands of those (node_exporter#2096). RDMA devices are read by default; their hw_counters from
+node_exporter is limited to the counters of ``ethtool -S`` that rules and boards use. A NIC has thousands of those
+(node_exporter#2096). RDMA devices are read by default; their hw_counters from
 :data:`~lossless.formats.telemetry.metrics.HW_COUNTERS_SINCE` on.
 
-Maps fields of gNMI answers to metrics of ``lossless exporter``, as data for gnmic's processor.
-
-gnmic makes names of paths, in which the port is a part of the name. A processor in Starlark (templates/telemetry/
+Fields of gNMI answers are mapped to metrics of ``lossless exporter``, as data for gnmic's processor. gnmic makes
+names of paths, in which the port is a part of the name. A processor in Starlark (templates/telemetry/
 sonic_names.star) gives them the names and labels of the catalog, from a table that is written into it.
 
-Tier and rail of a fabric's devices: labels of a scrape, by which dashboards group them.
+Labels of a scrape are the tier and rail of a device, by which dashboards group them.
 
-Writes plain data as YAML, for the files of Prometheus and Alertmanager: few shapes, and many of the same.
-
-A general writer takes minutes for the rules of a large fabric. Texts are quoted as in JSON, which YAML reads
-the same way (YAML 1.2.2, 1.2), except for words that every reader takes for text.
+Plain data are written as YAML for Prometheus and Alertmanager too: few shapes, and many of the same. A general writer
+takes minutes for the rules of a large fabric. Texts are quoted as in JSON, which YAML reads the same way (YAML 1.2.2,
+1.2), except for words that every reader takes for text.
 """
 
 from __future__ import annotations

@@ -1,15 +1,14 @@
-"""The catalog: every metric that ``lossless exporter`` serves, and the database fields that it is computed from.
+"""The catalog: every metric that ``lossless exporter`` serves, and queried metrics of other exporters.
 
-The exporter uses it, alerts and dashboards take names from it. Names and units are those of Prometheus
-(prometheus/docs docs/practices/naming.md): base units, counters end in ``_total``. A value that is missing in a
-database gives no sample, never 0.
+A metric has the database fields that it is computed from. The exporter uses it, alerts and dashboards take names from
+it. Names and units are those of Prometheus (prometheus/docs docs/practices/naming.md): base units, counters end in
+``_total``. A value that is missing in a database gives no sample, never 0.
 
-Metrics of other exporters that rules and dashboards query: node_exporter on hosts, UFM Telemetry for InfiniBand.
-
-Sources. node_exporter: collector/infiniband_linux.go and collector/ethtool_linux.go of prometheus/node_exporter, each
-name looked up in the tags of its releases up to v1.12.1 @a7dcc3a: ``since`` is the first release that has it. UFM
-Telemetry: docs.nvidia.com, UFM Telemetry v1.8, Prometheus Endpoint Support (labels, first names), and UFM Cyber-AI
-v2.6.1, appendix Supported Counters (all names). Meaning of the counters: Linux Documentation/networking/device_drivers/
+Other exporters are node_exporter on hosts, and UFM Telemetry for InfiniBand. Sources. node_exporter:
+collector/infiniband_linux.go and collector/ethtool_linux.go of prometheus/node_exporter, each name looked up in the
+tags of its releases up to v1.12.1 @a7dcc3a: ``since`` is the first release that has it. UFM Telemetry:
+docs.nvidia.com, UFM Telemetry v1.8, Prometheus Endpoint Support (labels, first names), and UFM Cyber-AI v2.6.1,
+appendix Supported Counters (all names). Meaning of the counters: Linux Documentation/networking/device_drivers/
 ethernet/mellanox/mlx5/counters.rst, InfiniBand Architecture Specification vol. 1, 16.1.3 (PortCounters).
 
 ``PortXmitDataExtended`` of UFM is not queried: its documentation declares bytes, and the sample beside it has 72 for

@@ -1,11 +1,9 @@
-"""Severities, origins and findings: the results of rules, as plain values.
+"""Severities, origins and findings: the results of rules, as plain values; grouped values and the order of names.
 
 Rules name places symbolically, as an :class:`Origin` (a file and a path of keys); line and column are looked
 up only when a finding is shown.
 
-Groups values by a key.
-
-Natural order of names, with numbers compared by value.
+Values are grouped by a key; the natural order of names compares numbers by value.
 """
 
 from __future__ import annotations

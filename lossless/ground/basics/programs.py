@@ -3,7 +3,7 @@
 A program gets no shell, no terminal, and only the environment that it needs. It is ended in time, with all processes
 that it started, and its output is bounded.
 
-The command that installs an extra, for all messages: this project is on no package index.
+Messages have the command that installs an extra from here: this project is on no package index.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
-"""Named tuples that are cheap to define: a linter that starts for one file defines a hundred of them.
+"""Named tuples that are cheap to define, and known, absent and unknown values, kept apart.
 
-``typing.NamedTuple`` compiles the annotation of every field, which takes two thirds of its time (ADR 8). To type
-checkers this is ``typing.NamedTuple``; at run time it makes the same tuples and leaves annotations as text.
+A linter that starts for one file defines a hundred of them. ``typing.NamedTuple`` compiles the annotation of every
+field, which takes two thirds of its time (ADR 8). To type checkers :data:`NamedTuple` is that one; at run time it
+makes the same tuples and leaves annotations as text.
 
 :class:`Record` is cheaper still, for records that are never unpacked, sorted or hashed.
-
-Known, absent and unknown values, kept apart.
 
 A value is *known*, *absent* on the device (None), or *unknown* (:data:`UNKNOWN`): a deployed file has no facts
 about NICs or chip sizes. Unknown values are not checked, and never a finding.

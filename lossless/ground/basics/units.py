@@ -1,11 +1,9 @@
-"""Parses and formats quantities with units.
+"""Parses and formats quantities with units, lists of names and numbers in messages, and the nearest valid name.
 
 Sizes are bytes, rates bits per second, lengths meters, durations nanoseconds: integers throughout, so that
 no threshold is ever a rounding error. A bare number is refused wherever its unit is not obvious.
 
-Lists of names and numbers in messages.
-
-The nearest valid name, for messages about an unknown one.
+The nearest valid name is that for messages about an unknown one.
 """
 
 from __future__ import annotations

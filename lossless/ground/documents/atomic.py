@@ -1,6 +1,6 @@
 """Writes files so that no reader sees a partial one: all are first written beside their place, then moved.
 
-Writes a text back into its file, completely or not at all, and only if the file is unchanged.
+A text is written back into its file completely or not at all, and only if the file is unchanged.
 """
 
 from __future__ import annotations

@@ -1,17 +1,13 @@
-"""Parses configurations in the form of network operating systems: a command a line, its modes by indentation.
+"""Texts of a command or value a line: configurations by their modes, edits of single values, and places of values.
 
-A command belongs to the mode that the nearest line above with less indentation opens. Published texts are often flat:
-there a command that opens a mode is followed by commands of that mode with the same indentation, and
-the dialect defines which commands may follow.
+A configuration has the form of network operating systems: a command a line, its modes by indentation. A command
+belongs to the mode that the nearest line above with less indentation opens. Published texts are often flat: there a
+command that opens a mode is followed by commands of that mode with the same indentation, and the dialect defines
+which commands may follow.
 
-Turns changes of single values into edits of the text: every other byte stays unchanged.
-
-The result is parsed again and must equal the requested data; where it does not (an alias that others share, a merge
-key), nothing is changed.
-
-Edits of files with a key and its value a line: every other byte stays unchanged.
-
-Places of values in texts that have one value a line.
+Changes of single values become edits of the text, and every other byte stays unchanged, in files with a key and its
+value a line too. The result is parsed again and must equal the requested data; where it does not (an alias that
+others share, a merge key), nothing is changed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Documents of line-based files, whose readers record the place of each value while they parse it.
+"""Documents of line-based files, whose readers record the place of each value while they parse it; parts of files.
 
-Parts of a file as documents: one for each device that the file describes, or for its content in another form.
+A part is a document by itself: one for each device that the file describes, or for its content in another form.
 """
 
 from __future__ import annotations

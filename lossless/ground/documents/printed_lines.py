@@ -1,6 +1,6 @@
-"""Splits the output of commands into numbered lines and sections that begin with a command.
+"""Splits the output of commands into numbered lines and sections, and parses the values in it.
 
-Parses printed values: numbers with or without thousands commas, and words for unknown values.
+A section begins with a command. Values are numbers with or without thousands commas, and words for unknown values.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Decodes bytes to text, and converts offsets in a text to lines and columns.
+"""A document as written: plain data, the problems found while reading it, and the place of each value; its decoding.
 
-Only UTF-8 is read; the ``errors.UnreadableError`` of other content names its kind.
-
-A document as written: plain data, the problems found while reading it, and the place of each value.
+Bytes are decoded to text, and offsets in a text converted to lines and columns. Only UTF-8 is read; the
+``errors.UnreadableError`` of other content names its kind.
 """
 
 from __future__ import annotations

@@ -1,14 +1,13 @@
-"""Cycles of a graph: whether there are any, the nodes on them, and a shortest one as a path.
+"""A directed graph as two arrays, and its cycles: whether there are any, the nodes on them, and a shortest one.
+
+The arrays are compact enough for tens of millions of edges, plain enough for three. Nodes are the numbers from 0. The
+edges of node ``v`` lead to ``targets[starts[v]:starts[v + 1]]``. All functions work with the standard library alone;
+where numpy is installed and the graph is large, the long loops are numpy's.
 
 Three steps, each linear in nodes and edges. :func:`core` repeatedly removes nodes without incoming edges: of a graph
 without cycles nothing is left. :func:`strong_components` finds the strongly connected components of the rest, by
 Tarjan's algorithm without recursion. :func:`shortest` searches breadth-first from the nodes of one component until
 an edge leads back.
-
-A directed graph as two arrays: compact enough for tens of millions of edges, plain enough for three.
-
-Nodes are the numbers from 0. The edges of node ``v`` lead to ``targets[starts[v]:starts[v + 1]]``. All functions work
-with the standard library alone; where numpy is installed and the graph is large, the long loops are numpy's.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Baseline: record current findings in a file, and remove fixed findings from it.
+"""Baseline and fix: current findings recorded in a file, or corrected in the files that they are in.
 
-Fix: findings corrected in the files that they are in.
+Fixed findings are removed from the baseline.
 """
 
 from __future__ import annotations

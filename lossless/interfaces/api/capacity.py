@@ -1,12 +1,9 @@
-"""Workload: the traffic of a collective on a fabric, its duration, and whether buffers are safe.
+"""Capacity of a fabric: its topology and cables, headroom of its links, workloads, and the storm from one host.
 
-Storm: the blast radius of a PFC storm from one host.
-
-Headroom of a link by the vendor's table, by SONiC's formula and by physics, beside the configured headroom.
-
-Topology: a fabric in numbers, its capacity and its picture; the cables that move when its declaration changes.
-
-Files of cables to the topology of an intent, and against one that is declared.
+A workload is the traffic of a collective, its duration, and whether buffers are safe. Headroom of a link is computed
+by the vendor's table, by SONiC's formula and by physics, beside the configured headroom. A topology is a fabric in
+numbers, its capacity and its picture, with the cables that move when its declaration changes. Files of cables become
+the topology of an intent, or are compared with a declared one.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Exporter: the databases of a SONiC switch as metrics for Prometheus.
+"""Exporter and collector: the databases of a SONiC switch as metrics, and the scripts that take a snapshot.
 
-The scripts that take a snapshot of a host or a switch for this program to read; they need no more than a shell.
+Metrics are for Prometheus. The scripts take a snapshot of a host or a switch for this program to read; they need no
+more than a shell.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""Lint: paths, texts and documents to a report.
+"""Lint: paths, texts and documents to a report, by the options of a run.
 
-Options of a run.
-
-The files of a run: all files at its paths except excluded ones.
+The files of a run are all files at its paths except excluded ones.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Findings that a change adds, removes and leaves, compared with a revision of git.
+"""Lint of changes: findings since a revision of git, and those of a patch for SONiC's config updater.
 
-Lint a patch for SONiC's config updater: check the patched configuration, and predict the updater's response.
+A change adds, removes and leaves findings. Of a patch the patched configuration is checked, and the updater's
+response predicted.
 """
 
 from __future__ import annotations

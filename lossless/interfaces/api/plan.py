@@ -1,10 +1,8 @@
-"""Plan: an order of safe steps from the running configuration to the target, and the files that carry them out.
+"""Plan and diff: the steps from running configurations to the target, and the differences of both.
 
-Plans between two intents of one InfiniBand subnet.
-
-Findings that are errors, as problems of the intent that they are about.
-
-Diff: compare running configurations with an intent, and plan the update of each switch.
+A plan has an order of safe steps, and the files that carry them out; one between two intents of an InfiniBand subnet
+is made of whole configurations. A diff compares running configurations with an intent, and has the update of each
+switch. Findings that are errors become problems of the intent that they are about.
 """
 
 from __future__ import annotations

@@ -1,15 +1,10 @@
-"""JSON Schemas of intents and of ``lossless.toml``, and the description of a key of an intent.
+"""Reference: schemas and keys of intents and of ``lossless.toml``, rules, formats and hardware profiles.
 
-A path is that of a value in an intent, with an index for an item of a list. Without a known ``transport``, keys are
-those of any intent.
+A key is described by its path: that of a value in an intent, with an index for an item of a list. Without a known
+``transport``, keys are those of any intent. A rule has its requirement and its reason, and words that select it; a
+format has the evidence for reading and writing it, and a profile the source of every fact.
 
-The rules: the requirement and the reason of each, and the words that select them.
-
-Formats: the network operating systems whose configurations are read and written, and the evidence for each.
-
-Profiles: the hardware that intents name, every fact with its source.
-
-The files of folders that lint reads, and editor texts that replace files while they are edited.
+For editors it lists the files of folders that lint reads, with texts that replace files while they are edited.
 """
 
 from __future__ import annotations

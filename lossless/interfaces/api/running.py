@@ -1,8 +1,7 @@
-"""Running devices: captures at some paths, beside the intended configuration of the same devices.
+"""Running devices: captures at some paths, beside the intended configuration of the same devices; and watched files.
 
-Verify: compare captures of running switches, hosts and subnets with their configuration and intent.
-
-Watch: files checked again when they change.
+Verify compares captures of running switches, hosts and subnets with their configuration and intent. Watch checks
+files again when they change.
 """
 
 from __future__ import annotations

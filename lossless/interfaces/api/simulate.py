@@ -1,7 +1,4 @@
-"""Simulate: whether the thresholds of a fabric are safe.
-
-The workloads that an intent declares, as simulation requests for the packet-level model.
-"""
+"""Simulate: whether the thresholds of a fabric are safe; declared workloads as requests for the packet-level model."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Tune: thresholds chosen by the packet-level model for the workloads that an intent declares.
+"""Tune and sweep: thresholds chosen by the packet-level model, and many settings of them tried.
 
-Sweep: many settings of thresholds, whether each is safe, and how an intent states one of them.
+Tuning is for the workloads that an intent declares. A sweep finds whether each setting is safe, and how an intent
+states one of them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""``lossless diff``: the running configuration of a switch against its intent.
+"""``lossless diff``: running configurations of switches against their intent.
 
-``lossless diff`` of several switches: each drift once, how all of them get there, and their patches.
+Of several switches each drift is shown once, with how all of them get to the target, and their patches.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""``lossless exporter``: the databases of a SONiC switch, for Prometheus.
+"""``lossless exporter`` and ``lossless collector``: a switch's databases for Prometheus, and scripts for captures.
 
-The HTTP server of ``lossless exporter``: one page for Prometheus, and one that leads there.
-
-``lossless collector``: the scripts that print how the NICs of a host are configured, and the state of a switch.
+The HTTP server of the exporter has one page for Prometheus, and one that leads there. The scripts of the collector
+print how the NICs of a host are configured, and the state of a switch.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""``lossless plan``: the order of steps from a fabric in service to the fabric of an intent.
+"""``lossless plan``, the order of steps to the fabric of an intent, and ``lossless lint --plan DIR``, progress in it.
 
-``lossless lint --plan DIR``: the progress of switches in a plan, and rows that are neither old nor new.
+Progress is shown with rows that are neither old nor new.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""``lossless lint --watch``: files are checked again whenever one changes; the exit code is that of the last time.
+"""``lossless lint --watch``, ``--fix`` and ``--diff``: files checked again when they change, or edited.
 
-``lossless lint --fix`` and ``--diff``: fixes findings by editing files, or shows the edits.
+The exit code of ``--watch`` is that of the last time. ``--fix`` fixes findings by editing files, and ``--diff`` shows
+the edits.
 """
 
 from __future__ import annotations

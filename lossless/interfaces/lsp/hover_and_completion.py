@@ -1,8 +1,7 @@
-"""Hovers and completions: the documentation of a rule or a key, and the valid words at a place.
+"""Hovers and completions: the documentation of a rule or a key, and the valid words at the cursor.
 
-Which key of an intent is at the cursor, while the text is being typed and so often cannot be read.
-
-Read by indentation and brackets, line by line: anchors, aliases and block scalars are not looked into.
+The key of an intent at the cursor is found while the text is being typed and so often cannot be read: by indentation
+and brackets, line by line. Anchors, aliases and block scalars are not looked into.
 """
 
 from __future__ import annotations

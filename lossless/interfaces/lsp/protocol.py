@@ -1,11 +1,10 @@
-"""Every message of a client is answered or ignored, even a malformed one, and the server continues with the next.
+"""Messages of a client on a stream, each read to its end, and answered or ignored, even a malformed one.
 
-The order of messages and the codes of errors are those of the Language Server Protocol 3.17 (Base Protocol, Server
-lifecycle) and JSON-RPC 2.0, section 5.1.
+After a malformed message the server continues with the next. The order of messages and the codes of errors are those
+of the Language Server Protocol 3.17 (Base Protocol, Server lifecycle) and JSON-RPC 2.0, section 5.1.
 
-The messages on a stream: lines of a header, then so many bytes (Language Server Protocol 3.17, Base Protocol).
-
-Every message is read to its end in bounded memory, so that the next message is found.
+On the stream a message is lines of a header, then so many bytes (Language Server Protocol 3.17, Base Protocol); it is
+read in bounded memory, so that the next message is found.
 """
 
 from __future__ import annotations

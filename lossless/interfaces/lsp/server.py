@@ -2,7 +2,7 @@
 
 Texts are checked in a thread, one check at a time, once nothing has been typed for a moment.
 
-URIs of an editor as files; a URI without a file names a text without one, never an error.
+URIs of an editor become files; a URI without a file names a text without one, never an error.
 """
 
 from __future__ import annotations

@@ -1,12 +1,10 @@
-"""The files of a check: the texts of the editor, and the files on disk in the same workspace folder.
+"""The files of a check in an editor, and its results there: diagnostics, fixes, and places in a text.
 
-Diagnostics of an editor, made from a report.
+The files are the texts of the editor, and the files on disk in the same workspace folder. Diagnostics are made from a
+report; a fix is a minimal edit of the editor's text.
 
-Fixes of findings as minimal edits of an editor's text.
-
-Places in a text as the protocol counts them: lines from 0, columns in the units that client and server agreed on.
-
-Lines end at LF, CR LF and CR, for the protocol and for :mod:`lossless.ground.documents` identical.
+Places are counted as in the protocol: lines from 0, columns in the units that client and server agreed on. Lines end
+at LF, CR LF and CR, for the protocol and for :mod:`lossless.ground.documents` identical.
 """
 
 from __future__ import annotations

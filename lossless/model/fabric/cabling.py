@@ -1,10 +1,9 @@
-"""Declared cables and found cables, identified by their ends.
+"""Declared and found cables by their ends, and the routing and load balancing that an intent declares.
 
-Matches different spellings of a device's name: upper and lower case, with and without domain.
+Different spellings of a device's name are matched: upper and lower case, with and without domain. LLDP reports the
+name that a system gives itself, with its domain on most hosts; sheets and intents omit the domain.
 
-LLDP reports the name that a system gives itself, with its domain on most hosts; sheets and intents omit the domain.
-
-Routing and load balancing that an intent declares, and bridging instead of routing.
+Bridging is declared instead of routing.
 """
 
 from __future__ import annotations

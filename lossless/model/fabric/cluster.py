@@ -1,14 +1,8 @@
-"""The GPUs of a fabric's hosts, and the failures that the fabric must tolerate, both declared by an intent.
+"""The GPUs, workloads and tolerated failures that an intent declares, and notations of priorities and DSCPs.
 
-Settings of an intent for the Kubernetes cluster whose nodes are the hosts of a fabric.
-
-Workloads: the supported patterns and collectives, and the traffic that an intent declares.
-
-Commands, intents and the packet-level model take names, limits and defaults from here.
-
-Sets of priorities in the notations of NICs: a bit each, or a flag each.
-
-DSCPs by their standard names.
+The hosts of a fabric may be nodes of a Kubernetes cluster, for which an intent has settings. A workload has a pattern
+or a collective: commands, intents and the packet-level model take names, limits and defaults from here. NICs write a
+set of priorities as a bit each, or a flag each; DSCPs have standard names.
 """
 
 from __future__ import annotations

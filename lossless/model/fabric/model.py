@@ -3,9 +3,8 @@
 Switches of one role share one tuple of ports, and ports with identical configuration share one
 :class:`~lossless.model.fabric.qos.PortQos`, so 65,536 hosts cost a second, not minutes.
 
-The tier of a switch, from an intent or derived for a deployed switch.
-
-Parts of a fabric: some of its switches, with the links among them and their hosts.
+The tier of a switch comes from an intent, or is derived for a deployed switch. A part of a fabric has some of its
+switches, with the links among them and their hosts.
 """
 
 from __future__ import annotations

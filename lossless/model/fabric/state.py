@@ -1,35 +1,27 @@
-"""All readings of one device, found by name and by their object.
-
-Forms of captures: outputs of devices about their state, with the functions that recognize and read each.
-
-Each package declares the forms that it reads as rows of this type; ``formats/inputs/capture_forms.py`` tries all of
-them on a text.
-
-Items that a reader yields for a capture: readings, problems and notes in the order of the file.
-
-The state of a switch with several ASICs, one for each: SONiC keeps the databases of every ASIC in a namespace.
-
-Commands may print ports of all ASICs in one table, without their namespaces. Such a value belongs to the only ASIC that
-has a port of that name; a value without a port, as a setting of counterpoll, belongs to all. A row of a database of the
-host belongs to no ASIC.
-
-Ports under one name: with SONIC_CLI_IFACE_MODE ``show`` prints aliases, and answers over gNMI may have them too.
-
-Databases, configurations and intents use the name of a port (``Ethernet0``), its alias is that of the vendor
-(``etp1a``, ``Ethernet1/1``).
-
-Counters of an InfiniBand port: one name, unit and width for each, for the spellings of all tools.
-
-Names are those of the kernel (Linux Documentation/ABI/stable/sysfs-class-infiniband @031616c). Widths of PortCounters
-and of PortCountersExtended are those of the InfiniBand Architecture Specification, volume 1, 16.1.3.5 and 16.1.4.11,
-as linux-rdma/rdma-core libibmad/fields.c @691953d has them: a counter stops at all ones, it does not wrap.
-
-The content of captures of running state, value by value, before any conclusion.
+"""Running state of devices: readings in captures of any form, and all readings of one device by name and object.
 
 A capture is one file: a database dump, the output of a command, an answer over gNMI, counters of a NIC, a log. Each
-value of it is one reading, with its object, its unit, and the start of its count.
+value of it is one reading, with its object, its unit, and the start of its count, before any conclusion. A reader
+yields readings, problems and notes in the order of the file.
 
-Buffer peaks that a switch records: of several windows, the one with the highest peak.
+A form of captures has the functions that recognize and read it. Each package declares the forms that it reads as rows
+of this type; ``formats/inputs/capture_forms.py`` tries all of them on a text.
+
+A switch with several ASICs has a state for each: SONiC keeps the databases of every ASIC in a namespace. Commands may
+print ports of all ASICs in one table, without their namespaces. Such a value belongs to the only ASIC that has a port
+of that name; a value without a port, as a setting of counterpoll, belongs to all. A row of a database of the host
+belongs to no ASIC.
+
+With SONIC_CLI_IFACE_MODE ``show`` prints aliases of ports, and answers over gNMI may have them too; here ports have
+one name. Databases, configurations and intents use the name of a port (``Ethernet0``), its alias is that of the
+vendor (``etp1a``, ``Ethernet1/1``).
+
+Counters of an InfiniBand port have one name, unit and width each, for the spellings of all tools. Names are those of
+the kernel (Linux Documentation/ABI/stable/sysfs-class-infiniband @031616c). Widths of PortCounters and of
+PortCountersExtended are those of the InfiniBand Architecture Specification, volume 1, 16.1.3.5 and 16.1.4.11, as
+linux-rdma/rdma-core libibmad/fields.c @691953d has them: a counter stops at all ones, it does not wrap.
+
+Of the buffer peaks that a switch records in several windows, the highest counts.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""Buffers that a HWSKU ships: headroom rows, pools and profiles, as in its vendor's files.
+"""Buffers that a HWSKU ships: headroom rows, pools and profiles, as in its vendor's files; SONiC's own names of them.
 
-Names of buffer pools and profiles that SONiC itself uses, in templates and in its daemons.
-
-Sources: sonic-swss cfgmgr/buffermgr.cpp and cfgmgr/buffermgrdyn.h @e6b0c5b; the buffers_defaults_*.j2 of
-sonic-buildimage device/ @086b03b.
+SONiC uses such names in templates and in its daemons. Sources: sonic-swss cfgmgr/buffermgr.cpp and
+cfgmgr/buffermgrdyn.h @e6b0c5b; the buffers_defaults_*.j2 of sonic-buildimage device/ @086b03b.
 """
 
 from __future__ import annotations

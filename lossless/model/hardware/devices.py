@@ -1,12 +1,10 @@
-"""Facts about network adapters.
+"""Facts about network adapters and interconnects of GPUs, and switches with several ASICs or other port names.
 
-Interconnects of GPUs outside the fabric: the size of a domain, and the rate of each GPU.
+An interconnect has the size of a domain, and the rate of each GPU. Rates are one way, as everywhere here; vendors
+print NVLink as both directions together.
 
-Rates are one way, as everywhere here; vendors print NVLink as both directions together.
-
-Converts a switch profile to the port names of a system other than SONiC; all else stays unchanged.
-
-Switches with several ASICs, each with its own cages, buffers and configuration.
+The profile of a switch is converted to the port names of a system other than SONiC; all else stays unchanged. Each
+ASIC of a switch has its own cages, buffers and configuration.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Finds and reads profiles: our own, and those in folders of the user's.
+"""Finds and reads profiles, our own and those in folders of the user's, and builds them from their files.
 
 A user's folder has the layout of ours, ``switches/NAME.toml`` and ``nics/NAME.toml``; a profile there adds to
 ours or replaces the one of the same name, and the first folder named wins. Our own files are checked by the
 tests and read from one compiled file, a user's are checked when they are read. A file is read once in a process.
 
-Builds a profile from the contents of its file; large tables stay text until they are used.
+Large tables stay text until they are used.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
-"""Facts about switches and network adapters, each with its source.
+"""Facts about switches and network adapters, each with its source; capacity and port names of a switch.
 
 Facts belong to a **HWSKU**, never to a product: ports, headroom rows and buffer pools differ between the
 HWSKUs of one switch. A fact without a public source is None (unknown), never a guess. Large tables are parsed
 at their first use, because most commands read one HWSKU of one profile.
 
-Capacity of a switch: ports of one speed from its cages, buffers for lossless groups from its HWSKU.
-
-Patterns of port names of systems other than SONiC.
+The capacity of a switch is its ports of one speed from its cages, and its buffers for lossless groups from its HWSKU.
+Systems other than SONiC have patterns of port names.
 """
 
 from __future__ import annotations

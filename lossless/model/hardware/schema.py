@@ -3,7 +3,7 @@
 pydantic checks the shape; the contents behind it (tables of text, names that refer to each other) are
 checked by reading every table once.
 
-Problems of profile files, each with its key.
+Each problem of a file has its key.
 """
 
 from __future__ import annotations

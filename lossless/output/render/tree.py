@@ -1,24 +1,20 @@
 """The tree of files below an output folder: its differences from the plan, and its change, all or nothing.
 
-Nothing is read or written through a link below the folder. :mod:`lossless.output.render.tree` and docs/adr/0024
-describe how a change stays whole when it is interrupted.
-
-The change of a tree of files as a whole: staged beside it, decided by one rename, then moved into place.
+Nothing is read or written through a link below the folder. docs/adr/0024 describes how a change stays whole when it
+is interrupted: it is staged beside the tree, decided by one rename, then moved into place.
 
 ``.lossless-staging`` in the folder holds ``new/`` with the new files and, once all of them are there, a journal of
 files to move and to remove. From that rename on the change counts: if a process ends before all moves are done, the
 next process that changes the tree completes them first. Before the rename, staged files are discarded. The manifest
 moves last: a tree whose files do not match its manifest is under change (docs/adr/0024).
 
-The manifest of a tree: every file with its checksum, its target, the way to apply it, and the effect on traffic.
+The manifest has every file with its checksum, its target, the way to apply it, and the effect on traffic. It lies
+beside the folders of the devices. It holds no time and no machine's name: the same tree twice has the same manifest
+twice.
 
-It lies beside the folders of the devices. It holds no time and no machine's name: the same tree twice has the same
-manifest twice.
-
-The lock on a tree of files: one process at a time changes it, and a lock ends with its owner.
-
-It is a record lock on a file in the staging folder: child processes do not inherit it, and network file
-systems support it. Within one process such a lock excludes no thread, so the trees in use are recorded beside it.
+The lock lets one process at a time change the tree, and ends with its owner. It is a record lock on a file in the
+staging folder: child processes do not inherit it, and network file systems support it. Within one process such a lock
+excludes no thread, so the trees in use are recorded beside it.
 """
 
 from __future__ import annotations

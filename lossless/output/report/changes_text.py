@@ -1,10 +1,8 @@
-"""Drift as text and as data: the value of the device beside that of the intent, identical rows in one line.
+"""Drift of one switch or many as text and as data, the updates to the target, and the report of an import.
 
-Drift of many switches as text and as data: those with the same drift together, and in total.
-
-The report of an import besides the intent: how much renders the same again, and the differences by reason.
-
-How many switches get to their target, in one line a way and reason.
+The value of the device stands beside that of the intent, identical rows in one line; switches with the same drift are
+shown together, and in total. Switches that get to the target are counted, in one line a method and reason. An
+import is reported by the part that renders the same again, and the differences by reason.
 """
 
 from __future__ import annotations

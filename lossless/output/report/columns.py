@@ -1,6 +1,6 @@
 """Text of a report laid out in the columns there are: paragraphs, facts and tables. All reports use these.
 
-Colors and width of a text report, and how much of it is shown.
+A style has the colors and the width of a text report, and how much of it is shown.
 """
 
 from __future__ import annotations

@@ -1,14 +1,12 @@
-"""One style for every picture, SVG and PNG: colors, dashes, fonts and sizes.
+"""One style for every picture, SVG and PNG: colors, dashes, fonts and sizes; areas and widths of text.
 
 Colors are those of Okabe and Ito, which readers with protanopia, deuteranopia and tritanopia can tell apart (M. Okabe,
 K. Ito: Color Universal Design, 2002, https://jfly.uni-koeln.de/color/). No picture relies on color alone: lines
 that occur together differ in dash or width as well, and boxes name their type in words.
 
-Rectangles and lines of a picture, and whether they overlap; all lengths are pixels.
-
-How wide text is in pixels, without a font: the advance widths of DejaVu Sans, the widest of the fonts that are used.
-
-Source: DejaVuSans.ttf and DejaVuSans-Bold.ttf 2.37 as they come with matplotlib; a test compares the tables with them.
+Areas are rectangles and lines of a picture, in pixels, and may overlap. Widths of text are measured without a font,
+by the advance widths of DejaVu Sans, the widest of the fonts that are used. Source: DejaVuSans.ttf and
+DejaVuSans-Bold.ttf 2.37 as they come with matplotlib; a test compares the tables with them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""``plan.md``: a plan for a change ticket, with commands, checks, and the rollback from every step.
+"""A plan as ``plan.md`` for a change ticket, as text, and as a picture.
 
-The order of a plan as a picture: a lane for each group of devices and one for jobs, a column for each step.
-
-A plan as text: the number of steps, each with its changes, interruptions and manual work.
+``plan.md`` has commands, checks, and the rollback from every step. The text has the number of steps, each with its
+changes, interruptions and manual work. The picture has a lane for each group of devices and one for jobs, a column
+for each step.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Headroom as text: the configured headroom beside three methods, then each sum term by term.
+"""Labels of quantities by their names in JSON, and headroom as text.
 
-Labels of quantities, by their names in JSON: reports, tables of pictures and guides take their words from here.
+Reports, tables of pictures and guides take their words from the labels. A quantity that several commands report has
+one name everywhere.
 
-A quantity that several commands report has one name everywhere.
+The text has the configured headroom beside three methods, then each sum term by term.
 """
 
 from __future__ import annotations

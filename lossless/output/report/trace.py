@@ -1,12 +1,11 @@
-"""A trace as people read it: one block a hop, one line a stage, findings right below the stage they concern.
+"""A trace as people read it, and as plain data for machines.
 
-Counters of a class along its path as text: one table of switches, one of hosts, and the unknown ones.
+The text has one block a hop, one line a stage, and findings right below the stage they concern. The line of a stage
+has the action, and the row of the configuration that decides it. Counters of a class along its path are tables: one
+of switches, one of hosts, and the unknown ones.
 
-The stages of one hop as lines: the action, and the row of the configuration that decides it.
-
-A trace as plain data, for machines: names of the model, findings as in the lint report.
-
-Names once shipped stay; ``version`` increases when they change.
+The data have names of the model, and findings as in the lint report. Names once shipped stay; ``version`` increases
+when they change.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""The traffic of a collective on a fabric, as text: bytes, times, the bottleneck, and assumptions.
+"""The traffic of a collective as text and plain data, and the blast radius of a PFC storm as text and picture.
 
-An estimate of a workload, and the verdict on buffers, as plain data.
-
-Names once shipped stay.
-
-The blast radius of a PFC storm as text: which links stop and when, and which hosts stall.
+A collective has bytes, times, the bottleneck, assumptions, and the verdict on buffers; names of its data once shipped
+stay. A storm has the links that stop and when, and the hosts that stall.
 """
 
 from __future__ import annotations

@@ -1,17 +1,13 @@
-"""The configured headroom on the ports of a fabric, beside the results of the three headroom methods.
+"""Headroom of a link or of the ports of a fabric by three methods, beside the configured headroom.
 
-The link or ports that headroom is asked for: by profile, HWSKU and speed, or by the name of a port.
-
-The :class:`HeadroomCase` of a port, or of a link that a user describes, for the three methods.
+A link is described by a user, or by profile, HWSKU and speed; a port is named, or all ports of a fabric are meant.
+Each becomes a :class:`HeadroomCase` for the methods of :mod:`lossless.analysis.buffers.headroom.methods`.
 
 The inputs of the formula come from these sources, in this order: the user, the dynamic buffer model of the switch, the
 pattern that reproduces the HWSKU's rows, SONiC's defaults. Each input carries its source.
 
-User inputs of the headroom methods for a link, in a small module of their own for the public interface.
-
-Headroom by kind of port: the records that the report of ``lossless headroom`` prints, and its JSON has.
-
-Names once shipped stay.
+The results by kind of port are the records that the report of ``lossless headroom`` prints, and its JSON has: names
+once shipped stay.
 """
 
 from __future__ import annotations

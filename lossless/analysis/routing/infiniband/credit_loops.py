@@ -1,15 +1,13 @@
-"""Credit loops: the verdict on a subnet, and its basis.
+"""Credit loops: the verdict on a subnet, on its tables, and on old and new routes at the same time.
 
 Without opensm, routes are computed where that reproduces opensm's; routes that can be neither computed nor run are
 *unproven*, never free of loops. Where opensm has run, its own tables are checked (:func:`routes_verdict`).
 
-Old and new routes of a subnet at the same time: dependencies while a manager updates switch after switch.
-
-During the update each switch has its old or its new table, for each destination independently, and packets that came
-in by an old hop leave by a new one. So each channel by which a packet for a destination can come in may wait for each
-channel of either table for it. Where all these waits together have no cycle, no order of updates
-can close one; where they have one, a transition can deadlock although neither old nor new routes have loops
-(W. Dally and C. Seitz, IEEE Trans. Computers C-36(5), 1987, of the graph that has a cycle or not).
+While a manager updates switch after switch, each switch has its old or its new table, for each destination
+independently, and packets that came in by an old hop leave by a new one. So each channel by which a packet for a
+destination can come in may wait for each channel of either table for it. Where all these waits together have no
+cycle, no order of updates can close one; where they have one, a transition can deadlock although neither old nor new
+routes have loops (W. Dally and C. Seitz, IEEE Trans. Computers C-36(5), 1987, of the graph that has a cycle or not).
 
 Of each engine every path is considered that it could choose, not only the one that it does: then the result does not
 depend on how ties are broken, and remains true for a manager that takes over and breaks them otherwise.

@@ -1,18 +1,15 @@
-"""The routes of opensm's engines minhop, updn and dor, computed as opensm computes them.
+"""The routes of opensm's engines minhop, updn, dor and torus-2QoS, and the channel dependency graph along them.
 
-All three count hops, and choose for each address, among the nearest ports, the one that carries the fewest
-addresses so far: the lowest of those. updn counts only paths without a valley; dor uses only
-ports to the neighbor behind the lowest of the nearest ports. Tests compare the tables with those that opensm dumps.
+Of minhop, updn and dor they are computed as opensm computes them. All three count hops, and choose for each address,
+among the nearest ports, the one that carries the fewest addresses so far: the lowest of those. updn counts only paths
+without a valley; dor uses only ports to the neighbor behind the lowest of the nearest ports. Tests compare the tables
+with those that opensm dumps.
 
 Source: linux-rdma/opensm, opensm/osm_ucast_mgr.c @917070c (order of addresses, hops), opensm/osm_switch.c @8ae061c
 (osm_switch_recommend_path: the choice of a port), opensm/osm_ucast_updn.c @9b50961 (ranks and directions).
 
-A subnet in numbers for routing: switches, the channels between them, and the attachment of HCAs.
-
 A channel is one direction of one link between two switches. Links of HCAs are left out: an HCA forwards nothing,
 so no cycle of waits includes its link.
-
-Routes of a subnet, and the channel dependency graph along them.
 
 A packet that occupies buffer space of one channel waits for credits of the next. Where such waits close a cycle, all
 packets in it can wait permanently: a credit loop (W. Dally and C. Seitz, IEEE Trans. Computers C-36(5), 1987). A cycle
@@ -20,12 +17,11 @@ must run over channels of one virtual lane each, so routes that cross from lane 
 
 Paths between HCAs count. Those to and from the management ports of switches carry few small packets, and are left out.
 
-torus-2QoS on a torus without faults: one dimension after another, and two VLs that cut every ring at its dateline.
-
-A path has one bit of its service level for each dimension; it is set where the path crosses from the last coordinate to
-the first, or back. In that dimension the bit chooses the VL (torus-2QoS(8), UNICAST ROUTING). Where both directions
-around a ring are equally short, opensm chooses one of them; here the upward one stands for both: they mirror each
-other, and share no channel.
+Of torus-2QoS they are those on a torus without faults: one dimension after another, and two VLs that cut every ring
+at its dateline. A path has one bit of its service level for each dimension; it is set where the path crosses from the
+last coordinate to the first, or back. In that dimension the bit chooses the VL (torus-2QoS(8), UNICAST ROUTING).
+Where both directions around a ring are equally short, opensm chooses one of them; here the upward one stands for
+both: they mirror each other, and share no channel.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ run. A *link* is one direction of a cable; its transmitter is the end that sends
 and groups (ingress, at the far end) are counted ``link * classes + class``. A link, frame, flow or unit is an index; -1
 means none.
 
-Records of packet spreading over paths, and of senders with a congestion window: see :mod:`.records`.
+Packet spreading over paths and senders with a congestion window have records of their own, at the end.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""Running a network: from its description to its outcome.
+"""Running a network: from its description to its outcome, the peaks, times and counts of its nodes and flows.
 
 The kernel is called in slices, so that a person can interrupt it and see how far it is.
-
-The outcome of a run: peaks, times and counts, by nodes and flows of its network.
 """
 
 from __future__ import annotations

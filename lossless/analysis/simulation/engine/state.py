@@ -1,6 +1,6 @@
 """The arrays of a simulation, and their construction from a network.
 
-The arrays of flows that are received in any order, and of senders with a congestion window.
+Flows that are received in any order, and senders with a congestion window, have arrays of their own.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""Indexes into the arrays: links by number, switches by memory unit, flows by the link they start on.
+"""Indexes and arrays of links and flows: links by number, equal-cost links, transfers and their ACKs, DCQCN.
 
-Equal-cost links: the candidates of each switch toward a destination, and all routes of packets over them.
-
-The links that lead toward each switch at the same cost, for flows whose links are chosen switch by switch.
-
-The arrays of flows: transfers, the ACKs that answer them, and DCQCN at both ends.
+Switches are found by memory unit, flows by the link they start on. Equal-cost links are the candidates of each switch
+toward a destination, for flows whose links are chosen switch by switch, with all routes of packets over them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The network of one seed: random transfers, and the choice of one of equal paths for each flow.
 
-Transfers of one step of jobs: senders, receivers, sizes, and the transfers that must be done before.
-
-Nodes here are NIC ports. In a *step* every NIC sends ``size_bytes``, divided among its destinations.
+Transfers are those of one step of jobs: senders, receivers, sizes, and the transfers that must be done before. Their
+nodes are NIC ports. In a *step* every NIC sends ``size_bytes``, divided among its destinations.
 """
 
 from __future__ import annotations

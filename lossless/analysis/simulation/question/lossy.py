@@ -1,6 +1,7 @@
-"""Lossy RDMA in the model's terms: the class, whether its queues drop or trim, and the behavior of its senders.
+"""Classes of a simulation, and lossy RDMA in the model's terms.
 
-The classes that are simulated: the requested one, and those that share switches with it.
+The simulated classes are the requested one, and those that share switches with it. Of a lossy class the model needs
+whether its queues drop or trim, and the behavior of its senders.
 """
 
 from __future__ import annotations

@@ -1,21 +1,17 @@
-"""A fabric as a network for frames: NIC ports and switches as nodes, links with the configuration of their ends.
+"""A fabric as a network for frames: its nodes, links and paths, and the DCQCN of its hosts.
 
-A fabric read from devices names no hosts: there every port with PFC that leads to no other switch of the fabric gets a
-NIC of its own speed.
+Nodes are NIC ports and switches; links have the configuration of their ends. A fabric read from devices names no
+hosts: there every port with PFC that leads to no other switch of the fabric gets a NIC of its own speed. Paths are
+the shortest, one of equal ones at random, as switches choose by hash (ECMP).
 
-Whether the paths through a fabric have a cyclic buffer dependency.
+Paths may have a cyclic buffer dependency: a frame that waits for link (v, w) holds memory that was filled over link
+(u, v), so the one link waits for the other. Where those waits have no cycle, no traffic can close one (Dally and
+Seitz, Deadlock-free message routing in multiprocessor interconnection networks, IEEE Transactions on Computers,
+1987).
 
-A frame that waits for link (v, w) holds memory that was filled over link (u, v), so the one link waits for the other.
-Where those waits have no cycle, no traffic can close one (Dally and Seitz, Deadlock-free message routing in
-multiprocessor interconnection networks, IEEE Transactions on Computers, 1987).
-
-Shortest paths through a fabric, one of equal ones at random, as switches choose by hash (ECMP).
-
-DCQCN of a host in the model's terms, from the parameters by their ConnectX names.
-
-Meanings and units: NVIDIA DOCA 3.4.0, DCQCN congestion control parameters. Sources disagree on the unit of
-RPG_BYTE_RESET; it is read as 64 bytes, which makes the default of 32,767 the 2 MB that Spirent's RoCEv2 profile of
-DCQCN has as its default (Rocev2DcqcnProfile, ByteResetInMb).
+DCQCN comes from the parameters by their ConnectX names. Meanings and units: NVIDIA DOCA 3.4.0, DCQCN congestion
+control parameters. Sources disagree on the unit of RPG_BYTE_RESET; it is read as 64 bytes, which makes the default of
+32,767 the 2 MB that Spirent's RoCEv2 profile of DCQCN has as its default (Rocev2DcqcnProfile, ByteResetInMb).
 
 No pacing lock: at ConnectX's least rate of 1 Mb/s a frame would block its queue pair for 33 ms although the rate has
 risen long since. That lock is known from a simulator's code, not from NICs, and it hides the waves in which senders

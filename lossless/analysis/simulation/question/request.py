@@ -1,6 +1,6 @@
-"""Questions to the packet-level model, as records that need neither NumPy nor numba.
+"""Questions to the packet-level model, as records that need neither NumPy nor numba; load balancing in its terms.
 
-Load balancing in the model's terms: the candidate links of switches, and the criterion of the choice.
+In these terms a switch has candidate links and a criterion of the choice.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""A scenario: a question with the facts of the fabric that its answer needs; :mod:`stage` makes networks of it.
+"""A scenario: a question with the facts of the fabric that its answer needs, and its assumptions in words.
 
-The assumptions of a simulation, in words: facts that the fabric does not declare, and limits of the model.
+Assumptions are facts that the fabric does not declare, and limits of the model.
+:mod:`lossless.analysis.simulation.question.instance` makes networks of a scenario.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Advice from the results of runs: the threshold to change and its direction; the amount is measured, not guessed.
 
-Changes that reduce the cost of loss in a lossy class: of a threshold, the mode or the setting of NICs.
+For a lossy class it reduces the cost of loss, by a threshold, the mode or the setting of NICs.
 """
 
 from __future__ import annotations

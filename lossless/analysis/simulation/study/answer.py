@@ -1,14 +1,11 @@
-"""From a view of a fabric and a question to the verdict of runs.
-
-Facts from runs for rules, with the affected ports.
+"""From a view of a fabric and a question to verdicts of runs, facts for rules, and the load on PFC.
 
 Each part of a fabric runs the requested scenario. All paths of an incast end at one port, so they never close a cycle;
 where other paths of the fabric could close one, all-to-all is run too.
 
-Load on PFC by traffic without a standing overload: by the requested traffic, or by a permutation for a stress test.
-
-A large incast, and a NIC that is dead or slow, pause most of any fabric. They show whether frames are lost, not whether
-congestion control does its part.
+The load on PFC is that of traffic without a standing overload: of the requested traffic, or of a permutation for a
+stress test. A large incast, and a NIC that is dead or slow, pause most of any fabric. They show whether frames are
+lost, not whether congestion control does its part.
 """
 
 from __future__ import annotations

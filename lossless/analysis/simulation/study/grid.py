@@ -1,6 +1,6 @@
 """The thresholds that a sweep varies: their values, the notation of those, and all settings that they make.
 
-The settings of one trial: thresholds of all ports, others of ports of some kinds, and DCQCN of all senders.
+A setting of one trial has thresholds of all ports, others of ports of some kinds, and DCQCN of all senders.
 """
 
 from __future__ import annotations

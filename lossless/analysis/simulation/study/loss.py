@@ -1,14 +1,13 @@
-"""Packet loss of a lossy class in a run, and its cost.
+"""Packet loss of a lossy class in a run, and its cost against the time of a step at line rate.
 
 Loss is harmless if transfers end about when the slowest link on their way lets them. In recorded runs of uet-htsim
 @40ccb05 (55 scenarios, 8 seeds each) incasts over switches that trim end within 1.25 times that in all but two, and
 incasts at 400 Gb/s that time out without trimming take more than twice as long: these are the limits.
 
-Slower transfers may have other causes, as DCQCN that recovers or links that several flows share. If packets are lost or
-sent again and transfers are late, the same network runs without loss (:mod:`.without_loss`), and its time counts in
-place of the slowest link's, if it is longer.
-
-How long a step takes at line rate: that of the link that has most to carry.
+Slower transfers may have other causes, as DCQCN that recovers or links that several flows share. If packets are lost
+or sent again and transfers are late, the same network runs without loss
+(:func:`lossless.analysis.simulation.study.study.without_loss`), and its time counts in place of the slowest link's,
+if it is longer. A step takes at line rate as long as the link that has most to carry.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Many settings of a lossy class's thresholds on one scenario: which keep its loss harmless, and which is best.
+"""Sweeps of fabrics over a grid of settings, and many settings of a lossy class's thresholds on one scenario.
 
-Each setting is the answer of ``lossless simulate`` to the same question: networks are built for it, and followed until
-their transfers have ended or can be harmless no more.
-
-Sweeps of fabrics over a grid of settings.
+A setting of a lossy class is tried for whether it keeps loss harmless, and the best is chosen. Each setting is the
+answer of ``lossless simulate`` to the same question: networks are built for it, and followed until their transfers
+have ended or can be harmless no more.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The results of one run of a fabric, by the names of its devices: the input of a verdict.
 
-Fan-in during a run: how many ports feed each kind of port, its peak queue depth, and whether it was paused.
-
-Peak bytes at each kind of port in a run, to compare with the watermarks of switches.
+Among them are the fan-in during the run (the number of ports that feed each kind of port, its peak queue depth, and
+whether it was paused) and the peak bytes at each kind of port, to compare with the watermarks of switches.
 """
 
 from __future__ import annotations

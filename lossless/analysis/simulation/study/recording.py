@@ -1,8 +1,7 @@
-"""A recording of one run: the data of pictures.
+"""A recording of one run: the data of pictures, at the relevant places of the run.
 
-The relevant places are known only after a run. So a seed is run twice: the same seed is the same run.
-
-The relevant places of a finished run: its hottest queue, the groups that feed it, the paused links, the senders.
+These are its hottest queue, the groups that feed it, the paused links and the senders. They are known only after a
+run. So a seed is run twice: the same seed is the same run.
 """
 
 from __future__ import annotations

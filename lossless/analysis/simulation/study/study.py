@@ -1,18 +1,16 @@
 """A scenario over its seeds: the length of each run, on all cores, and the combined results.
 
-The results of the storage class that runs beside the requested class, and their part of the verdict.
+The storage class that runs beside the requested class has results of its own, which are part of the verdict.
 
-The reaction time that peers need for PFC if a vendor's headroom is less than the slowest peer needs.
-
+The reaction limit is the time that peers may take for PFC if a vendor's headroom is less than the slowest peer needs.
 IEEE 802.3 allows a peer up to 905 pause quanta at 400G. Some headroom rows of vendors are too small for such a peer:
 they assume that their own NICs and switches are quicker, and no public source has their reaction time. A drop that
 depends on this is not a certain fault: the result is the longest reaction time without drops.
 
-The same network without loss: a reference for the time of transfers of a lossy class.
-
-Senders, paths, marks and links stay. Queues and pools have no limit, no timer runs out, and receivers of packets that
-come by several paths take them in any order. Transfers that are slow then have other causes: DCQCN that recovers, or
-links that several flows share.
+The same network without loss is a reference for the time of transfers of a lossy class. Senders, paths, marks and
+links stay. Queues and pools have no limit, no timer runs out, and receivers of packets that come by several paths
+take them in any order. Transfers that are slow then have other causes: DCQCN that recovers, or links that several
+flows share.
 """
 
 from __future__ import annotations

@@ -1,14 +1,8 @@
 """Many settings of the same thresholds on one scenario: which are safe, which keep PFC silent, which is best.
 
-Settings are tried in batches, by threads of our own, by any executor of :mod:`concurrent.futures` or by a cluster. The
-result of a setting is a row of numbers, and no array is kept for it.
-
-All settings of a sweep tried in batches: the number of events needed, and the results in order.
-
-Workers for many batches, the order of their results, and the signal to stop.
-
-A pure function of a task and a batch is mapped over batches by threads of this process, by any executor of
-:mod:`concurrent.futures`, or by a cluster (:mod:`lossless.analysis.simulation.study.cluster`).
+Settings are tried in batches, in order, by threads of this process, by any executor of :mod:`concurrent.futures` or
+by a cluster (:mod:`lossless.analysis.simulation.study.cluster`): :class:`WorkerPool` maps a pure function of a task
+and a batch. The result of a setting is a row of numbers, and no array is kept for it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Settings tried one after another on arrays that are laid out once: the work of every worker of a sweep.
+"""Settings tried one after another: the work of every worker of a sweep, and the verdict over trials.
 
-A setting of a lossy class's thresholds on networks that are built for it, each followed as a study follows it.
-
-The verdict over trials; its rules are those of :mod:`lossless.analysis.simulation.study.verdict`.
+Of a lossless class the arrays are laid out once, and changed for each setting. Of a lossy class networks are built
+for each setting, and followed as a study follows them. The rules of the verdict are those of
+:mod:`lossless.analysis.simulation.study.verdict`.
 """
 
 from __future__ import annotations

@@ -5,12 +5,10 @@ deadlock). *On the edge*: less than a frame of some headroom was left, or a paus
 detection time. With a NIC that is dead on purpose the watchdog must trigger, and may drop frames. Whether PFC fires,
 and whether marks come first, is reported with the number of seeds; it does not change the verdict.
 
-A lossy class is *unsafe* or *on the edge* if its loss delays transfers: :mod:`.loss_verdict`.
+A lossy class is *unsafe* or *on the edge* if its loss delays transfers, by the worst seed (:func:`worst_loss`).
 
 *Not checked*: only queues that may hold half of their pool refuse frames, where some chips have their buffer in two
 halves and pause earlier; or the storm of a dead NIC met no traffic.
-
-The verdict on the loss of a lossy class over all seeds.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Key figures of a setting over all workloads and seeds, and the order of settings.
+"""Key figures of a setting over all workloads and seeds, the order of settings, and the trial of one.
 
 Names are those of ``draft-calabria-bmwg-ai-fabric-training-bench`` (``fcalabri/bmwg-ai-fabric-training-bench``
 @e19e018, tables of primary and secondary KPIs): JCT Ratio, PFC Pause Count, PFC Pause Duration, ECN Marking Ratio and
 Queue Depth. The draft counts pauses per port and second; here they are those of all ports in the time of the workload.
 
-Settings tried on every workload and seed: the work of a worker of a tuning.
+A trial, on every workload and seed, is the work of a worker of a tuning.
 """
 
 from __future__ import annotations

@@ -1,14 +1,13 @@
-"""The search space: thresholds by kind of port, each along an axis of values, and their current values.
+"""The search space of a tuning, and the search for the best setting: by grids, or by optuna.
 
-The search for the best setting: a grid over the axes that all ports share, refined around the best, then by kind.
+The space has thresholds by kind of port, each along an axis of values, and their current values. The search is a grid
+over the axes that all ports share, refined around the best, then by kind. Every step is an explicit grid, so that the
+same input has the same answer, and a person can follow it. A limit on the number of settings bounds the search, never
+time.
 
-Every step is an explicit grid, so that the same input has the same answer, and a person can follow it. A limit on the
-number of settings bounds the search, never time.
-
-More than five parameters: a multi-objective evolutionary search (NSGA-II, Deb et al. 2002) by optuna.
-
-optuna proposes settings and receives results in batches of one size, in order, by a sampler with a seed: the same input
-has the same answer on any machine. It starts from the best settings of the grid.
+More than five parameters are searched by a multi-objective evolutionary search (NSGA-II, Deb et al. 2002) by optuna,
+which proposes settings and receives results in batches of one size, in order, by a sampler with a seed: the same
+input has the same answer on any machine. It starts from the best settings of the grid.
 """
 
 from __future__ import annotations

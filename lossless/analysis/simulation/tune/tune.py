@@ -1,12 +1,9 @@
 """Thresholds chosen by the packet-level model: the search, the choice, and a comparison with presets.
 
-The choice of a setting: of the best, the one that small changes harm least and that raises no objection.
-
-DCQCN parameters that can be searched: those that set how fast senders slow down and recover.
-
-Robustness of the optimum: the results of a setting with slightly different thresholds, or another buffer.
-
-Headroom by kind of port: the need of ports at the worst reaction time of a peer, and their configured size.
+Headroom by kind of port comes first: the need of ports at the worst reaction time of a peer, against their configured
+size. DCQCN parameters can be searched too: those that set how fast senders slow down and recover. Of the best
+settings the one is chosen that small changes harm least and that raises no objection; its robustness is that of its
+results with slightly different thresholds, or another buffer.
 """
 
 from __future__ import annotations

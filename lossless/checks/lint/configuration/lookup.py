@@ -1,13 +1,13 @@
-"""The configuration that applies to a file: the nearest one above it, as a whole, for any working directory.
+"""The configuration that applies to a file, the nearest one above it, and the files that a run leaves out by it.
 
-The search starts at each checked file, so that an editor, a hook and CI find the same one. It ends at the folder of
-the file's repository, so that a file in a home directory has no effect.
+It applies as a whole, for any working directory. The search starts at each checked file, so that an editor, a hook
+and CI find the same one. It ends at the folder of the file's repository, so that a file in a home directory has no
+effect.
 
-Files that a run leaves out: ``exclude`` of the configuration above them, or of the command line.
-
-As in ruff: a pattern excludes a file, or a folder with everything below it; paths named on the command line are
-checked nevertheless, unless exclusion is forced; patterns of the command line replace the configured ones, or
-add to them. Source: https://docs.astral.sh/ruff/settings/#exclude, #force-exclude.
+Files are left out by ``exclude`` of the configuration above them, or of the command line. As in ruff: a pattern
+excludes a file, or a folder with everything below it; paths named on the command line are checked nevertheless,
+unless exclusion is forced; patterns of the command line replace the configured ones, or add to them. Source:
+https://docs.astral.sh/ruff/settings/#exclude, #force-exclude.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
-"""Read a configuration: its valid settings, and each mistake with its location.
+"""The keys of a configuration, their kinds of values, and the reader of valid settings and located mistakes.
 
 Valid settings apply even if other settings in the file are invalid.
 
-The keys of a configuration, in ``lossless.toml`` or ``[tool.lossless]``: one table for reader and JSON Schema.
-
-The kinds of values are defined in :mod:`lossless.checks.lint.configuration.reader`.
-
-Kinds of values in a configuration: what is accepted, the message for anything else, and each as JSON Schema.
+One table of the keys, in ``lossless.toml`` or ``[tool.lossless]``, serves reader and JSON Schema. A kind of value has
+the accepted values, the message for anything else, and its JSON Schema.
 """
 
 from __future__ import annotations

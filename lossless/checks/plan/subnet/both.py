@@ -1,8 +1,7 @@
-"""A configuration between two others that serves the traffic of both, so that jobs can move from one to the other.
+"""The change between two intents of one InfiniBand subnet, and configurations that serve the traffic of both.
 
-The change between two intents of one InfiniBand subnet: checks that they match, and the files of each.
-
-Which place of its table a P_Key gets on ports in service: old keys keep theirs, new ones come behind.
+The intents must be of the same subnet; each gives its hosts files. Jobs move from one configuration to the other over
+one that serves both. Old P_Keys keep their place in the table of a port in service, and new ones come behind.
 
 Source: linux-rdma/opensm opensm/osm_pkey_mgr.c @fa74b98 (pkey_mgr_process_physical_port, pkey_mgr_update_port): with
 keep_pkey_indexes a key that goes leaves its place empty, and a new one gets the place after the last that was used.

@@ -1,12 +1,12 @@
-"""Dangers while a manager sets switch after switch: each has old or new tables, and each port old or new ones.
+"""Dangers while a manager sets switch after switch, and the order of a subnet's configurations without them.
 
-opensm sends P_Keys, then forwarding tables, then SL2VL and arbitration tables, then operational VLs, for all ports
-(linux-rdma/opensm opensm/osm_state_mgr.c do_sweep @fa74b98), and waits for no switch before the next. So each table of
-each port is old or new by itself. A sender alone decides on the VL of a packet, so ends of a link need not agree.
+Each switch has old or new tables then, and each port old or new ones. opensm sends P_Keys, then forwarding tables,
+then SL2VL and arbitration tables, then operational VLs, for all ports (linux-rdma/opensm opensm/osm_state_mgr.c
+do_sweep @fa74b98), and waits for no switch before the next. So each table of each port is old or new by itself. A
+sender alone decides on the VL of a packet, so ends of a link need not agree.
 
-Parts of a subnet's change: configurations, the files that each gives a host, and phases between them.
-
-Which phases lead from one configuration of a subnet to another, and back from after each.
+A change has configurations, the files that each gives a host, and phases that lead from one to the next, with the
+rollback from after each.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
-"""The files that set a host up: a script, the unit that runs it at every boot, and the same settings as plain data.
+"""The files of a host: its script and unit, its tools, the environment of jobs, and resources of NVIDIA's operator.
 
 A script consists of the settings of every NIC, those of its driver (one module a driver), and the calls of the
 tool that sets trust, DSCP map and PFC (``write.tools``). None of it survives a reboot; hence the unit.
 
-The type of a host file that all makers of host files return.
-
-The tools that set trust, DSCP map, PFC and ETS on a host, and the template values for each.
+The tools set trust, DSCP map, PFC and ETS on a host:
 
 * ``mlnx_qos`` kept nothing across calls until 2024: ``--cable_len`` alone wrote an empty PFC mask, ``--pfc`` alone no
   cable length, so both are in one call; since @83b87d9 each leaves the other unchanged. ``--trust`` and
@@ -16,9 +14,8 @@ The tools that set trust, DSCP map, PFC and ETS on a host, and the template valu
 * ``niccli`` takes one priority for PFC, TCs by their traffic, and applications one by one
   (bnxt_setupcc.sh 236.1.155.0).
 
-A NicConfigurationTemplate for each kind of NIC: settings of NVIDIA's operator that match those of the switches.
-
-The operator handles it as follows (Mellanox/nic-configuration-operator README.md @0082142 and
+NVIDIA's NIC configuration operator gets a NicConfigurationTemplate for each kind of NIC, with settings that match
+those of the switches. It handles it as follows (Mellanox/nic-configuration-operator README.md @0082142 and
 pkg/configuration/configvalidation.go @01eed1d):
 
 * ``roceOptimized`` alone writes CNP_DSCP 4, CNP_802P_PRIO 6, a ToS byte of 0 and congestion control on all priorities.
@@ -31,15 +28,14 @@ pkg/configuration/configvalidation.go @01eed1d):
 ``roceOptimized`` has no field for the MTU, the map from DSCPs to priorities, the stall prevention and the modes of
 queue pairs: the host's own script keeps those.
 
-The environment of jobs as files: NCCL's own configuration, and variables for containers.
-
-Both are lines of ``NAME=value`` without quotes or ``export``, the only syntax that their readers support:
+The environment of jobs is NCCL's own configuration, and variables for containers. Both are lines of ``NAME=value``
+without quotes or ``export``, the only syntax that their readers support:
 
 * NCCL reads ``/etc/nccl.conf``. A line that begins with ``#`` is a comment, blanks belong to names and values, and a
   variable that a job has set itself wins (NVIDIA/nccl src/misc/param.cc @081eafa).
 * Containers do not see that file; ``docker run --env-file`` and systemd's ``EnvironmentFile=`` read the other one.
 
-Files for machines on a fabric that a cloud provider operates: the environment of their jobs, and nothing else.
+Machines on a fabric that a cloud provider operates get the environment of their jobs, and nothing else.
 """
 
 from __future__ import annotations

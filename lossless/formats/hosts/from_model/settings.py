@@ -1,8 +1,8 @@
-"""Values that the host files of every NIC share: the settings of a host as plain, checked values.
+"""Values that the host files of every NIC share: the settings of a host as plain, checked values, and as JSON.
 
 Names become shell words and parts of paths, so they are checked here once more, from every source.
 
-The settings of a host as JSON, for configuration management: each setting once, its unit in its name.
+The JSON is for configuration management: each setting once, its unit in its name.
 """
 
 from __future__ import annotations

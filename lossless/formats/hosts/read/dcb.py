@@ -1,16 +1,15 @@
-"""Reads ``dcb -j OBJECT show dev IF``: one JSON object for each of app, pfc, ets, buffer, dcbx and apptrust.
+"""Reads ``dcb -j OBJECT show dev IF``, and resources of NVIDIA's NIC operator: JSON and YAML about hosts.
 
-Source: iproute2 dcb/dcb_{app,pfc,ets,buffer}.c (pmachata/iproute2 @3c3a345, @cecd504, @63672e4), dcb/dcb_dcbx.c
-(iproute2/iproute2 @9ef3210) and lib/json_print.c: on and off are booleans in JSON, maps are lists of pairs.
-
-Reads JSON and YAML about hosts: an object of ``dcb -j``, or a resource of NVIDIA's operator.
+``dcb`` prints one JSON object for each of app, pfc, ets, buffer, dcbx and apptrust. Source: iproute2
+dcb/dcb_{app,pfc,ets,buffer}.c (pmachata/iproute2 @3c3a345, @cecd504, @63672e4), dcb/dcb_dcbx.c (iproute2/iproute2
+@9ef3210) and lib/json_print.c: on and off are booleans in JSON, maps are lists of pairs.
 
 A resource of the operator has the intended settings of hosts. With ``roceOptimized`` the operator writes three firmware
 settings of its own, which ``rawNvConfig`` overrides: ROCE_CC_PRIO_MASK 255, CNP_DSCP 4, CNP_802P_PRIO 6; by default it
 trusts DSCP, pauses priority 3 and leaves the ToS byte 0 (Mellanox/nic-configuration-operator README.md and
 pkg/configuration/configvalidation.go @8bfbeb3).
 
-Recognizes JSON and YAML documents about hosts, with as little code as a search through a repository needs.
+Documents about hosts are recognized with as little code as a search through a repository needs.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
-"""Types of fact files: sections of text, and the facts that each section has about one part of a host.
+"""Reads a text of facts of a host: a snapshot of the collector, or the output of one tool, by its content.
 
-Reads a text of facts: a snapshot of the collector, or the output of one tool, recognized by its content.
-
-A snapshot begins with ``# lossless host facts 1`` and names its host in ``# host NAME``. Each of its sections begins
-with ``==> COMMAND``, followed by the output of that command. A terminal's transcript is read the same way, by its
-prompts. Any other file is one section: its name may contain the interface, ``mlnx_qos.eth2.txt``; its folder is the
-host.
+A text has sections, and each section the facts about one part of a host. A snapshot begins with ``# lossless host
+facts 1`` and names its host in ``# host NAME``. Each of its sections begins with ``==> COMMAND``, followed by the
+output of that command. A terminal's transcript is read the same way, by its prompts. Any other file is one section:
+its name may contain the interface, ``mlnx_qos.eth2.txt``; its folder is the host.
 """
 
 from __future__ import annotations

@@ -1,15 +1,13 @@
-"""Reads the output of small tools: ethtool, mlxconfig, mlxreg, lldpctl, cma_roce_tos and cma_roce_mode, ibv_devinfo.
+"""Reads the output of small tools on hosts, and a job's environment.
 
-Sources: ethtool netlink/pause.c (pause_reply_cb) and ethtool.c (print_tunable, dump_drvinfo); mstflint
-mlxconfig (NAME, then a number, or a word with the number in parentheses); NVIDIA, Adaptive Retransmission: Parameters
-Control, Sample Usage, for mlxreg (a field, a bar, a number); lldpd ``-f keyvalue``; Mellanox/mlnx-tools
-sbin/cma_roce_tos and cma_roce_mode.
+The tools are ethtool, mlxconfig, mlxreg, lldpctl, cma_roce_tos and cma_roce_mode, ibv_devinfo. Sources: ethtool
+netlink/pause.c (pause_reply_cb) and ethtool.c (print_tunable, dump_drvinfo); mstflint mlxconfig (NAME, then a number,
+or a word with the number in parentheses); NVIDIA, Adaptive Retransmission: Parameters Control, Sample Usage, for
+mlxreg (a field, a bar, a number); lldpd ``-f keyvalue``; Mellanox/mlnx-tools sbin/cma_roce_tos and cma_roce_mode.
 
-Reads a job's environment: ``nccl.conf``, env files, and the output of ``env``.
-
-``NCCL_IB_TIMEOUT`` and ``NCCL_IB_RETRY_CNT`` have defaults of 20 and 7 (NVIDIA/nccl src/transport/net_ib @5067397):
-where a file sets one of them, the other is known too. A variable that no file sets may still be set when a job is
-started.
+The environment is that of ``nccl.conf``, of env files, or the output of ``env``. ``NCCL_IB_TIMEOUT`` and
+``NCCL_IB_RETRY_CNT`` have defaults of 20 and 7 (NVIDIA/nccl src/transport/net_ib @5067397): where a file sets one of
+them, the other is known too. A variable that no file sets may still be set when a job is started.
 """
 
 from __future__ import annotations

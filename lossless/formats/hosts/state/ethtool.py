@@ -1,14 +1,13 @@
-"""Reads ``ethtool -S IF``: counters of a NIC by name, the complete output or the rest of it after a filter.
+"""Reads ``ethtool -S IF``, whole or filtered: the counters of a NIC by common names, with their priority or ring.
 
 With and without the line ``NIC statistics:``, indented or not; ``[0]: name: 1`` is of ring 0, and vmxnet3 has a line
 ``Tx Queue#: 0`` before the counters of a ring. mlx5 prints ``rx_prio3_pause`` only where PFC is on for priority 3
 (Linux mlx5/counters.rst @16f448d): where the counters of all priorities are there and those of pauses only of some,
 the NIC has none for the others.
 
-Common names of the counters of ``ethtool -S``, which each driver names differently, with their priority or ring.
-
-Names that are not here are kept as they are printed. A counter of one priority has ``priority_`` or ``pfc_`` before
-its name, one of a ring of the driver ``ring_``: the same word alone is that of the whole port.
+Each driver names its counters differently. Names that are not here are kept as they are printed. A counter of one
+priority has ``priority_`` or ``pfc_`` before its name, one of a ring of the driver ``ring_``: the same word alone is
+that of the whole port.
 
 Sources: mlx5 Linux Documentation/networking/device_drivers/ethernet/mellanox/mlx5/counters.rst @16f448d; mlx4
 drivers/net/ethernet/mellanox/mlx4/en_ethtool.c; i40e, ice and ixgbe drivers/net/ethernet/intel/*_ethtool.c;

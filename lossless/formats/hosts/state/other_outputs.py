@@ -1,6 +1,6 @@
 """Outputs that are read in part or not at all: ``ip link show``, ``rdma link``, ``show_gids``, RAS status of RCCL.
 
-Separates the outputs of several commands in one text without titles, by lines that only one command prints.
+Outputs of several commands in one text without titles are separated by lines that only one command prints.
 """
 
 from __future__ import annotations

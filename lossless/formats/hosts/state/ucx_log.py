@@ -1,4 +1,4 @@
-"""Logs of UCX: completions with an error, the transports and devices of endpoints, settings.
+"""Logs of UCX: completions with an error, transports and devices of endpoints, settings; parts common with NCCL's logs.
 
 ``Transport retry count exceeded on mlx5_0:1/RoCE (synd 0x15 vend 0x81 hw_synd 0/0)``, then on a line of its own the
 request with its peer: ``[rqpn 0xa66 rlid 703]``, or with ``dgid`` and ``tc`` on RoCE. Before UCX 1.6 it was ``Error on
@@ -6,10 +6,9 @@ mlx5_3:1 QP 0xe6d7 wqe[7821]: Transport retry count exceeded (synd 0x15 vend 0x8
 src/uct/ib/mlx5/ib_mlx5_log.c (@05aee2d for the older form), public logs (openucx/ucx#2973, #5199, #6000, #9590);
 syndromes linux-rdma/rdma-core providers/mlx5/cq.c mlx5_handle_error_cqe and mlx5dv.h @691953d.
 
-Common parts of the debug logs of NCCL and UCX: the prefix with the host, messages over several lines, settings.
-
-A terminal, a mail or a pod's log breaks long lines: a line without the prefix of a process continues the one before it,
-with a blank between them or without one.
+Common parts are the prefix with the host, messages over several lines, and settings. A terminal, a mail or a pod's
+log breaks long lines: a line without the prefix of a process continues the one before it, with a blank between them
+or without one.
 """
 
 from __future__ import annotations

@@ -1,16 +1,14 @@
-"""Cables in files: two ends each, a speed and a length where the file has them, and their place in the file.
+"""Cables in files: two ends each, a speed and a length where the file has them; cabling files and LLDP output.
 
 Statements of several files about one cable are merged; a contradiction between them is a problem, and no value is
 guessed.
 
-Cabling files: one line a cable, ``device, port, device, port, length``; only the length may be left out.
+A cabling file has one line a cable, ``device, port, device, port, length``; only the length may be left out.
 
-LLDP output, one file a device: ``show lldp table`` and ``show lldp neighbors``, ``lldpctl -f json`` and ``json0``.
-
-None contains the name of its device; the name of the file, or of its folder, must.
-The table is that of sonic-utilities scripts/lldpshow @b67b1bb, the list and its fields that of lldpd/lldpd
-src/client/display.c @012ec0d, the JSON that of src/client/json_writer.c @06987a2: json omits lists of one and
-makes names keys, json0 keeps both.
+LLDP output is one file a device: ``show lldp table`` and ``show lldp neighbors``, ``lldpctl -f json`` and ``json0``.
+None contains the name of its device; the name of the file, or of its folder, must. The table is that of
+sonic-utilities scripts/lldpshow @b67b1bb, the list and its fields that of lldpd/lldpd src/client/display.c @012ec0d,
+the JSON that of src/client/json_writer.c @06987a2: json omits lists of one and makes names keys, json0 keeps both.
 """
 
 from __future__ import annotations

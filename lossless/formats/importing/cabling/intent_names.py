@@ -1,8 +1,7 @@
 """Translates the names of devices and ports in files of cables to those of an intent.
 
-Files of cables as documents, so that findings can refer to lines of any kind of file.
-
-Matches different names of a switch port: the one of SONiC, its alias, and its position on the front panel.
+A switch port is matched by its name in SONiC, its alias, and its position on the front panel. The files are
+documents, so that findings can refer to lines of any kind of file.
 """
 
 from __future__ import annotations

@@ -1,19 +1,18 @@
-"""Reads sheets of cables, devices and interfaces as CSV, by the names of their columns; also NetBox's exports.
+"""Reads files about cabling: sheets of cables, devices and interfaces as CSV, NetBox's exports, and other known kinds.
+
+The kind of each file is recognized, and their content combined. Sheets are read by the names of their columns.
 
 Of cables: a device and a port for each end, then length, its unit and speed where they are known. The columns may be
 called ``a device``, ``from port``, ``Device B``, ``side_b_name``, ``length (m)``; without headings they are device,
 port, device, port, length, speed. NetBox's own are those of netbox-community/netbox netbox/dcim/tables/cables.py
 @0901694, and of its import form (``side_a_device``, ``side_a_name``, ``length_unit``).
 
-Reads files of any supported kind about cabling: recognizes the kind of each, and combines their content.
-
-Reads NetBox: devices, interfaces and cables as its API returns them, one list a file, or several in one object.
-
-Fields: netbox-community/netbox netbox/dcim/api/serializers_/cables.py @117f2f8 (``a_terminations``, ``b_terminations``,
-``length``, ``length_unit``, ``status``) and netbox/netbox/api/serializers/generic.py @3b767fd (``object_type``,
-``object``); before version 3.3 an end was ``termination_a`` of ``termination_a_type``. ``speed`` of an interface counts
-kilobits (``speed (Kbps)`` there). Consoles and power are skipped, and so are cables that are being
-removed (``decommissioning``).
+NetBox's devices, interfaces and cables are as its API returns them, one list a file, or several in one object.
+Fields: netbox-community/netbox netbox/dcim/api/serializers_/cables.py @117f2f8 (``a_terminations``,
+``b_terminations``, ``length``, ``length_unit``, ``status``) and netbox/netbox/api/serializers/generic.py @3b767fd
+(``object_type``, ``object``); before version 3.3 an end was ``termination_a`` of ``termination_a_type``. ``speed`` of
+an interface counts kilobits (``speed (Kbps)`` there). Consoles and power are skipped, and so are cables that are
+being removed (``decommissioning``).
 """
 
 from __future__ import annotations

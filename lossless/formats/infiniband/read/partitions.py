@@ -1,14 +1,13 @@
-"""Reads partitions.conf: ``NAME=PKEY,flag,flag=value : member, member=full ;``, each over one or several lines.
+"""Reads partitions.conf and qos-policy.conf as opensm does.
 
-The part before the colon is on the line of the colon. For an error opensm discards the whole file and makes
-every port a full member of the default partition; it skips unknown flags without a message.
-Grammar: opensm/osm_prtn_config.c of linux-rdma/opensm @048c66e, and runs of opensm 3.3.23, which also has indx0.
+partitions.conf has ``NAME=PKEY,flag,flag=value : member, member=full ;``, each over one or several lines. The part
+before the colon is on the line of the colon. For an error opensm discards the whole file and makes every port a full
+member of the default partition; it skips unknown flags without a message. Grammar: opensm/osm_prtn_config.c of
+linux-rdma/opensm @048c66e, and runs of opensm 3.3.23, which also has indx0.
 
-Reads qos-policy.conf: sections with an end each, ``word: value`` in them, ``#`` before a comment.
-
-For a single mistake opensm discards the whole file: ERR AC05 and AC03 in its log, and no policy holds. Read line by
-line, as its guide requires (doc/QoS_management_in_OpenSM.txt of linux-rdma/opensm @080e3ad): a keyword is the first
-word of its line.
+qos-policy.conf has sections with an end each, ``word: value`` in them, ``#`` before a comment. For a single mistake
+opensm discards the whole file: ERR AC05 and AC03 in its log, and no policy holds. Read line by line, as its guide
+requires (doc/QoS_management_in_OpenSM.txt of linux-rdma/opensm @080e3ad): a keyword is the first word of its line.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Reads sharp_am.cfg: a key and its value a line, ``#`` before a comment.
+"""Reads sharp_am.cfg: a key and its value a line, ``#`` before a comment; masks values of secret keys of any file.
 
 No open source documents all keys and their meaning, so only the syntax is checked here.
 
-Masks the values of keys, wherever content of files that only their owner may read is shown.
+Values are masked wherever content of files that only their owner may read is shown.
 """
 
 from __future__ import annotations

@@ -1,15 +1,13 @@
-"""``ibdiagnet2.pm``: the counters of every port, one a line, below a line that names the port.
+"""``ibdiagnet2.pm``: the counters of every port, one a line, below a line that names the port; ibdiagnet's values.
 
 ``Port=2 Lid=0x0599 GUID=0x0011223344550001 Device=54000 Port Name=leaf1/U1/P2`` between two lines of dashes, then
 ``symbol_error_counter=0x0004``; ``NA`` where the device does not have the counter. Those with ``_extended`` have 64
 bits. Source: facebookresearch/gcm gcm/health_checks/checks/check_ib_port_errors.py @1b7bde9 and the samples of its
 tests.
 
-Values in the notation of ibdiagnet's files: GUIDs of one length, and counters that a device does not have.
-
-A counter that a device does not have is ``NA`` or ``N/A``; in a table it is also -1 or -2 in 64 bits, as decimal or as
-hexadecimal (HyungKwang/My-Programing check_ib_link_status_v45.py @c7c8a97: ``0xfffffffffffffffe`` of devices with FDR,
-``-1`` by ibdiagnet 2.8.1).
+GUIDs have one length in all files of ibdiagnet. A counter that a device does not have is ``NA`` or ``N/A``; in a
+table it is also -1 or -2 in 64 bits, as decimal or as hexadecimal (HyungKwang/My-Programing
+check_ib_link_status_v45.py @c7c8a97: ``0xfffffffffffffffe`` of devices with FDR, ``-1`` by ibdiagnet 2.8.1).
 """
 
 from __future__ import annotations

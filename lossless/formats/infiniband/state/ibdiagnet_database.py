@@ -1,15 +1,14 @@
-"""``ibdiagnet2.db_csv``: tables between ``START_PORTS`` and ``END_PORTS``, each with its headings in its first line.
+"""``ibdiagnet2.db_csv``: tables with headings between ``START_PORTS`` and ``END_PORTS``, as ports, links and counters.
 
-The tables NODES, PORTS, LINKS and PM_INFO are read, whose columns public sources show: Mellanox/ufm_sdk_3.0
-plugins/UFM_NDT_Plugin/ufm_sim_web_service/topo_diff/topo_diff.py @3e96418 (NODES, LINKS),
-NCAR/ops_tracking_toolkit opstt/ib_diagnostics.py @188d6e3 (PORTS), HyungKwang/My-Programing
+The headings are the first line of a table. The tables NODES, PORTS, LINKS and PM_INFO are read, whose columns public
+sources show: Mellanox/ufm_sdk_3.0 plugins/UFM_NDT_Plugin/ufm_sim_web_service/topo_diff/topo_diff.py @3e96418 (NODES,
+LINKS), NCAR/ops_tracking_toolkit opstt/ib_diagnostics.py @188d6e3 (PORTS), HyungKwang/My-Programing
 check_ib_link_status_v45.py @c7c8a97 (PM_INFO). The other tables are skipped, and listed in a note.
 
-Ports and links in the tables of ``ibdiagnet2.db_csv``: by their nodes' names, with the capability of both ends.
-
-Masks of width and speed are those of PortInfo (InfiniBand Architecture Specification, volume 1, 14.2.5.6), speeds of
-LinkSpeedExt in the second byte. A link's possible width and speed are the highest ones enabled at both of its ends, as
-ibdiagnet compares them ("enable_speed1", "therefore final speed should be").
+Ports and links have their nodes' names, and the capability of both ends. Masks of width and speed are those of
+PortInfo (InfiniBand Architecture Specification, volume 1, 14.2.5.6), speeds of LinkSpeedExt in the second byte. A
+link's possible width and speed are the highest ones enabled at both of its ends, as ibdiagnet compares them
+("enable_speed1", "therefore final speed should be").
 """
 
 from __future__ import annotations

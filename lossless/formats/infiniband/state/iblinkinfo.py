@@ -1,10 +1,8 @@
-"""Reads ``iblinkinfo``: the links of every CA and switch, below a line with its name.
+"""Reads ``iblinkinfo``: the links of every CA and switch, and the lines of links that ``ibqueryerrors -r`` prints too.
 
 ``CA: n02 HCA-1:`` is printed without a GUID, ``Switch: 0x506b4b0300820910 NAME:`` with it, the lines of a CA's ports
 the other way round. With ``--line`` each port has GUID and name on its own line. Source: linux-rdma/rdma-core
 infiniband-diags/iblinkinfo.c @691953d.
-
-Reads the line of a link, as ``iblinkinfo`` and ``ibqueryerrors -r`` print it.
 
 ``2 17[ ] ==( 4X 25.78125 Gbps Active/ LinkUp)==> 4 1[ ] "n02 HCA-1" ( Could be 50 Gbps)``; for a down port
 the tools print no width, speed or peer, since its values are invalid (C14-24.2.1), and FDR10 follows its speed,

@@ -1,13 +1,13 @@
-"""Reads ``ibqueryerrors``: ports with counters above a threshold; a counter that is missing is below it, not 0.
+"""Reads ``ibqueryerrors``: ports with counters above a threshold, in the kernel's names of these counters.
 
-``GUID 0x2c903006e29b0 port 6: [LinkDownedCounter == 9] [PortXmitDiscards == 14176]``, where ``port ALL`` is the sum of
-a switch. A value with its size after it, ``[PortXmitWait == 5000 (4.883K)]``, comes from 64-bit counters. Source:
-linux-rdma/rdma-core infiniband-diags/ibqueryerrors.c @691953d.
+A counter that is missing is below the threshold, not 0. ``GUID 0x2c903006e29b0 port 6: [LinkDownedCounter == 9]
+[PortXmitDiscards == 14176]``, where ``port ALL`` is the sum of a switch. A value with its size after it,
+``[PortXmitWait == 5000 (4.883K)]``, comes from 64-bit counters. Source: linux-rdma/rdma-core
+infiniband-diags/ibqueryerrors.c @691953d.
 
-Names of an InfiniBand port's counters in MADs, older tools, UFM and ibdiagnet, mapped to those of the kernel.
-
-Sources: names of MADs linux-rdma/rdma-core libibmad/fields.c @691953d; short names libibmad before its names were
-those of the specification, which UFM's telemetry still has (Mellanox/ufm_sdk_3.0
+Names in MADs, older tools, UFM and ibdiagnet are mapped to those of the kernel. Sources: names of MADs
+linux-rdma/rdma-core libibmad/fields.c @691953d; short names libibmad before its names were those of the
+specification, which UFM's telemetry still has (Mellanox/ufm_sdk_3.0
 plugins/fluentd_telemetry_plugin/tests/message_samples @3e96418); those of ibdiagnet2.pm facebookresearch/gcm
 gcm/health_checks/checks/check_ib_port_errors.py @1b7bde9. A name that ends in ``Ext`` or ``Extended`` is that of the
 same counter in PortCountersExtended.

@@ -1,10 +1,7 @@
-"""The intent of an InfiniBand subnet: one versioned document for one subnet.
+"""The intent of an InfiniBand subnet, one versioned document: its hardware, topology and manager, and its loading.
 
-The document of an InfiniBand subnet to a checked intent, every mistake located in the file.
-
-The subnet manager: its program, its hosts, routing engines and options.
-
-Hardware and topology of an InfiniBand subnet: shapes, or switches and links by name.
+Loading checks the document, with every mistake located in the file. The topology is a shape, or switches and links by
+name. The subnet manager has its program, its hosts, routing engines and options.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Services of a subnet: service levels, partitions, reductions in the switches, and the environment of jobs.
 
-Types that the parts of an InfiniBand intent share: named rates, GUIDs, and keys of files.
+The parts of an InfiniBand intent share the types defined here: named rates, GUIDs, and keys of files.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The switches of the model that a device consists of: one, or one for each of its ASICs.
+"""The switches of the model that a device consists of, one for each ASIC, and the ends of every link on them.
 
 Each ASIC has its own buffers and configuration, so each is a switch of the model, named ``leaf1:asic0``. The links
 between the ASICs of a device are unknown, and are not part of the fabric.
 
-The two ends of every link: the device and the port assigned to it.
+The end of a link is a device and the port assigned to it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Buffers that an intent declares for its lossless classes, and whether a switch supports them.
+"""Buffers that an intent declares for a switch kind and its lossless classes, and whether the switch supports them.
 
 In the traditional model buffermgrd gives every lossless group of a port the one profile named after its speed and cable
 length, and overwrites any other profile that a row names; it uses a configured profile of that name unchanged
@@ -9,7 +9,7 @@ In the dynamic model a group may name a profile with a threshold alone and ``hea
 still computed. A profile with headroom is used unchanged (sonic-swss cfgmgr/buffermgrdyn.cpp @e6b0c5b,
 refreshPgsForPort and handleSingleBufferPgEntry).
 
-Buffer choices of an intent for one switch kind: buffer model, form of the pools, refused combinations.
+Choices for a switch kind are the buffer model and the form of the pools; some combinations are refused.
 """
 
 from __future__ import annotations

@@ -1,16 +1,15 @@
-"""Queue limits that an intent declares for its classes: the reserved buffer of each queue, and its threshold.
+"""Queue limits of classes, and the routing, failures and trimming that an intent declares, to the model.
 
-In both buffer models a row of BUFFER_QUEUE names any profile for a single port and queue, so every class can have its
-own. Source: sonic-swss orchagent/bufferorch.cpp @e6b0c5b (processQueue).
+A queue limit is the reserved buffer of a queue, and its threshold. In both buffer models a row of BUFFER_QUEUE names
+any profile for a single port and queue, so every class can have its own. Source: sonic-swss orchagent/bufferorch.cpp
+@e6b0c5b (processQueue).
 
-Checks the buffer that an intent reserves for queues against the available buffer.
+The reserved buffer is checked against the available buffer. On NVIDIA chips reserved buffer is outside the pools:
+SONiC sizes pools from the rest of the chip. Elsewhere pools have their configured size, and the shared part of a pool
+is its size without the buffer reserved in it. Sources: sonic-swss cfgmgr/buffer_pool_mellanox.lua and buffermgr.cpp
+@e6b0c5b (doBufferTableTask); opencomputeproject/SAI inc/saibuffer.h @91e6b86 (SAI_BUFFER_POOL_ATTR_SHARED_SIZE).
 
-On NVIDIA chips reserved buffer is outside the pools: SONiC sizes pools from the rest of the chip. Elsewhere pools have
-their configured size, and the shared part of a pool is its size without the buffer reserved in it. Sources: sonic-swss
-cfgmgr/buffer_pool_mellanox.lua and buffermgr.cpp @e6b0c5b (doBufferTableTask); opencomputeproject/SAI inc/saibuffer.h
-@91e6b86 (SAI_BUFFER_POOL_ATTR_SHARED_SIZE).
-
-Turns declared routing and failures into the model, and reports switches and links that do not exist.
+Switches and links of routing and failures that do not exist are reported.
 """
 
 from __future__ import annotations

@@ -1,14 +1,12 @@
-"""Turns the classes of an intent into the fabric's class set and into the maps that all ports share.
+"""Classes of an intent to the maps that all ports share; its hardware by profile, and the ports of its links.
 
-The cages and ports of a switch as an intent configures them, and mistakes in that configuration.
+Every product name without a profile is a located problem, and so is a mistake in the configuration of a switch's
+cages and ports.
 
-Looks up the profiles of the products that an intent names; every unknown name is a located problem.
-
-Assigns a port of a switch to each link: from the HWSKU's port table, or by breaking out a cage.
-
-Ports are taken in the order of the front panel. A port of the HWSKU's own table comes first; where none of
-that speed is left, unused cages are split with the breakout mode that gives most ports of the speed. A cage
-with a declared breakout is split only as declared, and a port that must stay down is assigned to no link.
+A link gets a port of a switch from the HWSKU's port table, or by breaking out a cage. Ports are taken in the order of
+the front panel. A port of the HWSKU's own table comes first; where none of that speed is left, unused cages are split
+with the breakout mode that gives most ports of the speed. A cage with a declared breakout is split only as declared,
+and a port that must stay down is assigned to no link.
 """
 
 from __future__ import annotations

@@ -1,12 +1,7 @@
-"""Turns an intent and hardware profiles into the fabric model.
+"""Turns an intent and hardware profiles into the fabric model, with its GPUs, workloads and Kubernetes policy.
 
-The GPUs of an intent, converted to the fabric model.
-
-Settings of NVIDIA's NIC configuration operator, and which of the intent's NICs that operator can set.
-
-Device names in the exceptions of an intent: every name must be that of a switch.
-
-The workloads of an intent, converted to the model; the classes, hosts and ports that they name are checked.
+Names in an intent are checked: devices in exceptions must be switches, and workloads name classes, hosts and ports.
+The policy has the settings of NVIDIA's NIC configuration operator, and the NICs of the intent that it can set.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""The required settings of every host's NICs, derived from the classes and the NIC profile.
+"""The required settings of every host's NICs, by the classes and the NIC profile, and the environment of its jobs.
 
-Bandwidth shares of a NIC: the traffic classes of the NIC, and the percentage of each.
-
-The environment of the jobs on a host: variables that an intent declares, and those derived from the fabric.
+Bandwidth shares are percentages of the traffic classes of a NIC. The environment has variables that an intent
+declares, and those derived from the fabric.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Turns the intent of a cloud provider's fabric into the fabric model: no switches, and the environment of its jobs.
+"""Turns the intent of a cloud provider's fabric into the fabric model, and lists the cables that an intent declares.
 
-The cables that an intent declares, with the ports they are in as far as the intent or its shape determines them.
+Such a fabric has no switches, and the environment of its jobs. Cables have the ports they are in as far as the intent
+or its shape determines them.
 """
 
 from __future__ import annotations

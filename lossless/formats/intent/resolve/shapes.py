@@ -1,6 +1,6 @@
-"""Turns the declared shape of a topology into a plan, with the names and ports that the intent overrides.
+"""Turns the declared topology into a plan: its shape with overridden names and ports, or its devices and links.
 
-Turns the declared topology into a plan, and reports its mistakes: unknown names, hosts wired to hosts.
+Mistakes are reported: unknown names, hosts wired to hosts.
 """
 
 from __future__ import annotations

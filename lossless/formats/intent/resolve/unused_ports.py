@@ -1,18 +1,15 @@
-"""Unused ports that an intent shuts down to reclaim their buffer.
+"""Ports of a switch kind: the port of each link, its class policy, and unused ports that are shut down.
 
-In the traditional buffer model they are bound to profiles of size 0; a port without any profile keeps the buffer that
-the SDK reserves. In the dynamic model they have the profiles of any port, and the switch itself reclaims their buffer
-while they are down. Source: sonic-net/SONiC doc/qos/reclaim-reserved-buffer.md @43bcd5d; sonic-utilities
+Switch kinds group identical switches. Unused ports are shut down to reclaim their buffer. In the traditional buffer
+model they are bound to profiles of size 0; a port without any profile keeps the buffer that the SDK reserves. In the
+dynamic model they have the profiles of any port, and the switch itself reclaims their buffer while they are down.
+Source: sonic-net/SONiC doc/qos/reclaim-reserved-buffer.md @43bcd5d; sonic-utilities
 scripts/mellanox_buffer_migrator.py @66b5071.
 
-Switch kinds, which group identical switches, and the port of each link on them.
-
-The class policy of the ports of a switch: the priorities with PFC, and the QoS maps.
-
-Most fabrics need one policy. Others are needed for tiers of links without PFC, and for dual ToRs: there a leaf sends
-packets that it cannot deliver to its peer, through the spines in a tunnel. On that detour a lossless class has a second
-priority, or the two directions would close a cyclic buffer dependency (sonic-net/SONiC
-doc/qos/tunnel_dscp_remapping.md).
+The class policy of a port is its priorities with PFC and its QoS maps. Most fabrics need one policy. Others are
+needed for tiers of links without PFC, and for dual ToRs: there a leaf sends packets that it cannot deliver to its
+peer, through the spines in a tunnel. On that detour a lossless class has a second priority, or the two directions
+would close a cyclic buffer dependency (sonic-net/SONiC doc/qos/tunnel_dscp_remapping.md).
 """
 
 from __future__ import annotations

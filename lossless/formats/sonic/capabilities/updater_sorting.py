@@ -1,4 +1,4 @@
-"""Side effects of the config updater between two configurations: ports that it takes down, rows that it empties.
+"""The config updater between two configurations: its own rules, its order of rows, ports taken down, rows emptied.
 
 It changes rows of some tables only while their port is down, and puts its moves in an order in which every
 configuration between is valid by SONiC's models. A row that is removed while a port that is up still refers to it
@@ -6,14 +6,11 @@ cannot be removed at once: its fields are removed one by one, while traffic runs
 port goes down to be rebound (sonic-utilities generic_config_updater, patch_sorter.py @691b1bb: the order of its
 generators of moves).
 
-The order in which the config updater changes rows: first those with all ports up, then port by port, then the rest.
+It changes first rows with all ports up, then rows port by port, then the rest. The updater searches for an order in
+which every configuration between is valid by SONiC's models; this is the common pattern of its recorded moves, not
+the moves one by one (sonic-utilities generic_config_updater, patch_sorter.py @691b1bb).
 
-The updater searches for an order in which every configuration between is valid by SONiC's models; this is the common
-pattern of its recorded moves, not the moves one by one (sonic-utilities generic_config_updater, patch_sorter.py
-@691b1bb).
-
-The config updater's own rules on one element of a difference, by the version of its code and the device.
-
+Its rules are on one element of a difference, by the version of its code and the device.
 ``profiles/sonic/updater.json`` has the rules with their sources. A release runs the code of its branch; the code then
 compares the date in the build string of the device with the first release of each chip.
 """

@@ -1,9 +1,7 @@
-"""The config updater's answer to a patch: accepted, or refused at a stage, and its side effects.
+"""The config updater's answer to a patch: accepted, or refused at a stage, and its side effects; permitted patches.
 
 The stages are those of ``config apply-patch``, in its order: the patch applies; the updater's own rules permit the
 difference; no table is left empty; SONiC's models define every table of the patch; they accept the whole result.
-
-Patches that SONiC's config updater permits, and the ports that it takes down on the way.
 
 ``config apply-patch`` and ``config replace`` check every change by rules of their own, by chip and release, before the
 YANG models: ``profiles/sonic/updater.json`` has them with their sources. For a release or a HWSKU that is missing from

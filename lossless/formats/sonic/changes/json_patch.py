@@ -1,26 +1,24 @@
-"""RFC 6902 on a CONFIG_DB: the result of a patch, or the reason why it does not apply.
+"""Differences between two CONFIG_DBs, RFC 6902 patches between them, and the effects of a change on lossless traffic.
 
-As in the updater's library: the six operations of the RFC, applied one after another to a copy.
+A patch is applied as in the updater's library: the six operations of the RFC, one after another, to a copy; else the
+reason why it does not apply is returned.
 
-Differences between two CONFIG_DBs in the tables that rendering owns: by table, row and field.
+Differences are listed in the tables that rendering owns, by table, row and field. Meaning is compared
+(:mod:`lossless.formats.sonic.changes.meaning`): a difference in spelling or name alone is no difference here; a patch
+includes it.
 
-Meaning is compared (:mod:`lossless.formats.sonic.changes.meaning`): a difference in spelling or name alone is no
-difference here; a patch (:mod:`lossless.formats.sonic.changes.json_patch`) includes it.
+As the updater sees it, a difference has one element for each place that changes. The updater does not check the patch
+itself: its JSON library compares the running configuration with the target, and its rules check each element of the
+result. A table or row that is new or removed is one element, a row on both sides is compared field by field. A value
+that is removed at one place and added at another is one element too, a move to the new place: the removal is not
+checked then (python-json-patch 1.33, ``make_patch``).
 
-The difference of two configurations as the updater sees it: one element for each place that changes.
+A patch from one CONFIG_DB to another has an order that makes sense on a running switch. A patch is exact: applied to
+the current file, with its old spelling, it gives the other file. Rows that others refer to are added first and
+removed last; ports give up rows before they get new ones, because the removal of ``BUFFER_PG|Ethernet0|3-4`` takes
+the profile of group 3 away even where ``Ethernet0|3`` has just been added.
 
-The updater does not check the patch itself: its JSON library compares the running configuration with the target, and
-its rules check each element of the result. A table or row that is new or removed is one element, a row on both sides is
-compared field by field. A value that is removed at one place and added at another is one element too, a move to the new
-place: the removal is not checked then (python-json-patch 1.33, ``make_patch``).
-
-The RFC 6902 patch from one CONFIG_DB to another, in an order that makes sense on a running switch.
-
-A patch is exact: applied to the current file, with its old spelling, it gives the other file. Rows that others
-refer to are added first and removed last; ports give up rows before they get new ones, because the removal of
-``BUFFER_PG|Ethernet0|3-4`` takes the profile of group 3 away even where ``Ethernet0|3`` has just been added.
-
-Effects of a change on lossless traffic that runs meanwhile, whether or not a port goes down for it.
+A change can harm lossless traffic that runs meanwhile, whether or not a port goes down for it (:func:`harms`).
 """
 
 from __future__ import annotations

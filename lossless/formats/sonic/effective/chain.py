@@ -1,8 +1,8 @@
-"""Whether a switch keeps a DSCP lossless on a port, by the programmed state; if not, the row that is the cause.
+"""Whether a switch keeps a DSCP lossless on a port, by the programmed state; and the rows as its daemons apply them.
 
-The rows of a switch as its daemons apply them: without rows that are not applied, and with the values as parsed.
-
-A fabric that is read from them describes the behavior of the switch, one that is read from the file its configuration.
+If a DSCP is lossy, the row that is the cause is returned. Applied rows are without those that are not applied, and
+have the values as parsed. A fabric that is read from them describes the behavior of the switch, one that is read from
+the file its configuration.
 """
 
 from __future__ import annotations

@@ -6,17 +6,14 @@ bracket references (``[BUFFER_POOL|x]``, before 202111) become plain names, and 
 port; each row remembers the key it was written under, so that findings point at the text of the file. Other forms of a
 whole file are taken apart before, by :mod:`lossless.formats.sonic.read.forms`.
 
-Numbers and lists of priorities as orchagent reads them.
+Numbers and lists of priorities are read as by orchagent: by std::stoi and std::stoul. Blanks and a sign may lead, all
+text after the digits is ignored, and text without digits throws (sonic-swss orchagent/qosorch.cpp @bcd579d,
+orchagent/bufferorch.cpp @51de623).
 
-Numbers are read by std::stoi and std::stoul: blanks and a sign may lead, all text after the digits is ignored, and text
-without digits throws (sonic-swss orchagent/qosorch.cpp @bcd579d, orchagent/bufferorch.cpp @51de623).
-
-Queue rows of a chassis with virtual output queues, by the system port that each is for.
-
-A card has a queue for each port of all cards. Rows name host, ASIC and port: where the first two are the card's own,
-the ASIC in any case, the port is one of ``PORT``; else all three together are a name in ``SYSTEM_PORT``, to the letter,
-and a row of another name is dropped (sonic-swss orchagent/qosorch.cpp handleQueueTable, orchagent/bufferorch.cpp
-processQueue @e6b0c5b).
+On a chassis with virtual output queues, each queue row is for a system port. A card has a queue for each port of all
+cards. Rows name host, ASIC and port: where the first two are the card's own, the ASIC in any case, the port is one of
+``PORT``; else all three together are a name in ``SYSTEM_PORT``, to the letter, and a row of another name is dropped
+(sonic-swss orchagent/qosorch.cpp handleQueueTable, orchagent/bufferorch.cpp processQueue @e6b0c5b).
 """
 
 from __future__ import annotations

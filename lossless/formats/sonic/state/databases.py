@@ -1,20 +1,17 @@
-"""Databases of a switch as readings: each field of each row, with the identity of its object.
+"""Databases of a switch as readings: each field of each row, with the identity of its object; commands of transcripts.
 
-Transcripts: the commands in a text, and the properties of printed values that follow from a command.
+Some properties of printed values follow from a command. ``show ... watermark`` prints the watermarks since the last
+user clear, ``persistent-watermark`` those since the last clear of the persistent ones (sonic-utilities
+scripts/watermarkstat @2a5c132).
 
-``show ... watermark`` prints the watermarks since the last user clear, ``persistent-watermark`` those since the last
-clear of the persistent ones (sonic-utilities scripts/watermarkstat @2a5c132).
-
-Dumps of redis, in the forms in which tools write them, as rows of one database and namespace.
-
-Forms: ``{key: hash}``; ``{key: {type, value, ttl, expireat}}`` (sonic-db-dump -y, redis-dump); ``{"id": NAME, "data":
+Dumps of redis come in the forms in which tools write them, each with rows of one database and namespace. Forms:
+``{key: hash}``; ``{key: {type, value, ttl, expireat}}`` (sonic-db-dump -y, redis-dump); ``{"id": NAME, "data":
 dump}``; several dumps under names or numbers of databases (sonic-swss-common common/database_config.json @01a617f:
 APPL_DB 0, ASIC_DB 1, COUNTERS_DB 2, CONFIG_DB 4, STATE_DB 6) or under namespaces; lists of those; tables of rows, as
 config_db.json has them. Which database a dump is, its keys say.
 
-Names of the objects of COUNTERS_DB: the maps of names joined, so that a counter has a queue, not only an oid.
-
-The maps ``COUNTERS_QUEUE_PORT_MAP``, ``..._INDEX_MAP`` and ``..._TYPE_MAP`` repeat this by object, and add the type
+Objects of COUNTERS_DB are named by its maps of names joined, so that a counter has a queue, not only an oid. The maps
+``COUNTERS_QUEUE_PORT_MAP``, ``..._INDEX_MAP`` and ``..._TYPE_MAP`` repeat this by object, and add the type
 (sonic-utilities scripts/watermarkstat @2a5c132).
 """
 

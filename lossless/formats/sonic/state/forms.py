@@ -1,6 +1,6 @@
-"""The forms in which a SONiC switch prints its state.
+"""The forms in which a SONiC switch prints its state, and the groups of FLEX_COUNTER_TABLE that poll counters.
 
-The group of FLEX_COUNTER_TABLE that polls a counter: while it is off, the last value stays and is meaningless.
+While the group of a counter is off, its last value stays and is meaningless.
 """
 
 from __future__ import annotations

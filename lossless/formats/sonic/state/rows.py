@@ -1,16 +1,16 @@
-"""The objects of rows of CONFIG_DB, APPL_DB, STATE_DB and ASIC_DB, and the meaning of their fields.
+"""Rows and counters of a SONiC switch: their objects, and one name and unit for each field in all sources.
 
-A row of a port, a buffer or a profile is identified by that as well as by its table and key, so that it is compared
-with the output of commands. Times of the watchdog and of polling are in milliseconds there (sonic-buildimage
-src/sonic-yang-models/yang-models/sonic-pfcwd.yang and sonic-flex_counter.yang @086b03b).
+Rows are those of CONFIG_DB, APPL_DB, STATE_DB and ASIC_DB. A row of a port, a buffer or a profile is identified by
+that as well as by its table and key, so that it is compared with the output of commands. Times of the watchdog and of
+polling are in milliseconds there (sonic-buildimage src/sonic-yang-models/yang-models/sonic-pfcwd.yang and
+sonic-flex_counter.yang @086b03b).
 
-The counters of a SONiC switch: one name and unit for each, and its names in each source.
-
-Sources: fields of COUNTERS_DB by column (sonic-utilities utilities_common/portstat.py @01876d4, scripts/queuestat
-@056d9d4 and scripts/wredstat @0245fd7, scripts/pfcstat @7eef69b, scripts/watermarkstat @2a5c132, scripts/dropstat
-@4fca816, pfcwd/main.py @015521a); pause counters of a chip and estimates of orchagent (SONiC
-doc/PFC_historical_statistics/PFC_Counters_History_HLD.md @98de38f); fields of the watchdog are in microseconds, where
-CONFIG_DB has milliseconds (tests/mock_tables/counters_db.json and config_db.json @691b1bb: 600000 and 600).
+A counter has names in each source. Sources: fields of COUNTERS_DB by column (sonic-utilities
+utilities_common/portstat.py @01876d4, scripts/queuestat @056d9d4 and scripts/wredstat @0245fd7, scripts/pfcstat
+@7eef69b, scripts/watermarkstat @2a5c132, scripts/dropstat @4fca816, pfcwd/main.py @015521a); pause counters of a chip
+and estimates of orchagent (SONiC doc/PFC_historical_statistics/PFC_Counters_History_HLD.md @98de38f); fields of the
+watchdog are in microseconds, where CONFIG_DB has milliseconds (tests/mock_tables/counters_db.json and config_db.json
+@691b1bb: 600000 and 600).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The ``-j`` forms of SONiC's scripts: the same values as their tables, without the titles.
+"""The ``-j`` forms of SONiC's scripts, and hashes of databases in transcripts.
 
-Rows of databases in transcripts: the output of ``redis-cli`` and ``sonic-db-cli`` for one hash at a time.
-
-``redis-cli`` numbers the lines of an answer on a terminal and does not in a pipe; ``sonic-db-cli`` prints a hash as
-Python does (sonic-swss-common sonic-db-cli/sonic-db-cli.cpp @02d61fb, RedisReply::to_string).
+The forms have the same values as their tables, without the titles. Hashes are the output of ``redis-cli`` and
+``sonic-db-cli`` for one at a time. ``redis-cli`` numbers the lines of an answer on a terminal and does not in a pipe;
+``sonic-db-cli`` prints a hash as Python does (sonic-swss-common sonic-db-cli/sonic-db-cli.cpp @02d61fb,
+RedisReply::to_string).
 """
 
 from __future__ import annotations

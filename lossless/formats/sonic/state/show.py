@@ -1,6 +1,6 @@
 """Outputs of ``show`` and its scripts, alone or in a transcript of several, as readings.
 
-Output of SONiC's commands that is no table: lists of names and values, and sentences.
+Outputs without a table are lists of names and values, and sentences.
 """
 
 from __future__ import annotations

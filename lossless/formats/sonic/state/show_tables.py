@@ -1,15 +1,12 @@
-"""Tables of SONiC's commands as readings, cell by cell.
+"""Tables of SONiC's commands as readings, cell by cell: their columns, and cells that carry their unit.
 
-The columns of the tables that SONiC's commands print: which identify the object of a row, and which have values.
+Some columns identify the object of a row, others have values. pfcwd prints 0 for a counter that is not there, and
+without ``-e`` no queue whose counters are all 0; its status is ``N/A`` where the watchdog does not run
+(sonic-utilities pfcwd/main.py @015521a). dropstat prints 0 for a counter that is not there (scripts/dropstat
+@4fca816), watermarkstat for a queue that one port has and another does not (scripts/watermarkstat @2a5c132).
 
-pfcwd prints 0 for a counter that is not there, and without ``-e`` no queue whose counters are all 0; its status is
-``N/A`` where the watchdog does not run (sonic-utilities pfcwd/main.py @015521a). dropstat prints 0 for a counter that
-is not there (scripts/dropstat @4fca816), watermarkstat for a queue that one port has and another does not
-(scripts/watermarkstat @2a5c132).
-
-Cells that carry their unit: rates with decimal prefixes, and shares.
-
-Source: sonic-utilities utilities_common/netstat.py, format_brate, format_prate and format_util @965233c.
+Cells with a unit are rates with decimal prefixes, and shares. Source: sonic-utilities utilities_common/netstat.py,
+format_brate, format_prate and format_util @965233c.
 """
 
 from __future__ import annotations

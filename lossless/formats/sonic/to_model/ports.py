@@ -1,6 +1,6 @@
-"""The ports of one device: rows of PORT_QOS_MAP, QUEUE, BUFFER_PG and BUFFER_QUEUE to shared objects.
+"""The ports of one device: rows of CONFIG_DB to objects of the fabric model, shared by all ports that name them.
 
-Single CONFIG_DB rows to objects of the fabric model, each built once and shared by all that name it.
+A row of PORT_QOS_MAP, QUEUE, BUFFER_PG or BUFFER_QUEUE names others, and each of these becomes one object.
 """
 
 from __future__ import annotations

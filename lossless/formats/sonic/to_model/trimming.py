@@ -1,12 +1,10 @@
-"""Settings of a switch for trimmed packets, to the fabric model.
+"""Settings of a switch for trimmed packets, and the tables that steer the dynamic buffer model, to the fabric model.
 
 A queue trims by its profile; one row of the switch sets the marks and the queue of trimmed packets. Words count in any
 case, as orchagent takes them (sonic-swss orchagent/switch/trimming/helper.cpp @e6b0c5b).
 
-The tables that steer the dynamic buffer model, to the fabric model.
-
-Both hold one row; the device takes whichever key Redis names first (sonic-swss cfgmgr/buffer_pool_mellanox.lua
-@1469e8d), and here the first by name counts.
+The two tables that steer the dynamic buffer model hold one row each; the device takes whichever key Redis names first
+(sonic-swss cfgmgr/buffer_pool_mellanox.lua @1469e8d), and here the first by name counts.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Constraints between fields and rows in SONiC's models (``must`` and ``when``), as small named functions.
+"""One row against SONiC's models: its key and fields, rows it must refer to, and constraints between them.
 
-Each gets a row as texts and its context from elsewhere, and yields the invalid field with the reason.
-
-One row against its schema: violations of SONiC's models in its key and its fields, and rows it must refer to.
+Constraints between fields and rows (``must`` and ``when``) are small named functions. Each gets a row as texts and
+its context from elsewhere, and yields the invalid field with the reason.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""The CONFIG_DB schema of SONiC's models, release by release: ``profiles/sonic/schema.json``, prepared for checks.
+"""The CONFIG_DB schema of SONiC's models, release by release, with its types of values.
 
-The facts are those of the models on master; if an older release is known to differ, the field has the type that this
-release accepts and the source that proves it. A device reports its release by ``VERSIONS|DATABASE|VERSION``. If it does
-not, a value is a violation only if every known release refuses it.
+It is ``profiles/sonic/schema.json``, prepared for checks. The facts are those of the models on master; if an older
+release is known to differ, the field has the type that this release accepts and the source that proves it. A device
+reports its release by ``VERSIONS|DATABASE|VERSION``. If it does not, a value is a violation only if every known
+release refuses it.
 
-Types of CONFIG_DB values: the values that SONiC's models accept for a field or the part of a key.
-
-``profiles/sonic/schema.json`` writes a type as a line of words: ``uint32 100..5000``, ``enum drop forward``, ``text
-1..32``, ``ref PORT``, the name of one of its patterns, or several of them with ``|`` between, and ``list of`` before
-them for a field that holds several values.
+A type has the values that SONiC's models accept for a field or the part of a key. ``profiles/sonic/schema.json``
+writes a type as a line of words: ``uint32 100..5000``, ``enum drop forward``, ``text 1..32``, ``ref PORT``, the name
+of one of its patterns, or several of them with ``|`` between, and ``list of`` before them for a field that holds
+several values.
 """
 
 from __future__ import annotations

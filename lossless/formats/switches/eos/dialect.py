@@ -1,11 +1,12 @@
-"""Arista EOS: running configurations as text, and the structured configuration of AVD (``eos_cli_config_gen``).
+"""Arista EOS: running configurations and AVD's structured configuration, and the commands between two configurations.
 
-The commands of a configuration session of EOS: first the new settings, then the removals.
+Structured configuration is that of ``eos_cli_config_gen``.
 
-A session copies the running configuration, takes commands, and is committed at once, with a timer that rolls back by
-itself (Arista, User Manual, "Configure Session", arista.com/en/um-eos/eos-configure-session: ``commit timer``,
-``abort``, ``show session-config diffs``). A line is negated as it is printed; ``default`` gives a port its own value
-back, where ``no`` means that it trusts no mark.
+The commands are those of a configuration session: first the new settings, then the removals. A session copies the
+running configuration, takes commands, and is committed at once, with a timer that rolls back by itself (Arista, User
+Manual, "Configure Session", arista.com/en/um-eos/eos-configure-session: ``commit timer``, ``abort``, ``show
+session-config diffs``). A line is negated as it is printed; ``default`` gives a port its own value back, where ``no``
+means that it trusts no mark.
 """
 
 from __future__ import annotations

@@ -1,25 +1,21 @@
-"""Settings of an EOS switch to the fabric model. A setting without a line has EOS's default, or is unknown.
+"""Settings of an EOS switch to the fabric model, and those that EOS refuses or that have no intended effect.
 
-EOS has no priority groups that are configured: the chip gives a class headroom once a priority of it is no-drop, and
-computes how much (SongKou/songkou.github.io content/posts/arista-eos-roce-config.md @0c73d9a). Its defaults are those
-of :mod:`lossless.formats.switches.eos.to_model`.
+A setting without a line has EOS's default, or is unknown. EOS has no priority groups that are configured: the chip
+gives a class headroom once a priority of it is no-drop, and computes how much (SongKou/songkou.github.io
+content/posts/arista-eos-roce-config.md @0c73d9a).
 
-Classification by an input policy of EOS: the traffic class of each DSCP and CoS, ahead of a port's trust.
+An input policy classifies packets ahead of a port's trust: it gives a traffic class to each DSCP and CoS. Classes are
+matched in their order; a packet that matches none of them, or whose class sets nothing, has the class that the trust
+of the port gives it.
 
-Classes are matched in their order; a packet that matches none of them, or whose class sets nothing, has the class that
-the trust of the port gives it.
+pyavd 6.4.0 validates none of the refusals. Ranges: timeout and recovery time 0.01 to 60 s, polling interval 0.005 to
+30 s and at most half of the smaller of both (SongKou/songkou.github.io content/posts/arista-eos-roce-config.md
+@0c73d9a, quoting the manual of EOS; pyavd 6.4.0 has the same as text). DSCPs are written again by ``qos rewrite
+dscp`` alone: without it pyavd documents that as disabled.
 
-Settings that EOS refuses, or accepts without the intended effect. pyavd 6.4.0 validates none of it.
-
-Ranges: timeout and recovery time 0.01 to 60 s, polling interval 0.005 to 30 s and at most half of the smaller of both
-(SongKou/songkou.github.io content/posts/arista-eos-roce-config.md @0c73d9a, quoting the manual of EOS; pyavd 6.4.0 has
-the same as text). DSCPs are written again by ``qos rewrite dscp`` alone: without it pyavd documents that as disabled.
-
-Defaults of EOS for settings without a line.
-
-Sources: Arista, EOS User Manual, "Quality of Service" (as SongKou/songkou.github.io
-content/posts/arista-eos-roce-config.md @0c73d9a quotes it) and "VLANs"; Arista, AI Network Fabric Deployment Guide (CS3
-has traffic class 3 without a line).
+Sources of the defaults: Arista, EOS User Manual, "Quality of Service" (as SongKou/songkou.github.io
+content/posts/arista-eos-roce-config.md @0c73d9a quotes it) and "VLANs"; Arista, AI Network Fabric Deployment Guide
+(CS3 has traffic class 3 without a line).
 """
 
 from __future__ import annotations

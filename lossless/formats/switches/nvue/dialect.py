@@ -1,13 +1,13 @@
-"""NVIDIA NVUE (Cumulus Linux): ``nv set`` commands, and the tree of ``nv config`` as YAML.
+"""NVIDIA NVUE (Cumulus Linux): its files, refused settings, and the commands between two configurations.
 
-Settings that NVUE refuses, or accepts without the intended effect.
+Files are ``nv set`` commands, and the tree of ``nv config`` as YAML. A refused setting is one that NVUE refuses, or
+accepts without the intended effect.
 
-The commands that give NVUE another configuration: ``nv set`` for new settings, ``nv unset`` for removed ones.
-
-Commands make a pending revision, ``nv config diff`` shows it, and ``nv config apply`` brings all of it in; with
-``--confirm`` it rolls back by itself unless ``nv config confirm`` follows (NVIDIA, Cumulus Linux guides, "NVIDIA User
-Experience - NVUE", "Configuration Management Commands"). ``nv unset`` removes the setting that the same ``nv set`` made
-(NVUE reference, "QoS").
+Between two configurations ``nv set`` makes new settings, and ``nv unset`` removes old ones. Commands make a pending
+revision, ``nv config diff`` shows it, and ``nv config apply`` brings all of it in; with ``--confirm`` it rolls back
+by itself unless ``nv config confirm`` follows (NVIDIA, Cumulus Linux guides, "NVIDIA User Experience - NVUE",
+"Configuration Management Commands"). ``nv unset`` removes the setting that the same ``nv set`` made (NVUE reference,
+"QoS").
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""A switch of the model to the tree of NVUE, as of Cumulus Linux 5.15 (``state enabled``).
+"""A switch of the model to the tree of NVUE, as of Cumulus Linux 5.15 (``state enabled``), and to its commands.
 
 If every port pauses switch priority 3 alone, the tree builds on ``qos roce``, and has all settings of the intent: maps,
 shares, curves and cable lengths. Otherwise PFC profiles and the pools of lossless traffic are set directly, 50 % of the
 memory each, as ``qos roce`` divides it (CumulusNetworks/docs content/cumulus-linux-519/.../Quality-of-Service/_index.md
 @16b8323). The settings of most ports are in ``default-global``.
 
-A tree of NVUE as ``nv set`` commands, with lists and ranges where NVUE takes them.
+The commands are ``nv set``, with lists and ranges where NVUE takes them.
 """
 
 from __future__ import annotations

@@ -1,19 +1,16 @@
-"""NVUE configurations as one tree, whether they are ``nv set`` commands or the YAML of ``nv config``.
+"""NVUE configurations as one tree, from ``nv set`` commands or the YAML of ``nv config``; known words, and defaults.
 
 In both a setting is a path of words: ``qos pfc my_profile tx enable``. A node has the words that may follow a word; the
 last word of a path is its value. ``nv set`` takes lists and ranges where YAML has several keys (``swp1-4,swp6``), and
 they become those keys.
 
-The words of NVUE that are read, and the numbers they take: a misspelled word is reported, not read as a setting.
+A misspelled word, or a number that its word does not take, is reported, not read as a setting. Source: the argument
+lists of stackhpc/ansible-nvidia-nvue @90c797b (nvidia.nvue 1.2.5) and the guides of Cumulus Linux. Later releases
+have words that are missing here, so an unknown word is no error: it is not read.
 
-Source: the argument lists of stackhpc/ansible-nvidia-nvue @90c797b (nvidia.nvue 1.2.5) and the guides of Cumulus Linux
-(:mod:`lossless.formats.switches.nvue.read`). Later releases have words that are missing here, so an unknown word is
-no error: it is not read.
-
-Defaults of NVUE for settings that are not set, and the settings that ``qos roce`` implies by its mode.
-
-Source: the guides of Cumulus Linux (CumulusNetworks/docs content/cumulus-linux-519/.../Quality-of-Service/_index.md
-@16b8323) and the output of ``nv show qos roce`` and ``nv config show``.
+Defaults are those of settings that are not set, and the settings that ``qos roce`` implies by its mode. Source: the
+guides of Cumulus Linux (CumulusNetworks/docs content/cumulus-linux-519/.../Quality-of-Service/_index.md @16b8323) and
+the output of ``nv show qos roce`` and ``nv config show``.
 """
 
 from __future__ import annotations

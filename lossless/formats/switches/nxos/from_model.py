@@ -1,14 +1,13 @@
-"""A switch of the model to class maps, policies and interfaces of NX-OS.
+"""A switch of the model to class maps, policies and interfaces of NX-OS, and to its object model (DME).
 
 A qos-group has the number of its queue. Shares are ``bandwidth remaining percent``; queues without a class get none of
 it, so that the shares of the others are those that are declared.
 
-The policies of a switch as a document of NX-OS's object model (DME), for RESTCONF and NX-API.
-
-The modes of PFC and of its watchdog are numbers there, of which public sources explain one, and no source documents the
-direction in which the network-qos policy is bound: all these are set by the commands alone. Shapes:
-Cisco-NX-OS-device.yang (YangModels/yang @6795d9c vendor/cisco/nx/9.3-2), and CiscoDevNet/terraform-provider-nxos
-gen/definitions/network_qos.yaml @41ca596; lbrlabs/pulumi-nxos 0.0.2 for the policy of all outputs.
+The document of the object model has the policies of a switch, for RESTCONF and NX-API. The modes of PFC and of its
+watchdog are numbers there, of which public sources explain one, and no source documents the direction in which the
+network-qos policy is bound: all these are set by the commands alone. Shapes: Cisco-NX-OS-device.yang (YangModels/yang
+@6795d9c vendor/cisco/nx/9.3-2), and CiscoDevNet/terraform-provider-nxos gen/definitions/network_qos.yaml @41ca596;
+lbrlabs/pulumi-nxos 0.0.2 for the policy of all outputs.
 """
 
 from __future__ import annotations

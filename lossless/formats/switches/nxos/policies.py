@@ -1,9 +1,8 @@
-"""Settings in NX-OS policies without the intended effect: buffers, MTUs, shares, curves.
+"""Settings that NX-OS refuses, or accepts without the intended effect: of policies, of ports and of the switch.
 
-Headroom: the bytes under way when a pause is sent are at least one frame of the largest class, which the pause waits
-for, and one of its own class at the other end (IEEE 802.1Q-2022, annex on the buffer requirements of PFC).
-
-Settings of ports and of the switch that NX-OS refuses, or accepts without the intended effect; see :mod:`.policies`.
+In policies these are buffers, MTUs, shares and curves. Headroom: the bytes under way when a pause is sent are at
+least one frame of the largest class, which the pause waits for, and one of its own class at the other end (IEEE
+802.1Q-2022, annex on the buffer requirements of PFC).
 
 Sources: Cisco-NX-OS-device.yang 9.3(1) of ydk-models-cisco-nx-os 9.3.1 (``disableAction``, ``overrideInterface``) and
 the configurations that :mod:`lossless.formats.switches.nxos.read.grammar` names.

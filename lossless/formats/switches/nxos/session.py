@@ -1,22 +1,21 @@
-"""The commands that give NX-OS another configuration: removals that block additions, additions, other removals.
+"""The commands that give NX-OS another configuration, its defaults, and its built-in classes and policies.
 
-NX-OS takes commands one after another. A checkpoint before them is the target of ``rollback running-config
-checkpoint``, as a whole or not at all by default (Cisco, Nexus 9000 Series NX-OS System Management Configuration Guide,
-"Configuring Rollback": ``atomic``). Settings that a queue loses are removed before it gets new ones: shares of all
-queues are limited together. A DSCP is matched by its new class before the old one loses it; each DSCP of a class map is
-an object of its own (``Dscp-list``, Cisco-NX-OS-device.yang 9.3(1)), so that one is removed without the others.
+Removals that block additions come first, then additions, then other removals. NX-OS takes commands one after another.
+A checkpoint before them is the target of ``rollback running-config checkpoint``, as a whole or not at all by default
+(Cisco, Nexus 9000 Series NX-OS System Management Configuration Guide, "Configuring Rollback": ``atomic``). Settings
+that a queue loses are removed before it gets new ones: shares of all queues are limited together. A DSCP is matched
+by its new class before the old one loses it; each DSCP of a class map is an object of its own (``Dscp-list``,
+Cisco-NX-OS-device.yang 9.3(1)), so that one is removed without the others.
 
-Defaults of NX-OS for settings without a line.
+Defaults are those of settings without a line. Sources: Cisco, NX-API REST SDK guide of Nexus 3000 and 9000 9.3(x),
+"Configuring Priority Flow Control" (the modes), and configurations of batfish/batfish @cba1873 with ``show
+running-config all``; Cisco-NX-OS-device.yang 9.3(1) of ydk-models-cisco-nx-os 9.3.1 (``ipqos_MTU``); Cisco, Nexus
+9000 QoS Configuration Guide 10.5(x) (qos-groups); Cisco, Nexus 5000 CLI Configuration Guide 4.0(1a)N1, "Configuring
+QoS" (FCoE).
 
-Sources: Cisco, NX-API REST SDK guide of Nexus 3000 and 9000 9.3(x), "Configuring Priority Flow Control" (the modes),
-and configurations of batfish/batfish @cba1873 with ``show running-config all``; Cisco-NX-OS-device.yang 9.3(1) of
-ydk-models-cisco-nx-os 9.3.1 (``ipqos_MTU``); Cisco, Nexus 9000 QoS Configuration Guide 10.5(x) (qos-groups); Cisco,
-Nexus 5000 CLI Configuration Guide 4.0(1a)N1, "Configuring QoS" (FCoE).
-
-Classes and policies that NX-OS has without a definition, and the qos-group of a policy's class.
-
-Source: class names of Nexus 9000 in the configurations of microsoft/AzureStack_Network_Switch_Config_Generator @51524fa
-(``c-8q-nq3``, ``c-out-8q-q3``), and of batfish/batfish @cba1873 (``c-out-q-default`` with its qos-group).
+Built-in classes and policies are those that NX-OS has without a definition, with the qos-group of a policy's class.
+Source: class names of Nexus 9000 in the configurations of microsoft/AzureStack_Network_Switch_Config_Generator
+@51524fa (``c-8q-nq3``, ``c-out-8q-q3``), and of batfish/batfish @cba1873 (``c-out-q-default`` with its qos-group).
 """
 
 from __future__ import annotations

@@ -4,10 +4,9 @@ No-drop classes are set once for the switch, by the network-qos policy of ``syst
 Without a line its mode is auto: then DCBX decides, and the paused priorities are unknown
 (:mod:`lossless.formats.switches.nxos.session`).
 
-Classification by a policy map of type qos: the qos-group of each DSCP and of each CoS.
-
-Classes are matched in their order, and a packet without a match has qos-group 0. A port without an input policy has
-that of ``system qos``; NX-OS has no command that trusts a mark.
+A policy map of type qos classifies packets: it gives a qos-group to each DSCP and each CoS. Classes are matched in
+their order, and a packet without a match has qos-group 0. A port without an input policy has that of ``system qos``;
+NX-OS has no command that trusts a mark.
 """
 
 from __future__ import annotations

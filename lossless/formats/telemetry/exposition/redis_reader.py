@@ -1,19 +1,16 @@
-"""Reads redis: many commands in a few packets, with a timeout that fits into a scrape.
+"""Reads redis for a scrape, and converts the values of databases to samples in the text format of Prometheus.
 
-Commands are DBSIZE, HGETALL and HMGET; the connection itself sends SELECT and its client name, and nothing else.
+Many commands are sent in a few packets, with a timeout that fits into a scrape. Commands are DBSIZE, HGETALL and
+HMGET; the connection itself sends SELECT and its client name, and nothing else.
 
-One ASIC in a scrape: the identity of the switch, the polling of its counters, and the rows of its objects.
+A scrape is planned: the rows to read, and the sample of each of their fields; it is planned again when names change.
+A row is read by HMGET with the needed fields alone: a port has over a hundred. Of each ASIC it has the identity of
+the switch, the polling of its counters, and the rows of its objects. A value other than a number of 64 bits, as
+``N/A``, gives no sample.
 
-Converts values of databases to samples. A value other than a number of 64 bits, as ``N/A``, gives no sample.
-
-Plans a scrape: the rows to read, and the sample of each of their fields; computed again when names change.
-
-A row is read by HMGET with the needed fields alone: a port has over a hundred.
-
-The text format of Prometheus, version 0.0.4 (prometheus/docs content/docs/instrumenting/exposition_formats.md).
-
-It is written here and not by a client library: a switch has ten thousand samples or more, their names and labels
-stay the same from scrape to scrape, and counters keep the digits of the database (ADR 29).
+The text format is version 0.0.4 (prometheus/docs content/docs/instrumenting/exposition_formats.md). It is written
+here and not by a client library: a switch has ten thousand samples or more, their names and labels stay the same from
+scrape to scrape, and counters keep the digits of the database (ADR 29).
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
-"""Converts a dashboard to Grafana's JSON with Grafana's own typed builders: layout of panels, links, limits.
+"""Converts dashboards to Grafana's JSON with its own typed builders; the files of a fabric's or a subnet's dashboards.
 
 Panels share a line evenly: up to six number panels, or two or three others. The rest is the same for each dashboard:
 the data source as a variable, and links to the other dashboards of the fabric. It is read-only in
 Grafana, because the next render would overwrite edits made there.
 
-The dashboards of a fabric or a subnet as files, with the provider that loads them into Grafana.
-
-The dashboards of an InfiniBand subnet: the whole of it, and its hosts; UFM Telemetry alone has its switches.
+A provider among the files loads them into Grafana. A subnet has dashboards of the whole of it and of its hosts; UFM
+Telemetry alone has its switches.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The dashboard of one host or several: RDMA traffic, congestion control, retransmissions, and pauses.
+"""The dashboard of one host or several, and the types and queries that all dashboards use.
 
-A dashboard as plain data: variables, rows and panels. :mod:`.build` lays them out and writes Grafana's JSON.
-
-Parts of the PromQL queries of panels.
+The dashboard has RDMA traffic, congestion control, retransmissions, and pauses. As plain data a dashboard is
+variables, rows and panels, with PromQL queries from common parts; :mod:`lossless.formats.telemetry.grafana.build`
+lays them out and writes Grafana's JSON.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The dashboard of a pause storm: its source, the stalled ports, its cost, and the next steps.
 
-Intended values of the quantities that panels show: headroom, marking thresholds, the watchdog's times.
+Panels of all dashboards show intended values defined here: headroom, marking thresholds, the watchdog's times.
 """
 
 from __future__ import annotations

@@ -1,16 +1,11 @@
-"""Series for tests of alerts: those of one port, switch or host of the fabric, in promtool's notation.
+"""Types of Prometheus rules, parts of their expressions, and the tests of alerts with their series.
 
-Parts of PromQL expressions in rules, for the series of one fabric.
+Rules are recordings and alerts. Each alert has one set of series in which it fires and one in which it does not, as a
+rule of the linter has Bad and Good: promtool runs both on the rendered rules (:func:`tests_data`).
 
-Types of Prometheus rules: recordings, alerts, and the series with which each alert is tested.
-
-Each alert has one set of series in which it fires and one in which it does not, as a rule of the linter has Bad and
-Good: promtool runs both on the rendered rules (:mod:`.tests_file`).
-
-The tests of promtool: for every alert series in which it fires, and series in which it does not.
-
-They give the values of the intent as series of their own, of one port, so that their duration is the same for any
-fabric.
+The tests of promtool have for every alert series in which it fires, and series in which it does not. They give the
+values of the intent as series of their own, of one port, so that their duration is the same for any fabric. Series
+are those of one port, switch or host of the fabric, in promtool's notation.
 """
 
 from __future__ import annotations

@@ -1,17 +1,13 @@
-"""Intended values for rules: devices, ports and their neighbors, kinds of ports, pools.
+"""Intended values for rules: devices, ports and their neighbors, kinds of ports, pools, hosts, and times of alerts.
 
 Prometheus gets them as recorded series with constant values (:mod:`.recordings`), so that every other rule is written
 once, for all fabrics, and joins the values of a fabric from there.
 
-Facts about the hosts of an intent for alerts on hosts.
+A kind of ports has the intended values of all ports with the same function, declared once. A kind has a name,
+``leaf-host-400G``: the tier of its switches, the destination of its ports, their rate. Kinds with the same name and
+other settings get a number as suffix.
 
-Kinds of ports: the intended values of all ports with the same function, declared once.
-
-A kind has a name, ``leaf-host-400G``: the tier of its switches, the destination of its ports, their rate. Kinds with
-the same name and other settings get a number as suffix.
-
-Scrape interval, windows and waiting times of alerts, derived from the intent where it declares them.
-
+Times are the scrape interval, windows and waiting times of alerts, derived from the intent where it declares them.
 Three intervals affect a counter. A switch polls its groups of counters (sonic-utilities counterpoll/main.py @063b996:
 PORT each second; QUEUE and PG_DROP every 10 s; watermarks every 60 s, and PERIODIC ones are cleared every 120 s,
 sonic-swss orchagent/watermarkorch.cpp @0545c4c). Prometheus scrapes. And the watchdog, or the transport, ends a

@@ -1,6 +1,7 @@
-"""Recorded series: the intent as values, rates by port, shares of time, sums of the fabric.
+"""Recorded series and the configuration of Prometheus.
 
-The configuration of Prometheus: a job for each kind of target, the rule files, and the address of Alertmanager.
+Series are the intent as values, rates by port, shares of time, and sums of the fabric. The configuration has a job
+for each kind of target, the rule files, and the address of Alertmanager.
 
 Targets carry the labels that rules and dashboards match: ``fabric`` on all; ``switch`` as the exporter has it, with
 its ``tier`` and ``rail``; ``instance`` as the intent names hosts. Their addresses are the names of devices, which a

@@ -1,14 +1,11 @@
-"""Composes YAML events into plain data and positions in one pass.
+"""YAML with positions: events of ruamel.yaml, with its C parser where installed, and a composer of our own.
 
-Events, not ruamel's node tree, leave the control of nesting to this code: ruamel's composer recurses in C and
-crashes the process at some ten thousand levels. Events are also faster.
+Events become plain data and positions in one pass. Events, not ruamel's node tree, leave the control of nesting to
+this code: ruamel's composer recurses in C and crashes the process at some ten thousand levels. Events are also
+faster.
 
-YAML with positions: events of ruamel.yaml, with its C parser where installed, and a composer of our own.
-
-Scalars by the core schema of YAML 1.2.2, section 10.3.2.
-
-`no`, `on`, `10:20:30`, `2024-01-01` and `1_000` are text; `010` is ten. Numbers that are not finite are
-refused: no quantity of a fabric is infinite.
+Scalars are read by the core schema of YAML 1.2.2, section 10.3.2. `no`, `on`, `10:20:30`, `2024-01-01` and `1_000`
+are text; `010` is ten. Numbers that are not finite are refused: no quantity of a fabric is infinite.
 """
 
 from __future__ import annotations

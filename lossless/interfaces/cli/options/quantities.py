@@ -1,10 +1,9 @@
-"""Quantities of a link as options take them, within the possible range of a link.
+"""Options of quantities, of simulated traffic, and of the cluster that tries settings.
 
-The bounds catch a slip of a unit: 40 km in place of 40 m is a possible link, 40,000 km is not.
+Quantities of a link are taken within its possible range. The bounds catch a slip of a unit: 40 km in place of 40 m is
+a possible link, 40,000 km is not.
 
-Options that describe the simulated traffic.
-
-The option that hands settings to a cluster, and the message while it has no worker.
+While a cluster has no worker, a message says so.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""The QoS policy that is derived from an intent: its levels, and one rule for each partition that has an SL.
+"""Facts that are derived from a subnet's intent: its QoS policy, lanes of routing engines, and GUIDs of a simulation.
 
-Lanes of routing engines.
+The policy has its levels, and one rule for each partition that has an SL.
 
 torus-2QoS writes the SL2VL tables itself and ignores `qos_sl2vl`; lash, dfsssp and nue give each path the SL of its
 lane, and the table must map each SL to the VL of its number.
 
 Source: linux-rdma/opensm opensm/osm_torus.c @fa74b98 (sl2vl_entry); torus-2QoS(8), QUALITY OF SERVICE CONFIGURATION.
 
-GUIDs of a simulated fabric: the declared ones, and others derived from the order of nodes.
+A simulated fabric has the declared GUIDs, and others derived from the order of nodes.
 """
 
 from __future__ import annotations

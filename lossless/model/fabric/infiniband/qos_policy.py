@@ -1,6 +1,6 @@
-"""The content of a qos-policy.conf as plain data.
+"""The content of a qos-policy.conf as plain data, and the rates of InfiniBand links.
 
-Rates of InfiniBand links, by their usual names, with their codes in opensm.
+Rates have their usual names and their codes in opensm.
 """
 
 from __future__ import annotations

@@ -6,11 +6,8 @@ adapters and links: those are ``UNKNOWN`` there, and unknown facts are not check
 All keys of ``opensm.conf`` have one source: :attr:`Subnet.options`, as text, whether they were declared, derived from
 other declarations or read. :class:`Qos` is opensm's interpretation of these texts.
 
-Interprets the keys of opensm's configuration by the table in ``profiles/opensm/options.toml``.
-
-Nothing is checked here: a text is interpreted as opensm does, with a term for a loss that opensm does not report.
-
-Interprets the QoS options of opensm, which are texts.
+Keys are interpreted by the table in ``profiles/opensm/options.toml``. Nothing is checked here: a text is interpreted
+as opensm does, with a term for a loss that opensm does not report.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The files of one batch, and how long it may take: a patch, commands, or rows alone.
+"""The files of one batch, and how long it may take; names of groups of devices.
 
-Names of groups of devices in an Ansible inventory, and of their folders.
+A batch is a patch, commands, or rows alone. Groups are named in an Ansible inventory, and their folders too.
 """
 
 from __future__ import annotations

@@ -2,13 +2,9 @@
 
 One copy serves all devices of a group: their changes are the same, and an inventory lists them.
 
-Manual work of a step, and the variable that confirms it: a playbook never waits for an answer.
-
-Files of an InfiniBand host in a step: its new files, and the settings of ``run.sh``.
-
-The playbook of a step and the inventory of a plan, for ansible-core without any collection.
-
-The files of a session: its commands, the commands to undo it, and the order in which they are run.
+Manual work of a step is confirmed by a variable: a playbook never waits for an answer. The playbook of a step and the
+inventory of a plan are for ansible-core without any collection. An InfiniBand host gets its new files in a step, and
+the settings of ``run.sh``; a session has its commands, the commands to undo it, and the order in which they are run.
 """
 
 from __future__ import annotations

@@ -3,9 +3,8 @@
 GitLab reads ``description``, ``check_name``, ``fingerprint``, ``severity`` and ``location``; ``type`` and
 ``categories`` are required by codeclimate/platform spec/analyzers/SPEC.md.
 
-Fingerprints: the identity of a finding in this run and the next: rule, file and object, never a line.
-
-A finding keeps its fingerprint when lines move and when a number in its message changes.
+A fingerprint is the identity of a finding in this run and the next: rule, file and object, never a line. A finding
+keeps its fingerprint when lines move and when a number in its message changes.
 """
 
 from __future__ import annotations

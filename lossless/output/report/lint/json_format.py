@@ -2,7 +2,7 @@
 
 Names once shipped stay; ``version`` increases when they change.
 
-The predicted response of SONiC's updater to a patch: the part below the findings on the patched configuration.
+Of a patch, the predicted response of SONiC's updater is the part below the findings on the patched configuration.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""The counts at the end of every report.
+"""The counts at the end of every report, facts of the run for other programs, and statistics of rules.
 
-Facts of the run for reports to other programs: names from its root, and words for its rules.
-
-How often each rule found something: where to begin with a repository that was never linted.
+Such facts are names from the root of the run, and words for its rules. Statistics count how often each rule found
+something: where to begin with a repository that was never linted.
 """
 
 from __future__ import annotations

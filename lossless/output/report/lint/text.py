@@ -1,20 +1,14 @@
-"""The words of a finding in every format: its object, its explanation and its fix.
+"""Findings and problems as people read them, and the parts that all formats share: words, elements, excerpts, places.
 
-One line of a file with a caret under the part that matters.
+The words of a finding are its object, its explanation and its fix. Its first line is ``file:line:column: CODE
+name: message``, which editors and terminals can follow; a severity other than error follows in brackets. In a
+CONFIG_DB the object comes before the message. Below come the line it is about, with a caret, its explanation and its
+fix; a style can leave both out.
 
-The elements a finding shows on, in few words: consecutive ports become a range.
-
-Findings and problems as people read them.
-
-The first line of each is ``file:line:column: CODE name: message``, which editors and terminals can follow; a
-severity other than error follows in brackets. In a CONFIG_DB the object comes before the message.
-Below come the line it is about, with a caret, its explanation and its fix; a style can leave both out.
-
-Findings that a change removes and leaves, and simulations before and after: the part below the added findings.
-
-Origins to places in the files, each document walked once for all findings.
-
-Files as other programs know them: relative to the root of a repository, wherever the run began.
+An excerpt is one line of a file with a caret under the part that matters. Elements are named in few words:
+consecutive ports become a range. Places are found for all origins with each document walked once; files are named
+relative to the root of a repository, wherever the run began. A change has the findings that it removes and leaves,
+and simulations before and after, in the part below the added findings.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Three figures of one run: occupancy against thresholds, pauses per link, sender rates.
+"""Figures of one run and of a tuning result.
 
-Two figures of a tuning result: the Pareto front, and the effect of small changes of the chosen setting.
+Of a run: occupancy against thresholds, pauses per link, sender rates. Of a tuning: the Pareto front, and the effect
+of small changes of the chosen setting.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Results of tuning as text, and as a table of all settings for other programs.
+"""Results of tuning as text, as ``report.md``, as a table of all settings, and as plain data.
 
-Results of tuning as plain data, for JSON and tables.
-
-``report.md``: the choice of tuning and its reasons, for the ticket of the change.
+``report.md`` has the choice and its reasons, for the ticket of the change. Plain data are for JSON and tables of
+other programs.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""A buffer verdict as text: the verdict, its reasons and recommended changes; then runs, ports, pools and margins.
+"""Verdicts as text: by closed forms, from runs of the packet-level model, and measured watermarks beside both.
 
-Measured watermarks beside the model, as tables: one for each kind of port, a row for each peak.
-
-Results of the packet-level model as text: the verdict, the measures and the assumptions.
+A buffer verdict has its reasons and recommended changes; then runs, ports, pools and margins. A run has the verdict,
+the measures and the assumptions. Watermarks are tables: one for each kind of port, a row for each peak.
 """
 
 from __future__ import annotations
@@ -73,7 +72,7 @@ def _peak(size_bytes: int | None, without: str) -> str:
 
 
 def run_text(run: RunVerdict, style: TextStyle = PLAIN) -> str:
-    """Return the results of one scenario; :mod:`verdict_text` puts its reasons and changes first."""
+    """Return the results of one scenario; :func:`verdict_text` puts its reasons and changes first."""
     return "\n".join(_lines(spelled_out(run), style))
 
 

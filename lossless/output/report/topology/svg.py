@@ -4,14 +4,9 @@ Large fabrics are drawn folded: a box with a count stands for many devices. The 
 the same fabric gives the same bytes. Colors, dashes and fonts are those of
 :mod:`lossless.output.report.drawing`.
 
-The lines between the boxes of a picture: where they run, and the places along them where a label may be.
-
-Labels on the lines of a picture: each on its own line, clear of every other line, box, title and label.
-
-Either all lines of a tier are labeled or none: if one label has no such place, the boxes at the lower end of the
-tier give their number of links.
-
-The text in boxes and on lines of a picture of a fabric.
+Lines run between boxes, and have places where a label may be. A label is on its own line, clear of every other line,
+box, title and label. Either all lines of a tier are labeled or none: if one label has no such place, the boxes at the
+lower end of the tier give their number of links.
 """
 
 from __future__ import annotations

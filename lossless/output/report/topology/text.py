@@ -1,12 +1,8 @@
-"""A fabric in numbers, as lines of text: switches and hosts by product, ports used and free, links by tier.
+"""A fabric as lines of text: in numbers, by its capacity, and by the changes to another intent, which are data too.
 
-The changes from the current intent to another, as lines of text: devices renamed, added, removed, cables moved.
-
-The changes from the current intent to another, as plain data.
-
-Names once shipped stay.
-
-The capacity of a fabric, as lines of text: by tier, across its bisection, and for each GPU.
+Numbers are switches and hosts by product, ports used and free, links by tier. Capacity is by tier, across the
+bisection, and for each GPU. Changes from the current intent are devices renamed, added and removed, and cables moved;
+names of their data once shipped stay.
 """
 
 from __future__ import annotations

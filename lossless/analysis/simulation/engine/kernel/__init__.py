@@ -1,6 +1,6 @@
 """The switch, the wire and the NIC in small compiled functions: the order to read them in is that of a frame.
 
-:mod:`nic` sends, :mod:`wire` carries, :mod:`memory` admits and releases, :mod:`pfc` pauses and resumes,
-:mod:`egress` schedules and marks, :mod:`dcqcn` slows senders down, :mod:`watchdog` ends storms, and :mod:`run` is
-the clock.
+:mod:`nic` sends, by the rate or window of :mod:`nscc`; :mod:`pfc` carries, pauses and resumes; :mod:`ingress` takes
+frames in, and :mod:`memory` admits and releases them; :mod:`paths` chooses a link, :mod:`egress` schedules and marks;
+:mod:`deliver` receives. :mod:`agenda` has the times of events, and :mod:`run` is the clock and the watchdog.
 """

@@ -1,4 +1,4 @@
-"""The agenda: the next time of every event, and the earliest of them.
+"""The agenda: the next time of every event, and the earliest of them; news and timers of senders with a window.
 
 Every kind of event has a slot: first the arrivals over each link, then the PFC frames that take effect at each link's
 transmitter, then each transmitter's turn to send, then rare events. A tree over the slots keeps in each node the
@@ -6,13 +6,11 @@ earliest of its four children, so that the root is the next event, and setting a
 without a branch. A time and its slot are one number, so that at the same instant the lower slot goes first and runs
 repeat exactly.
 
-News of a sender with a window: ACKs, losses and credit, which its receiver sends in short frames, ahead of data.
-
+News of a sender with a window are ACKs, losses and credit, which its receiver sends in short frames, ahead of data.
 If the path back carries data, each of them is a frame of its own (ACK flows); otherwise they take the path's delay
-without queues. One ring per flow holds the news that have arrived and those under way, in the order of their times; the
-sender takes them when it next looks for something to send.
-
-Packets that a sender with a window waits for, in the order in which it sent them: each has a timer of its own.
+without queues. One ring per flow holds the news that have arrived and those under way, in the order of their times;
+the sender takes them when it next looks for something to send. Packets that such a sender waits for, in the order in
+which it sent them, have a timer each.
 """
 
 from __future__ import annotations

@@ -1,15 +1,12 @@
-"""The receiving host: order, acknowledgment, congestion notification.
+"""The receiving host: order, acknowledgment, congestion notification, and credit for senders with a window.
 
 A receiver that keeps up needs no event of its own: its answer is known when the last switch begins to send. Frames out
 of order are answered by a NACK, and the sender resends from the missing frame (RoCE's go-back-N).
 
-A receiver that takes packets in any order, and the news that it sends to a sender with a window.
-
-Receivers that give credit to their senders, one after another (RCCC).
-
-A packet carries the credit that its sender requests. Senders with open requests wait in one list, in the order of their
-requests; senders with all requested credit wait in another, and receive more once no request is open, to replace
-trimmed packets.
+A receiver that takes packets in any order sends news to a sender with a window. Receivers that give credit to their
+senders, one after another (RCCC), have it from the packets: a packet carries the credit that its sender requests.
+Senders with open requests wait in one list, in the order of their requests; senders with all requested credit wait in
+another, and receive more once no request is open, to replace trimmed packets.
 """
 
 from __future__ import annotations

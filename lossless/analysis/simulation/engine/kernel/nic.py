@@ -1,6 +1,6 @@
-"""The NIC: which queue pair sends next, at which rate, and a receiver that may be slow.
+"""The NIC: which queue pair sends next, at which rate, and a receiver that may be slow; senders with a window.
 
-A sender with a congestion window: the choice of its next packet, and its reaction to news.
+A sender with a congestion window chooses its next packet, and reacts to news of its receiver.
 """
 
 from __future__ import annotations

@@ -1,14 +1,13 @@
-"""NSCC, the sender's congestion control of Ultra Ethernet: a window that adapts to queueing delay and to marks.
+"""Congestion control of senders: DCQCN of ConnectX, and NSCC of Ultra Ethernet.
 
-The specification itself was not read. The quantities are those that secondary copies of UEC 1.0.3, section 3.6.13 and
-table 3-82, give, as uet-htsim @40ccb05 has them; where the specification leaves something open, the reading of that
-simulator is taken: the average of the delay is weighted by 0.0125 an ACK, and an unmarked sample above the target
-enters it as a quarter of the base round trip.
+DCQCN (Zhu et al., SIGCOMM 2015) is the notification point and reaction point of one flow. The reaction point's timers
+cost no events: their effects are applied later, in order, when the flow next starts a frame. A CNP takes effect when
+it arrives.
 
-DCQCN (Zhu et al., SIGCOMM 2015) as ConnectX has it: notification point and reaction point of one flow.
-
-The reaction point's timers cost no events: their effects are applied later, in order, when the flow next starts a
-frame. A CNP takes effect when it arrives.
+NSCC is a window that adapts to queueing delay and to marks. The specification itself was not read. The quantities are
+those that secondary copies of UEC 1.0.3, section 3.6.13 and table 3-82, give, as uet-htsim @40ccb05 has them; where
+the specification leaves something open, the reading of that simulator is taken: the average of the delay is weighted
+by 0.0125 an ACK, and an unmarked sample above the target enters it as a quarter of the base round trip.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""Priority-based flow control (IEEE 802.1Qbb): a group requests a pause, the transmitter at the other end obeys later.
+"""Priority-based flow control (IEEE 802.1Qbb) and the wire: requests to pause, and frames under way.
 
-A PFC frame goes before all data, but not before the end of the frame being sent; then it travels the cable, and the
-peer reacts. A pause is a state that holds until it is lifted (a sender that refreshes its quanta).
+A group requests a pause, and the transmitter at the other end obeys later. A PFC frame goes before all data, but not
+before the end of the frame being sent; then it travels the cable, and the peer reacts. A pause is a state that holds
+until it is lifted (a sender that refreshes its quanta).
 
-The wire: a frame is received whole when its last bit has traveled the cable (store and forward).
+On the wire a frame is received whole when its last bit has traveled the cable (store and forward).
 """
 
 from __future__ import annotations

@@ -1,17 +1,14 @@
-"""The clock of the simulation: take the next event from the agenda, run it.
+"""The clock of the simulation: take the next event from the agenda, run it; rare events, and the PFC watchdog.
 
-The entry point for rare events, apart so that a run without them need not wait for its compilation.
+Rare events have an entry point of their own, so that a run without them need not wait for its compilation: receive
+buffers that have drained, NICs that begin or end to pause their switch, watchdogs, the recorder.
 
-Rare events are: receive buffers that have drained, NICs that begin or end to pause their switch, watchdogs, the
-recorder.
-
-The PFC watchdog: a queue that a peer keeps paused for whole poll windows is stopped, and later restored.
-
-Each vendor goes by the counters it has. Mellanox: the queue holds frames, has sent none in the window, and was paused
-for nearly all of it (orchagent/pfc_detect_mellanox.lua as in yuazhe/sonic-swss @f62eed2). Broadcom: it was paused at
-both polls, PFC came in the window, and no pause ended in it; one window never makes a storm, however short the
-detection time (sonic-swss orchagent/pfc_detect_broadcom.lua @0cb8610). Windows in which that is so are charged against
-the detection time; any other starts it again. Restoration: sonic-swss orchagent/pfc_restore.lua @6f1cfd0.
+The PFC watchdog stops a queue that a peer keeps paused for whole poll windows, and restores it later. Each vendor
+goes by the counters it has. Mellanox: the queue holds frames, has sent none in the window, and was paused for nearly
+all of it (orchagent/pfc_detect_mellanox.lua as in yuazhe/sonic-swss @f62eed2). Broadcom: it was paused at both polls,
+PFC came in the window, and no pause ended in it; one window never makes a storm, however short the detection time
+(sonic-swss orchagent/pfc_detect_broadcom.lua @0cb8610). Windows in which that is so are charged against the detection
+time; any other starts it again. Restoration: sonic-swss orchagent/pfc_restore.lua @6f1cfd0.
 """
 
 from __future__ import annotations

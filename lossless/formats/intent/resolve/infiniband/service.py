@@ -1,8 +1,7 @@
-"""Resolves managers, partitions, SHARP and jobs of a subnet's intent; every name is looked up.
+"""Resolves managers, partitions, SHARP and jobs of a subnet's intent, and its topology to a layout.
 
-Names of hosts and HCAs as intents write them: ``host[1-16]``, ``host1:mlx5_0``, ``@storage``, and opensm's words.
-
-Turns the topology of a subnet's intent into a layout: from its shape, or from the listed switches and links.
+Every name is looked up: ``host[1-16]``, ``host1:mlx5_0``, ``@storage``, and opensm's words. A layout comes from a
+shape, or from the listed switches and links.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""Turns the intent of a subnet and hardware profiles into the model of the subnet.
+"""Turns the intent of a subnet and hardware profiles into the model of the subnet: its options, GUIDs and ports.
 
-GUIDs in an intent or a file beside it, which has one line a switch or HCA: ``leaf1 0x0002c90300a1b2c3``.
-
-Keys of opensm.conf: those that an intent declares, and those derived from its other sections.
-
-Assigns a port of a switch to each link, and counts the required ports of each rate.
+Keys of opensm.conf are those that an intent declares, and those derived from its other sections. GUIDs stand in an
+intent or in a file beside it, which has one line a switch or HCA: ``leaf1 0x0002c90300a1b2c3``. Each link gets a port
+of a switch, and the required ports of each rate are counted.
 """
 
 from __future__ import annotations

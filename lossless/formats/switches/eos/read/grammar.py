@@ -1,11 +1,8 @@
-"""The commands of EOS as settings: each command makes settings by the first pattern that fits it.
+"""The commands of EOS as settings by key, each with its place, independent of the form of the text.
 
+Each command makes settings by the first pattern that fits it; numbers, ranges and names are read as EOS writes them.
 Grammar: the output of pyavd 6.4.0, and SongKou/songkou.github.io content/posts/arista-eos-roce-config.md @0c73d9a;
 forms of older releases (``priority-flow-control mode on``, ``no random-detect ecn``) as running switches print them.
-
-Numbers, ranges and names as EOS writes them.
-
-QoS settings of an EOS configuration, independent of the form of its text: settings by key, each with its place.
 
 Keys are tuples. Of a switch: ``("hostname",)``, ``("dscp", 26)`` and ``("cos", 3)`` (the traffic class), ``("tx-queue",
 3)`` (the queue of a traffic class), ``("rewrite", "dscp", 3)``, ``("rewrites",)`` (they are on), ``("watchdog",

@@ -1,9 +1,8 @@
-"""AVD's structured configuration (``eos_cli_config_gen`` of pyavd 6.4.0) to settings.
+"""EOS configurations to settings: ``show running-config``, and AVD's structured configuration.
 
-Each value is read as the command that AVD renders it to, so that one grammar defines the valid values; a value that
-makes no command of EOS is unread.
-
-``show running-config`` of EOS to settings: commands by the mode that they are in.
+In a running configuration commands stand by the mode that they are in. In a structured one (``eos_cli_config_gen`` of
+pyavd 6.4.0) each value is read as the command that AVD renders it to, so that one grammar defines the valid values; a
+value that makes no command of EOS is unread.
 """
 
 from __future__ import annotations

@@ -1,16 +1,14 @@
-"""The object model of NX-OS (DME) as JSON: ``Cisco-NX-OS-device:System``, as NETCONF, gNMI and RESTCONF have it.
+"""NX-OS configurations to settings: texts of commands, and the object model (DME) as JSON.
 
-Each value is read as the command it represents, so that one grammar defines the valid values. Names of containers and
-leaves: Cisco-NX-OS-device.yang 9.3(1) of ydk-models-cisco-nx-os 9.3.1. The mode of PFC and its watchdog are numbers
-there, and no public source documents their meaning: words are read, numbers are not.
+The object model is ``Cisco-NX-OS-device:System``, as NETCONF, gNMI and RESTCONF have it. Each value is read as the
+command it represents, so that one grammar defines the valid values. Names of containers and leaves:
+Cisco-NX-OS-device.yang 9.3(1) of ydk-models-cisco-nx-os 9.3.1. The mode of PFC and its watchdog are numbers there,
+and no public source documents their meaning: words are read, numbers are not.
 
-Texts of NX-OS to commands, each in its mode.
-
-Most published texts are no ``show running-config`` output: prompts precede commands, modes are left by ``exit`` or not
-at all, and some lines are indented. So the mode of a command is found by the grammar of commands, and by indentation if
-several modes take it. A line of ``!`` leaves no mode, and ``#`` begins a comment.
-
-Commands of NX-OS, each in its mode, to settings.
+Texts become commands, each in its mode. Most published texts are no ``show running-config`` output: prompts precede
+commands, modes are left by ``exit`` or not at all, and some lines are indented. So the mode of a command is found by
+the grammar of commands, and by indentation if several modes take it. A line of ``!`` leaves no mode, and ``#`` begins
+a comment.
 """
 
 from __future__ import annotations

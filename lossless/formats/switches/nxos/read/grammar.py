@@ -1,13 +1,10 @@
-"""The commands of NX-OS as settings: each command makes settings by the first pattern that fits it.
+"""The commands of NX-OS as settings by key, each with its place, independent of the form of the text.
 
+Each command makes settings by the first pattern that fits it; numbers and names are read as NX-OS writes them.
 Grammar: configurations of microsoft/AzureStack_Network_Switch_Config_Generator @51524fa and microsoft/SDN @242fb0c
 (Nexus 3000 with NX-OS 6.0), and of the tests of batfish/batfish @cba1873. Ranges: Cisco-NX-OS-device.yang 9.3(1) of
 ydk-models-cisco-nx-os 9.3.1, and CiscoDevNet/terraform-provider-nxos gen/definitions/network_qos.yaml @41ca596, which
 has the larger buffers of later releases.
-
-Numbers and names as NX-OS writes them.
-
-QoS settings of an NX-OS configuration, independent of the form of its text: settings by key, each with its place.
 
 Keys are tuples. Of a switch: ``("hostname",)``, ``("watchdog",)``, ``("watchdog", "interval")`` (ms) and its
 multipliers ``("watchdog", "shutdown")``, ``"auto"`` and ``"fixed"``, ``("override",)``, ``("tag-native",)``, and of

@@ -1,11 +1,10 @@
-"""Alerts on pauses and marks: pauses of lossy priorities, slow receivers, congestion that spreads.
+"""Alerts on pauses and marks of a fabric, and on a subnet of InfiniBand.
 
-Pauses alone are not a fault: a lossless fabric under load pauses, so no alert here fires on pauses of a lossless
-priority as such.
+Of a fabric these are pauses of lossy priorities, slow receivers, and congestion that spreads. Pauses alone are not a
+fault: a lossless fabric under load pauses, so no alert here fires on pauses of a lossless priority as such.
 
-Alerts on an InfiniBand subnet: by UFM Telemetry where UFM manages it, by node_exporter at its hosts.
-
-Waiting for credits is InfiniBand's normal flow control: it is recorded, without an alert.
+A subnet is watched by UFM Telemetry where UFM manages it, by node_exporter at its hosts. Waiting for credits is
+InfiniBand's normal flow control: it is recorded, without an alert.
 """
 
 from __future__ import annotations

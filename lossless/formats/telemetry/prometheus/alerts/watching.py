@@ -1,6 +1,6 @@
 """Alerts on the monitoring itself: missing targets, scrapes, counters and ports. Silence must not pass for health.
 
-The inputs of the alerts of a fabric.
+:class:`AlertContext` has the inputs of all alerts of a fabric.
 """
 
 from __future__ import annotations
