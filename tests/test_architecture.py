@@ -93,6 +93,28 @@ def test_a_place_that_the_map_invents_is_found(text: str, found: list[str]) -> N
     assert list(missing(text)) == found
 
 
+def test_no_function_imports_what_its_module_has_loaded() -> None:
+    """An import inside a function saves start time; of a module that the top imports it saves none."""
+    assert [(name, each) for name, path in modules().items() for each in repeated_imports(path)] == []
+
+
+def repeated_imports(path: Path) -> Iterator[str]:
+    """Yield the modules that a module imports at its top and again in a function, or for annotations in two blocks."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    loaded = {each.module for each in tree.body if isinstance(each, ast.ImportFrom)}
+    functions = (each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef))
+    for node in (inner for function in functions for inner in ast.walk(function)):
+        if isinstance(node, ast.ImportFrom) and node.module in loaded:
+            yield f"{node.module} in line {node.lineno}"
+    blocks = [
+        each for each in tree.body if isinstance(each, ast.If) and ast.unparse(each.test) == "TYPE_CHECKING"
+    ]
+    for block in blocks[1:]:
+        yield from (
+            f"line {each.lineno}" for each in block.body if isinstance(each, ast.Import | ast.ImportFrom)
+        )
+
+
 def test_docstrings_refer_to_what_is_there() -> None:
     """A module is not its own reference: one that is joined with another took over the sentences about it."""
     wrong = [(name, *each) for name, path in modules().items() for each in unknown_references(name, path)]

@@ -337,10 +337,6 @@ def _lanes_together(log: str) -> list[int] | None:
 
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from lossless.analysis.routing.infiniband.engines import SubnetGraph, SubnetRoutes
-
     Numbers = NDArray[np.int64]
 
 SLS = VLS = 16

@@ -21,7 +21,7 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.model import known_tier
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 
     from lossless.model.fabric.model import Fabric
 
@@ -195,8 +195,6 @@ def compact(wires: Wires, surplus: Collection[int]) -> Wires:
 
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence, Set
-
     Block = Sequence[int]
     Family = Sequence[Block]
     Link = tuple[int, bool, bool]

@@ -19,7 +19,7 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.model import Tier, known_tier
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 
     from lossless.model.fabric.model import Fabric
 
@@ -231,8 +231,6 @@ class WeightSum:
 
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     Leaves = frozenset[str]
 
 

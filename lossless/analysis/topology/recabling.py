@@ -16,7 +16,10 @@ from typing import TYPE_CHECKING
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from lossless.analysis.topology.shapes import PlanNode
+    from lossless.model.fabric.model import LinkTier
 
     _Ends = tuple[str, str | None, str, str | None]
 
@@ -112,11 +115,6 @@ def _stood(stood: Mapping[_Ends, DeclaredCable], wire: DeclaredCable) -> str | N
 
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from lossless.analysis.topology.shapes import PlanNode
-    from lossless.model.fabric.model import LinkTier
-
     Ends = tuple[str, str]
     """Two devices by their names, in alphabetical order."""
 

@@ -25,7 +25,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from lossless.checks.rules.registry import RULES, codes_for
-from lossless.checks.rules.selectors import codes_of
+from lossless.checks.rules.selectors import codes_of, unknown
 from lossless.checks.rules.subjects import ExpiredSuppression, StaleBaselineEntry, UnusedSuppression
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.findings import SEVERITIES, Origin, grouped, natural_key
@@ -145,8 +145,6 @@ def _fault(entry: Any) -> str:
     if type(count) is not int or count < (not elements):
         return "an entry needs a count of 1 or more, or a list of names in on"
     if entry["code"] not in RULES:
-        from lossless.checks.rules.selectors import unknown
-
         return unknown(entry["code"])
     return ""
 

@@ -200,11 +200,6 @@ def _checked_in_processes(
 
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from lossless.ground.basics.findings import Finding
-    from lossless.ground.documents.text import Document
-
     Check = Callable[[Sequence[Document]], Sequence[Finding]]
 
 MOST_ROUNDS = 10
@@ -466,10 +461,6 @@ def placed(finding: Finding, patch: PatchFile, done: Sequence[PatchedConfigurati
 
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from lossless.ground.basics.findings import Finding
-
     Key = tuple[object, ...]
 
 

@@ -13,8 +13,14 @@ from lossless.checks.lint.devices import DeviceResult
 from lossless.checks.lint.run import Report, gathered, run
 from lossless.checks.rules.hosts.rdma_shown import shows_rdma
 from lossless.checks.rules.registry import rules_for
-from lossless.checks.rules.subjects import IntendedHost
-from lossless.formats.inputs.switches import hosts_of, ports_on_fabric, with_known_names
+from lossless.checks.rules.subjects import IntendedHost, SwitchConfiguration
+from lossless.formats.inputs.switches import (
+    fabric_of_switches,
+    hosts_of,
+    ports_on_fabric,
+    read_switch,
+    with_known_names,
+)
 from lossless.ground.basics.findings import Finding, UncheckedRule, grouped
 from lossless.ground.basics.records import UNKNOWN
 from lossless.model.fabric.deployed_devices import DeployedDevices, DeviceSummary, LinkEnd
@@ -264,7 +270,6 @@ def _end(host: str, qos: HostQos, attached: Attachment, alias: str | None) -> Li
 def check_switches(documents: Sequence[Document], settings: Settings) -> DeviceResult:
     """Check switches, each by itself."""
     from lossless.checks.rules.device_summary import summary_of_switch
-    from lossless.formats.inputs.switches import read_switch
 
     systems = [(document, read_switch(document, settings.dscps_of(document.file))) for document in documents]
     return DeviceResult(
@@ -274,10 +279,7 @@ def check_switches(documents: Sequence[Document], settings: Settings) -> DeviceR
 
 
 def _check(document: Document, system: SwitchInput, settings: Settings) -> Iterator[Report]:
-    from lossless.checks.rules.registry import rules_for
-    from lossless.checks.rules.subjects import SwitchConfiguration
     from lossless.formats.inputs.fabrics import without_class
-    from lossless.formats.inputs.switches import fabric_of_switches
 
     read = system.read
     intended = settings.intended_switch(read.switch.name)

@@ -139,7 +139,6 @@ def of_intents(intents: Declarations, settings: Settings) -> list[Report]:
 def _of_fabric(fabric: Fabric, chosen: Codes | None) -> Iterator[Report]:
     from lossless.checks.rules.registry import rules_for
     from lossless.checks.rules.subjects import computing_buffers
-    from lossless.model.fabric.view import View
 
     view = View(fabric)
     if fabric.managed is not None:

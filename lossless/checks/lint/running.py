@@ -19,9 +19,14 @@ from lossless.model.fabric.state import DeviceState, by_name, names_by_alias, na
 from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from lossless.model.fabric.model import Switch
+    from lossless.checks.rules.registry import Codes
+    from lossless.formats.inputs.captures import CapturedDevice
+    from lossless.formats.inputs.devices import DeviceInput
+    from lossless.ground.documents.text import Document
+    from lossless.model.fabric.hosts import HostQos
+    from lossless.model.fabric.model import Link, Switch
 
 
 def asics_of(
@@ -63,15 +68,6 @@ def _part(intended: Switch, state: DeviceState, configured: Device | None) -> Sw
 
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from lossless.checks.rules.registry import Codes
-    from lossless.formats.inputs.captures import CapturedDevice
-    from lossless.formats.inputs.devices import DeviceInput
-    from lossless.ground.documents.text import Document
-    from lossless.model.fabric.hosts import HostQos
-    from lossless.model.fabric.model import Link, Switch
-
     ReadDevice = Callable[[Document], DeviceInput]
 
 

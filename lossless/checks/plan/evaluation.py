@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from lossless.checks.lint.run import run, together
 from lossless.checks.plan.systems import carrying_jobs
 from lossless.checks.rules.device_summary import summary_of
-from lossless.checks.rules.registry import rules_for
+from lossless.checks.rules.registry import codes_for, rules_for
 from lossless.checks.rules.subjects import Device
 from lossless.checks.trace.findings import TracePacket, concerns_traffic, findings_on, reference_to
 from lossless.checks.trace.model import losses_of
@@ -182,7 +182,6 @@ def _rules(subject: Any) -> tuple[LoadedRule, ...]:
 def _codes() -> frozenset[str]:
     """Return the codes of the rules whose findings make a state unsafe."""
     from lossless.checks.rules.documentation import rule_of
-    from lossless.checks.rules.registry import codes_for
 
     known = codes_for("fabric") | codes_for("buffers") | codes_for("device") | codes_for("devices")
     errors = {code for code in known if rule_of(code).severity == "error"}

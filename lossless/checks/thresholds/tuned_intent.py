@@ -45,27 +45,22 @@ from lossless.model.fabric.view import View
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from lossless.analysis.buffers.verdict import PortVerdict
     from lossless.analysis.simulation.question.request import NamedQuestion, Question, TuneAsk
     from lossless.analysis.simulation.question.scenario import Scenario
+    from lossless.analysis.simulation.study.measure import PeakOf, PortPeaks
     from lossless.analysis.simulation.tune.tune import Tuned
+    from lossless.checks.rules.running_subjects import RunningDevice
     from lossless.formats.intent.class_changes import Place
     from lossless.ground.basics.findings import Finding
     from lossless.ground.documents.changes import ValueChange
     from lossless.ground.documents.text import Document
-    from lossless.model.fabric.model import Fabric
+    from lossless.model.fabric.model import Fabric, Switch
+    from lossless.model.fabric.state import PlacedReading
     from lossless.model.hardware.load import Folder
 
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from lossless.analysis.buffers.verdict import PortVerdict
-    from lossless.analysis.simulation.study.measure import PeakOf, PortPeaks
-    from lossless.checks.rules.running_subjects import RunningDevice
-    from lossless.model.fabric.model import Switch
-    from lossless.model.fabric.state import PlacedReading
-    from lossless.model.fabric.view import View
-
     _Kind = tuple[str, str, int | None]
     _Measured = Mapping[tuple[_Kind, str], Sequence[tuple[PlacedReading, str]]]
 

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Finding
     from lossless.model.fabric.model import Fabric
     from lossless.model.fabric.qos import DscpRewrites
+    from lossless.model.fabric.state import PlacedReading
 
 
 _MOST_DIFFERENCES = 16
@@ -395,12 +396,6 @@ def _met(hop: TraceHop, stage: StageName) -> tuple[tuple[str, str], ...]:
 
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from lossless.checks.rules.running_subjects import RunningDevice
-    from lossless.checks.trace.model import StageName, TraceHop
-    from lossless.model.fabric.state import PlacedReading
-
     PortNumbers = tuple[str, int]
 
 

@@ -16,6 +16,7 @@ from lossless.formats.device_files.base_merge import (
     Deployment,
     PlannedFile,
     asic_deployment,
+    extra_files,
     onto_base,
 )
 from lossless.formats.device_files.environment import render_template
@@ -63,7 +64,6 @@ def switch_files(
     files = [_sonic_file(switch, "config_db.json", content)._replace(deployment=COMPLETE)]
     if not extras:
         return tuple(files), None
-    from lossless.formats.device_files.base_merge import extra_files
 
     beside, plan = extra_files(switch, base, content, extras)
     if "qos" in extras:

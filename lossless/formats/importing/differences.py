@@ -26,7 +26,8 @@ from lossless.model.fabric.attributes import BY_KEY
 from lossless.model.hardware.buffers import PG_PROFILE_PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from typing import Any
 
     from lossless.formats.importing.model import Draft, ImportDevice
     from lossless.ground.documents.text import Document
@@ -274,11 +275,6 @@ def total(each: Iterable[Figures]) -> Figures:
 
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-    from typing import Any
-
-    from lossless.model.fabric.model import Switch
-
     Parts = dict[tuple[str, str], Any]
 
 

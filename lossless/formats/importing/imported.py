@@ -41,10 +41,12 @@ from lossless.model.fabric.model import DEFAULT_HOST_MTU_BYTES, DEFAULT_SWITCH_M
 from lossless.model.hardware.load import load_nic, nic_profiles
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from os import PathLike
 
-    from lossless.formats.importing.differences import ImportDifference
+    from lossless.formats.importing.differences import Figures, ImportDifference
     from lossless.formats.importing.model import (
+        Claim,
         ClassCurve,
         ClassGroup,
         ClassValues,
@@ -57,8 +59,11 @@ if TYPE_CHECKING:
         Stated,
     )
     from lossless.formats.sonic.changes.meaning import Cell
+    from lossless.ground.documents.text import Document
     from lossless.model.fabric.cabling import CableEnd
     from lossless.model.fabric.model import Fabric
+    from lossless.model.hardware.devices import NicProfile
+    from lossless.model.hardware.load import Folder
 
 
 _MOST_DECIMALS = 6
@@ -96,16 +101,6 @@ def _shortest(claimed: int, deployed: int) -> float | None:
 
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from os import PathLike
-
-    from lossless.formats.importing.differences import Figures, ImportDifference
-    from lossless.formats.importing.model import Claim, Draft, ImportDevice
-    from lossless.formats.sonic.changes.meaning import Cell
-    from lossless.ground.documents.text import Document
-    from lossless.model.hardware.devices import NicProfile
-    from lossless.model.hardware.load import Folder
-
     Path = str | PathLike[str]
     Refusals = Callable[[str], tuple[Problem, ...]]
     """The findings for which ``render`` refuses the text of an intent."""

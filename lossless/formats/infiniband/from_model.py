@@ -359,10 +359,6 @@ def _unreadable(text: str) -> str:
 
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from lossless.model.fabric.infiniband.subnet import Subnet
-
     Places = Mapping[tuple[int, ...], int | None]
 
 ENGINE = "torus-2QoS"

@@ -21,7 +21,7 @@ from lossless.ground.basics.units import joined, suggestion
 from lossless.ground.documents import load_bytes, load_text
 from lossless.ground.documents.layout import PartLayout
 from lossless.ground.documents.marked_document import part
-from lossless.ground.documents.text import DocumentPart, decode
+from lossless.ground.documents.text import DocumentPart, decode, read_text as text_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -79,9 +79,8 @@ def read_patch(file: str) -> PatchFile:
         InputError: it cannot be read, or is no list of operations.
     """
     from lossless.ground.documents.json.document import load_json
-    from lossless.ground.documents.text import read_text
 
-    document = load_json(read_text(file), file, lists=True)
+    document = load_json(text_at(file), file, lists=True)
     if not document.text.lstrip().startswith("["):
         message = "not a patch: expected a list of operations, as in RFC 6902"
         raise InputError([Problem(file, 1, 1, message)])

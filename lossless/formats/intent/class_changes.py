@@ -16,7 +16,7 @@ from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_rate, size_text
 from lossless.ground.documents import load_text
-from lossless.ground.documents.changes import ValueChange
+from lossless.ground.documents.changes import ValueChange, changed
 from lossless.ground.documents.command_lines import edited
 from lossless.model.fabric.model import SWITCH_ROLES
 
@@ -165,7 +165,6 @@ def _text(key: str, value: int) -> Json:
 def intent_line(changes: tuple[ValueChange, ...]) -> str:
     """Return the values that changes add as one line of YAML: ``classes: {rdma: {buffer: {dynamic_th: 1}}}``."""
     from lossless.formats.intent.key_docs import written
-    from lossless.ground.documents.changes import changed
 
     stated = changed({}, [change for change in changes if change.action == "add"]) or {}
     return ", ".join(f"{key}: {written(value)}" for key, value in stated.items())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BaseModel, Field, ValidationError, WithJsonSchema
 
 from lossless.formats.intent.base import Model, shown
-from lossless.formats.intent.document import Intent
+from lossless.formats.intent.document import Intent, finished_schema
 from lossless.formats.intent.hosts import SocketInterfaces
 from lossless.formats.intent.jobs import Environment
 from lossless.formats.intent.problems import IntentSource, in_file_order, located, not_text, refusals
@@ -76,7 +76,6 @@ class ManagedIntent(Model, title="ManagedIntent"):
 
 def json_schema() -> dict[str, Any]:
     """Return the JSON Schema of a managed intent as people write it."""
-    from lossless.formats.intent.document import finished_schema
 
     return finished_schema(ManagedIntent.model_json_schema(by_alias=True))
 

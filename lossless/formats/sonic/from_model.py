@@ -34,7 +34,7 @@ from lossless.ground.basics.findings import natural_key
 from lossless.model.fabric.qos import COLOURS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from lossless.model.fabric.model import Port, Switch, SwitchQos
     from lossless.model.fabric.qos import (
@@ -53,8 +53,6 @@ if TYPE_CHECKING:
 
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
     Rows = dict[str, dict[str, str]]
 
 KEYED = ("BUFFER_QUEUE", "QUEUE")

@@ -22,17 +22,13 @@ from lossless.model.fabric.state import StateCapture, StateReading
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from lossless.ground.basics.findings import Path
     from lossless.ground.basics.records import Maybe
-    from lossless.model.fabric.state import CountedSince
+    from lossless.ground.documents.concatenated_json import PrintedJson
+    from lossless.model.fabric.state import CountedSince, Identity
 
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from lossless.ground.basics.findings import Path
-    from lossless.ground.documents.concatenated_json import PrintedJson
-    from lossless.model.fabric.state import Identity
-
     Said = tuple[str, tuple[StateReading, ...]]
 
 _EOS_NAMES = {

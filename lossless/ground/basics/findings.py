@@ -177,7 +177,6 @@ class UncheckedRule(NamedTuple):
 
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from typing import TypeVar
 
     Key = TypeVar("Key")

@@ -20,17 +20,13 @@ from lossless.ground.documents.changes import Replacement, changed, spliced
 from lossless.ground.documents.text import Document, ValuePlace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from lossless.ground.basics.findings import Path
     from lossless.ground.documents.changes import ValueChange
 
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from lossless.ground.basics.findings import Path
-
     Enters = Callable[[str, str], bool]
     """A function that returns whether a command opens a mode that another, equally indented command belongs to."""
 

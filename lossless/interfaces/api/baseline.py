@@ -16,6 +16,7 @@ from lossless.interfaces.api.lint import (
     DEFAULT_OPTIONS,
     Options,
     accounted,
+    found_at,
     lint,
     lint_documents,
     lint_inputs,
@@ -173,7 +174,6 @@ def fix(
     from lossless.checks.lint.cache import fixed_documents
     from lossless.formats.inputs.collect import Inputs, merged, read
     from lossless.ground.documents.atomic import require_writable, rewrite
-    from lossless.interfaces.api.lint import found_at
 
     found = found_at(paths, options)
     inputs = merged([Inputs(problems=found.problems), *map(read, found.candidates)])

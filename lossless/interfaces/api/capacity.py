@@ -13,14 +13,25 @@ from typing import TYPE_CHECKING
 from lossless.analysis.buffers.headroom.comparison import (
     HeadroomInputs as HeadroomInputs,
     Headrooms as Headrooms,
+    SourcedTraffic,
+    hwsku_for,
+    named_port,
+    of_link,
+    of_ports,
 )
-from lossless.analysis.topology.subnet import Topology as Topology, topology_of, topology_of_subnet
+from lossless.analysis.topology.subnet import (
+    COMPUTE,
+    Topology as Topology,
+    subnet_fabric,
+    topology_of,
+    topology_of_subnet,
+)
 from lossless.analysis.workloads.workload import Workload
 from lossless.formats.inputs.fabrics import intent_at
 from lossless.formats.inputs.intents import declares_subnet, intent_of_switches, subnet_of, wired_of
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import NamedTuple
-from lossless.interfaces.api.fabrics import fabrics_at
+from lossless.interfaces.api.fabrics import fabrics_at, intent_fabric_at
 from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options
 from lossless.model.fabric.cluster import ALGORITHMS, COLLECTIVE, COLLECTIVES, STORM_TRAFFIC
 
@@ -28,7 +39,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
 
-    from lossless.analysis.buffers.headroom.comparison import SourcedTraffic
     from lossless.analysis.simulation.question.request import SimulationRequest
     from lossless.analysis.storm.blast_radius import BlastRadius
     from lossless.analysis.storm.paths import ShapeGroups
@@ -61,9 +71,7 @@ def workload(path: str | PathLike[str], asked: Workload, options: Options = DEFA
         ScenarioError: the fabric lacks the requested GPUs, or has no storage.
         QuantityError: an algorithm that the collective does not have.
     """
-    from lossless.analysis.topology.subnet import COMPUTE, subnet_fabric
     from lossless.analysis.workloads.placement import estimate
-    from lossless.interfaces.api.fabrics import intent_fabric_at
 
     document = intent_at(path)
     if declares_subnet(document):
@@ -85,7 +93,6 @@ def evaluate_workload(
     """
     from lossless.analysis.workloads.placement import estimate
     from lossless.analysis.workloads.verdict import workload_verdict
-    from lossless.interfaces.api.fabrics import intent_fabric_at
     from lossless.model.fabric.view import View
 
     fabric = intent_fabric_at(path, options)
@@ -109,7 +116,6 @@ def storm(
         ScenarioError: no such host, port or class, or buffers or routes that are not known.
     """
     from lossless.analysis.storm.blast_radius import StormSource, blast_radius
-    from lossless.interfaces.api.fabrics import intent_fabric_at
     from lossless.model.fabric.view import View
 
     fabric = intent_fabric_at(path, options)
@@ -125,7 +131,6 @@ def _groups(path: str | PathLike[str]) -> ShapeGroups | None:
     """Return the groups of an intent's shape, None where switches have no groups, or pods that the links show."""
     from lossless.analysis.storm.paths import ShapeGroups
     from lossless.analysis.topology.folding import groups_of
-    from lossless.formats.inputs.fabrics import intent_at
     from lossless.formats.intent.load import load_intent
     from lossless.formats.intent.resolve.shapes import plan
 
@@ -154,7 +159,6 @@ def headroom_of_link(
     Raises:
         ProfileError: no such profile or HWSKU, or the switch does not support the speed.
     """
-    from lossless.analysis.buffers.headroom.comparison import hwsku_for, of_link
     from lossless.model.hardware.load import load_switch
 
     switch = load_switch(profile, options.profile_dirs)
@@ -178,7 +182,6 @@ def headroom_of_ports(
         InputError: the intent or a configuration cannot be read, or there is none.
         LosslessError: no such switch or port, or one without QoS.
     """
-    from lossless.analysis.buffers.headroom.comparison import named_port, of_ports
     from lossless.model.fabric.view import View
 
     views = [View(fabric) for fabric in fabrics_at(path, options, "compute headroom for")]
@@ -191,7 +194,6 @@ def headroom_of_ports(
 
 def _assumed() -> SourcedTraffic:
     """Return the default MTUs and share of small packets of the formula, each with its source."""
-    from lossless.analysis.buffers.headroom.comparison import SourcedTraffic
     from lossless.analysis.buffers.headroom.methods import SourcedValue
     from lossless.formats.intent.resolve.class_buffers import LOSSLESS_MTU_BYTES, SMALL_PACKET_PERCENT
     from lossless.model.fabric.model import DEFAULT_SWITCH_MTU_BYTES

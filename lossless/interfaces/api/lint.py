@@ -15,7 +15,11 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lossless.checks.lint.configuration.lookup import ConfigurationLookup
-    from lossless.formats.inputs.collect import Excludes, FoundFiles
+    from lossless.checks.lint.run import Report, Settings
+    from lossless.formats.inputs.collect import Candidate, Excludes, FoundFiles, Inputs
+    from lossless.formats.inputs.intents import Declaration, Declarations
+    from lossless.ground.basics.errors import Problem
+    from lossless.ground.documents.excerpts import DocumentView
     from lossless.ground.documents.text import Document
 
 
@@ -58,17 +62,6 @@ DEFAULT_OPTIONS = Options()
 
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from os import PathLike
-
-    from lossless.checks.lint.configuration.lookup import ConfigurationLookup
-    from lossless.checks.lint.run import Report, Settings
-    from lossless.formats.inputs.collect import Candidate, FoundFiles, Inputs
-    from lossless.formats.inputs.intents import Declaration, Declarations
-    from lossless.ground.basics.errors import Problem
-    from lossless.ground.documents.excerpts import DocumentView
-    from lossless.ground.documents.text import Document
-
     CheckFiles = Callable[[Sequence[Candidate], Settings], Report]
 
 

@@ -14,6 +14,7 @@ from lossless.checks.lint.cache import (
     FileSource,
     LintCache,
     compared,
+    margins_between,
     patched_configuration,
     placed,
     updater_answer,
@@ -90,8 +91,6 @@ def lint_since(
     )
     margins: tuple[MarginChange, ...] = ()
     if options.simulate:
-        from lossless.checks.lint.cache import margins_between
-
         then, today = (
             load_fabrics(documents, options).fabrics
             for documents in (before.documents, documents_below(paths, options))

@@ -19,14 +19,14 @@ from lossless.checks.drift.drift import (
     switch_of,
 )
 from lossless.checks.plan.assemble import PlanLimits as PlanLimits, plan_of
-from lossless.checks.plan.plan import Plan as Plan
+from lossless.checks.plan.plan import VERSION, Plan as Plan
 from lossless.checks.plan.search import DeviceProgress as DeviceProgress, devices_of, progress
 from lossless.formats.inputs.collect import Candidate, device_in, gather, is_json, read
-from lossless.formats.inputs.fabrics import intent_at
+from lossless.formats.inputs.fabrics import documents_at, intent_at
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.documents import load
-from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options, exclusions_of
-from lossless.interfaces.api.render import sound_fabric
+from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options, configurations_of, exclusions_of
+from lossless.interfaces.api.render import sound, sound_fabric
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     from lossless.checks.lint.run import Report
     from lossless.checks.plan.kinds_of_switches import InService
-    from lossless.checks.plan.plan import Plan
     from lossless.ground.documents.text import Document
     from lossless.model.fabric.infiniband.subnet import Subnet
     from lossless.model.fabric.model import Fabric
@@ -78,7 +77,6 @@ def plan(
 
 def _named_dscps(options: Options, running: InService) -> tuple[int, ...]:
     """Return the DSCPs that configurations above the files of switches name."""
-    from lossless.interfaces.api.lint import configurations_of
 
     lookup = configurations_of(options)
     if running.fabric is not None or lookup is None:
@@ -107,7 +105,6 @@ def _in_service(current: Sequence[str | PathLike[str]], options: Options) -> InS
         InputError: an intent beside other paths, or files that cannot be read.
     """
     from lossless.checks.plan.inputs import deployed, running_of_intent
-    from lossless.formats.inputs.fabrics import documents_at
     from lossless.formats.inputs.intents import is_intent
 
     if len(current) == 1:
@@ -186,7 +183,6 @@ def _read_plan(file: str) -> Mapping[str, Any]:
     Raises:
         InputError: the file is missing, or is not a plan of this version.
     """
-    from lossless.checks.plan.plan import VERSION
 
     data = load(file).data
     if data.get("version") != VERSION or not {"steps", "groups"} <= data.keys():
@@ -214,7 +210,6 @@ def plan_of_subnet(before: Document, after: Document, limits: PlanLimits, option
 
 
 def _sound_subnet(document: Document, options: Options) -> Subnet:
-    from lossless.interfaces.api.render import sound
 
     report, declared = sound(document, options)
     require_no_errors(report, document)

@@ -21,7 +21,7 @@ from lossless.formats.inputs.patches import is_ours, read_text
 from lossless.formats.inputs.switches import SUFFIXES as _OF_SWITCHES, Format, supported_formats
 from lossless.ground.basics.errors import LosslessError, ProfileError
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.units import nearest
+from lossless.ground.basics.units import nearest, suggestion
 from lossless.interfaces.api.lint import found_at, without_excluded
 from lossless.model.hardware.devices import NicProfile
 from lossless.model.hardware.infiniband import (
@@ -272,7 +272,6 @@ def hardware(name: str | None = None, profile_dirs: Sequence[str | PathLike[str]
 
 
 def _unknown(name: str, names: Sequence[str]) -> str:
-    from lossless.ground.basics.units import suggestion
 
     return f"no profile is called {name!r}{suggestion(name.lower(), names, see='lossless profiles')}"
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from lossless.checks.lint.run import Report
 from lossless.formats.inputs.fabrics import intent_at
 from lossless.formats.inputs.intents import Declaration, no_fabric
-from lossless.ground.basics.errors import InputError
+from lossless.ground.basics.errors import InputError, RenderError
 from lossless.ground.basics.records import NamedTuple
 from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options, lint_intent
 
@@ -69,7 +69,6 @@ def render(
     from lossless.formats.device_files.base_merge import EXTRAS, TELEMETRY
     from lossless.formats.device_files.hosts import host_notes, job_notes, telemetry_notes
     from lossless.formats.device_files.switches import system_notes
-    from lossless.ground.basics.errors import RenderError
     from lossless.ground.basics.processes import processors, usable
     from lossless.output.render.fabric import render_fabric, render_files
 
@@ -174,8 +173,6 @@ def _require_apart(bases: Iterable[str], base_dir: Path, out_dir: Path) -> None:
     """
     from os.path import realpath
     from pathlib import Path as FilePath
-
-    from lossless.ground.basics.errors import RenderError
 
     for base in bases:
         written = out_dir / FilePath(base).relative_to(base_dir)

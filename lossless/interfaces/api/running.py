@@ -12,27 +12,23 @@ from typing import TYPE_CHECKING
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import listed
-from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options, lint_at
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from os import PathLike
-
-    from lossless.checks.lint.run import Report
-
+from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options, found_at, lint_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from os import PathLike
 
+    from lossless.checks.lint.cache import Mark
+    from lossless.checks.lint.run import Report
     from lossless.checks.lint.running import Intended
     from lossless.checks.rules.running_subjects import RunningDevice
     from lossless.formats.inputs.captures import CaptureDocument, CaptureInputs
     from lossless.formats.inputs.devices import DeviceInput
     from lossless.ground.documents.text import Document
-    from lossless.interfaces.api.lint import Options
     from lossless.model.fabric.model import Fabric
 
+
+if TYPE_CHECKING:
     Paths = Sequence[str | PathLike[str]]
 
 
@@ -137,12 +133,6 @@ def verify(
 
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from os import PathLike
-
-    from lossless.checks.lint.cache import Mark
-    from lossless.checks.lint.run import Report
-
     Marks = dict[str, Mark]
 
 
@@ -174,7 +164,6 @@ class Watch:
     def changed(self) -> bool:
         """Return whether any watched file has changed since the last call."""
         from lossless.checks.lint.cache import mark_of
-        from lossless.interfaces.api.lint import found_at
 
         found = found_at(self._paths, self._options)
         names = [candidate.file for candidate in found.candidates]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import NamedTuple
-from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options
+from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options, configurations_of, settings_of
 from lossless.interfaces.api.running import captured_state, intended_by
 
 if TYPE_CHECKING:
@@ -74,7 +74,6 @@ def trace(
     )
     from lossless.formats.inputs.intents import is_intent, require_own_switches
     from lossless.interfaces.api.fabrics import documents_at
-    from lossless.interfaces.api.lint import configurations_of, settings_of
     from lossless.model.fabric.view import View
 
     documents, errors = documents_at(path, options)

@@ -9,12 +9,18 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
-from lossless.analysis.simulation.question.request import EVALUATIONS, TUNE_SEEDS, TuneAsk, TuneProgress
+from lossless.analysis.simulation.question.request import (
+    EVALUATIONS,
+    TUNE_SEEDS,
+    SimulationRequest,
+    TuneAsk,
+    TuneProgress,
+)
 from lossless.analysis.simulation.study.grid import Grid, parse_grid
 from lossless.analysis.simulation.study.sweep import Sweep
 from lossless.ground.basics.errors import ScenarioError
 from lossless.interfaces.api.fabrics import fabrics_to_simulate
-from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options
+from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options, lint_intent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +28,6 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from os import PathLike
 
-    from lossless.analysis.simulation.question.request import SimulationRequest
     from lossless.analysis.simulation.study.grid import ThresholdSetting
     from lossless.checks.thresholds.tuned_intent import TunedIntent, TuneResult
     from lossless.formats.intent.class_changes import StatedThresholds
@@ -64,7 +69,6 @@ def tune(
         QuantityError, ProgramError: as for :func:`lossless.api.sweep`.
         LosslessError: optuna or dask.distributed is missing.
     """
-    from lossless.analysis.simulation.question.request import SimulationRequest
     from lossless.analysis.simulation.study.answer import compile_for, why_not
 
     if (reason := why_not()) is not None:
@@ -96,7 +100,6 @@ def tuned_intent(path: str | PathLike[str], ask: TuneAsk, options: Options) -> T
     """
     from lossless.checks.thresholds.tuned_intent import TunedIntent
     from lossless.formats.inputs.fabrics import intent_at
-    from lossless.interfaces.api.lint import lint_intent
     from lossless.interfaces.api.simulate import declared_questions
 
     return TunedIntent(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lossless.interfaces.cli.app import COMMANDS
+from lossless.interfaces.cli.app import COMMANDS, group
 from lossless.interfaces.cli.next_steps import then
 from lossless.interfaces.cli.options import OneOf, complete_rules, profiles, written_as
 from lossless.interfaces.cli.terminal import next_step, out, out_json, style_for
@@ -352,8 +352,6 @@ def completion_command(shell: str) -> None:
     fish:  lossless completion fish > ~/.config/fish/completions/lossless.fish
     """
     from click.shell_completion import ShellComplete, get_completion_class
-
-    from lossless.interfaces.cli.app import group
 
     kind = get_completion_class(shell)
     assert kind is not None

@@ -12,7 +12,7 @@ from lossless.ground.basics.units import parse_length, parse_rate
 from lossless.interfaces.cli.app import COMMANDS, FINDINGS, OK
 from lossless.interfaces.cli.next_steps import then
 from lossless.interfaces.cli.options import api_options, how_much, profiles, written_as
-from lossless.interfaces.cli.reports import draw
+from lossless.interfaces.cli.reports import draw, write_report
 from lossless.interfaces.cli.terminal import next_step, notice, out, out_json, problem, style_for
 
 if TYPE_CHECKING:
@@ -257,7 +257,6 @@ def _checked(
 ) -> int:
     from lossless import api
     from lossless.interfaces.cli.options.lint import DEFAULT_REPORT
-    from lossless.interfaces.cli.reports import write_report
 
     report = api.cabled_as_declared(path, files, exclude=exclude, options=api_options((), profile_dirs))
     write_report(report, {}, DEFAULT_REPORT._replace(form=output_format, verbose=True), ("error", "warning"))

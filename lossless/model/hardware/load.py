@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.data_files import data_dir
 from lossless.ground.basics.errors import ProfileError
-from lossless.ground.basics.units import parse_length, parse_rate
+from lossless.ground.basics.units import parse_length, parse_rate, suggestion
 from lossless.model.hardware.load_balancing import OfferedChoices, PacketReorder
 from lossless.model.hardware.model import (
     SONIC,
@@ -37,20 +37,15 @@ from lossless.model.hardware.tables import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from os import PathLike
 
+    from lossless.model.hardware.buffers import HeadroomRow
     from lossless.model.hardware.devices import NicProfile
     from lossless.model.hardware.model import Cage, PortSpec
 
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from os import PathLike
-
-    from lossless.model.hardware.buffers import HeadroomRow
-    from lossless.model.hardware.devices import NicProfile
-    from lossless.model.hardware.model import Hwsku, SwitchProfile
-
     Folder = str | PathLike[str]
     FindHardware = Callable[[str, str | None], tuple[SwitchProfile, Hwsku] | None]
     """A function that returns the hardware of a device by its HWSKU and platform, None where no profile has it."""
@@ -213,7 +208,6 @@ def _find(kind: str, name: str, extra_dirs: Sequence[Folder]) -> str | None:
 
 def unknown_profile(what: str, name: str, known: list[str]) -> str:
     """Return the message for a profile that does not exist, with the nearest name."""
-    from lossless.ground.basics.units import suggestion
 
     return f"no {what} profile is called {name!r}{suggestion(name.lower(), known, see='lossless profiles')}"
 

@@ -100,7 +100,6 @@ def longest_pauses(state: SimState) -> Any:
 
 
 def _larger(first: Any, second: Any) -> Any:
-    import numpy as np
 
     return np.maximum(first, second)
 

@@ -16,16 +16,12 @@ from lossless.analysis.simulation.engine.network import SimSpread
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from lossless.analysis.simulation.engine.network import SimCable, SimDcqcn, SimFlow, SimNetwork
 
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from lossless.analysis.simulation.engine.network import SimNetwork
-
     Links = tuple[int, ...]
 
 

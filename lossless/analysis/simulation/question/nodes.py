@@ -92,8 +92,6 @@ def with_parameters(before: SimDcqcn, values: Mapping[str, int]) -> SimDcqcn:
 
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     Near = dict[int, set[int]]
     """Switches by number, and those they have a link to."""
 

@@ -31,10 +31,11 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from lossless.analysis.simulation.question.request import Limits, Question
     from lossless.analysis.simulation.question.scenario import Scenario
+    from lossless.analysis.simulation.study.measure import GroupUse, NamedLinkEnd, SeedResult
     from lossless.analysis.simulation.study.recording import Recording
     from lossless.analysis.simulation.study.study import PeerReactionLimit, Study
     from lossless.analysis.simulation.study.verdict import RunVerdict
@@ -207,12 +208,6 @@ def _linked(view: View) -> dict[str, set[str]]:
 
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from lossless.analysis.simulation.question.scenario import Scenario
-    from lossless.analysis.simulation.study.measure import GroupUse, NamedLinkEnd, SeedResult
-    from lossless.analysis.simulation.study.study import PeerReactionLimit, Study
-
     Uses = dict[PortRef, list[tuple[int, GroupUse]]]
     """Headroom used by port, each with the seed."""
 

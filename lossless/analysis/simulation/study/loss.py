@@ -20,7 +20,9 @@ from lossless.analysis.simulation.engine.wiring import EqualPaths
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from lossless.analysis.simulation.engine.network import SimNetwork
+    from collections.abc import Iterator
+
+    from lossless.analysis.simulation.engine.network import SimFlow, SimNetwork
     from lossless.analysis.simulation.engine.state import SimState
 
 
@@ -109,10 +111,6 @@ def bound_ns(network: SimNetwork) -> float:
 
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from lossless.analysis.simulation.engine.network import SimFlow, SimNetwork
-
     Loads = dict[tuple[int, int], float]
 
 

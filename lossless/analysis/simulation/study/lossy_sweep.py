@@ -24,6 +24,7 @@ from lossless.analysis.simulation.study.sweep import (
     WorkerPool,
     assumed_of_all,
     fitting,
+    sweep,
     tried_rows,
 )
 from lossless.analysis.simulation.study.trial import LossTrial, LossyTask, loss_trials
@@ -179,7 +180,6 @@ def sweep_fabrics(
     """
     if (reason := why_not()) is not None:
         raise ScenarioError(reason)
-    from lossless.analysis.simulation.study.grid import checked
 
     grid, request = checked(grid), request or SimulationRequest(limits=Limits(seeds=1))
     scenarios = [
@@ -198,8 +198,6 @@ def _swept(
     executor: Executor | None,
 ) -> Sweep:
     if not scenario.is_lossy:
-        from lossless.analysis.simulation.study.sweep import sweep
-
         own_ns = HORIZON_NS if horizon_ns is None else horizon_ns
         return sweep(scenario, grid, request.limits, own_ns, executor, request.progress)
 

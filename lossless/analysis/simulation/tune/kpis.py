@@ -22,18 +22,14 @@ from lossless.analysis.simulation.study.trial import Trial, TrialLimits, benches
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from lossless.analysis.simulation.question.scenario import Scenario
-
-
-if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import TypeVar
 
     from lossless.analysis.buffers.verdict import BufferVerdict
-    from lossless.analysis.simulation.study.trial import Trial
+    from lossless.analysis.simulation.question.scenario import Scenario
 
+
+if TYPE_CHECKING:
     _Row = TypeVar("_Row")
 
 ORDER = (

@@ -24,7 +24,7 @@ from lossless.ground.documents.toml_document import load_toml
 from lossless.model.fabric.qos import DSCPS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from lossless.ground.basics.findings import Path, Severity
     from lossless.ground.documents.text import Document
@@ -245,10 +245,6 @@ class _ConfigurationReader:
 
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from lossless.ground.basics.findings import Path
-
     Faults = Iterator[tuple[Path, str]]
     """What is wrong with a value, each with the path to it below the value."""
 

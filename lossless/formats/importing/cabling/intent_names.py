@@ -13,7 +13,7 @@ from lossless.formats.importing.cabling.cables import merge_cables
 from lossless.formats.importing.cabling.sheets import read_files
 from lossless.formats.importing.cabling.topology import is_excluded
 from lossless.ground.basics.errors import InputError, Problem
-from lossless.ground.basics.findings import Origin
+from lossless.ground.basics.findings import Origin, natural_key
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import listed
 from lossless.ground.documents.marked_document import Marks
@@ -332,7 +332,6 @@ def _first_file(cable_files: CableFiles) -> str:
 
 
 def _some(names: Iterable[str]) -> str:
-    from lossless.ground.basics.findings import natural_key
 
     ordered = sorted(names, key=natural_key)
     return listed(ordered, _MANY) if ordered else "none"

@@ -23,11 +23,12 @@ from lossless.ground.basics.records import UNKNOWN, NamedTuple
 from lossless.ground.documents.printed_lines import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from lossless.ground.basics.errors import Problem
+    from lossless.ground.basics.findings import Path
     from lossless.ground.documents.printed_lines import PrintedLine, PrintedSection
-    from lossless.model.fabric.state import Identity, StateItems
+    from lossless.model.fabric.state import Identity, StateItems, StateReading
 
 
 _EDGE = re.compile(r"(START|END)_([A-Z][A-Z0-9_]*)\s*")
@@ -125,11 +126,6 @@ def _counters(section: PrintedSection, identity: Identity, row: _Row) -> StateIt
 
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from lossless.ground.basics.findings import Path
-    from lossless.model.fabric.state import Identity, StateItems, StateReading
-
     Cells = Mapping[str, str]
 
 _STATES = {"1": "Down", "2": "Initialize", "3": "Armed", "4": "Active"}

@@ -19,8 +19,9 @@ from lossless.model.fabric.model import Link, OutsideLink, tier_of_role
 from lossless.model.hardware.devices import asic_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from lossless.analysis.topology.shapes import LinkBundle, WiringPlan
     from lossless.formats.intent.resolve.layout import SwitchLayout
     from lossless.formats.intent.resolve.unused_ports import PortUse, SwitchKind
     from lossless.model.hardware.devices import AsicPart
@@ -122,10 +123,6 @@ def _taken(placements: Sequence[PortPlacement], use: PortUse, at: int | None) ->
 
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from lossless.analysis.topology.shapes import LinkBundle, WiringPlan
-
     End = tuple[str, str | None]
     """A switch of the model or a host, and its port; None where another configuration determines the port."""
 

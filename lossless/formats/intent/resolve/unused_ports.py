@@ -48,23 +48,16 @@ from lossless.model.fabric.qos import (
 from lossless.model.hardware.load import load_switch, switch_names
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from lossless.formats.intent.load import LoadedIntent
     from lossless.formats.intent.resolve.classes import PlacedGroups, PortPlacement
     from lossless.ground.basics.findings import Origin
-    from lossless.model.fabric.model import LinkTier, Role
-    from lossless.model.hardware.model import Hwsku, PortSpec, SwitchProfile
+    from lossless.model.fabric.model import LinkTier, Role, SwitchQos
+    from lossless.model.hardware.model import Hwsku, PortSpec, SwitchProfile, ZeroBuffers
 
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from lossless.formats.intent.load import LoadedIntent
-    from lossless.ground.basics.findings import Origin
-    from lossless.model.fabric.model import SwitchQos
-    from lossless.model.hardware.model import PortSpec, ZeroBuffers
-
     Substitute = Callable[[BufferProfile], BufferProfile | None]
 
 _GROUP = 0

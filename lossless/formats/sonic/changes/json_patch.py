@@ -40,14 +40,12 @@ from lossless.model.hardware.load import switch_for_hwsku
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from lossless.formats.sonic.changes.meaning import Cell
     from lossless.formats.sonic.from_model import Fields, TableRows
     from lossless.model.fabric.model import Switch
 
+
+if TYPE_CHECKING:
     Rows = dict[str, Fields]
 
 Kind = Literal["added", "removed", "changed"]

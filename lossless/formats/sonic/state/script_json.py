@@ -28,7 +28,10 @@ from lossless.model.fabric.state import StateCapture, StateReading
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from lossless.formats.sonic.state.databases import SwitchCommand
     from lossless.ground.basics.findings import Path
+    from lossless.ground.documents.concatenated_json import PrintedJson
+    from lossless.model.fabric.state import CountedSince, Identity
 
 
 _HGETALL = re.compile(
@@ -98,13 +101,6 @@ def _literal(text: str) -> dict[str, Any]:
 
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from lossless.formats.sonic.state.databases import SwitchCommand
-    from lossless.ground.basics.findings import Path
-    from lossless.ground.documents.concatenated_json import PrintedJson
-    from lossless.model.fabric.state import CountedSince, Identity
-
     Said = tuple[str, tuple[StateReading, ...]]
 
 _NAMESPACE = re.compile(r"For namespace (\S+?):|.*\(Namespace (\S+)\)")

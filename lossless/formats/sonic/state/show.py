@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.ground.documents.printed_tables import PrintedBlock
-    from lossless.model.fabric.state import CountedSince
+    from lossless.model.fabric.state import CountedSince, Identity
 
 
 _NAMESPACE = re.compile(r"For namespace (\S*?):|.*\(Namespace (\S+)\)")
@@ -132,12 +132,6 @@ def _pairs_part(pairs: PrintedPairs, context: TableContext) -> ShownPart | None:
 
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from lossless.formats.sonic.state.show_tables import TableContext
-    from lossless.ground.documents.printed_tables import PrintedPairs, TextLine
-    from lossless.model.fabric.state import CountedSince, Identity
-
     Said = tuple[str, tuple[StateReading, ...], str]
     """The form that prints something, its values, and a note."""
 

@@ -18,19 +18,15 @@ from lossless.model.fabric.model import DEFAULT_SWITCH_MTU_BYTES
 from lossless.model.fabric.qos import DSCPS, PRIORITIES, DscpRewrite
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
+    from lossless.ground.basics.findings import Path
     from lossless.ground.documents.text import Document
     from lossless.model.fabric.model import Fabric
     from lossless.model.fabric.qos import DscpRewrites
 
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from lossless.formats.sonic.read.tables import Tables
-    from lossless.ground.basics.findings import Path
-
     Limit = tuple[int | None, Path]
     """An MTU in bytes, None where it cannot be read, and where it is written."""
 

@@ -48,9 +48,11 @@ from lossless.model.fabric.qos import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from lossless.formats.sonic.read.tables import Tables
+    from lossless.ground.basics.records import Maybe
+    from lossless.model.fabric.model import Cable
 
 
 _T = TypeVar("_T")
@@ -202,12 +204,6 @@ def _timer_ms(row: ConfigRow, field: str) -> int | None:
 
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from lossless.formats.sonic.read.tables import Tables
-    from lossless.ground.basics.records import Maybe
-    from lossless.model.fabric.model import Cable
-
     Generate = Callable[[int | None, Cable], Maybe[BufferProfile]]
     """Returns the profile of a lossless group that the device makes by speed and cable: None if it makes none."""
 

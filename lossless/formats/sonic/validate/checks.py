@@ -13,14 +13,12 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import joined
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from lossless.formats.sonic.validate.schema import OtherReleases, Reference, RowSchema, SchemaField
 
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     Row = Mapping[str, str]
     Data = Mapping[str, object]
 

@@ -25,6 +25,9 @@ from lossless.model.fabric.qos import DSCPS, PRIORITIES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from lossless.model.fabric.model import Port, Switch
+    from lossless.model.fabric.qos import Curve, PortQos
+
     DmeData = dict[str, Any]
 
 _MODEL = "Cisco-NX-OS-device:System"
@@ -126,9 +129,6 @@ def _bound(bindings: Iterable[tuple[str, str]]) -> DmeData:
 
 
 if TYPE_CHECKING:
-    from lossless.model.fabric.model import Port, Switch
-    from lossless.model.fabric.qos import Curve, PortQos
-
     Data = dict[str, Any]
 
 _UNITS = ((1_000_000, "mbytes"), (1000, "kbytes"), (1, "bytes"))

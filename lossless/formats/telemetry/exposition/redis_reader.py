@@ -28,17 +28,13 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.printed_lines import stored_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from lossless.formats.telemetry.exposition.layout import Database, Namespace, RedisServer
-    from lossless.formats.telemetry.metrics import Metric
+    from lossless.formats.telemetry.metrics import Metric, ObjectKind, Source
 
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-
-    from lossless.formats.telemetry.metrics import Metric, ObjectKind, Source
-
     Labels = Sequence[tuple[str, str]]
     Objects = Mapping[ObjectKind, Mapping[str, str]]
     """The names of the objects of each kind, each with its object in COUNTERS_DB."""
@@ -429,10 +425,6 @@ def _text(value: bytes) -> str:
 
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from lossless.formats.telemetry.metrics import Source
-
     Answers = Sequence[Sequence[bytes | None]]
     """The values of each row that was read; None for a field that the row lacks."""
 

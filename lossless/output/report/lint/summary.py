@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from lossless.ground.basics.findings import SEVERITIES, by_cause, grouped
 from lossless.ground.basics.foreign_text import visible
 from lossless.ground.basics.records import NamedTuple
-from lossless.output.report.columns import PLAIN, TextStyle, table
+from lossless.output.report.columns import PLAIN, TextStyle, table, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -134,7 +134,6 @@ def fitted(text: str, style: TextStyle) -> str:
     """Return text in as many lines as its columns need."""
     if len(text) <= style.columns:
         return text
-    from lossless.output.report.columns import wrapped
 
     return wrapped(text, style)
 

@@ -21,11 +21,11 @@ from lossless.ground.basics.findings import SEVERITIES, by_cause, grouped
 from lossless.ground.basics.foreign_text import visible, visible_chars, visible_lines
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes
-from lossless.output.report.columns import PLAIN, TextStyle, table
+from lossless.output.report.columns import PLAIN, TextStyle, table, wrapped
 from lossless.output.report.quantities import LABELS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from lossless.analysis.simulation.study.verdict import RunVerdict
     from lossless.checks.lint.run import Change, MarginChange, RemainingFinding, Report
@@ -35,10 +35,6 @@ if TYPE_CHECKING:
 
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from lossless.ground.basics.findings import Finding, Origin, Path
-
     Detail = tuple[str, str]
     """A label and what it says."""
 
@@ -259,12 +255,6 @@ def _natural(name: str) -> tuple[tuple[tuple[int, str], ...], str]:
 
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from lossless.checks.lint.run import Report
-    from lossless.ground.basics.errors import Problem
-    from lossless.ground.basics.findings import Finding, Origin, Span
-
     LineText = Callable[[str, int], str | None]
     """Gives a line of a file, None where there is no such text."""
 
@@ -323,7 +313,6 @@ def _folded(text: str, style: TextStyle) -> list[str]:
     """Return the first line of a finding or problem; programs look for it whole."""
     if style.whole_heads or len(text) <= style.columns:
         return [text]
-    from lossless.output.report.columns import wrapped
 
     return wrapped(text, style, hanging="    ").split("\n")
 
@@ -339,7 +328,6 @@ def _fitting(line: str, indent: int, style: TextStyle) -> list[str]:
     """Return a line of a remark in as many as its columns need."""
     if indent + len(line) <= style.columns:
         return [line]
-    from lossless.output.report.columns import wrapped
 
     return [part[indent:] for part in wrapped(line, style, " " * indent, "").split("\n")]
 

@@ -18,19 +18,14 @@ from lossless.output.report.quantities import LABELS, headed
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.analysis.simulation.study.grid import PortKind, ThresholdSetting
-    from lossless.analysis.simulation.tune.kpis import Kpis, WorkloadKpis
-    from lossless.analysis.simulation.tune.tune import Choice, Standing, Tuned
-    from lossless.checks.thresholds.tuned_intent import TuneResult
-
-
-if TYPE_CHECKING:
     from lossless.analysis.simulation.study.grid import PortKind, ThresholdSetting, TrialSetting
     from lossless.analysis.simulation.tune.kpis import Kpis, WorkloadKpis
     from lossless.analysis.simulation.tune.space import TriedSetting
     from lossless.analysis.simulation.tune.tune import Choice, PortMargin, Standing, Tuned
     from lossless.checks.thresholds.tuned_intent import TuneResult
 
+
+if TYPE_CHECKING:
     Data = dict[str, Any]
 
 

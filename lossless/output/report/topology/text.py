@@ -18,7 +18,7 @@ from lossless.output.report.columns import PLAIN, TextStyle, facts, table, wrapp
 from lossless.output.report.plain import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from lossless.analysis.topology.bisection import (
         FabricCapacity,
@@ -34,11 +34,6 @@ if TYPE_CHECKING:
 
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from lossless.analysis.topology.recabling import DeclaredCable, RecablingPlan
-    from lossless.analysis.topology.shapes import PlanNode
-
     Pair = tuple[DeclaredCable, DeclaredCable]
     """A cable as it is, and as it is to be."""
     Row = tuple[str, ...]

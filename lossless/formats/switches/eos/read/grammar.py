@@ -36,7 +36,7 @@ from lossless.formats.switches.written_numbers import (
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from lossless.ground.basics.findings import Origin
 
@@ -175,10 +175,6 @@ class EosConfig:
 
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from lossless.ground.basics.findings import Origin
-
     Made = Iterable[tuple[Key, Any]] | None
     """The settings that a command makes; None if it names an invalid object."""
 

@@ -31,8 +31,12 @@ from lossless.ground.basics.findings import Origin
 from lossless.ground.documents.command_lines import CommandDocument, read_commands, without_prompt
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from lossless.formats.switches.eos.read.grammar import Patterns
+    from lossless.ground.basics.findings import Path
     from lossless.ground.documents.command_lines import Command
+    from lossless.ground.documents.text import Document
 
 
 _QUEUE = re.compile(r"(?:uc-)?tx-queue ([0-9]{1,2})")
@@ -228,12 +232,6 @@ _TELLING = re.compile(
 
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from lossless.formats.switches.eos.read.grammar import Patterns
-    from lossless.ground.basics.findings import Path
-    from lossless.ground.documents.text import Document
-
     Line = tuple[str, Path]
     """A command, and the path of the value that it is rendered from."""
 

@@ -46,17 +46,14 @@ from lossless.ground.documents.command_lines import (
 )
 
 if TYPE_CHECKING:
-    from lossless.formats.switches.nxos.read.grammar import Settings
-    from lossless.ground.basics.findings import Path
-
-
-if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from lossless.formats.switches.nxos.read.grammar import Patterns, Settings
+    from lossless.formats.switches.nxos.read.grammar import Settings
     from lossless.ground.basics.findings import Path
     from lossless.ground.documents.text import Document
 
+
+if TYPE_CHECKING:
     Line = tuple[str, Path]
     """A command, and the path of the value that it represents."""
 

@@ -37,7 +37,7 @@ from lossless.formats.switches.written_numbers import (
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from lossless.ground.basics.findings import Origin
 
@@ -213,10 +213,6 @@ class NxosConfig:
 
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from lossless.ground.basics.findings import Origin
-
     Made = Iterable[tuple[Key, Any]] | None
     """The settings that a command makes; None where a value of it cannot be."""
     Maker = Callable[[re.Match[str]], Made]
