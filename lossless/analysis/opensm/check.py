@@ -1,5 +1,9 @@
 """A subnet under a real opensm: it reads the rendered files, and brings the same fabric up in a simulation.
 
+The text may come from anywhere, so that opensm never gets it: it gets a file that is made here from the options that
+``profiles/opensm/options.toml`` permits. They are taken from the text as opensm itself would, and the file is read back
+before it is used.
+
 The result, :class:`OpensmVerdict`, is the record that the report prints.
 """
 
@@ -26,10 +30,10 @@ from lossless.ground.basics.programs import install_command
 from lossless.ground.basics.records import NamedTuple, Unknown
 from lossless.model.fabric.infiniband.derived_policy import with_derived_guids
 from lossless.model.fabric.infiniband.qos_policy import OPERATIONAL_VLS
-from lossless.model.fabric.infiniband.subnet import c_number, engines, option
+from lossless.model.fabric.infiniband.subnet import LINE_BYTES, c_number, engines, option
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from lossless.analysis.opensm.decide import Decision
     from lossless.analysis.opensm.run import (
@@ -49,19 +53,25 @@ READ_ALONE = {
     "partition_config_file": "partitions.conf",
     "qos_policy_file": "qos-policy.conf",
     "torus_config": "torus-2QoS.conf",
+    "prefix_routes_file": "prefix-routes.conf",
+    "per_module_logging_file": "per-module-logging.conf",
 }
-"""Files that opensm reads even where no option names them; a simulation must not read those of this very machine."""
-OUTWARD = frozenset(
-    {"event_plugin_name", "event_plugin_options", "daemon", "console", "console_port", "event_db_dump_file"}
-)
-"""Options by which opensm loads a library, leaves the session in which it is ended, listens on a port or writes a file
-of any name. They are read, and no simulation is given them: the text may come from anywhere."""
+"""Files that opensm reads even where no option names them; a simulation must not read those of this very machine.
+
+opensm/osm_subnet.c @b17b4db of linux-rdma/opensm (osm_subn_set_default_opt), and the places that it names.
+"""
 SIMULATED_VLS = 8
 """How many data VLs ports of ibsim have, and how many entries each of their arbitration tables: their PortInfo has
 VLCap 4, VLArbHighCap 8 and VLArbLowCap 8 (read from ibsim 0.10)."""
 _ENGINES = "routing_engine"
 _UNROUTED = CreditLoopVerdict("unproven", "(none)", "no engine has routed the subnet")
 _NO_FALLBACK = "no_fallback"
+_BLANKS, _SPACES = b" \t\n", b" \t\n\v\f\r"
+"""What ends a key, and what C calls space: the blanks around a value."""
+_NVIDIAS = "only NVIDIA's opensm knows it"
+_UNLISTED = "no list here permits it"
+_NOT_OURS = "its file is not one of those of the subnet"
+_OWN_LOG = "it is read, and a simulation has a log of its own"
 _WORD = re.compile(r"\w+")
 
 
@@ -77,12 +87,32 @@ class SweepResult(NamedTuple):
     notes: tuple[str, ...]
 
 
+class NotChecked(NamedTuple):
+    """An option, or a word of its value, that opensm or its simulation does not get, and the reason."""
+
+    option: str
+    reason: str
+
+
+class Permitted(NamedTuple):
+    """What opensm gets of a configuration: the options that it reads, and those of a simulation.
+
+    The files that ``simulated`` options name have no folder. ``unread`` are options of which it gets nothing, and
+    ``unsimulated`` those that it only reads.
+    """
+
+    read: list[tuple[str, str]]
+    simulated: list[tuple[str, str]]
+    unread: list[NotChecked]
+    unsimulated: list[NotChecked]
+
+
 class OpensmVerdict(NamedTuple):
     """The verdict of opensm on a subnet.
 
     ``written`` has the keys that opensm was given, ``reading`` its result of parsing them; ``changed`` are those with
-    another effective value than the written one: key, written, effective. ``left_out`` are keys that only NVIDIA's
-    opensm knows; upstream's does not get them. ``intended`` is the engine that the configuration selects. ``swept`` is
+    another effective value than the written one: key, written, effective. ``not_checked`` are options that opensm, or
+    the simulation, did not get. ``intended`` is the engine that the configuration selects. ``swept`` is
     None if there is no fabric to simulate; ``credits`` has the reason. ``tables`` lists in words how the tables of the
     running subnet differ from the intended ones.
     """
@@ -90,7 +120,7 @@ class OpensmVerdict(NamedTuple):
     written: dict[str, str]
     reading: OptionsReading
     changed: tuple[tuple[str, str, str], ...]
-    left_out: tuple[str, ...]
+    not_checked: tuple[NotChecked, ...]
     intended: str
     swept: SweepResult | None
     credits: CreditLoopVerdict
@@ -111,30 +141,43 @@ def check_with_opensm(tools: Tools, subnet: Subnet, files: Mapping[str, str]) ->
     Raises:
         SubnetManagerError: no HCA or switch can run the manager, or the simulator does not start.
     """
-    kept, left_out = for_upstream(files[CONFIGURATION])
+    text = files[CONFIGURATION]
+    given = permitted(text, files)
     with tempfile.TemporaryDirectory(prefix="lossless-opensm-") as name:
         folder = Path(name)
-        reading = _read(tools, kept, folder)
-        intended = _intended(files[CONFIGURATION])
+        reading = _read(tools, file_of(given.read), folder)
+        intended = _intended(text)
         graph = subnet_graph(subnet)
         if isinstance(graph, str):
             swept, decision, verdict = None, None, CreditLoopVerdict("unproven", intended, graph)
         else:
-            configuration = write_files(folder, files, kept)
+            configuration = write_files(folder, files, text)
             fabric = _Fabric(with_derived_guids(subnet), graph, _vls(reading))
             swept, decision = _simulate(tools, fabric, configuration, files)
             verdict = decision.credits if decision is not None else _UNROUTED
     if intended in nvidia_engines():
         verdict = subnet_verdict(subnet)
     tables = decision.complaints if decision is not None else ()
-    written = options_in(kept, as_meant=True)
+    written = _written(text, given)
     changed = tuple(differences(written, reading.effective))
-    return OpensmVerdict(written, reading, changed, left_out, intended, swept, verdict, tables)
+    # One that opensm says it does not know is a complaint.
+    unknown = set(map(_harmless, reading.unrecognized))
+    unread = (one for one in given.unread if one.option not in unknown)
+    not_checked = tuple(dict.fromkeys((*unread, *(given.unsimulated if swept is not None else ()))))
+    return OpensmVerdict(written, reading, changed, not_checked, intended, swept, verdict, tables)
 
 
-def _read(tools: Tools, text: str, folder: Path) -> OptionsReading:
+def _written(text: str, given: Permitted) -> dict[str, str]:
+    """Return the values of the options that opensm read, as people read them."""
+    meant = options_in(text, as_meant=True)
+    dropped = {one.option.partition(" ")[0] for one in given.unread}
+    known = {key: value for key, value in given.read if value and option(key) is not None}
+    return {key: value if key in dropped else meant.get(key, value) for key, value in known.items()}
+
+
+def _read(tools: Tools, text: bytes, folder: Path) -> OptionsReading:
     alone = folder / "as-rendered.conf"
-    alone.write_text(text, encoding="utf-8")
+    alone.write_bytes(text)
     reading = read_configuration(tools, alone, folder)
     if not reading.read:
         raise SubnetManagerError("opensm did not read the configuration that it was given")
@@ -180,27 +223,86 @@ def _decide() -> Callable[[LiveSubnet, Subnet, SubnetGraph, str, int, str], Deci
     return decide
 
 
-def for_upstream(text: str) -> tuple[str, tuple[str, ...]]:
-    """Return a configuration without the keys and engines that NVIDIA's opensm alone knows, and those words."""
-    kept, left_out = [], []
-    for line in text.splitlines():
-        words = line.split("#", 1)[0].split(None, 1)
-        known = option(words[0]) if words else None
-        nvidia_only = (
-            [engine for engine in _engines(words[1]) if engine in nvidia_engines()]
-            if words[:1] == [_ENGINES]
-            else []
-        )
-        if known is not None and known.only == "nvidia":
-            left_out.append(known.key)
-        elif nvidia_only:
-            left_out += [f"{_ENGINES} {engine}" for engine in nvidia_only]
-            others = [engine for engine in _engines(words[1]) if engine not in nvidia_only]
-            # With nothing but a word that forbids minhop the subnet would never come up.
-            kept += [f"{_ENGINES} {','.join(others)}"] if {*others} - {_NO_FALLBACK} else []
+def statements_in(text: str | bytes) -> list[tuple[str, str]]:
+    """Return the keys and values of an opensm.conf in the order in which opensm reads them.
+
+    It reads a line in pieces of LINE_BYTES. A piece ends at a ``#`` and, as any text in C, at a zero byte; a value
+    loses the space and then one pair of quotes around it.
+
+    linux-rdma/opensm opensm/osm_subnet.c @b17b4db (osm_subn_parse_conf_file, clean_val).
+    """
+    found = []
+    for line in (text if isinstance(text, bytes) else text.encode("utf-8", "surrogateescape")).split(b"\n"):
+        for start in range(0, len(line), LINE_BYTES):
+            piece = line[start : start + LINE_BYTES].partition(b"\0")[0].partition(b"#")[0].lstrip(_BLANKS)
+            if not piece:
+                continue
+            key = piece.replace(b"\t", b" ").partition(b" ")[0]
+            value = piece[len(key) + 1 :].strip(_SPACES)
+            if value[:1] in (b'"', b"'") and value[:1] == value[-1:]:
+                value = value[1:-1]
+            found.append((_decoded(key), _decoded(value)))
+    return found
+
+
+def _decoded(text: bytes) -> str:
+    return text.decode("utf-8", "surrogateescape")
+
+
+def permitted(text: str, names: Collection[str]) -> Permitted:
+    """Return what opensm gets of a configuration; ``names`` are the files of its subnet."""
+    given = Permitted([], [], [], [])
+    for key, value in statements_in(text):
+        known = option(key)
+        if known is None:
+            # By the key alone opensm says whether it knows it: without a value it sets nothing.
+            given.read.append((key, ""))
+            given.unread.append(NotChecked(_harmless(key), _UNLISTED))
+        elif known.only == "nvidia":
+            given.unread.append(NotChecked(key, _NVIDIAS))
+        elif not known.given:
+            given.unread.append(NotChecked(key, known.withheld or _UNLISTED))
+        elif key == _ENGINES:
+            _permit_engines(value, given)
         else:
-            kept.append(line)
-    return "\n".join(kept) + "\n", tuple(left_out)
+            given.read.append((key, value))
+            name = Path(value).name
+            if known.given == "simulated":
+                given.simulated.append((key, value))
+            elif known.given == "own-file" and name in names and name != CONFIGURATION:
+                given.simulated.append((key, name))
+            elif value != known.default:
+                given.unsimulated.append(NotChecked(key, _OWN_LOG if known.given == "read" else _NOT_OURS))
+    return given
+
+
+def _permit_engines(value: str, given: Permitted) -> None:
+    nvidia = nvidia_engines()
+    others = [engine for engine in _engines(value) if engine not in nvidia]
+    left_out = [engine for engine in _engines(value) if engine in nvidia]
+    given.unread.extend(NotChecked(f"{_ENGINES} {engine}", _NVIDIAS) for engine in left_out)
+    # With nothing but a word that forbids minhop the subnet would never come up.
+    if not left_out or {*others} - {_NO_FALLBACK}:
+        statement = (_ENGINES, ",".join(others) if left_out else value)
+        given.read.append(statement)
+        given.simulated.append(statement)
+
+
+def file_of(statements: Sequence[tuple[str, str]]) -> bytes:
+    """Return a file in which opensm reads exactly these keys and values.
+
+    Raises:
+        SubnetManagerError: no file has them, such as a path with a ``#`` in it.
+    """
+    lines = []
+    for key, value in statements:
+        line = f"{key} {value}" if value else key
+        # Quotes keep space at the ends, and quotes that belong to the value.
+        lines.append(line if statements_in(line) == [(key, value)] else f'{key} "{value}"')
+    made = "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")
+    if statements_in(made) != list(statements):
+        raise SubnetManagerError("opensm would read another configuration than it is given; nothing was run")
+    return made
 
 
 def nvidia_engines() -> frozenset[str]:
@@ -215,30 +317,30 @@ def _engines(text: str) -> list[str]:
 
 def _intended(text: str) -> str:
     """Return the engine that a configuration selects: the first, minhop if none is stated."""
-    stated = options_in(text).get(_ENGINES, "(null)")
+    stated = dict(statements_in(text)).get(_ENGINES, "(null)")
     return "minhop" if stated == "(null)" else _engines(stated)[0]
 
 
 def write_files(folder: Path, files: Mapping[str, str], configuration: str) -> Path:
-    """Write files below a folder, change the options that name them accordingly, and return the configuration.
+    """Write the files of a subnet into a folder, and what a simulation gets of a configuration; return its path.
 
-    A file that an option names and that is not among them keeps its name. Options that reach outside the simulation are
-    left out.
+    Options that name files name those of the folder; opensm opens no other.
     """
     for name, text in files.items():
         if name != CONFIGURATION:
             (folder / name).write_text(text, encoding="utf-8")
-    lines = [line for line in configuration.splitlines() if OUTWARD.isdisjoint(line.split(None, 1)[:1])]
-    for number, line in enumerate(lines):
-        words = line.split("#", 1)[0].split()
-        known = option(words[0]) if len(words) == 2 else None
-        if known is not None and known.kind == "file" and Path(words[1]).name in files:
-            lines[number] = f"{words[0]} {folder / Path(words[1]).name}"
-    stated = options_in("\n".join(lines))
-    lines += [f"{key} {folder / name}" for key, name in READ_ALONE.items() if key not in stated]
+    simulated = permitted(configuration, files).simulated
+    stated = {key for key, _ in simulated}
+    statements = [(key, str(folder / value) if _names_file(key) else value) for key, value in simulated]
+    statements += [(key, str(folder / name)) for key, name in READ_ALONE.items() if key not in stated]
     target = folder / CONFIGURATION
-    target.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    target.write_bytes(file_of(statements))
     return target
+
+
+def _names_file(key: str) -> bool:
+    known = option(key)
+    return known is not None and known.given == "own-file"
 
 
 def seat_of(subnet: Subnet) -> str:
@@ -258,7 +360,7 @@ def seat_of(subnet: Subnet) -> str:
 def _log_of(run: SweepRun, files: Mapping[str, str]) -> list[str]:
     """Return the lines of the log without the folder's name and without complaints about missing optional files."""
     absent = [f"{run.folder / name}" for name in READ_ALONE.values() if name not in files]
-    lines = run.text("opensm.log").splitlines()
+    lines = run.text("opensm.log").split("\n")
     kept = [line for line in lines if not any(path in line for path in absent)]
     return [line.replace(f"{run.folder}/", "") for line in kept]
 
@@ -271,8 +373,7 @@ def _notes(simulation: IbsimFabric) -> tuple[str, ...]:
 
 def _of_reading(verdict: OpensmVerdict) -> Iterator[str]:
     for key in verdict.reading.unrecognized:
-        bare = key.partition("=")[0]
-        yield f"opensm does not know the key {bare if _is_secret(bare) else key}"
+        yield f"opensm does not know the key {_harmless(key)}"
     for line in verdict.reading.complaints:
         secret = next((word for word in _WORD.findall(line) if _is_secret(word)), None)
         yield f"opensm: {line}" if secret is None else f"opensm complains of the value of {secret}"
@@ -280,6 +381,12 @@ def _of_reading(verdict: OpensmVerdict) -> Iterator[str]:
         yield f"opensm takes {key} " + (
             "otherwise than written" if _is_secret(key) else f"as {now}, written is {text}"
         )
+
+
+def _harmless(key: str) -> str:
+    """Return a word that is no key without the value behind a sign, where that protects the subnet."""
+    bare = key.partition("=")[0]
+    return bare if _is_secret(bare) else key
 
 
 def _is_secret(key: str) -> bool:
@@ -305,11 +412,11 @@ def _of_sweep(verdict: OpensmVerdict, swept: SweepResult) -> Iterator[str]:
 
 
 class ConfigurationKeys(NamedTuple):
-    """How many keys opensm was given, and read with another value; ``left_out`` are those that only NVIDIA's has."""
+    """How many keys opensm was given, and read with another value; ``not_checked`` are those that it was not given."""
 
     read: int
     changed: int
-    left_out: tuple[str, ...]
+    not_checked: tuple[NotChecked, ...]
 
 
 class SimulatedSubnet(NamedTuple):
@@ -346,7 +453,7 @@ def opensm_result(subnet: Subnet, verdict: OpensmVerdict) -> OpensmResult:
         file=subnet.files[0] if subnet.files else subnet.origin.file,
         subnet=subnet.name,
         accepted=not verdict.complaints,
-        configuration=ConfigurationKeys(len(verdict.written), len(verdict.changed), verdict.left_out),
+        configuration=ConfigurationKeys(len(verdict.written), len(verdict.changed), verdict.not_checked),
         intended_engine=verdict.intended,
         simulated=None if verdict.swept is None else _simulated(subnet, verdict.swept),
         credit_loops=verdict.credits,

@@ -150,7 +150,7 @@ class SweepLog(NamedTuple):
 
 def reading_of(output: str, normalised: str) -> OptionsReading:
     """Return the result in the output of ``opensm -F FILE -c OTHER``, and in the text of the other file."""
-    lines = [line.strip() for line in output.splitlines()]
+    lines = [line.strip() for line in output.split("\n")]
     return OptionsReading(
         read=any(line.startswith("Reading Cached Option File:") for line in lines),
         unrecognized=tuple(match[1] for line in lines if (match := _UNRECOGNISED.search(line))),
@@ -160,12 +160,12 @@ def reading_of(output: str, normalised: str) -> OptionsReading:
 
 
 def options_in(text: str, *, as_meant: bool = False) -> dict[str, str]:
-    """Return the keys of an opensm.conf with their values, read as opensm reads them: a ``#`` ends a line anywhere.
+    """Return the keys of an opensm.conf that opensm wrote with their values: a ``#`` ends a line anywhere.
 
     ``as_meant``: as people read them, to whom a ``#`` inside a word is part of it.
     """
     options = {}
-    for line in text.splitlines():
+    for line in text.split("\n"):
         meant = _COMMENT.split(line, maxsplit=1)[0] if as_meant else line.split("#", 1)[0]
         words = meant.split(None, 1)
         if len(words) == 2:
@@ -245,7 +245,7 @@ LOG_FLAGS = 0x47
 PACKETS_AT_ONCE = 64
 """Management packets under way at a time in a simulation, regardless of the configuration: with 4, opensm's default, a
 sweep takes twice as long, and without a limit opensm 3.3.23 has waited permanently under ibsim."""
-_AT_ONCE = "\nforce_log_flush TRUE\n"
+_AT_ONCE = b"\nforce_log_flush TRUE\n"
 """Without this a subnet that is up appears in the log ten seconds later, with its next sweep."""
 _POLL_S = 0.005
 _SLACK_S = 2.0
@@ -316,7 +316,7 @@ def live(
     """
     with _fabric(tools, simulation, folder, at) as environment:
         flushed = folder / "live.conf"
-        flushed.write_text(configuration.read_text(encoding="utf-8") + _AT_ONCE, encoding="utf-8")
+        flushed.write_bytes(configuration.read_bytes() + _AT_ONCE)
         # A log that is there is continued, and that of a sweep before says already what is waited for.
         (folder / "opensm.log").unlink(missing_ok=True)
         command = _opensm(tools, flushed, folder)
@@ -382,6 +382,7 @@ def _run(
         folder=str(folder),
         given=given.encode(),
         longest_s=timeout_s + _SLACK_S,
+        contained=True,
     )
     return (done.out + done.err).decode(errors="replace")
 
@@ -394,7 +395,9 @@ def _started(
     limited = ("timeout", "-k", "1", "-s", "KILL", str(longest_s), *command)
     # Not where this program works: see _run.
     folder, logs = str(output.parent), (str(output.parent / "opensm.log"),)
-    with programs.running(limited, environment, folder=folder, output=str(output), logs=logs) as process:
+    with programs.running(
+        limited, environment, folder=folder, output=str(output), logs=logs, longest_s=longest_s + _SLACK_S
+    ) as process:
         yield process
 
 

@@ -1,7 +1,8 @@
 """Runs other programs: git, opensm and its tools. No other module starts a program; a test ensures that.
 
 A program gets no shell, no terminal, and only the environment that it needs. It is ended in time, with all processes
-that it started, and its output is bounded.
+that it started, and its output is bounded. One that is ``contained`` is also ended with those processes that have left
+its session, as a daemon does.
 
 Messages have the command that installs an extra from here: this project is on no package index.
 """
@@ -37,6 +38,12 @@ _POLL_S = 0.05
 _TICK_S = 0.002
 _GRACE_S = 2.0
 """How long a program may take to end after a request, before it is killed."""
+_MARK = "LOSSLESS_PROGRAM"
+"""The variable by which a contained program is known, and all that it started: a session can be left, and the
+environment that a process was started with cannot be changed (proc_pid_environ(5))."""
+_PROCESSES = "/proc"
+_ROUNDS = 100
+"""How often processes of a contained program are looked for and killed: each round finds what the last one missed."""
 
 
 class Done(NamedTuple):
@@ -78,6 +85,7 @@ def run(
     given: bytes = b"",
     longest_s: float = LONGEST_S,
     most_bytes: int = MOST_BYTES,
+    contained: bool = False,
 ) -> Done:
     """Run a program to its end. Its exit code is for the caller to check.
 
@@ -86,7 +94,8 @@ def run(
     """
     from subprocess import DEVNULL, PIPE
 
-    process = _start(command, given_environment, folder, stdin=PIPE if given else DEVNULL)
+    marked = _marked(given_environment, contained)
+    process = _start(command, marked, folder, stdin=PIPE if given else DEVNULL)
     try:
         out, err = _answer(process, given, time.monotonic() + longest_s, most_bytes)
     except _TooLateError:
@@ -94,7 +103,7 @@ def run(
     except _TooMuchError:
         raise ProgramError(f"{_called(command)} said more than {most_bytes:,} bytes, and was ended") from None
     finally:
-        _kill(process)
+        _kill(process, marked.get(_MARK))
     return Done(process.returncode, out, err)
 
 
@@ -106,36 +115,41 @@ def running(
     folder: str,
     output: str,
     logs: Sequence[str] = (),
+    longest_s: float = LONGEST_S,
     most_bytes: int = MOST_BYTES,
 ) -> Iterator[Running]:
-    """Run a program while the block runs, with its output in a file; then end it and all that it started.
+    """Run a contained program while the block runs, with its output in a file; then end it and all that it started.
 
-    ``logs`` are files of its own that are bounded too.
+    ``logs`` are files of its own that are bounded too. After ``longest_s`` it is killed.
 
     Raises:
         ProgramError: it is not installed or does not start.
     """
+    marked = _marked(given_environment, contained=True)
     with open(output, "wb") as file:
-        process = _start(command, given_environment, folder, output=file)
+        process = _start(command, marked, folder, output=file)
     try:
-        yield Running(process, (output, *logs), most_bytes)
+        yield Running(process, (output, *logs), time.monotonic() + longest_s, most_bytes)
     finally:
-        _end(process)
+        _end(process, marked[_MARK])
 
 
 class Running:
     """A running program, and the files with its output."""
 
-    def __init__(self, process: Popen[bytes], files: Sequence[str], most_bytes: int) -> None:
-        self._process, self._files, self._most_bytes = process, files, most_bytes
+    def __init__(self, process: Popen[bytes], files: Sequence[str], until: float, most_bytes: int) -> None:
+        self._process, self._files, self._until, self._most_bytes = process, files, until, most_bytes
 
     def ended(self) -> bool:
-        """Return whether it has ended; a program with too much output is killed.
+        """Return whether it has ended; a program with too much output is killed, and one whose time is over.
 
         Raises:
             ProgramError: it printed too much.
         """
         if _has_ended(self._process):
+            return True
+        if time.monotonic() > self._until:
+            _kill(self._process)
             return True
         if sum(map(_size, self._files)) > self._most_bytes:
             _kill(self._process)
@@ -146,7 +160,7 @@ class Running:
         return False
 
     def wait(self) -> int:
-        """Wait for the program to end and return its exit code; there is no timeout here.
+        """Wait for the program to end, which it does in its time, and return its exit code.
 
         Raises:
             ProgramError: it printed too much.
@@ -281,17 +295,17 @@ def _has_ended(process: Popen[bytes]) -> bool:
     return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
-def _end(process: Popen[bytes]) -> None:
-    """End a program: first by SIGTERM, so that ``timeout`` ends its child, then by force."""
+def _end(process: Popen[bytes], mark: str) -> None:
+    """End a contained program: first by SIGTERM, so that ``timeout`` ends its child, then by force."""
     if not _has_ended(process):
         process.terminate()
         with suppress(_TooLateError):
             _wait(process, time.monotonic() + _GRACE_S)
-    _kill(process)
+    _kill(process, mark)
 
 
-def _kill(process: Popen[bytes]) -> None:
-    """Kill a program with its remaining children, and close its streams."""
+def _kill(process: Popen[bytes], mark: str | None = None) -> None:
+    """Kill a program with its remaining children, a contained one with all that it started; close its streams."""
     import signal
 
     if process.returncode is None:
@@ -299,9 +313,47 @@ def _kill(process: Popen[bytes]) -> None:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+    if mark is not None:
+        _kill_marked(f"{_MARK}={mark}".encode())
     for stream in (process.stdin, process.stdout, process.stderr):
         if stream is not None:
             stream.close()
+
+
+def _marked(given_environment: Mapping[str, str], contained: bool) -> dict[str, str]:
+    """Return an environment with the mark of one contained program."""
+    return {**given_environment, **({_MARK: os.urandom(16).hex()} if contained else {})}
+
+
+def _kill_marked(mark: bytes) -> None:
+    """Kill all processes that a contained program has left behind, until no more are found."""
+    import signal
+
+    for _ in range(_ROUNDS):
+        left = [pid for pid in _processes() if mark in _environment_of(pid)]
+        if not left:
+            return
+        for pid in left:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(_TICK_S)
+
+
+def _processes() -> list[int]:
+    """Return the numbers of all processes; none where the system does not list them as Linux does."""
+    try:
+        return [int(name) for name in os.listdir(_PROCESSES) if name.isdigit()]
+    except FileNotFoundError:
+        return []
+
+
+def _environment_of(pid: int) -> list[bytes]:
+    """Return the environment that a process was started with; none of one that has ended, or is another user's."""
+    try:
+        with open(f"{_PROCESSES}/{pid}/environ", "rb") as file:
+            return file.read().split(b"\0")
+    except OSError:
+        return []
 
 
 def install_command(extra: str) -> str:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.foreign_text import spelled_out
 from lossless.output.report.columns import PLAIN, TextStyle, facts, wrapped
+from lossless.output.report.lint.summary import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from lossless.analysis.opensm.check import OpensmResult
+    from lossless.analysis.opensm.check import ConfigurationKeys, OpensmResult
 
 _STATES = {"free": "none", "loop": "found", "unproven": "unproven"}
 
@@ -26,13 +28,15 @@ def opensm_text(result: OpensmResult, style: TextStyle = PLAIN) -> str:
 def _facts(result: OpensmResult) -> Iterator[tuple[str, str]]:
     keys, simulated, loops = result.configuration, result.simulated, result.credit_loops
     yield ("configuration", f"{keys.read} keys read, {keys.changed} read with another value")
-    if keys.left_out:
-        yield ("", f"left out (only NVIDIA's opensm knows them): {', '.join(keys.left_out)}")
+    if keys.not_checked:
+        yield "not checked", counted(len(keys.not_checked), "option")
+        for reason, names in grouped((one.reason, one.option) for one in keys.not_checked).items():
+            yield "", f"{', '.join(names)}: {reason}"
     if simulated is not None:
         nodes = f"{simulated.switches} switches, {simulated.hcas} HCAs"
         state = f"up in {simulated.seconds:.2f} s" if simulated.up else "not up"
         yield "simulated subnet", f"{nodes}: {state}"
-        yield "routing engine", _engine(result.intended_engine, simulated.engine, keys.left_out)
+        yield "routing engine", _engine(result.intended_engine, simulated.engine, keys)
         yield "partitions", simulated.partitions
         for note in simulated.notes:
             yield "", note
@@ -41,10 +45,10 @@ def _facts(result: OpensmResult) -> Iterator[tuple[str, str]]:
         yield "", hop
 
 
-def _engine(intended: str, engine: str | None, left_out: Sequence[str]) -> str:
+def _engine(intended: str, engine: str | None, keys: ConfigurationKeys) -> str:
     if engine == intended:
         return engine
-    if f"routing_engine {intended}" in left_out:
+    if f"routing_engine {intended}" in {one.option for one in keys.not_checked}:
         return f"{engine} here; {intended} is intended"
     return (
         f"none; {intended} is intended" if engine is None else f"{engine}, a fallback; {intended} is intended"
@@ -56,8 +60,8 @@ def _verdict(result: OpensmResult, style: TextStyle) -> Iterator[str]:
         yield "  not as intended:"
         for complaint in result.complaints:
             yield wrapped(complaint, style, "    ")
-    elif result.configuration.left_out:
-        yield "  upstream opensm accepts every key that it knows"
+    elif result.configuration.not_checked:
+        yield "  opensm accepts every option that it was given"
     elif result.credit_loops.state == "unproven":
         yield "  opensm accepts it as intended; credit loops stay unproven"
     else:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lossless.analysis.opensm import check
-from lossless.analysis.opensm.check import for_upstream, seat_of, write_files
+from lossless.analysis.opensm.check import seat_of, write_files
 from lossless.analysis.opensm.run import find_program, ibsim_fabric, live
 from lossless.api import check_with_opensm
 from lossless.formats.device_files.infiniband import files_of
@@ -84,7 +84,7 @@ def said_by(up: LiveSubnet, *words: str) -> str:
 def test_partitions_lanes_and_levels_are_seen_on_the_simulated_wire(tools: Tools, tmp_path: Path) -> None:
     subnet = subnet_of(intent_with({}))
     files = files_of(subnet)
-    configuration = write_files(tmp_path, files, for_upstream(files["opensm.conf"])[0])
+    configuration = write_files(tmp_path, files, files["opensm.conf"])
     with live(tools, ibsim_fabric(subnet), configuration, tmp_path, seat_of(subnet)) as up:
         host = f"{HOST:#018x}"
         keys = said_by(up, "smpquery", "-G", "pkeys", host).split()

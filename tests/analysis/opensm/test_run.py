@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -76,29 +74,6 @@ def test_what_is_cut_off_leaves_no_folder_behind(
     assert found.swept is not None
     assert not found.swept.ended
     assert [*here.iterdir(), *temporary.iterdir()] == []
-
-
-def test_what_reaches_out_of_a_simulation_is_not_given_to_it(
-    tools: Tools, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    library, mark = tmp_path / "libplanted.so", tmp_path / "it-has-run"
-    source = f'#include <fcntl.h>\n__attribute__((constructor)) void run(void) {{ creat("{mark}", 0600); }}\n'
-    compiler = shutil.which("cc")
-    if compiler is None:
-        pytest.skip("no C compiler to make a plugin with")
-    command = [compiler, "-shared", "-fPIC", "-x", "c", "-o", str(library), "-"]
-    subprocess.run(command, input=source.encode(), check=True)
-    monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
-    subnet = fat_tree(2, 2, 2)
-    files = dict(files_for(subnet))
-    files["opensm.conf"] += (
-        f"event_plugin_name planted\ndaemon TRUE\nconsole loopback\nevent_db_dump_file {tmp_path}/dump\n"
-    )
-    found = check_with_opensm(tools, subnet, files)
-    assert (found.complaints, found.credits.state) == ((), "free")
-    assert found.written["daemon"] == "TRUE"
-    assert [*tmp_path.iterdir()] == [library]
-    assert running() == set()
 
 
 def test_a_simulator_that_refuses_its_topology_is_said_with_its_last_words(

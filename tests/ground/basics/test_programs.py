@@ -170,3 +170,60 @@ def test_one_beside_which_we_work_is_ended_when_we_are_done(tmp_path: Path) -> N
             assert not process.ended()
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "out").read_text()), 0)
+
+
+DAEMON = """
+import os, signal, sys, time
+for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+    signal.signal(number, signal.SIG_IGN)
+if os.fork():
+    while not os.path.exists({mark!r}):
+        time.sleep(0.01)
+    {parent}
+os.setsid()
+os.environ.clear()
+if os.fork():
+    os._exit(0)
+os.chdir("/")
+with open({mark!r}, "w") as file:
+    file.write(str(os.getpid()))
+while True:
+    time.sleep(600)
+"""
+"""A program that leaves its session as daemons do, takes no request to end, and forgets its environment."""
+PARENTS = {
+    "ends": "os._exit(0)",
+    "waits": "time.sleep(600)",
+    "takes no request": "while True: time.sleep(600)",
+    "stops its whole group": "os.kill(0, signal.SIGSTOP)",
+}
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="daemons are found by /proc")
+@pytest.mark.parametrize("parent", PARENTS.values(), ids=PARENTS)
+def test_a_contained_one_is_ended_with_the_daemon_that_it_made(parent: str, tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    command = (sys.executable, "-c", DAEMON.format(parent=parent, mark=str(mark)))
+    with running(command, environment(), folder=str(tmp_path), output=str(tmp_path / "out")):
+        while not mark.exists() or not mark.read_text():
+            time.sleep(0.01)
+    assert has_ended(mark.read_text())
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="daemons are found by /proc")
+def test_a_contained_one_that_is_run_leaves_no_daemon(tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    code = DAEMON.format(parent=PARENTS["ends"], mark=str(mark))
+    assert python(code, contained=True).code == 0
+    # It is killed while it writes, or later.
+    assert not mark.read_text() or has_ended(mark.read_text())
+
+
+@pytest.mark.tools("hanging")
+def test_one_that_stops_itself_and_what_bounds_it_is_ended_in_its_time(tmp_path: Path) -> None:
+    code = "import os, signal; os.kill(0, signal.SIGSTOP)"
+    command = ("timeout", "600", sys.executable, "-c", code)
+    with running(
+        command, environment(), folder=str(tmp_path), output=str(tmp_path / "out"), longest_s=1.0
+    ) as process:
+        assert process.wait() != 0

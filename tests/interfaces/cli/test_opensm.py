@@ -151,7 +151,7 @@ opensm.conf
     opensm takes qos as FALSE, written is yes
     opensm takes m_key otherwise than written
     opensm takes sa_key otherwise than written
-  configuration  5 keys read, 3 read with another value
+  configuration  4 keys read, 3 read with another value
   credit loops   unproven: the configuration of a subnet manager does not say how the fabric is
                  cabled
 """)
@@ -166,10 +166,10 @@ def test_an_adaptive_engine_of_nvidias_is_left_out_and_reported_and_decided_by_a
     assert code == 0
     assert printed == snapshot("""\
 fabric.yaml: subnet subnet
-  upstream opensm accepts every key that it knows
+  opensm accepts every option that it was given
   configuration     11 keys read, 0 read with another value
-                    left out (only NVIDIA's opensm knows them): routing_engine ar_updn,
-                    sharp_enabled
+  not checked       2 options
+                    routing_engine ar_updn, sharp_enabled: only NVIDIA's opensm knows it
   simulated subnet  4 switches, 11 HCAs: up in _ s
   routing engine    minhop here; ar_updn is intended
   partitions        3 from the file

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast, get_args
 
 from lossless.ground.basics.data_files import data_dir
 from lossless.ground.basics.findings import Origin, grouped
@@ -390,6 +390,8 @@ Loss = Literal["", "no number", "too wide", "silently zero", "silently false", "
 None; refused with a message (the first two); replaced without a message (the next two), or with one.
 """
 
+Given = Literal["", "simulated", "own-file", "read"]
+"""What of an option a real opensm gets: options.toml explains the words."""
 KINDS = get_args(Kind)
 BITS = {"u8": 8, "u16": 16, "u32": 32, "u64": 64}
 """Widths of the whole numbers, by kind."""
@@ -410,7 +412,8 @@ class Option(NamedTuple):
     ``default`` is the text that ``opensm -c`` writes, None where no such file was available. ``legal`` is the range
     that opensm accepts, without the range ``gap``: it replaces other values by ``replaced``. ``choices`` is the same
     for words. ``wire`` is the range of the field on the wire, which opensm does not check, ``safe`` the range that does
-    a subnet no harm. ``restart``: SIGHUP does not apply a new value.
+    a subnet no harm. ``restart``: SIGHUP does not apply a new value. ``given`` is what an opensm that is run here gets
+    of it: nothing where that is empty, for the reason ``withheld``, or because no list of the table has the key.
     """
 
     key: str
@@ -428,6 +431,8 @@ class Option(NamedTuple):
     only: Flavour | None
     trap: str
     gap: tuple[int, int] | None = None
+    given: Given = ""
+    withheld: str = ""
 
     def known_to(self, flavour: Flavour) -> bool:
         """Return whether an opensm of this flavor has the key."""
@@ -522,7 +527,13 @@ def _within(definition: Option, number: int, loss: Loss) -> OptionValue:
 @cache
 def _table() -> tuple[dict[str, Option], dict[str, tuple[str, ...]]]:
     data = read_profile(f"{data_dir('profiles')}/opensm/options.toml")
-    rows = {key: _option(key, row) for key, row in data["options"].items()}
+    words = cast("tuple[Given, ...]", get_args(Given))
+    given: dict[str, Given] = {key: word for word in words for key in data["given"].get(word, ())}
+    withheld = data["given"]["withheld"]
+    rows = {
+        key: _option(key, row)._replace(given=given.get(key, ""), withheld=withheld.get(key, ""))
+        for key, row in data["options"].items()
+    }
     return rows, {flavour: tuple(words) for flavour, words in data["engines"].items()}
 
 
