@@ -28,20 +28,19 @@ from lossless.checks.rules.registry import RULES, codes_for
 from lossless.checks.rules.selectors import codes_of, unknown
 from lossless.checks.rules.subjects import ExpiredSuppression, StaleBaselineEntry, UnusedSuppression
 from lossless.ground.basics.errors import InputError, Problem
-from lossless.ground.basics.findings import SEVERITIES, Origin, grouped, natural_key
-from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.findings import SEVERITIES, Origin, Severity, grouped, natural_key
+from lossless.ground.basics.records import NamedTuple, Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from lossless.checks.lint.configuration.reader import Configuration, SuppressionEntry
     from lossless.checks.rules.registry import Codes
-    from lossless.ground.basics.findings import Finding, Path, Severity
+    from lossless.ground.basics.findings import Finding, Path
     from lossless.ground.documents.text import Document
 
 
 VERSION = 2
-_TEXTS = ("file", "object", "code")
 
 
 class BaselineKey(NamedTuple):
@@ -108,6 +107,18 @@ def _with_help(problem: Problem) -> Problem:
     return problem._replace(message="no such file; lossless baseline writes it") if is_missing else problem
 
 
+class _Line(Record):
+    """An entry as it is stored: places that have a name, and how many have none."""
+
+    file: str
+    object: str
+    code: str
+    severity: Severity
+    value: Any = None
+    on: list[str] | None = None
+    count: int = 0
+
+
 def _entries(document: Document, problems: list[Problem]) -> Iterator[tuple[int, BaselineKey, BaselineEntry]]:
     def note(message: str, *path: str | int) -> None:
         span = document.locate(path)
@@ -123,29 +134,31 @@ def _entries(document: Document, problems: list[Problem]) -> Iterator[tuple[int,
     if not isinstance(entries, list):
         note("findings is no list", "findings")
         return
-    for number, entry in enumerate(entries):
-        fault = _fault(entry)
-        if fault:
+    from lossless.ground.documents.json.own_records import own_record
+
+    for number in range(len(entries)):
+        try:
+            line = own_record(document, _Line, ("findings", number))
+        except InputError as error:
+            problems += error.problems
+            continue
+        if fault := _fault(line):
             note(fault, "findings", number)
         else:
-            key = BaselineKey(entry["file"], entry["object"], entry["code"], _json(entry.get("value", {})))
-            elements = Counter({**Counter(entry.get("on")), "": entry.get("count", 0)})
-            yield number, key, BaselineEntry(entry["severity"], +elements)
+            elements = Counter({**Counter(line.on), "": line.count})
+            value = {} if line.value is None else line.value
+            key = BaselineKey(line.file, line.object, line.code, _json(value))
+            yield number, key, BaselineEntry(line.severity, +elements)
 
 
-def _fault(entry: Any) -> str:
+def _fault(line: _Line) -> str:
     """Return the error message for an entry, empty if it is valid."""
-    if not isinstance(entry, dict) or not all(isinstance(entry.get(name), str) for name in _TEXTS):
-        return "an entry needs file, object and code, each a text"
-    if entry.get("severity") not in SEVERITIES:
-        return f"an entry needs a severity, one of {', '.join(SEVERITIES)}"
-    count, elements = entry.get("count", 0), entry.get("on", [])
-    if not isinstance(elements, list) or not all(isinstance(name, str) and name for name in elements):
+    if not all(line.on or ()):
         return "on is a list of names"
-    if type(count) is not int or count < (not elements):
+    if line.count < (not line.on):
         return "an entry needs a count of 1 or more, or a list of names in on"
-    if entry["code"] not in RULES:
-        return unknown(entry["code"])
+    if line.code not in RULES:
+        return unknown(line.code)
     return ""
 
 

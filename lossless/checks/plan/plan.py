@@ -1,6 +1,7 @@
 """A plan as it is written and carried out: the changes of each group of devices in each step, and the rollbacks.
 
-Manual work of a step, and the interruptions that it causes, are described in words.
+Manual work of a step, and the interruptions that it causes, are described in words; the part of a plan.json that is read
+again is a record.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ import hashlib
 import re
 from typing import TYPE_CHECKING, Any, Literal
 
-from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.errors import InputError, Problem
+from lossless.ground.basics.records import NamedTuple, Record
 from lossless.ground.basics.units import format_rate, listed
 
 if TYPE_CHECKING:
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     )
     from lossless.checks.plan.systems import PlannedSession
     from lossless.formats.sonic.changes.json_patch import Operation
+    from lossless.ground.basics.findings import Path
+    from lossless.ground.documents.text import Document
     from lossless.model.fabric.hosts import HostQos
 
 
@@ -391,3 +395,72 @@ def _files(group: FileGroup) -> dict[str, Any]:
 def sha256(text: str | None) -> str | None:
     """Return the checksum of a text, None of none."""
     return None if text is None else hashlib.sha256(text.encode()).hexdigest()
+
+
+class StoredBatch(Record):
+    """The rows that a batch changes, as a switch must have them before and has them afterward."""
+
+    before: dict[str, dict[str, dict[str, Any] | None]]
+    after: dict[str, dict[str, dict[str, Any] | None]]
+
+
+class StoredSwitches(Record):
+    """A group of switches in a step; ``devices`` None: all of the group."""
+
+    group: str
+    batches: list[StoredBatch]
+    devices: list[str] | None = None
+
+
+class StoredStep(Record):
+    """A step."""
+
+    number: int
+    switches: list[StoredSwitches]
+
+
+class StoredPlan(Record):
+    """A plan.json as far as it is read again."""
+
+    groups: dict[str, list[str]]
+    steps: list[StoredStep]
+
+
+class _Head(Record):
+    version: Any = None
+    transport: Any = "rocev2"
+
+
+def stored_plan(document: Document) -> StoredPlan:
+    """Return the content of a plan.json.
+
+    Raises:
+        InputError: it is no plan of this version and of switches, or is damaged; the place is in the message.
+    """
+    from lossless.ground.documents.json.own_records import own_problem, own_record
+
+    def refused(says: str, *at: str | int) -> InputError:
+        return InputError([own_problem(document, at, says)])
+
+    head = own_record(document, _Head)
+    if head.version != VERSION:
+        says = f"not a plan of version {VERSION}: write it again with lossless plan"
+        raise InputError([Problem(document.file, None, None, says)])
+    if head.transport != "rocev2":
+        says = "a plan of an InfiniBand subnet: run.sh --check says on each host how far it is"
+        raise InputError([Problem(document.file, None, None, says)])
+    plan = own_record(document, StoredPlan)
+    for number, step in enumerate(plan.steps):
+        for place, group in enumerate(step.switches):
+            at: Path = ("steps", number, "switches", place)
+            if group.group not in plan.groups:
+                raise refused(f"the plan has no group {group.group!r}", *at, "group")
+            for which, batch in enumerate(group.batches):
+                if rows_of(batch.before).keys() != rows_of(batch.after).keys():
+                    raise refused("before and after are not of the same rows", *at, "batches", which)
+    return plan
+
+
+def rows_of(tables: Mapping[str, Mapping[str, Any]]) -> dict[tuple[str, str], Any]:
+    """Return rows by table and key."""
+    return {(table, key): row for table, rows in tables.items() for key, row in rows.items()}

@@ -29,6 +29,7 @@ from lossless.checks.plan.batches import (
     batch_of,
     fits_updater,
 )
+from lossless.checks.plan.plan import rows_of
 from lossless.formats.sonic.capabilities.updater_verdict import release_of
 from lossless.formats.sonic.from_model import SHARED
 from lossless.ground.basics.records import NamedTuple
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
     from lossless.checks.plan.batches import Done, FabricChange
     from lossless.checks.plan.evaluation import Danger, Evaluator
+    from lossless.checks.plan.plan import StoredBatch, StoredPlan
 
 
 _MOST_STEPS = 40
@@ -424,22 +426,19 @@ class DeviceProgress(NamedTuple):
         return self.done == self.batches and not (self.partly or self.neither)
 
 
-def milestones(plan: Mapping[str, Any], device: str) -> tuple[Milestone, ...]:
-    """Return the states that a switch passes in a plan, the start first; a single state if the plan does not change it.
-
-    ``plan`` is the content of plan.json.
-    """
+def milestones(plan: StoredPlan, device: str) -> tuple[Milestone, ...]:
+    """Return the states that a switch passes in a plan, the start first; one state if the plan changes nothing there."""
     batches = tuple(_batches(plan, device))
     start: dict[Row, Any] = {}
     for _, _, batch in reversed(batches):
-        start.update(_rows(batch["before"]))
+        start.update(rows_of(batch.before))
     passed = [Milestone(0, 0, start)]
     for step, number, batch in batches:
-        passed.append(Milestone(step, number, {**passed[-1].rows, **_rows(batch["after"])}))
+        passed.append(Milestone(step, number, {**passed[-1].rows, **rows_of(batch.after)}))
     return tuple(passed)
 
 
-def progress(plan: Mapping[str, Any], device: str, running: Mapping[str, Any]) -> DeviceProgress:
+def progress(plan: StoredPlan, device: str, running: Mapping[str, Any]) -> DeviceProgress:
     """Return how far a switch is, by its running configuration."""
     passed = milestones(plan, device)
     there = {row: _as_database(_row(running, row, passed)) for row in passed[0].rows}
@@ -455,16 +454,12 @@ def _agreeing(milestone: Milestone, there: Mapping[Row, Any]) -> int:
     return sum(1 for row, value in milestone.rows.items() if there[row] == _as_database(value))
 
 
-def _batches(plan: Mapping[str, Any], device: str) -> Iterator[tuple[int, int, Mapping[str, Any]]]:
-    for step in plan["steps"]:
-        for group in step["switches"]:
-            if device in group.get("devices", plan["groups"][group["group"]]):
-                for number, batch in enumerate(group["batches"], 1):
-                    yield step["number"], number, batch
-
-
-def _rows(tables: Mapping[str, Mapping[str, Any]]) -> dict[Row, Any]:
-    return {(table, key): row for table, rows in tables.items() for key, row in rows.items()}
+def _batches(plan: StoredPlan, device: str) -> Iterator[tuple[int, int, StoredBatch]]:
+    for step in plan.steps:
+        for group in step.switches:
+            if device in (plan.groups[group.group] if group.devices is None else group.devices):
+                for number, batch in enumerate(group.batches, 1):
+                    yield step.number, number, batch
 
 
 def _row(running: Mapping[str, Any], row: Row, passed: Sequence[Milestone]) -> Any:
@@ -497,6 +492,6 @@ def _as_database(row: Any) -> Any:
     }
 
 
-def devices_of(plan: Mapping[str, Any]) -> Sequence[str]:
+def devices_of(plan: StoredPlan) -> Sequence[str]:
     """Return the switches of a plan."""
-    return [device for devices in plan["groups"].values() for device in devices]
+    return [device for devices in plan.groups.values() for device in devices]

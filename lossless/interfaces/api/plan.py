@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from os.path import isdir, isfile, join
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lossless.checks.drift.drift import (
     Drift as Drift,
@@ -19,7 +19,7 @@ from lossless.checks.drift.drift import (
     switch_of,
 )
 from lossless.checks.plan.assemble import PlanLimits as PlanLimits, plan_of
-from lossless.checks.plan.plan import VERSION, Plan as Plan
+from lossless.checks.plan.plan import Plan as Plan, stored_plan
 from lossless.checks.plan.search import DeviceProgress as DeviceProgress, devices_of, progress
 from lossless.formats.inputs.collect import Candidate, device_in, gather, is_json, read
 from lossless.formats.inputs.fabrics import documents_at, intent_at
@@ -148,10 +148,7 @@ def plan_progress(
     from lossless.ground.documents.folder import file_in
 
     file = file_in(plan_dir, "plan.json")
-    told = _read_plan(file)
-    if told.get("transport") == "infiniband":
-        says = "a plan of an InfiniBand subnet: run.sh --check says on each host how far it is"
-        raise InputError([Problem(file, None, None, says)])
+    told = stored_plan(load(file))
     running = deployed(configs, exclusions_of(DEFAULT_OPTIONS), DEFAULT_OPTIONS.profile_dirs).documents
     known = devices_of(told)
     _require_known_rows(running)
@@ -162,7 +159,7 @@ def plan_progress(
             for name in strangers
         )
     reached = tuple(progress(told, name, document.data) for name, document in running.items())
-    return reached, tuple(name for name in known if name not in running), len(told["steps"])
+    return reached, tuple(name for name in known if name not in running), len(told.steps)
 
 
 def _require_known_rows(running: Mapping[str, Document]) -> None:
@@ -175,21 +172,6 @@ def _require_known_rows(running: Mapping[str, Document]) -> None:
     problems = [Problem(each.file, None, None, says) for each in running.values() if each.dialect]
     if problems:
         raise InputError(problems)
-
-
-def _read_plan(file: str) -> Mapping[str, Any]:
-    """Return the content of a plan.json.
-
-    Raises:
-        InputError: the file is missing, or is not a plan of this version.
-    """
-
-    data = load(file).data
-    if data.get("version") != VERSION or not {"steps", "groups"} <= data.keys():
-        raise InputError(
-            [Problem(file, None, None, f"not a plan of version {VERSION}: write it again with lossless plan")]
-        )
-    return data
 
 
 def plan_of_subnet(before: Document, after: Document, limits: PlanLimits, options: Options) -> Plan:

@@ -13,6 +13,7 @@ from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import UNKNOWN, Maybe, NamedTuple, Provenance, Unknown
 
 if TYPE_CHECKING:
+    from lossless.model.hardware.clouds import CloudNetwork, Transport as CloudTransport
     from lossless.model.hardware.devices import NicProfile, Tool
 
 TrustMode = Literal["dscp", "pcp"]
@@ -85,6 +86,21 @@ class Variable(NamedTuple):
 
     name: str
     value: str
+    origin: Origin
+
+
+class ManagedFabric(NamedTuple):
+    """The declaration of a fabric that a cloud provider operates.
+
+    ``network`` is None where the cloud has several and the intent does not select one. ``variables`` are the
+    environment of jobs, in the order of rendered files; ``stated`` are those of them that the intent declares.
+    """
+
+    transport: CloudTransport
+    machine: str | None
+    network: CloudNetwork | None
+    variables: tuple[Variable, ...]
+    stated: tuple[Variable, ...]
     origin: Origin
 
 

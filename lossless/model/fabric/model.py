@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from lossless.ground.basics.records import Unknown
     from lossless.model.fabric.cabling import Bridging, PacketOrder, Routing, Trimming
     from lossless.model.fabric.cluster import Cluster, DeclaredWorkload, Failures, KubernetesPolicy
-    from lossless.model.fabric.hosts import HostQos
-    from lossless.model.fabric.managed import ManagedFabric
+    from lossless.model.fabric.hosts import HostQos, ManagedFabric
     from lossless.model.hardware.model import Hwsku, PortSpec, SwitchProfile
 
 

@@ -28,11 +28,11 @@ import stat
 import threading
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from lossless.ground.basics.errors import RenderError
+from lossless.ground.basics.errors import InputError, RenderError
 from lossless.ground.basics.findings import grouped
-from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.records import NamedTuple, Record
 from lossless.ground.documents.folder import Folder, written_place
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from lossless.formats.device_files.base_merge import Deployment, PlannedFile, UpdatePlan
 
 
+_R = TypeVar("_R", bound=Record)
 _NEW = "new"
 _JOURNAL = "journal.json"
 _DRAFT = "journal.part"
@@ -173,18 +174,36 @@ def require_inside(path: str) -> None:
         raise RenderError(f"{path!r} is not a path below the output folder")
 
 
+class _Journal(Record):
+    files: list[str]
+    stale: list[str]
+
+
 def _journal(file: str, text: bytes) -> tuple[list[str], list[str]]:
-    """Return the paths that a journal lists to move and to remove."""
-    try:
-        data = json.loads(text)
-        paths, stale = list(data["files"]), list(data["stale"])
-    except (ValueError, KeyError, TypeError, RecursionError):
-        paths, stale = [None], []
-    if not all(isinstance(path, str) for path in (*paths, *stale)):
-        raise RenderError(f"{file}: not a journal of ours; remove its folder")
-    for path in (*paths, *stale):
+    """Return the paths that a journal lists to move and to remove.
+
+    Raises:
+        RenderError: it is not one of ours, or names a path outside.
+    """
+    journal = _own_record(file, text, _Journal, "not a journal of ours; remove its folder")
+    for path in (*journal.files, *journal.stale):
         require_inside(path)
-    return paths, stale
+    return journal.files, journal.stale
+
+
+def _own_record(file: str, text: bytes, shape: type[_R], says: str) -> _R:
+    """Return the record in a file of ours.
+
+    Raises:
+        RenderError: it is another file, or a damaged one, with the place of that.
+    """
+    from lossless.ground.documents import load_bytes
+    from lossless.ground.documents.json.own_records import own_record
+
+    try:
+        return own_record(load_bytes(text, file), shape)
+    except InputError as error:
+        raise RenderError(*(f"{problem}: {says}" for problem in error.problems)) from error
 
 
 def _make_folders(path: Path) -> list[Path]:
@@ -258,20 +277,22 @@ def _change(change: UpdatePlan) -> dict[str, Any]:
     }
 
 
-def listed_paths(path: str, text: str) -> list[str]:
+class _ListedFile(Record):
+    path: str
+
+
+class _Manifest(Record):
+    files: list[_ListedFile]
+
+
+def listed_paths(path: str, text: bytes) -> list[str]:
     """Return the paths that a manifest lists.
 
     Raises:
         RenderError: it is not one of ours.
     """
-    try:
-        listed: list[object] = [entry["path"] for entry in json.loads(text)["files"]]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        listed = [None]
-    paths = [listed_path for listed_path in listed if isinstance(listed_path, str)]
-    if len(paths) < len(listed):
-        raise RenderError(f"{path}: not a manifest of ours; name another folder")
-    return paths
+    manifest = _own_record(path, text, _Manifest, "not a manifest of ours; name another folder")
+    return [file.path for file in manifest.files]
 
 
 MANIFEST = NAME
@@ -345,10 +366,10 @@ class Tree:
         Raises:
             RenderError: the folder holds a manifest that is not ours, or one that points outside.
         """
-        text = self.text(MANIFEST)
-        if text is None:
+        content = self._read(MANIFEST)
+        if content is None:
             return []
-        paths = listed_paths(f"{self._path}/{MANIFEST}", text)
+        paths = listed_paths(f"{self._path}/{MANIFEST}", content)
         for path in paths:
             require_inside(path)
         planned = {entry.path for entry in entries}

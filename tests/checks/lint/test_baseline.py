@@ -32,7 +32,6 @@ SOUND: dict[str, Any] = {
 }
 LEAF1 = BaselineKey("leaf1.json", "PORT|Ethernet0", "WD001")
 ONCE = BaselineEntry("error", {"": 1})
-NEEDS_TEXTS = "an entry needs file, object and code, each a text"
 NEEDS_COUNT = "an entry needs a count of 1 or more, or a list of names in on"
 SITE = "/site"
 
@@ -51,14 +50,26 @@ def messages(baseline: Baseline) -> list[str]:
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        (["leaf1.json", "PORT|Ethernet0", "WD001", "error", 1], NEEDS_TEXTS),
-        *(({**SOUND, name: 7}, NEEDS_TEXTS) for name in ("file", "object", "code")),
-        *(({key: SOUND[key] for key in SOUND if key != name}, NEEDS_TEXTS) for name in ("file", "object")),
-        *(({**SOUND, "count": count}, NEEDS_COUNT) for count in (0, -1, "1", 1.0, True, None)),
+        (["leaf1.json", "PORT|Ethernet0", "WD001", "error", 1], "expected a mapping, found a list"),
+        *(
+            ({**SOUND, name: 7}, f"{name}: expected text, found a whole number")
+            for name in ("file", "object", "code")
+        ),
+        *(
+            ({key: SOUND[key] for key in SOUND if key != name}, f"{name} is missing")
+            for name in ("file", "object", "code", "severity")
+        ),
+        *(({**SOUND, "count": count}, NEEDS_COUNT) for count in (0, -1)),
+        *(
+            ({**SOUND, "count": count}, f"count: expected a whole number, found {found}")
+            for count, found in (("1", "text"), (1.0, "a number"), (True, "true or false"), (None, "null"))
+        ),
         ({key: SOUND[key] for key in SOUND if key != "count"}, NEEDS_COUNT),
         ({**SOUND, "on": ["Ethernet0"], "count": -1}, NEEDS_COUNT),
-        *(({**SOUND, "on": names}, "on is a list of names") for names in ("Ethernet0", [4], [""])),
-        ({**SOUND, "severity": "grave"}, "an entry needs a severity, one of error, warning, info"),
+        ({**SOUND, "on": "Ethernet0"}, "on: expected a list, found text"),
+        ({**SOUND, "on": [4]}, "on[0]: expected text, found a whole number"),
+        ({**SOUND, "on": [""]}, "on is a list of names"),
+        ({**SOUND, "severity": "grave"}, "severity: expected one of error, warning, info"),
         ({**SOUND, "code": "WD0"}, "no rule 'WD0'; did you mean WD? (lossless rules lists all)"),
     ],
 )

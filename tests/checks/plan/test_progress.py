@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import copy
+import json
 from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
 
+from lossless.checks.plan.plan import stored_plan
 from lossless.checks.plan.search import DeviceProgress, milestones, progress
+from lossless.ground.documents import load_text
 
 Data = dict[str, Any]
 
@@ -19,7 +22,8 @@ def batch(before: Data, after: Data) -> Data:
 
 
 MAP = "DSCP_TO_TC_MAP"
-PLAN: Data = {
+TOLD: Data = {
+    "version": 1,
     "groups": {"leaf": ["leaf1", "leaf2"], "spine": ["spine1"]},
     "steps": [
         {
@@ -50,6 +54,7 @@ PLAN: Data = {
         },
     ],
 }
+PLAN = stored_plan(load_text(json.dumps(TOLD), "plan.json"))
 START: Data = {MAP: {"A": {"26": "3"}}, "PORT": {"Ethernet0": {}}}
 WATCHED: Data = {"Ethernet0": {"action": "drop"}, "Ethernet4": {"action": "drop"}}
 STATES: list[tuple[Data, DeviceProgress]] = [

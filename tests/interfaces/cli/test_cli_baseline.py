@@ -252,7 +252,7 @@ def test_nothing_is_written_where_something_cannot_be_read(known: Cli) -> None:
         ('{"version": 2, "findings": 3}', "lossless-baseline.json:1:28: findings is no list"),
         (
             '{"version": 2, "findings": [{"file": "a"}]}',
-            "lossless-baseline.json:1:29: an entry needs file, object and code, each a text",
+            "lossless-baseline.json:1:29: object is missing",
         ),
         (
             '{"version": 2, "findings": [{"file": "a", "object": "b", "code": "WD001", "severity": "error"}]}',

@@ -41,7 +41,7 @@ from lossless.checks.rules.base import Results, Violation
 from lossless.model.hardware.clouds import NETWORKS, PROVIDERS
 
 if TYPE_CHECKING:
-    from lossless.model.fabric.managed import ManagedFabric
+    from lossless.model.fabric.hosts import ManagedFabric
     from lossless.model.fabric.view import View
 
 

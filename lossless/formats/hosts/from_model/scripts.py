@@ -57,8 +57,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from lossless.model.fabric.cluster import KubernetesPolicy
-    from lossless.model.fabric.hosts import Ets, HostQos, Transport, Variable
-    from lossless.model.fabric.managed import ManagedFabric
+    from lossless.model.fabric.hosts import Ets, HostQos, ManagedFabric, Transport, Variable
     from lossless.model.fabric.model import Fabric
     from lossless.model.hardware.devices import Tool
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from lossless.formats.intent.resolve.asics import ends_of
 from lossless.formats.intent.resolve.hosts import exactly
 from lossless.model.fabric.cabling import CableEnd, PlannedCable
-from lossless.model.fabric.hosts import Variable
-from lossless.model.fabric.managed import ManagedFabric
+from lossless.model.fabric.hosts import ManagedFabric, Variable
 from lossless.model.fabric.model import ClassSet, Fabric
 from lossless.model.hardware.clouds import network_of
 

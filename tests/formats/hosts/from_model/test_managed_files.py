@@ -13,7 +13,7 @@ from lossless.api import load_fabrics, render
 from lossless.formats.device_files.environment import render_template
 from lossless.formats.hosts.from_model.scripts import managed_files
 from lossless.ground.documents import load_text
-from lossless.model.fabric.managed import ManagedFabric
+from lossless.model.fabric.hosts import ManagedFabric
 from lossless.model.hardware.clouds import NETWORKS, TRANSPORTS, machines_of, network_of
 from tests.formats.hosts.from_model.test_job_files import read_by_nccl
 
