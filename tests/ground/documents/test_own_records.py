@@ -81,12 +81,12 @@ def test_a_value_of_another_kind_is_located(change: dict[str, Any], at: str, mes
 
 @pytest.mark.parametrize("key", SOUND)
 def test_a_key_that_is_missing_is_named(key: str) -> None:
-    with pytest.raises(InputError, match=f"own.json:1:1: {key} is missing"):
+    with pytest.raises(InputError, match=rf"own\.json:1:1: {key} is missing"):
         read({name: value for name, value in SOUND.items() if name != key})
 
 
 def test_a_part_is_read_by_its_path() -> None:
     document = load_json(json.dumps(SOUND), "own.json")
     assert own_record(document, Leaf, ("leaves", 1)) == Leaf(name="b", kind="down")
-    with pytest.raises(InputError, match="own.json:1:12: expected a mapping, found a whole number"):
+    with pytest.raises(InputError, match=r"own\.json:1:12: expected a mapping, found a whole number"):
         own_record(document, Leaf, ("number",))
