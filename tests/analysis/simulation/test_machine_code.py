@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from lossless.analysis.simulation.engine.compiled import cache_folder
+from lossless.analysis.simulation.engine.compiled import cache_folder, entry
 
 
 @pytest.fixture
@@ -38,3 +40,30 @@ def test_a_link_to_a_folder_is_not_used(folder: Path) -> None:
     folder.rename(elsewhere)
     folder.symlink_to(elsewhere)
     assert cache_folder() is None
+
+
+def increased(number: int) -> int:
+    return number + 1
+
+
+DAMAGES = {
+    "cut off": lambda raw: raw[: len(raw) // 2],
+    "empty": lambda _: b"",
+    "another byte": lambda raw: (
+        raw[: len(raw) // 2] + bytes([raw[len(raw) // 2] ^ 1]) + raw[len(raw) // 2 + 1 :]
+    ),
+    "text": lambda _: b"no machine code",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_damaged_machine_code_is_compiled_again(folder: Path, damage: Callable[[bytes], bytes]) -> None:
+    assert entry(increased)(1) == 2
+    for kept in [path for path in folder.rglob("*") if path.is_file()]:
+        kept.write_bytes(damage(kept.read_bytes()))
+        again: Any = entry(increased)
+        assert again(1) == 2
+        assert not again.stats.cache_hits
+        sound: Any = entry(increased)
+        assert sound(1) == 2
+        assert sound.stats.cache_hits

@@ -1,7 +1,8 @@
 """Compilation of kernels to machine code, and the folder that caches it between runs.
 
 Only the entry point is cached: the functions that it calls are compiled into it. numba notices a change in the entry's
-own file alone, so the folder is named by a hash of all kernel sources.
+own file alone, so the folder is named by a hash of all kernel sources. A checksum lies beside the machine code: numba
+loads what lies there, and what is damaged is compiled again.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numba
+from numba.core.caching import FunctionCache
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,10 +55,53 @@ def entry(function: _F) -> _F:
     before = settings.CACHE_DIR
     settings.CACHE_DIR = str(folder or before)
     try:
-        compiled: _F = numba.njit(cache=folder is not None, **_LEAN)(function)
+        compiled: Any = numba.njit(**_LEAN)(function)
+        if folder is not None and compiled is not function:
+            kept: Callable[[_F], Any] = _WholeCache
+            compiled._cache = kept(function)
     finally:
         settings.CACHE_DIR = before
-    return compiled
+    made: _F = compiled
+    return made
+
+
+class _WholeCache(FunctionCache):
+    """The machine code of a function between runs; a file that is not as it was written counts for nothing."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the machine code for a signature, None where there is none, or it is damaged."""
+        try:
+            whole = self._checksum.read_text(encoding="ascii") == self._digest()
+        except (OSError, UnicodeDecodeError):
+            whole = False
+        if not whole:
+            for file in self._files():
+                file.unlink(missing_ok=True)
+        numbas: Any = super()
+        return numbas.load_overload(sig, target_context)
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep the machine code for a signature, where there is room for it."""
+        numbas: Any = super()
+        with suppress(OSError):
+            numbas.save_overload(sig, data)
+            draft = self._checksum.with_suffix(f".{os.getpid()}")
+            draft.write_text(self._digest(), encoding="ascii")
+            draft.replace(self._checksum)
+
+    @property
+    def _checksum(self) -> Path:
+        return Path(self.cache_path, f"{self._impl.filename_base}.sha256")
+
+    def _files(self) -> list[Path]:
+        return sorted(Path(self.cache_path).glob(f"{self._impl.filename_base}.*nb[ic]"))
+
+    def _digest(self) -> str:
+        digest = hashlib.sha256()
+        for file in self._files():
+            digest.update(file.name.encode())
+            digest.update(file.read_bytes())
+        return digest.hexdigest()
 
 
 def cache_folder() -> Path | None:
