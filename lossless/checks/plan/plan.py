@@ -405,7 +405,7 @@ class StoredBatch(Record):
 
 
 class StoredSwitches(Record):
-    """A group of switches in a step; ``devices`` None: all of the group."""
+    """A group of switches in a step; ``devices`` None: every one in the group."""
 
     group: str
     batches: list[StoredBatch]

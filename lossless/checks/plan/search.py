@@ -427,7 +427,7 @@ class DeviceProgress(NamedTuple):
 
 
 def milestones(plan: StoredPlan, device: str) -> tuple[Milestone, ...]:
-    """Return the states that a switch passes in a plan, the start first; one state if the plan changes nothing there."""
+    """Return the states that a switch passes in a plan, the start first; one if the plan changes nothing there."""
     batches = tuple(_batches(plan, device))
     start: dict[Row, Any] = {}
     for _, _, batch in reversed(batches):

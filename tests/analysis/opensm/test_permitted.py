@@ -134,7 +134,9 @@ def test_keys_of_nvidias_and_unknown_ones_are_named_as_not_checked() -> None:
 
 
 def test_files_of_this_machine_are_never_named(tmp_path: Path) -> None:
-    text = "lfts_file /etc/shadow\nroot_guid_file /etc/opensm/roots.conf\nlog_file x\nsa_db_file opensm.conf\n"
+    text = (
+        "lfts_file /etc/shadow\nroot_guid_file /etc/opensm/roots.conf\nlog_file x\nsa_db_file opensm.conf\n"
+    )
     files = {CONFIGURATION: text, "roots.conf": "0x1\n"}
     statements = dict(statements_in(write_files(tmp_path, files, text).read_bytes()))
     assert statements["root_guid_file"] == str(tmp_path / "roots.conf")

@@ -105,7 +105,7 @@ def _or_null(read_value: _Reader) -> _Reader:
 
 def _of_kind(kind: type) -> _Reader:
     def read(value: Any, path: Path) -> Any:
-        # Not isinstance: a boolean is no number.
+        # The type itself: to Python a boolean is a number.
         if type(value) is not kind:
             raise _MisfitError(path, f"expected {_PLAIN[kind]}, found {_PLAIN[type(value)]}")
         return value
