@@ -1,7 +1,7 @@
 """A plan as it is written and carried out: the changes of each group of devices in each step, and the rollbacks.
 
-Manual work of a step, and the interruptions that it causes, are described in words; the part of a plan.json that is read
-again is a record.
+Manual work of a step, and the interruptions that it causes, are described in words; the part of a plan.json that is
+read again is a record.
 """
 
 from __future__ import annotations
