@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lossless import __version__
-from lossless.ground.basics.errors import InputError, LosslessError
+from lossless.ground.basics.errors import InputError, LosslessError, Problem
 from lossless.ground.basics.foreign_text import visible
 from lossless.interfaces.cli.terminal import (
     ClosedPipeError,
     UnwritableError,
+    expected_document,
     finish,
     gated_streams,
     last_words,
@@ -221,15 +222,28 @@ def _run(argv: Sequence[str] | None) -> int:
         return FAILED
     except click.Abort:
         return _INTERRUPTED
-    except InputError as error:
-        for entry in error.problems:
-            problem(str(entry))
-        return FAILED
     except LosslessError as error:
+        return _refused(error)
+    return code if isinstance(code, int) else OK
+
+
+def _refused(error: LosslessError) -> int:
+    """Write why a command ended, to standard error and in the document that was asked for; return the exit code."""
+    problems: tuple[Problem, ...]
+    if isinstance(error, InputError):
+        problems = error.problems
+        for entry in problems:
+            problem(str(entry))
+    else:
+        problems = (Problem(".", None, None, str(error)),)
         for number, line in enumerate(error.lines):
             problem(line if number else f"lossless: {line}")
-        return FAILED
-    return code if isinstance(code, int) else OK
+    document = expected_document()
+    if document is not None:
+        from lossless.interfaces.cli.reports import add_errors
+
+        add_errors(document, problems)
+    return FAILED
 
 
 def _tell(error: click.ClickException) -> None:

@@ -18,7 +18,15 @@ from lossless.interfaces.cli.options import api_options, how_much, profiles, wri
 from lossless.interfaces.cli.options.rules import configuration_options
 from lossless.interfaces.cli.progress import ProgressBar
 from lossless.interfaces.cli.reports import nothing_to_compare
-from lossless.interfaces.cli.terminal import next_step, notice, out, problem, problem_lines, style_for
+from lossless.interfaces.cli.terminal import (
+    next_step,
+    notice,
+    out,
+    out_document,
+    problem,
+    problem_lines,
+    style_for,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -129,13 +137,10 @@ def _print_switch(drift: Drift, output_format: str, *, verbose: bool) -> None:
     from lossless.output.report.changes_text import drift_json, drift_lines
 
     if output_format == "json":
-        out(
-            drift_json(drift),
-            "json",
-        )
+        out_document(drift_json(drift), "json")
     elif output_format == "patch":
         if drift.patch_text is not None:
-            out(drift.patch_text.removesuffix("\n"), "json")
+            out_document(drift.patch_text.removesuffix("\n"), "json")
     else:
         for line in drift_lines(drift.rows, style_for(sys.stdout, verbose=verbose)):
             out(line)
@@ -223,7 +228,7 @@ def _print_fabric(drift: FabricDrift, output_format: str, *, verbose: bool) -> N
 
     if output_format == "json":
         errors = [problem_data(error) for error in drift.errors]
-        out(fabric_drift_json(drift.intent, drift.drifts, drift.missing, errors), "json")
+        out_document(fabric_drift_json(drift.intent, drift.drifts, drift.missing, errors), "json")
         return
     for line in fabric_summary(drift.intent, drift.drifts, drift.missing):
         notice(line)

@@ -15,6 +15,7 @@ from lossless.interfaces.cli.options.lint import (
     fix_options,
     report_options,
     require_files,
+    require_person,
     require_plain,
     require_progress_alone,
     require_scope,
@@ -100,6 +101,7 @@ def command(
         return show(plan_dir, paths, reporting.form)
     require_files(paths, fix=fix, diff=diff, unsafe=unsafe_fixes)
     require_scope(scope, paths, simulate=simulate, fixing=fix or diff)
+    require_person(scope, reporting)
     if diff:
         from lossless.interfaces.cli.watch import show_diff
 

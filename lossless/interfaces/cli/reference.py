@@ -10,7 +10,7 @@ import click
 from lossless.interfaces.cli.app import COMMANDS, group
 from lossless.interfaces.cli.next_steps import then
 from lossless.interfaces.cli.options import OneOf, complete_rules, profiles, written_as
-from lossless.interfaces.cli.terminal import next_step, out, out_json, style_for
+from lossless.interfaces.cli.terminal import next_step, out, out_document, out_json, style_for
 from lossless.output.report.columns import facts, markdown_table, wrapped_markdown
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def rules_command(output_format: str) -> None:
     if output_format == "md":
         heads = ("code", "name", "severity", "checks", "what it says")
         rows = [(r.code, r.name, r.severity, ", ".join(r.subjects), r.summary) for r in rules]
-        out(markdown_table(heads, rows))
+        out_document(markdown_table(heads, rows), "text")
         return
     out(facts([(rule.code, rule.name, rule.severity, rule.summary) for rule in rules], style_for(sys.stdout)))
     next_step("lossless rule CODE  # explains one")
@@ -304,7 +304,7 @@ def formats_command(output_format: str) -> None:
     if output_format == "json":
         out_json([known._asdict() for known in formats])
     elif output_format == "md":
-        out(markdown_table(_HEADS, formats))
+        out_document(markdown_table(_HEADS, formats), "text")
     else:
         out(facts([_HEADS, *formats], style_for(sys.stdout)))
         next_step("lossless lint FILE  # checks a file of any of them")

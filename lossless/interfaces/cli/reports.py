@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.foreign_text import gated
-from lossless.interfaces.cli.terminal import out, problem, problem_lines, style_for
+from lossless.interfaces.cli.terminal import (
+    expected_document,
+    out,
+    out_document,
+    problem,
+    problem_lines,
+    style_for,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from lossless.api import Report
+    from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Severity
     from lossless.ground.basics.foreign_text import Form
     from lossless.interfaces.cli.options.lint import ReportOptions
+    from lossless.interfaces.cli.terminal import Document
     from lossless.output.report.columns import TextStyle
     from lossless.output.report.lint.summary import ReportText, RuleHelp, RunContext
     from lossless.output.report.lint.text import LineText
@@ -107,7 +116,7 @@ def write_report(
     else:
         text = _told(reporting.form, rendered(reporting.form, report, failing))
         if text:
-            out(text, _GATES[reporting.form])
+            out_document(text, _GATES[reporting.form])
         # The log of a step is read by people too.
         if reporting.form == "github" and not reporting.quiet:
             _tell_counts(report, verbose=reporting.verbose)
@@ -261,10 +270,42 @@ def _line_text(report: Report, texts: Mapping[str, str]) -> LineText:
     return line_text
 
 
+_VERSION = 1
+"""Of the names in a JSON object that has errors alone."""
+
+
+def add_errors(document: Document, problems: Sequence[Problem]) -> None:
+    """Put errors into the document of a run that ends with them: its report, or the key ``errors`` of its JSON.
+
+    Other documents have no place for errors; they are left as they are, and there is none where none was given.
+    """
+    if document.is_report and not document.is_given:
+        from lossless.checks.lint.run import Report
+
+        text = _told(document.form, rendered(document.form, Report(errors=tuple(problems)), ()))
+        out_document(text, _GATES[document.form])
+    elif document.form == "json":
+        import json
+
+        from lossless.output.report.lint.json_format import problem_data
+
+        data: dict[str, Any] = {"version": _VERSION} if document.held is None else json.loads(document.held)
+        data["errors"] = [*data.get("errors", ()), *map(problem_data, problems)]
+        document.is_given = False
+        out_document(json.dumps(data, indent=2), "json")
+
+
 def nothing_to_compare(report: Report) -> bool:
     """Return whether errors of an intent prevent a comparison, and report it."""
     if not any(finding.severity == "error" for finding in report.findings):
         return False
     report_text(report, {})
-    problem("refused: a fabric with errors is not rendered, so there is nothing to compare with")
+    refusal = "a fabric with errors is not rendered, so there is nothing to compare with"
+    problem(f"refused: {refusal}")
+    document = expected_document()
+    if document is not None and document.form == "json":
+        from lossless.ground.basics.errors import Problem
+
+        error = Problem(report.findings[0].origin.file, None, None, refusal)
+        out_document(rendered("json", report._replace(errors=(*report.errors, error)), ()).text, "json")
     return True

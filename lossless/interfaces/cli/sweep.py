@@ -21,7 +21,7 @@ from lossless.interfaces.cli.options.quantities import (
 )
 from lossless.interfaces.cli.options.rules import configuration_options
 from lossless.interfaces.cli.progress import ProgressBar
-from lossless.interfaces.cli.terminal import next_step, out, out_json, problem, style_for
+from lossless.interfaces.cli.terminal import next_step, out, out_document, out_json, problem, style_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -195,7 +195,7 @@ def _show(
     elif output_format == "csv":
         from lossless.output.report.simulation.sweep_text import sweep_csv
 
-        out(sweep_csv(sweeps))
+        out_document(sweep_csv(sweeps), "text")
     else:
         from lossless.output.report.simulation.sweep_text import sweep_text
 

@@ -1,6 +1,9 @@
 """Write to stdout and stderr: the only module that does, and that reports failures of these streams.
 
 All text goes through :func:`lossless.ground.basics.foreign_text.gated`, including the output of libraries.
+
+Where ``--format`` asks for a form that programs read, stdout has one document or nothing: whatever else a command or a
+library prints goes to stderr (:func:`expect_document`).
 """
 
 from __future__ import annotations
@@ -30,15 +33,32 @@ class UnwritableError(Exception):
     """A standard stream that is closed, or whose device is full; the message names the stream and the reason."""
 
 
+class Document:
+    """The document that ``--format`` asks for: its form, whether it is a report of findings, and its text once given.
+
+    JSON is ``held`` until the run ends, as errors that come later belong into it.
+    """
+
+    __slots__ = ("form", "held", "is_given", "is_report")
+
+    def __init__(self, form: str, *, is_report: bool) -> None:
+        self.form = form
+        self.is_report = is_report
+        self.is_given = False
+        self.held: str | None = None
+
+
 class GatedStream:
     """A standard stream that takes text through the gate alone; None if there is no such stream.
 
     After a failure every write fails without being tried: a library may have caught the first failure.
+    With a ``document`` all text but that goes to standard error.
     """
 
     def __init__(self, raw: TextIO | None, name: str) -> None:
         self._raw = raw
         self._name = name
+        self.document: Document | None = None
         self._failure: ClosedPipeError | UnwritableError | None = None
         if raw is None:
             self._failure = UnwritableError(f"cannot write to {name}: it is closed")
@@ -55,6 +75,13 @@ class GatedStream:
 
     def put(self, text: str) -> None:
         """Write text that has passed the gate; raises as :meth:`write`."""
+        if self.document is None:
+            self.put_through(text)
+        else:
+            _put_raw(sys.stderr, text)
+
+    def put_through(self, text: str) -> None:
+        """Write text, or the document, that has passed the gate; raises as :meth:`write`."""
         if not text:
             return
         try:
@@ -214,11 +241,37 @@ def out(text: str, form: Form = "text") -> None:
     _put(sys.stdout, gated(text, form))
 
 
+def expect_document(form: str, *, is_report: bool) -> None:
+    """Let stdout be one document of a form from here on, or nothing."""
+    if isinstance(sys.stdout, GatedStream):
+        sys.stdout.document = Document(form, is_report=is_report)
+
+
+def expected_document() -> Document | None:
+    """Return the document that was asked for, None where text was."""
+    return sys.stdout.document if isinstance(sys.stdout, GatedStream) else None
+
+
+def out_document(text: str, form: Form) -> None:
+    """Write the document that was asked for; JSON at the end of the run. Raises as :func:`out`."""
+    document = expected_document()
+    shown = gated(text, form) + "\n"
+    if document is None:
+        _put_raw(sys.stdout, shown)
+        return
+    assert not document.is_given, "one document, or nothing"
+    document.is_given = True
+    if document.form == "json":
+        document.held = shown
+    elif isinstance(sys.stdout, GatedStream):
+        sys.stdout.put_through(shown)
+
+
 def out_json(data: object) -> None:
     """Write plain data as JSON, indented; raises as :func:`out`."""
     import json
 
-    out(json.dumps(data, indent=2), "json")
+    out_document(json.dumps(data, indent=2), "json")
 
 
 def problem(text: str) -> None:
@@ -276,7 +329,11 @@ def display() -> TextIO:
 
 
 def finish() -> None:
-    """Flush, while a failure can still be reported; raises as :func:`out`."""
+    """Write the document that was held and flush, while a failure can still be reported; raises as :func:`out`."""
+    document = expected_document()
+    if document is not None and document.held is not None and isinstance(sys.stdout, GatedStream):
+        sys.stdout.put_through(document.held)
+        document.held = None
     sys.stdout.flush()
     sys.stderr.flush()
 
@@ -311,8 +368,12 @@ def _columns(stream: TextIO) -> int:
 
 
 def _put(stream: GatedStream | TextIO, text: str) -> None:
+    _put_raw(stream, text + "\n")
+
+
+def _put_raw(stream: GatedStream | TextIO, text: str) -> None:
     put = stream.put if isinstance(stream, GatedStream) else stream.write
-    put(text + "\n")
+    put(text)
 
 
 def _drop(stream: TextIO | None) -> None:

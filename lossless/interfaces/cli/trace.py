@@ -21,7 +21,7 @@ from lossless.interfaces.cli.options import (
     written_as,
 )
 from lossless.interfaces.cli.options.rules import configuration_options
-from lossless.interfaces.cli.terminal import notice, out, problem, style_for
+from lossless.interfaces.cli.terminal import notice, out, out_document, problem, style_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,7 +75,7 @@ def command(
     if output_format == "json":
         from lossless.output.report.trace import json_text, trace_data
 
-        out(json_text(trace_data(result.trace, result.documents)), "json")
+        out_document(json_text(trace_data(result.trace, result.documents)), "json")
     else:
         from lossless.output.report.trace import trace_text
 

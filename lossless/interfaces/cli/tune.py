@@ -15,7 +15,15 @@ from lossless.interfaces.cli.next_steps import then
 from lossless.interfaces.cli.options import api_options, how_much, profiles, written_as
 from lossless.interfaces.cli.options.quantities import cluster_option, waiting
 from lossless.interfaces.cli.progress import ProgressBar, compiling
-from lossless.interfaces.cli.terminal import next_step, notice, out, out_json, problem, style_for
+from lossless.interfaces.cli.terminal import (
+    next_step,
+    notice,
+    out,
+    out_document,
+    out_json,
+    problem,
+    style_for,
+)
 
 if TYPE_CHECKING:
     from lossless.api import TuneResult
@@ -140,7 +148,7 @@ def _show(result: TuneResult, output_format: str, limit: int | None, *, verbose:
 
         out_json({"version": _VERSION, **tune_data(result)})
     elif output_format == "csv":
-        out(tune_csv(result.tuned))
+        out_document(tune_csv(result.tuned), "text")
     else:
         out(tune_text(result, limit, style_for(sys.stdout, verbose=verbose)))
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from lossless.interfaces.cli.terminal import expect_document
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -103,14 +105,30 @@ def how_much(what: str) -> Callable[[Command], Command]:
 
 
 def written_as(
-    what: str, forms: Sequence[str] = ("text", "json"), more: str = ""
+    what: str, forms: Sequence[str] = ("text", "json"), more: str = "", *, is_report: bool = False
 ) -> Callable[[Command], Command]:
     """Return the option ``--format``, given to a command as ``output_format``; the first form is the default.
 
-    ``what`` is the subject of the help text with its verb (``the trace is``); ``more`` comes after the help.
+    ``what`` is the subject of the help text with its verb (``the trace is``); ``more`` comes after the help. The form
+    is known before any other option is read, so that refusals have it too: that of a report of findings, or JSON with
+    the key ``errors``.
     """
+
+    def expect(_context: click.Context, _option: click.Parameter, form: str) -> str:
+        if form != forms[0]:
+            expect_document(form, is_report=is_report)
+        return form
+
     words = f"How {what} written (default: {forms[0]}){more}."
-    return click.option("--format", "output_format", type=OneOf(forms), default=forms[0], help=words)
+    return click.option(
+        "--format",
+        "output_format",
+        type=OneOf(forms),
+        default=forms[0],
+        is_eager=True,
+        callback=expect,
+        help=words,
+    )
 
 
 def api_options(rdma_dscps: Sequence[int], profile_dirs: Sequence[str]) -> Options:

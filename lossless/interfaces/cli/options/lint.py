@@ -89,6 +89,18 @@ def require_scope(scope: LintScope, paths: tuple[str, ...], *, simulate: bool, f
         raise click.UsageError("standard input is no file that could have changed")
 
 
+def require_person(scope: LintScope, reporting: ReportOptions) -> None:
+    """Refuse a report for programs beside ``--watch``, whose reports have no end.
+
+    Raises:
+        UsageError: such a form.
+    """
+    if scope.watch and reporting.form != "text":
+        raise click.UsageError(
+            f"--watch shows report after report to people; it does not go with --format {reporting.form}"
+        )
+
+
 def require_progress_alone(
     scope: LintScope, reporting: ReportOptions, *, changing: bool, simulate: bool
 ) -> None:
@@ -204,7 +216,7 @@ def _pair(value: str) -> tuple[str, str]:
 
 
 _REPORT_OPTIONS = (
-    written_as("findings are", FORMATS),
+    written_as("findings are", FORMATS, is_report=True),
     click.option(
         "--output",
         "outputs",
