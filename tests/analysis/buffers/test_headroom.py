@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -197,6 +198,34 @@ def test_the_floor_of_a_link_without_length_holds_the_pause_frame_and_the_frame_
     assert floor_headroom(GIGABIT, 0, 64, 0, peer_response_bytes=1).headroom_bytes == 4 * 64
 
 
+@pytest.mark.parametrize(
+    ("rate_bps", "cable_m"), [(10**9, 0), (100 * 10**9, 2000), (400 * 10**9, 40), (800 * 10**9, 3)]
+)
+@pytest.mark.parametrize("reverse", [False, True])
+def test_a_larger_mtu_never_needs_less(rate_bps: int, cable_m: int, *, reverse: bool) -> None:
+    def need(mtu_bytes: int) -> int:
+        ahead = mtu_bytes if reverse else 0
+        response = PAUSE_QUANTA[rate_bps] * 64
+        return floor_headroom(
+            rate_bps, cable_m, mtu_bytes, ahead, peer_response_bytes=response
+        ).headroom_bytes
+
+    needs = list(map(need, range(64, 16_385)))
+    assert needs == sorted(needs)
+
+
+@given(st.floats(1, 1e7), st.integers(64, 16_384))
+def test_the_floor_is_enough_for_frames_of_each_size_up_to_the_mtu_and_no_more_than_for_the_worst(
+    response: float, mtu_bytes: int
+) -> None:
+    need = floor_headroom(GIGABIT, 0, mtu_bytes, 0, peer_response_bytes=response).headroom_bytes
+    before = 64 + response
+    of_sizes = [size * (2 + math.ceil(before / size)) for size in range(64, mtu_bytes + 1)]
+    assert max(of_sizes) <= need
+    # A size just below a whole part of the bytes is between two whole numbers of bytes.
+    assert need <= max(of_sizes) + 3 + math.ceil(before / mtu_bytes)
+
+
 @pytest.mark.parametrize("asic", [SPECTRUM1, SPECTRUM1._replace(cell_bytes=128)])
 def test_cells_of_up_to_128_bytes_waste_most_where_packets_are_one_byte_longer_than_a_cell(
     asic: AsicInputs,
@@ -206,8 +235,8 @@ def test_cells_of_up_to_128_bytes_waste_most_where_packets_are_one_byte_longer_t
     assert frame.bytes == pytest.approx(9100 * 2 * asic.cell_bytes / (asic.cell_bytes + 1))
 
 
-@pytest.mark.parametrize(("mtu_bytes", "need_bytes"), [(4144, 91_168), (9216, 110_592)])
-def test_the_floor_of_400g_over_40_m_is_91_to_111_kb(mtu_bytes: int, need_bytes: int) -> None:
+@pytest.mark.parametrize(("mtu_bytes", "need_bytes"), [(4144, 94_680), (9216, 113_623)])
+def test_the_floor_of_400g_over_40_m_is_95_to_114_kb(mtu_bytes: int, need_bytes: int) -> None:
     need = floor_headroom(400 * GIGABIT, 40, mtu_bytes, mtu_bytes, peer_response_bytes=57_920)
     assert need.headroom_bytes == need_bytes
     assert need.headroom_bytes < spectrum4_row(400, 40).headroom_bytes

@@ -77,7 +77,7 @@ def test_without_a_hwsku_only_the_floor_is_known() -> None:
     link = need(stranger)
     assert link.need == link.floor
     assert link.floor is not None
-    assert (link.floor.method, link.floor.headroom_bytes) == ("floor", 109_200)
+    assert (link.floor.method, link.floor.headroom_bytes) == ("floor", 113_472)
 
 
 def test_a_rate_without_pause_quanta_has_no_floor() -> None:

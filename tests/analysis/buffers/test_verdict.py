@@ -45,7 +45,7 @@ def line(verdict: FabricVerdict, speed_gbps: int) -> PortVerdict:
 
 
 def unknown_hwsku(xoff: int) -> FabricVerdict:
-    """Return the leaf on hardware nobody describes: 400G over 5 m needs at least 91,000 B."""
+    """Return the leaf on hardware nobody describes: 400G over 5 m needs at least 95,713 B."""
     profile = {"xoff": str(xoff), "size": str(xoff + 19_456)}
     return leaf(
         DEVICE_METADATA={"localhost": {"hwsku": "Own-Build-64", "platform": "x86_64-own"}},
@@ -113,7 +113,7 @@ def test_the_numbers_behind_a_line() -> None:
         "stated_bytes": 362_496,
         "need_bytes": 362_496,
         "method": "vendor row",
-        "floor_bytes": 127_400,
+        "floor_bytes": 134_361,
         "cable_bytes": 40_405,
         "cable_plus_mtu_bytes": 49_505,
         "mtu_bytes": 9100,
@@ -226,7 +226,7 @@ def test_an_intent_without_a_watchdog_is_unsafe() -> None:
 
 @pytest.mark.parametrize(
     ("xoff", "expected"),
-    [(90_999, "unsafe"), (91_000, "on the edge"), (100_099, "on the edge"), (100_100, "safe")],
+    [(95_712, "unsafe"), (95_713, "on the edge"), (104_812, "on the edge"), (104_813, "safe")],
 )
 def test_over_the_floor_the_edge_is_one_frame_wide(xoff: int, expected: str) -> None:
     assert line(unknown_hwsku(xoff), 400).verdict == expected
@@ -260,8 +260,8 @@ def test_over_the_cable_and_one_frame_the_edge_is_another_frame_wide() -> None:
 
 
 def test_over_the_floor_the_reason_says_so() -> None:
-    reason = "headroom at 400G over 5 m is 91,000 B, only 0 B over the floor"
-    assert line(unknown_hwsku(91_000), 400).reasons == (reason,)
+    reason = "headroom at 400G over 5 m is 95,713 B, only 0 B over the floor"
+    assert line(unknown_hwsku(95_713), 400).reasons == (reason,)
 
 
 def test_a_rate_without_a_known_need_is_not_checked() -> None:

@@ -133,7 +133,7 @@ def test_an_unknown_hwsku_leaves_the_floor_which_is_only_worth_knowing() -> None
         "mtu_bytes": 9100,
         "cable_bytes": 2526,
         "cable_plus_mtu_bytes": 11626,
-        "need_bytes": 91000,
+        "need_bytes": 95713,
         "need_method": "floor",
     }
 

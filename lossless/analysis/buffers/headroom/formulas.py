@@ -154,13 +154,16 @@ def floor_headroom(
     peer_response_bytes: float,
     pfc_frame_bytes: int = PFC_FRAME_BYTES,
 ) -> HeadroomNeed:
-    """Return the headroom that is always enough for full-size frames: P (1 + ceil(F / P)).
+    """Return the headroom that is always enough for frames of one size up to the MTU: P (1 + ceil(F / P)) at the worst.
 
     F are the bytes that leave the peer before it stops: the frame that delays the PFC frame (``reverse_mtu_bytes``, 0
     for a reverse direction without data), the PFC frame, the cable there and back, the peer's response, and the frame P
-    in progress. It is a floor because small packets that waste cells need more; while the egress of an N:1 incast
+    in progress. A frame of which a bit arrives is stored whole: frames a little shorter than a whole part of F - P need
+    one frame more than that part itself. The worst P up to the MTU is therefore the MTU, or just below the largest such
+    part, and a larger MTU never needs less.
+    It is a floor because small packets that waste cells need more; while the egress of an N:1 incast
     drains, about 1 - 1/N of it is used. MTUs are bytes on the wire. Source: derived here and compared with a
-    packet-level simulation (ns-3.39, inet-tub/ns3-datacenter @6ddb4a4).
+    packet-level simulation of frames of the MTU (ns-3.39, inet-tub/ns3-datacenter @6ddb4a4).
 
     Raises:
         QuantityError: a rate or frame that is not positive, or a negative length.
@@ -177,9 +180,27 @@ def floor_headroom(
         Term("frame begun", mtu_bytes, "the frame the peer may not interrupt"),
     )
     in_flight = sum(term.bytes for term in flight)
-    need = mtu_bytes * (1 + math.ceil(in_flight / mtu_bytes))
-    whole = Term("whole frames", need - in_flight, f"up to a multiple of {mtu_bytes:,} B, and one frame more")
+    need, worst = _whole_frames(in_flight - mtu_bytes, mtu_bytes)
+    formula = f"up to a multiple of {mtu_bytes:,} B, and one frame more"
+    if worst < mtu_bytes:
+        formula = f"as frames just below {worst:,} B need, the worst of up to {mtu_bytes:,} B"
+    whole = Term("whole frames", need - in_flight, formula)
     return HeadroomNeed(need, None, None, "floor", (*flight, whole))
+
+
+def _whole_frames(before_bytes: float, mtu_bytes: int) -> tuple[int, int]:
+    """Return the most bytes that frames of one size need, and that size: the MTU, or just below what is returned.
+
+    ``before_bytes`` leave before the last frame. Frames of p bytes need p (2 + ceil(before / p)), which grows with p,
+    and falls by p where p divides ``before``.
+    """
+    parts = math.ceil(before_bytes / mtu_bytes)
+    own = mtu_bytes * (2 + parts)
+    part = before_bytes / parts if parts else 0
+    shorter = math.ceil(part * (3 + parts))
+    if part > SMALLEST_PACKET_BYTES and shorter > own:
+        return shorter, min(math.ceil(part), mtu_bytes - 1)
+    return own, mtu_bytes
 
 
 def vendor_row_headroom(headroom_bytes: int, xon_bytes: int, reserved_bytes: int, row: str) -> HeadroomNeed:
