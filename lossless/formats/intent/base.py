@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
@@ -154,26 +154,39 @@ def _schema(description: str, pattern: str) -> WithJsonSchema:
 
 
 def _frame_size(text: str) -> int:
-    size_bytes = int(text) if text.isdecimal() else units.parse_size(text)
+    size_bytes = int(text) if text.isascii() and text.isdecimal() else units.parse_size(text)
     if not LEAST_MTU <= size_bytes <= MOST_MTU:
         raise QuantityError(f"{text!r} is no MTU; IP packets have {LEAST_MTU} to {MOST_MTU:,} bytes")
     return size_bytes
 
 
-_NUMBER = r"\d+(\.\d+)?"
-_SIZE = rf"{_NUMBER}\s*(B|kB|KB|MB|GB|KiB|MiB|GiB)"
-_RATE = rf"{_NUMBER}\s*[MGT]\s*(b/s|bps|bit/s|bit)?"
-RATE_PATTERN = rf"^\s*{_RATE}\s*$"
-DURATION_PATTERN = rf"^\s*{_NUMBER}\s*(ns|us|µs|ms|s)\s*$"
-"""The pattern of a duration in a JSON Schema: the same notation that units.py reads."""
+BLANKS = rf"[{units.BLANKS}]*"
+
+
+def whole_pattern(notation: str) -> str:
+    """Return the pattern of a whole text in a JSON Schema, blanks around it; to Python ``$`` also ends a line."""
+    return rf"^{BLANKS}{notation}{BLANKS}$(?!\n)"
+
+
+def _notation(words: Iterable[str]) -> str:
+    """Return the pattern of a quantity in one of some units, as units.py reads it."""
+    return rf"{units.NUMBER}{BLANKS}(?:{'|'.join(words)})"
+
+
+_SIZE = _notation(units.SIZE_BYTES)
+_RATE = rf"{_notation(units.RATE_BPS)}{BLANKS}(?:{'|'.join(units.PER_SECOND)})?"
+RATE_PATTERN = whole_pattern(_RATE)
+DURATION_PATTERN = whole_pattern(_notation(units.DURATION_NS))
+BUNDLE_PATTERN = rf"0*(?:[1-9][0-9]{{0,2}}|10[01][0-9]|102[0-4]){BLANKS}[x×]"
+"""The pattern of the number of links in a bundle, 1 to MAX_BUNDLE."""
 Size = Annotated[
-    int, _quantity(units.parse_size, "size"), _schema("bytes: 800 KiB, 150 kB", rf"^\s*{_SIZE}\s*$")
+    int, _quantity(units.parse_size, "size"), _schema("bytes: 800 KiB, 150 kB", whole_pattern(_SIZE))
 ]
 Rate = Annotated[int, _quantity(units.parse_rate, "rate"), _schema("bits per second: 400G", RATE_PATTERN)]
 Length = Annotated[
     int,
     _quantity(_cable, "length"),
-    _schema("metres: 30m", rf"^(?=.*[1-9])\s*{_NUMBER}\s*(m|cm|km)\s*$"),
+    _schema("metres: 30m", "^(?=.*[1-9])" + whole_pattern(_notation(units.LENGTH_MM)).removeprefix("^")),
 ]
 Duration = Annotated[
     int,
@@ -181,12 +194,14 @@ Duration = Annotated[
     _schema("200ms, 4us: nanoseconds inside", DURATION_PATTERN),
 ]
 Percent = Annotated[
-    int, _quantity(units.parse_percent, "percentage"), _schema("20%", r"^\s*(100|0?\d{1,2})\s*%\s*$")
+    int,
+    _quantity(units.parse_percent, "percentage"),
+    _schema("20%", whole_pattern(rf"(?:100|0?[0-9]{{1,2}}){BLANKS}%")),
 ]
 LinkCount = Annotated[
     tuple[int, int],
     _quantity(_links, "number of links"),
-    _schema("2 x 400G", rf"^\s*0*[1-9]\d*\s*[x×]\s*(?=.*[1-9]){_RATE}\s*$"),
+    _schema("2 x 400G", whole_pattern(rf"{BUNDLE_PATTERN}{BLANKS}(?=.*[1-9]){_RATE}")),
 ]
 FrameSize = Annotated[
     int,
@@ -194,7 +209,7 @@ FrameSize = Annotated[
     WithJsonSchema(
         {
             "type": ["integer", "string"],
-            "pattern": rf"^(\s*{_SIZE}\s*|\d+)$",
+            "pattern": rf"^(?:{BLANKS}{_SIZE}{BLANKS}|[0-9]+)$(?!\n)",
             "minimum": LEAST_MTU,
             "maximum": MOST_MTU,
             "description": "bytes: an MTU is always in bytes",

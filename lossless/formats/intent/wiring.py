@@ -407,7 +407,7 @@ SHAPES = tuple(
 )
 """The keys of the shapes; a topology has at most one."""
 
-_PREFIX = r"[0-9A-Fa-f:.]+/\d{1,3}"
+_PREFIX = r"[0-9A-Fa-f:.]+/[0-9]{1,3}"
 Prefix = Annotated[str, WithJsonSchema({"type": "string", "pattern": rf"^{_PREFIX}$"})]
 
 

@@ -17,21 +17,27 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Sequence
 
 
-_NUMBER = r"(\d+(?:\.\d+)?)"
-_SIZE_BYTES = {"B": 1, "kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9}
-_SIZE_BYTES |= {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
-_RATE_BPS = {"M": 10**6, "G": 10**9, "T": 10**12}
-_DURATION_NS = {"ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9}
-_LENGTH_MM = {"m": 10**3, "cm": 10, "km": 10**6}
+NUMBER = r"[0-9]+(?:\.[0-9]+)?"
+BLANKS = " \t"
+"""May stand around a number and its unit. Line breaks may not, nor other digits than ASCII's: no reader of what is
+rendered takes them, and Python's ``\\d`` and ``\\s`` would."""
+SIZE_BYTES = {"B": 1, "kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9}
+SIZE_BYTES |= {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+RATE_BPS = {"M": 10**6, "G": 10**9, "T": 10**12}
+PER_SECOND = ("b/s", "bps", "bit/s", "bit")
+"""Words that may follow the unit of a rate."""
+DURATION_NS = {"ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9}
+LENGTH_MM = {"m": 10**3, "cm": 10, "km": 10**6}
 LIGHT_IN_FIBRE_M_PER_S = 198_000_000
 """Signal speed in a cable: sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b."""
 
 
 def _scaled(text: str, units: dict[str, int], what: str, example: str) -> int:
-    match = re.fullmatch(rf"{_NUMBER}\s*([A-Za-zµ]+)", text.strip())
+    stripped = text.strip(BLANKS)
+    match = re.fullmatch(rf"({NUMBER})[{BLANKS}]*([A-Za-zµ]+)", stripped)
     if match is None or match[2] not in units:
-        why = "has no unit" if re.fullmatch(_NUMBER, text.strip()) else f"is not a {what}"
-        raise QuantityError(f"{text.strip()!r} {why}; write it like {example} (units: {', '.join(units)})")
+        why = "has no unit" if re.fullmatch(NUMBER, stripped) else f"is not a {what}"
+        raise QuantityError(f"{stripped!r} {why}; write it like {example} (units: {', '.join(units)})")
     value = _exact(match[1], units[match[2]])
     if value is None:
         raise QuantityError(
@@ -53,7 +59,7 @@ def parse_size(text: str) -> int:
     Raises:
         QuantityError: no unit, an unknown unit, or less than a whole byte.
     """
-    return _scaled(text, _SIZE_BYTES, "size", "800 KiB or 150 kB")
+    return _scaled(text, SIZE_BYTES, "size", "800 KiB or 150 kB")
 
 
 def parse_rate(text: str) -> int:
@@ -62,8 +68,8 @@ def parse_rate(text: str) -> int:
     Raises:
         QuantityError: no unit, or an unknown one.
     """
-    bare = re.sub(r"(?:b/s|bps|bit/s|bit)$", "", text.strip())
-    return _scaled(bare, _RATE_BPS, "rate", "400G or 1.6T")
+    bare = re.sub(rf"(?:{'|'.join(PER_SECOND)})\Z", "", text.strip(BLANKS))
+    return _scaled(bare, RATE_BPS, "rate", "400G or 1.6T")
 
 
 def parse_length(text: str) -> int:
@@ -72,7 +78,7 @@ def parse_length(text: str) -> int:
     Raises:
         QuantityError: no unit, or an unknown one.
     """
-    return -(-_scaled(text, _LENGTH_MM, "length", "3m or 30m") // 1000)
+    return -(-_scaled(text, LENGTH_MM, "length", "3m or 30m") // 1000)
 
 
 def parse_duration(text: str) -> int:
@@ -81,7 +87,7 @@ def parse_duration(text: str) -> int:
     Raises:
         QuantityError: no unit, or an unknown one.
     """
-    return _scaled(text, _DURATION_NS, "duration", "200ms or 4us")
+    return _scaled(text, DURATION_NS, "duration", "200ms or 4us")
 
 
 def parse_percent(text: str) -> int:
@@ -90,7 +96,7 @@ def parse_percent(text: str) -> int:
     Raises:
         QuantityError: no percent sign, or out of range.
     """
-    match = re.fullmatch(r"(\d{1,3})\s*%", text.strip())
+    match = re.fullmatch(rf"([0-9]{{1,3}})[{BLANKS}]*%", text.strip(BLANKS))
     if match is None or int(match[1]) > 100:
         raise QuantityError(f"{text!r} is not a percentage; write a whole number from 0% to 100%")
     return int(match[1])
@@ -102,7 +108,7 @@ def parse_link_count(text: str) -> tuple[int, int]:
     Raises:
         QuantityError: not of the form ``N x RATE``.
     """
-    match = re.fullmatch(r"(\d+)\s*[x×]\s*(.+)", text.strip())
+    match = re.fullmatch(rf"([0-9]+)[{BLANKS}]*[x×](.+)", text.strip(BLANKS))
     if match is None or int(match[1]) == 0:
         raise QuantityError(f"{text!r} does not say how many links of which rate; write it like 2 x 400G")
     return int(match[1]), parse_rate(match[2])
@@ -111,7 +117,7 @@ def parse_link_count(text: str) -> tuple[int, int]:
 def format_rate(rate_bps: int) -> str:
     """Return a rate in its usual notation: ``400G``, ``1.6T``."""
     for unit in ("T", "G", "M"):
-        value = rate_bps / _RATE_BPS[unit]
+        value = rate_bps / RATE_BPS[unit]
         if value >= 1:
             return f"{value:g}{unit}"
     return f"{rate_bps} b/s"
@@ -130,16 +136,16 @@ def format_bytes(size_bytes: int) -> str:
 def size_text(size_bytes: int) -> str:
     """Return bytes in the notation of intents, in the largest unit that keeps them whole: ``800 KiB``."""
     for unit in ("MiB", "KiB", "MB", "kB"):
-        if size_bytes and size_bytes % _SIZE_BYTES[unit] == 0:
-            return f"{size_bytes // _SIZE_BYTES[unit]} {unit}"
+        if size_bytes and size_bytes % SIZE_BYTES[unit] == 0:
+            return f"{size_bytes // SIZE_BYTES[unit]} {unit}"
     return f"{size_bytes} B"
 
 
 def format_duration(duration_ns: int) -> str:
     """Return a duration in the largest unit that keeps it whole: ``600 ms``."""
     for unit in ("s", "ms", "us"):
-        if duration_ns and duration_ns % _DURATION_NS[unit] == 0:
-            return f"{duration_ns // _DURATION_NS[unit]} {unit}"
+        if duration_ns and duration_ns % DURATION_NS[unit] == 0:
+            return f"{duration_ns // DURATION_NS[unit]} {unit}"
     return f"{duration_ns} ns"
 
 

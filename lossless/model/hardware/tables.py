@@ -35,9 +35,9 @@ DCQCN_COLUMNS = "parameter default unit minimum maximum source note"
 
 _POOL_TYPES: dict[str, PoolType] = {"ingress": "ingress", "egress": "egress"}
 _POOL_MODES: dict[str, PoolMode] = {"dynamic": "dynamic", "static": "static"}
-_MODE = r"(\d+)x(\d+(?:\.\d+)?[GT])((?:\[[\w.,]+\]|\(\d+\))*)"
-_SEGMENT = r"([\d,/-]+):\s*(\d+)x(\d+(?:\.\d+)?[GT])(?:\((\d+)\))?"
-_SELECTION = r"(\d+)(?:-(\d+)(?:/(\d+))?)?"
+_MODE = r"([0-9]+)x([0-9]+(?:\.[0-9]+)?[GT])((?:\[[\w.,]+\]|\([0-9]+\))*)"
+_SEGMENT = r"([0-9,/-]+):\s*([0-9]+)x([0-9]+(?:\.[0-9]+)?[GT])(?:\(([0-9]+)\))?"
+_SELECTION = r"([0-9]+)(?:-([0-9]+)(?:/([0-9]+))?)?"
 
 
 def parse_mode(text: str, cage_lanes: int) -> BreakoutMode:
@@ -49,7 +49,7 @@ def parse_mode(text: str, cage_lanes: int) -> BreakoutMode:
     match = re.fullmatch(_MODE, text)
     if match is None:
         raise ProfileError(f"{text!r} is not a breakout mode; write it like 2x400G[200G,100G]")
-    used = re.search(r"\((\d+)\)", match[3])
+    used = re.search(r"\(([0-9]+)\)", match[3])
     others = re.search(r"\[([^\]]+)\]", match[3])
     count, lanes = int(match[1]), int(used[1]) if used else cage_lanes
     speeds = (match[2], *(others[1].split(",") if others else ()))
@@ -72,7 +72,7 @@ def parse_cages(table: str, modes: Mapping[str, list[str]]) -> tuple[Cage, ...]:
     cages = []
     for name, lanes_text, alias, index, modes_name in _rows(table, CAGE_COLUMNS):
         lanes = _lanes(lanes_text)
-        if re.fullmatch(r"Ethernet\d+", name) is None:
+        if re.fullmatch(r"Ethernet[0-9]+", name) is None:
             raise ProfileError(f"{name!r} is not the name of a cage; write it like Ethernet8")
         if modes_name not in modes:
             raise ProfileError(f"{name}: no modes called {modes_name!r}; known: {', '.join(modes)}")
@@ -198,7 +198,7 @@ def _rows(table: str, columns: str) -> Iterator[list[str]]:
 
 
 def _lanes(text: str) -> tuple[int, ...]:
-    match = re.fullmatch(r"(\d+)(?:-(\d+))?", text)
+    match = re.fullmatch(r"([0-9]+)(?:-([0-9]+))?", text)
     if match is None:
         raise ProfileError(f"{text!r} does not name lanes; write them like 8-15")
     return tuple(range(int(match[1]), int(match[2] or match[1]) + 1))
@@ -219,7 +219,7 @@ def _length(text: str) -> int:
 
 
 def _integer(text: str, column: str) -> int:
-    if re.fullmatch(r"-?\d+", text) is None:
+    if re.fullmatch(r"-?[0-9]+", text) is None:
         raise ProfileError(f"{column} {text!r} is not a whole number")
     return int(text)
 

@@ -5,27 +5,31 @@ from __future__ import annotations
 import ast
 import inspect
 import json
+import re
 import sys
 from collections.abc import Iterator
 from importlib import import_module
 from itertools import chain
-from typing import Any
+from typing import Annotated, Any, get_origin
 
 import pytest
 from hypothesis import given, strategies as st
 from jsonschema import Draft7Validator, Draft202012Validator
+from pydantic import TypeAdapter, ValidationError
 
 from lossless.formats.inputs.intents import Declaration, declaration_of
+from lossless.formats.intent import base
 from lossless.formats.intent.base import Model
 from lossless.formats.intent.class_groups import GroupBySpeed, GroupPolicy
 from lossless.formats.intent.classes import EcnBySpeed, EcnPolicy
 from lossless.formats.intent.document import Intent
+from lossless.formats.intent.infiniband import service
 from lossless.formats.intent.jobs import WorkloadIntent
 from lossless.formats.intent.key_docs import documentation, key_doc, texts_below_fields, words as words_of
 from lossless.formats.intent.load import TRANSPORTS, intent_schema
 from lossless.formats.intent.policy import CongestionControlIntent
 from lossless.ground.basics import units
-from lossless.ground.basics.errors import InputError, Problem, QuantityError
+from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.documents import load, load_text
 from lossless.interfaces.api.simulate import DEFAULT
 from lossless.model.fabric.cluster import COLLECTIVE, MOST_PEERS, MOST_SENDERS, PATTERN
@@ -52,7 +56,7 @@ REFUSED: dict[str, tuple[Cases, ...]] = {
 BEYOND_A_SCHEMA: dict[str, str] = {
     "arithmetic inside of a value": """
         ecn-beyond-what-a-switch-reads size-too-fine prevention-too-fine prevention-of-nothing part-of-a-millisecond
-        links-beyond-reason mtu-of-hosts-too-large link-of-many watchdog-below-a-millisecond prefix-host-bits
+         mtu-of-hosts-too-large watchdog-below-a-millisecond prefix-host-bits
         prefix-v6-host-bits prefix-second bandwidth-0 more-links-than-are-laid-out""",
     "what hardware can do, and what it is called": """
         prevention-beyond-the-adapter prevention-the-adapter-does-not-have alpha-period-beyond-the-nic
@@ -242,37 +246,77 @@ def test_what_is_refused_is_refused_by_the_schema_too_where_it_can_know() -> Non
     assert (found - beyond, beyond - found) == (set(), set())
 
 
-PARSERS: dict[str, Any] = {
-    "min": units.parse_size,
-    "poll": units.parse_duration,
-    "probability": units.parse_percent,
-    "rpg_ai_rate": units.parse_rate,
-    "host_links": units.parse_link_count,
-}  # fmt: skip
-NUMBERS = st.from_regex(r"\A[0-9]{1,4}(\.[0-9]{1,2})?\Z")
-UNITS = st.sampled_from(
-    ("B", "kB", "KiB", "ns", "us", "ms", "s", "M", "G", "Gb/s", "Gbps", "%", "m", "km", "x", "K", "b")
+QUANTITIES = {
+    f"{module.__name__.rpartition('.')[2]}.{name}": kind
+    for module in (base, service)
+    for name, kind in vars(module).items()
+    if get_origin(kind) is Annotated and "pattern" in TypeAdapter(kind).json_schema()
+    if TypeAdapter(kind).json_schema().get("type") != "string"
+    or "description" in TypeAdapter(kind).json_schema()
+}
+"""Every type of an intent that is written as a number with a unit, or in hexadecimal."""
+ODD = tuple("\n\r\t \u00a0\u2028\u0663\uff13\u00b2_-+.01x")
+"""Line breaks and blanks, digits of other scripts, and what Python reads as part of a number."""
+UNITS = (
+    *units.SIZE_BYTES,
+    *units.RATE_BPS,
+    *units.DURATION_NS,
+    *units.LENGTH_MM,
+    *units.PER_SECOND,
+    "%",
+    "NDR",
 )
-TEXTS = st.builds(lambda *parts: "".join(parts), NUMBERS, st.sampled_from(("", " ")), UNITS)
+PIECES = st.sampled_from((*ODD, *UNITS, *map(str, range(0, 2000, 37)), "1024", "1025", "65535", "2 x "))
+SOUND = ("800 KiB", "400G", "3m", "4us", "20%", "2 x 400G", "2 x NDR", "9100", "0x2")
+BEYOND_A_PATTERN = ("is finer than this", "is no MTU", "in one bundle", "is too long")
+"""What a value is refused for that is a quantity by its form."""
 
 
-@pytest.mark.parametrize("key", PARSERS)
-@given(st.one_of(TEXTS, st.builds("{} x {}".format, st.integers(0, 99), TEXTS)))
-def test_the_schema_takes_every_quantity_that_is_understood(key: str, text: str) -> None:
-    part = next(part for name, _, part in ALL_KEYS if name.rpartition(".")[2] == key)
-    assert of_part(part).is_valid(text) or understood(PARSERS[key], text) in ("no", "no rate")
+def quantity_texts(pattern: str) -> st.SearchStrategy[str]:
+    """Draw texts of a pattern, the same with one odd character somewhere, and rows of pieces."""
+    whole = st.from_regex(re.compile(pattern.replace(r"$(?!\n)", r"\Z"))).filter(lambda text: len(text) <= 30)
+    spoilt = st.tuples(whole, st.integers(0, 30), st.sampled_from(ODD)).map(
+        lambda drawn: drawn[0][: drawn[1]] + drawn[2] + drawn[0][drawn[1] :]
+    )
+    return st.one_of(whole, spoilt, st.lists(PIECES, max_size=4).map("".join))
 
 
-@pytest.mark.parametrize("key", PARSERS)
-@given(st.one_of(TEXTS, st.builds("{} x {}".format, st.integers(0, 99), TEXTS)))
-def test_the_schema_refuses_every_quantity_that_is_not_understood(key: str, text: str) -> None:
-    part = next(part for name, _, part in ALL_KEYS if name.rpartition(".")[2] == key)
-    assert not of_part(part).is_valid(text) or understood(PARSERS[key], text) in ("yes", "too fine")
-
-
-def understood(parse: Any, text: str) -> str:
+@pytest.mark.parametrize("kind", QUANTITIES)
+@given(data=st.data())
+def test_schema_and_parser_take_the_same_texts_of_a_quantity(kind: str, data: st.DataObject) -> None:
+    parser = TypeAdapter(QUANTITIES[kind])
+    schema = parser.json_schema()
+    text = data.draw(quantity_texts(schema["pattern"]))
     try:
-        value = parse(text)
-    except QuantityError as error:
-        return "too fine" if "is finer than" in str(error) else "no"
-    return "no rate" if isinstance(value, tuple) and value[1] == 0 else "yes"
+        parser.validate_python(text)
+    except ValidationError as error:
+        message = error.errors()[0]["msg"]
+        is_beyond = any(words in message for words in BEYOND_A_PATTERN)
+        assert is_beyond or not Draft202012Validator(schema).is_valid(text), message
+    else:
+        assert Draft202012Validator(schema).is_valid(text)
+        assert text.isascii() or set(text) - set(map(chr, range(128))) <= set("\u00b5\u00d7")
+        assert not set(text) & set("\n\r")
+
+
+@pytest.mark.parametrize("kind", QUANTITIES)
+def test_no_quantity_has_digits_of_other_scripts_or_a_line_break(kind: str) -> None:
+    parser = TypeAdapter(QUANTITIES[kind])
+    sound = next(text for text in SOUND if understood(parser, text))
+    for spoilt_text in (
+        f"{sound}\n",
+        f"\n{sound}",
+        f"{sound}\r",
+        re.sub("[0-9]", "\u0663", sound),
+        f"{sound}\u00a0",
+    ):
+        assert not understood(parser, spoilt_text)
+        assert not Draft202012Validator(parser.json_schema()).is_valid(spoilt_text)
+
+
+def understood(parser: TypeAdapter[Any], text: str) -> bool:
+    try:
+        parser.validate_python(text)
+    except ValidationError:
+        return False
+    return True

@@ -75,7 +75,7 @@ class Knob(NamedTuple):
 
 
 def _whole(text: str) -> int:
-    if re.fullmatch(r"[+-]?\d{1,6}", text.strip()) is None:
+    if re.fullmatch(r"[+-]?[0-9]{1,6}", text.strip()) is None:
         raise QuantityError(f"{text.strip()!r} is not a whole number")
     return int(text)
 
@@ -195,7 +195,7 @@ def _value(knob: Knob, text: str) -> int:
 
 def _spaced(text: str, low: int, high: int, many: str) -> tuple[int, ...]:
     """Return ``many`` values from low to high, halves rounded up."""
-    count = int(many) if re.fullmatch(r"\s*\d{1,6}\s*", many) else 0
+    count = int(many) if re.fullmatch(r"\s*[0-9]{1,6}\s*", many) else 0
     if not 2 <= count <= MOST_SETTINGS:
         raise QuantityError(f"{text!r} asks for {many.strip()!r} values; expected 2 to {MOST_SETTINGS:,}")
     if count > high - low + 1:

@@ -6,6 +6,7 @@ name. The subnet manager has its program, its hosts, routing engines and options
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, GetPydanticSchema, WithJsonSchema, model_validator
@@ -437,7 +438,7 @@ def split_end(end: str) -> tuple[str, int | None]:
     name, colon, port = end.partition(":")
     if not colon:
         return name, None
-    if not port.isdecimal() or not 1 <= int(port[:4]) <= 254:
+    if re.fullmatch(r"0{0,9}[1-9][0-9]{0,2}", port) is None or int(port) > 254:
         raise refused(f"{shown(end)} names no port; ports have numbers from 1 to 254")
     return name, int(port)
 

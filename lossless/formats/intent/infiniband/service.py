@@ -10,7 +10,19 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator, model_validator
 
-from lossless.formats.intent.base import MAX_BUNDLE, Count, Model, OnOff, listed, refused, shown, whole_number
+from lossless.formats.intent.base import (
+    BLANKS,
+    BUNDLE_PATTERN,
+    MAX_BUNDLE,
+    Count,
+    Model,
+    OnOff,
+    listed,
+    refused,
+    shown,
+    whole_number,
+    whole_pattern,
+)
 from lossless.formats.intent.wiring import Name
 from lossless.ground.basics import units
 from lossless.ground.basics.errors import QuantityError
@@ -21,7 +33,7 @@ RateName = Literal["HDR100", "HDR", "NDR200", "NDR", "XDR"]
 RATE_GBPS: dict[RateName, int] = {"HDR100": 100, "HDR": 200, "NDR200": 200, "NDR": 400, "XDR": 800}
 """Rates a link can be stated to have, slowest generation first, in Gb/s one way."""
 RATE_NAMES: tuple[str, ...] = tuple(RATE_GBPS)
-_LINKS = re.compile(r"\s*(\d{1,7})\s*[x×]\s*(\S+)\s*")
+_LINKS = re.compile(rf"{BLANKS}([0-9]{{1,7}}){BLANKS}[x×]{BLANKS}(\S+){BLANKS}")
 _HEX64 = re.compile(r"0[xX][0-9A-Fa-f]{1,16}|[0-9A-Fa-f]{16}|[0-9A-Fa-f]{4}(:[0-9A-Fa-f]{4}){3}")
 MOST_64_BITS = 2**64 - 1
 
@@ -39,7 +51,7 @@ def _rated_links(value: object) -> tuple[int, str]:
 
 def _meant(rate: str) -> str:
     """Return the names of the rate that is written in bits per second or as ``NDR400``, else the nearest name."""
-    in_gbps = re.fullmatch(r"[HNX]DR(\d{3})", rate)
+    in_gbps = re.fullmatch(r"[HNX]DR([0-9]{3})", rate)
     try:
         rate_bps = units.parse_rate(f"{in_gbps[1]}G" if in_gbps else rate)
     except QuantityError:
@@ -55,7 +67,7 @@ RatedLinks = Annotated[
         {
             "type": "string",
             "description": "2 x NDR",
-            "pattern": rf"^\s*0*[1-9]\d*\s*[x×]\s*({'|'.join(RATE_NAMES)})\s*$",
+            "pattern": whole_pattern(rf"{BUNDLE_PATTERN}{BLANKS}(?:{'|'.join(RATE_NAMES)})"),
         }
     ),
 ]
@@ -81,9 +93,13 @@ def _guid(value: object) -> int:
     return guid
 
 
-_HEX_SCHEMA = {"type": ["string", "integer"], "minimum": 0, "pattern": "^(0[xX])?[0-9A-Fa-f:]{1,19}$"}
-Number64 = Annotated[int, BeforeValidator(number_64), WithJsonSchema(_HEX_SCHEMA)]
-Guid = Annotated[int, BeforeValidator(_guid), WithJsonSchema({**_HEX_SCHEMA, "minimum": 1})]
+def _hexadecimal(least: int, ahead: str = "") -> WithJsonSchema:
+    pattern = rf"^{ahead}(?:{_HEX64.pattern})$(?!\n)"
+    return WithJsonSchema({"type": ["string", "integer"], "minimum": least, "pattern": pattern})
+
+
+Number64 = Annotated[int, BeforeValidator(number_64), _hexadecimal(0)]
+Guid = Annotated[int, BeforeValidator(_guid), _hexadecimal(1, "(?=.*[1-9A-Fa-f])")]
 
 
 def _option_text(value: object) -> str:

@@ -153,7 +153,7 @@ def parse_frames(text: str) -> int:
     """
     if text.strip().lower() == "any":
         return 0
-    if not text.strip().isdecimal() or not 1 <= int(text) <= FRAMES_AHEAD:
+    if not (text.isascii() and text.strip().isdecimal()) or not 1 <= int(text) <= FRAMES_AHEAD:
         raise QuantityError(f"{text!r} is no number of frames; expected 1 to {FRAMES_AHEAD:,}, or any")
     return int(text)
 

@@ -260,6 +260,8 @@ def _is_of_few(member: Member) -> bool:
 
 _RANGES = re.compile(r"([^\[\]]*)\[([0-9,\- ]+)\]([^\[\]]*)")
 _MOST = 1_000_000
+_MOST_DIGITS = 30
+"""Of both ends of a range; Python itself refuses numbers of thousands of digits."""
 
 
 class HostNames(NamedTuple):
@@ -309,7 +311,9 @@ def expanded(entry: str) -> Iterator[str]:
     for part in ranges.split(","):
         first, dash, last = (piece.strip() for piece in part.partition("-"))
         last = last if dash else first
-        if not first.isdecimal() or not last.isdecimal() or not 0 <= int(last) - int(first) < _MOST:
+        numbers = first + last
+        is_range = numbers.isascii() and numbers.isdecimal() and len(numbers) <= _MOST_DIGITS
+        if not is_range or not 0 <= int(last) - int(first) < _MOST:
             raise refused(f"{part.strip()!r} in {entry} is no range; write it like 1-16")
         for number in range(int(first), int(last) + 1):
             yield f"{before}{number:0{len(first)}d}{after}"
