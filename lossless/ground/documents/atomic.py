@@ -15,13 +15,13 @@ from lossless.ground.documents.folder import Folder, passing_name, write_whole, 
 from lossless.ground.documents.text import UTF8_MARK, decode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
 
 class _Staged(NamedTuple):
-    """A file staged beside its place: both paths below a folder, and whether a file is replaced."""
+    """A staged file: its folder, its name there until it is moved, its place below, and whether a file is replaced."""
 
-    root: str
+    folder: Folder
     waiting: str
     place: str
     replaces: bool
@@ -50,10 +50,13 @@ def write_all(
     If one cannot be moved into its place, new files before it are removed again. A link is followed where it leads to a
     place of its repository or folder (:func:`~lossless.ground.documents.folder.written_place`), mode and owner are
     kept, and a pipe or a device is written to directly; but below the folder ``within`` no link is followed.
+    Where the process is killed, each file is as it was or as it is to be, and what it has staged is removed by the next
+    process that writes to that folder.
 
     Raises:
         RenderError: the file system refuses, a link leads elsewhere, or there is one below ``within``.
     """
+    folders: dict[str, Folder] = {}
     staged: dict[str, _Staged] = {}
     new: list[_Staged] = []
     path = ""
@@ -61,10 +64,14 @@ def write_all(
         places = {path: _place(path, within) for path in contents}
         for path, content in contents.items():
             if not _is_special(path):
-                staged[path] = _stage(path, _raw(content), *places[path], make_folders=make_folders)
+                root, place = places[path]
+                if root not in folders:
+                    folders[root] = _folder(root, make=make_folders)
+                staged[path] = _stage(path, _raw(content), folders[root], place)
         for path, content in contents.items():
             if path in staged:
-                _move(staged[path])
+                file = staged[path]
+                file.folder.take(file.place, file.folder, file.waiting)
                 new.append(staged.pop(path))
             else:
                 _pour(path, _raw(content))
@@ -72,8 +79,13 @@ def write_all(
     except OSError as error:
         raise RenderError(f"{path}: cannot be written: {error.strerror}") from error
     finally:
-        _remove((each.root, each.waiting) for each in staged.values())
-        _remove((each.root, each.place) for each in new if not each.replaces)
+        for each in staged.values():
+            each.folder.remove(each.waiting)
+        for each in new:
+            if not each.replaces:
+                each.folder.remove(each.place)
+        for folder in folders.values():
+            folder.close()
 
 
 def _place(path: str, within: str | None) -> tuple[str, str]:
@@ -86,28 +98,23 @@ def _place(path: str, within: str | None) -> tuple[str, str]:
     return os.path.split(written_place(path))
 
 
-def _stage(path: str, content: bytes, root: str, place: str, *, make_folders: bool) -> _Staged:
-    """Write a file beside its place, with the mode and owner of the file that it will replace."""
-    if make_folders:
+def _folder(root: str, *, make: bool) -> Folder:
+    """Return a folder in which files may be staged."""
+    if make:
         os.makedirs(root, exist_ok=True)
-    waiting = os.path.join(os.path.dirname(place), passing_name())
-    with Folder(root or os.curdir) as folder:
-        old = folder.status(place)
-        if old is not None and stat.S_ISLNK(old.st_mode):
-            raise RenderError(f"{path}: cannot be written: it is a link")
-        folder.create(waiting, content, like=old)
-    return _Staged(root, waiting, place, old is not None)
+    folder = Folder(root or os.curdir)
+    folder.claim()
+    return folder
 
 
-def _move(staged: _Staged) -> None:
-    with Folder(staged.root or os.curdir) as folder:
-        folder.take(staged.place, folder, staged.waiting)
-
-
-def _remove(files: Iterable[tuple[str, str]]) -> None:
-    for root, path in files:
-        with Folder(root or os.curdir) as folder:
-            folder.remove(path)
+def _stage(path: str, content: bytes, folder: Folder, place: str) -> _Staged:
+    """Write a file beside or above its place, with the mode and owner of the file that it will replace."""
+    old = folder.status(place)
+    if old is not None and stat.S_ISLNK(old.st_mode):
+        raise RenderError(f"{path}: cannot be written: it is a link")
+    waiting = passing_name()
+    folder.create(waiting, content, like=old)
+    return _Staged(folder, waiting, place, old is not None)
 
 
 def _raw(content: str | bytes) -> bytes:

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
@@ -62,6 +63,24 @@ class Folder:
         """Close the folder; it cannot be used after."""
         self._leave_last()
         os.close(self._fd)
+
+    def claim(self) -> None:
+        """Hold the folder for files of passing names until it is closed, and remove those of processes that have ended.
+
+        Any number of processes hold a folder together. Where the file system has no locks, nothing is removed.
+        """
+        import fcntl
+
+        with suppress(OSError):
+            # Alone here: no other process that could have staged a file is at work.
+            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            for name in self.names():
+                owner = _PASSING.fullmatch(name)
+                if owner is not None and _has_ended(int(owner[1])):
+                    with suppress(OSError):
+                        os.unlink(name, dir_fd=self._fd)
+        with suppress(OSError):
+            fcntl.flock(self._fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
 
     def identity(self) -> tuple[int, int]:
         """Return device and inode, which no two folders share."""
@@ -259,9 +278,22 @@ def write_whole(file: int, content: bytes) -> None:
         left = left[os.write(file, left) :]
 
 
+_PASSING = re.compile(r"\.lossless-([0-9]{1,10})-[0-9a-f]{16}")
+
+
 def passing_name() -> str:
-    """Return an unpredictable name for a file that exists until it is moved into its place."""
-    return f".lossless-{os.urandom(8).hex()}"
+    """Return an unpredictable name for a file of this process that exists until it is moved into its place."""
+    return f".lossless-{os.getpid()}-{os.urandom(8).hex()}"
+
+
+def _has_ended(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _make_folder(folder: int, name: str) -> None:
