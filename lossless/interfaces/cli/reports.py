@@ -280,7 +280,7 @@ def add_errors(document: Document, problems: Sequence[Problem]) -> None:
     Other documents have no place for errors; they are left as they are, and there is none where none was given.
     """
     if document.is_report and not document.is_given:
-        from lossless.checks.lint.run import Report
+        from lossless.api import Report
 
         text = _told(document.form, rendered(document.form, Report(errors=tuple(problems)), ()))
         out_document(text, _GATES[document.form])
