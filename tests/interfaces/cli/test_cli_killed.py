@@ -25,7 +25,9 @@ COMMANDS = {
     "plan": ("plan", "fabric.yaml", "target.yaml", "-o", "change"),
 }
 LONG = ("import", "report", "render", "telemetry", "plan")
-SMALL = RELEASED.replace("hosts_per_leaf: 4", "hosts_per_leaf: 1").replace("leaves: 2", "leaves: 1")
+SMALL = RELEASED.replace("hosts_per_leaf: 4", "hosts_per_leaf: 1").replace(
+    "leaves: 2\n    spines: 2", "leaves: 1\n    spines: 1"
+)
 
 
 @pytest.fixture
@@ -43,7 +45,7 @@ def folder(tmp_path: Path) -> Path:
     for call, out in zip(earlier, ("out", "monitored"), strict=True):
         killed.run(folder, [*call, out])
     (folder / "fabric.yaml").write_text(SMALL)
-    (folder / "target.yaml").write_text(SMALL.replace("dscp: 26", "dscp: 24"))
+    (folder / "target.yaml").write_text(SMALL.replace("cnp_interval: 4us", "cnp_interval: 8us"))
     return folder
 
 
