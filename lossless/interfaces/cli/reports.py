@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Severity
     from lossless.ground.basics.foreign_text import Form
     from lossless.interfaces.cli.options.lint import ReportOptions
-    from lossless.interfaces.cli.terminal import Document
+    from lossless.interfaces.cli.terminal import ExpectedDocument
     from lossless.output.report.columns import TextStyle
     from lossless.output.report.lint.summary import ReportText, RuleHelp, RunContext
     from lossless.output.report.lint.text import LineText
@@ -274,7 +274,7 @@ _VERSION = 1
 """Of the names in a JSON object that has errors alone."""
 
 
-def add_errors(document: Document, problems: Sequence[Problem]) -> None:
+def add_errors(document: ExpectedDocument, problems: Sequence[Problem]) -> None:
     """Put errors into the document of a run that ends with them: its report, or the key ``errors`` of its JSON.
 
     Other documents have no place for errors; they are left as they are, and there is none where none was given.

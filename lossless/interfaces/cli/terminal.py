@@ -33,7 +33,7 @@ class UnwritableError(Exception):
     """A standard stream that is closed, or whose device is full; the message names the stream and the reason."""
 
 
-class Document:
+class ExpectedDocument:
     """The document that ``--format`` asks for: its form, whether it is a report of findings, and its text once given.
 
     JSON is ``held`` until the run ends, as errors that come later belong into it.
@@ -58,7 +58,7 @@ class GatedStream:
     def __init__(self, raw: TextIO | None, name: str) -> None:
         self._raw = raw
         self._name = name
-        self.document: Document | None = None
+        self.document: ExpectedDocument | None = None
         self._failure: ClosedPipeError | UnwritableError | None = None
         if raw is None:
             self._failure = UnwritableError(f"cannot write to {name}: it is closed")
@@ -244,10 +244,10 @@ def out(text: str, form: Form = "text") -> None:
 def expect_document(form: str, *, is_report: bool) -> None:
     """Let stdout be one document of a form from here on, or nothing."""
     if isinstance(sys.stdout, GatedStream):
-        sys.stdout.document = Document(form, is_report=is_report)
+        sys.stdout.document = ExpectedDocument(form, is_report=is_report)
 
 
-def expected_document() -> Document | None:
+def expected_document() -> ExpectedDocument | None:
     """Return the document that was asked for, None where text was."""
     return sys.stdout.document if isinstance(sys.stdout, GatedStream) else None
 
