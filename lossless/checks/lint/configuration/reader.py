@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.checks.rules.registry import RULES
 from lossless.checks.rules.selectors import EVERY, RuleChoice, codes_of, families, unknown
-from lossless.ground.basics.errors import InputError, Problem
+from lossless.ground.basics.errors import InputError, OutsideError, Problem
 from lossless.ground.basics.findings import SEVERITIES, Origin
 from lossless.ground.basics.limits import GLOB_CHARACTERS
 from lossless.ground.basics.records import NamedTuple
@@ -167,7 +167,6 @@ class _ConfigurationReader:
 
     def _beside(self, path: Path, stated: str) -> str | None:
         """Return the path of a file that a key names; None, and a problem, where input may not name it."""
-        from lossless.ground.basics.errors import OutsideError
         from lossless.ground.documents.folder import StatedPath
 
         try:
