@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import io
+import json
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import click
 import pytest
 
 from lossless.interfaces.cli import main
+from lossless.interfaces.cli.app import Commands
 
 
 class Streams(NamedTuple):
@@ -45,9 +49,25 @@ def wide(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
     return cli
 
 
+_FAILED = 2
+
+
+@cache
+def _takes_json(command: str) -> bool:
+    """Return whether a command has ``--format json``."""
+    found = Commands().get_command(click.Context(Commands()), command)
+    options = found.params if found is not None else ()
+    return any(
+        "json" in getattr(option.type, "choices", ()) for option in options if "--format" in option.opts
+    )
+
+
 @pytest.fixture
 def cli(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
-    """Run ``lossless`` in an empty folder, both streams ``on_terminal`` or not; ``stdin`` is standard input."""
+    """Run ``lossless`` in an empty folder, both streams ``on_terminal`` or not; ``stdin`` is standard input.
+
+    What is refused is asked for again as JSON: on stdout is one document or nothing.
+    """
     monkeypatch.chdir(tmp_path)
     for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)
@@ -63,6 +83,18 @@ def cli(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
         is_last = next_line and told[-1:] in ("", "\n") and hint.count("\n") == 1
         outcome = Outcome(code, out.getvalue(), told if is_last else err.getvalue())
         outcome.hint = hint.strip() if is_last else ""
+        if code == _FAILED and args and _takes_json(args[0]) and not {"--format", "--fix"}.intersection(args):
+            refused_as_json(*args, stdin=stdin)
         return outcome
+
+    def refused_as_json(*args: str, stdin: bytes) -> None:
+        told = io.StringIO()
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "stdout", told)
+            patch.setattr(sys, "stderr", io.StringIO())
+            patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+            main([*args, "--format", "json"])
+        if told.getvalue():
+            json.loads(told.getvalue())
 
     return run
