@@ -8,6 +8,7 @@ from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.fabric import resolve
 from lossless.ground.basics.errors import InputError
 from lossless.ground.documents import load_text
+from tests.refused import refused_intent_as_json
 
 _OTHER_KEYS = re.compile(r"(unknown key [^;]*; did you mean [^?]+\?) \(others: [^)]*\)")
 SHAPE = """\
@@ -74,10 +75,14 @@ def spoilt(text: str, *changes: tuple[str, str]) -> str:
 
 
 def said_of(text: str) -> list[str]:
-    """Return what loading and resolving an intent says, without the file's name and the list of other keys."""
+    """Return what loading and resolving an intent says, without the file's name and the list of other keys.
+
+    What is refused is also checked by the command line, as JSON.
+    """
     try:
         resolve(load_intent(load_text(text, "fabric.yaml")))
     except InputError as error:
+        refused_intent_as_json(text)
         said = [str(problem).removeprefix("fabric.yaml:") for problem in error.problems]
         return [_OTHER_KEYS.sub(r"\1", line) for line in said]
     return []

@@ -7,6 +7,7 @@ from lossless.formats.intent.resolve.infiniband.subnet import resolve_subnet
 from lossless.ground.basics.errors import InputError
 from lossless.ground.documents import load_text
 from lossless.model.fabric.infiniband.subnet import Subnet
+from tests.refused import refused_intent_as_json
 
 TREE = """\
 lossless: v1
@@ -72,5 +73,6 @@ def said_of(text: str) -> list[str]:
     try:
         subnet_of(text)
     except InputError as error:
+        refused_intent_as_json(text)
         return [str(problem).removeprefix("fabric.yaml:") for problem in error.problems]
     return []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -15,6 +14,7 @@ import pytest
 
 from lossless.interfaces.cli import main
 from lossless.interfaces.cli.app import Commands
+from tests.refused import refused_as_json
 
 
 class Streams(NamedTuple):
@@ -86,15 +86,5 @@ def cli(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
         if code == _FAILED and args and _takes_json(args[0]) and not {"--format", "--fix"}.intersection(args):
             refused_as_json(*args, stdin=stdin)
         return outcome
-
-    def refused_as_json(*args: str, stdin: bytes) -> None:
-        told = io.StringIO()
-        with monkeypatch.context() as patch:
-            patch.setattr(sys, "stdout", told)
-            patch.setattr(sys, "stderr", io.StringIO())
-            patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-            main([*args, "--format", "json"])
-        if told.getvalue():
-            json.loads(told.getvalue())
 
     return run
