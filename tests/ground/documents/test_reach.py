@@ -252,7 +252,6 @@ GIVEN = {
     "lossless.checks.lint.intents",
     "lossless.formats.importing.imported",
     "lossless.formats.inputs.discover",
-    "lossless.formats.inputs.patches",
     "lossless.ground.documents",
     "lossless.ground.documents.atomic",
     "lossless.ground.documents.folder",
