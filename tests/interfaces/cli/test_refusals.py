@@ -317,7 +317,7 @@ NOT_YET = """
 
 
 def _written(files: Files) -> None:
-    for name, text in (FILES | files).items():
+    for name, text in {**FILES, **files}.items():
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).write_text(text, encoding="utf-8")
 
