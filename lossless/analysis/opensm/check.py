@@ -95,10 +95,10 @@ class NotChecked(NamedTuple):
 
 
 class Permitted(NamedTuple):
-    """What opensm gets of a configuration: the options that it reads, and those of a simulation.
+    """The options of a configuration that opensm reads, and those that its simulation gets.
 
-    The files that ``simulated`` options name have no folder. ``unread`` are options of which it gets nothing, and
-    ``unsimulated`` those that it only reads.
+    The files that ``simulated`` options name have no folder. ``unread`` are options whose values it never gets (of an
+    unknown one the bare key), and ``unsimulated`` those that it reads outside of a simulation.
     """
 
     read: list[tuple[str, str]]

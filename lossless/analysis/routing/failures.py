@@ -247,7 +247,7 @@ def after_failure(wires: Wires, failure: Failure) -> Wires:
 def _some_cases(
     wires: Wires, question: RoutingQuestion, possible: Sequence[Failure], most: int
 ) -> Iterator[FailureCase]:
-    """Yield cases of a number of failures, drawn from all there are, with few of the identical switches kept."""
+    """Yield random cases of ``most`` failures, fewer where no more fit, with few of the identical switches kept."""
     marked_apart = told_apart(wires, question)
     identical = twins(marked_apart)
     number = {name: place for place, name in enumerate(wires.names)}

@@ -479,7 +479,10 @@ class States:
     def at_hosts(
         self, ends: Mapping[int, Sequence[State]], stages: Mapping[int, Sequence[int]], use: Use
     ) -> Iterator[Danger]:
-        """Yield the dangers between hosts, each at any of some stages, and their switches."""
+        """Yield the dangers at hosts, each at any of some stages.
+
+        Settings do not match the switch of a link, or a NIC needs order while a switch routes adaptively.
+        """
         yield from self._out_of_order(ends, stages)
         for link in self.change.host_links:
             for at in self._ends(link.switch, link.port, ends[link.switch], use):

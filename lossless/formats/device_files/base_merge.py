@@ -167,7 +167,7 @@ def _backplane(rows: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _asymmetric(switch: Switch, rows: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """Yield the ports that obey pauses of all priorities although the intent does not declare it."""
+    """Yield one message where ports obey pauses of all priorities although the intent does not declare it."""
     ports = [
         port.name
         for port in switch.ports

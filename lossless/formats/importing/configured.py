@@ -263,7 +263,7 @@ class _Split(NamedTuple):
 
 
 class SplitPorts:
-    """The ports in use of a switch by the cages that they belong to."""
+    """The split of each cage, inferred from the ports of a switch, and the speed of each port."""
 
     def __init__(self, profile: SwitchProfile, hwsku: Hwsku, ports: Sequence[Port]) -> None:
         self._profile, self._hwsku = profile, hwsku

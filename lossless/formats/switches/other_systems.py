@@ -1,4 +1,4 @@
-"""Switches of all systems but SONiC: systems that are not read, parts common to the dialects, and commands to remove.
+"""Switches of all systems but SONiC: systems that are not read, parts common to all dialects, new commands.
 
 A system whose configurations are not read is recognized by commands that no supported system has. Texts of different
 vendors share lines (``priority-flow-control priority 3 no-drop``, ``class-map type network-qos``): these systems are

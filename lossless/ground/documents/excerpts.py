@@ -18,7 +18,7 @@ class DocumentView(Protocol):
 
     @property
     def file(self) -> str:
-        """The name by which it was read."""
+        """The file name by which the document was read."""
 
     def locate_many(self, paths: Iterable[Path], mark: Literal["value", "key"] = "value") -> dict[Path, Span]:
         """Return the span of every path."""

@@ -58,7 +58,7 @@ class CapturedState(NamedTuple):
 
 
 def captured_state(paths: Paths, since: Paths, purpose: str) -> CapturedState:
-    """Return the captures at some paths; a path without captures is a problem, as silence would look like health."""
+    """Return the later and the earlier captures; none at all of either that is named is a problem, not health."""
     from lossless.formats.inputs.captures import gather_captures
 
     now, before = gather_captures(paths), gather_captures(since)

@@ -281,7 +281,7 @@ _Signature = tuple[int, int, int]
 
 
 class LintGroup(NamedTuple):
-    """The files of one folder that were checked together, with their report; ``left_out`` were too many."""
+    """The files of one folder that were checked together, with their report, and the number of those left out."""
 
     documents: tuple[Document, ...]
     report: Report

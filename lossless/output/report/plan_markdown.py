@@ -357,7 +357,7 @@ def _without_text(file: FileChange) -> FileChange:
 
 
 def headline(plan: Plan) -> str:
-    """Return the number of steps of a plan, and its two sides."""
+    """Return the headline of a plan: its steps, start and target, or that nothing is to change."""
     steps = len(plan.steps)
     if not steps:
         return f"nothing to change: the {_whole(plan)} is what the target declares"

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield one violation for the ports with discards outside their buffers, at the port with the most discards."""
+    """Yield one violation a period of counting, at the port with the most discards outside its buffers."""
     discards: list[tuple[str, Count]] = []
     for item in _discards(device):
         if isinstance(item, Count):

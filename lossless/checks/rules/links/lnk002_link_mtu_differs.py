@@ -68,7 +68,7 @@ if TYPE_CHECKING:
 
 
 def across(devices: DeployedDevices) -> Results:
-    """Yield a violation per pair of devices and of MTUs that differ, and per pair whose links are too small."""
+    """Yield a violation per pair of MTUs that differ, and per pair below RDMA packets beside ports that take them."""
     packet_bytes = _largest_packet_bytes(devices)
     for links in disagreements(devices, _mtu):
         yield _link_mtu_differs(links, packet_bytes)

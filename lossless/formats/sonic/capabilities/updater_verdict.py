@@ -43,7 +43,7 @@ Stage = Literal["patch", "field-operation", "empty-table", "table-without-yang",
 
 
 class UpdateRefusal(NamedTuple):
-    """One change that the updater refuses: the operation, its table, row and field, and the reason."""
+    """One reason of the updater to refuse a patch: the operation (``check`` of its result), the path, a text."""
 
     op: str
     path: tuple[str, ...]

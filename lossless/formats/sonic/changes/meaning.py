@@ -62,7 +62,7 @@ class Cell(NamedTuple):
 
     @property
     def state(self) -> State:
-        """Whether both sides say the same."""
+        """The difference of the rendered from the deployed value."""
         if self.deployed == self.rendered:
             return "same"
         if self.rendered is None:
