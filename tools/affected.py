@@ -38,7 +38,7 @@ DATA = {
 """By folder: the words by which a module names it, and files at the root that change like the folder."""
 IN_THE_WHEEL = ("examples", "profiles", "templates")
 """Folders that the package itself reads, each by its name."""
-FINDS_DATA = "lossless.ground.basics.data_files"
+FINDS_DATA = "lossless.ground.basics.files"
 """The module that finds all of them, for modules that name one."""
 SCANS = {"*.py", "ls-files"}
 """Strings of modules outside the package that read all sources as text."""

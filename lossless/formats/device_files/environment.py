@@ -12,8 +12,8 @@ from functools import cache, lru_cache
 from json.encoder import encode_basestring as _quoted
 from typing import TYPE_CHECKING
 
-from lossless.ground.basics.data_files import data_dir
 from lossless.ground.basics.errors import RenderError
+from lossless.ground.basics.files import data_dir
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from lossless.formats.inputs.subnet_manager import SUFFIXES as MANAGERS_SUFFIXES
 from lossless.formats.sonic.read.tables import READ_TABLES
 from lossless.formats.switches.registry import SUFFIXES as SWITCH_SUFFIXES
+from lossless.ground.basics.files import beginning
 from lossless.ground.basics.limits import FILE_BYTES
 
 if TYPE_CHECKING:
@@ -36,8 +37,7 @@ def seems_ours(file: str) -> bool:
     A file without read permission counts as one, since no other message would mention it.
     """
     try:
-        with open(file, "rb") as stream:
-            raw = stream.read(FILE_BYTES)
+        raw = beginning(file, FILE_BYTES)
     except PermissionError:
         return True
     except OSError:

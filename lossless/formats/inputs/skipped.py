@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.inputs.discover import fits
 from lossless.ground.basics.errors import InputError
+from lossless.ground.basics.files import beginning
 from lossless.ground.basics.findings import SkippedFile
 from lossless.ground.documents.text import decode
 
@@ -54,8 +55,7 @@ def why_skipped(file: str) -> SkippedFile:
     if why := link_refusal(file):
         return SkippedFile(file, f"not read: it {why}")
     try:
-        with open(file, "rb") as stream:
-            raw = stream.read(_LOOKED_INTO)
+        raw = beginning(file, _LOOKED_INTO)
         text = decode(raw, file)
     except OSError as error:
         return SkippedFile(file, f"not readable: {error.strerror}", named=True)
@@ -79,8 +79,7 @@ def _has_manifest(folder: str) -> bool:
         if link_refusal(manifest):
             return False
     try:
-        with open(manifest, "rb") as stream:
-            return b'"sha256"' in stream.read(_HEADER)
+        return b'"sha256"' in beginning(manifest, _HEADER)
     except OSError:
         return False
 

@@ -23,8 +23,8 @@ from lossless.formats.intent.problems import (
     reaches,
     refusals,
 )
-from lossless.ground.basics.data_files import data_dir
 from lossless.ground.basics.errors import InputError, Problem
+from lossless.ground.basics.files import data_dir
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import suggestion

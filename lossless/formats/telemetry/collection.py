@@ -38,7 +38,7 @@ from lossless.formats.telemetry.metrics import (
     packets_sent,
     pause_counters,
 )
-from lossless.ground.basics.data_files import data_dir
+from lossless.ground.basics.files import data_dir
 from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.model import known_tier

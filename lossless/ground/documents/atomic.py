@@ -10,6 +10,8 @@ import stat
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.errors import LosslessError, RenderError
+from lossless.ground.basics.files import beginning, is_held
+from lossless.ground.basics.limits import FILE_BYTES
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.folder import Folder, passing_name, write_whole, written_place
 from lossless.ground.documents.text import UTF8_MARK, decode
@@ -149,9 +151,10 @@ def rewrite(file: str, before: str, after: str) -> None:
         ChangedMeanwhileError: it no longer contains ``before``.
         LosslessError: it cannot be read or written; it is then unchanged.
     """
+    if is_held(file):
+        raise LosslessError(f"{file}: is a pipe, which cannot be changed; name a file")
     try:
-        with open(file, "rb") as stream:
-            raw = stream.read()
+        raw = beginning(file, FILE_BYTES + 1)
     except OSError as error:
         raise LosslessError(f"{file}: cannot be read: {error.strerror}") from error
     if decode(raw, file) != before.removeprefix(_MARK):

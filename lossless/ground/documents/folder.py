@@ -20,6 +20,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.errors import InputError, OutsideError, Problem, RenderError
+from lossless.ground.basics.files import beginning
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -149,8 +150,7 @@ class Folder:
         if size is not None and status.st_size != size and stat.S_ISREG(status.st_mode):
             return None
         folder, name = self._parent(path)
-        with open(os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder), "rb") as file:
-            return file.read()
+        return beginning(name, status.st_size + 1, folder=folder)
 
     def status(self, path: str) -> os.stat_result | None:
         """Return the status of a path, for a link that of the link itself; None where it does not exist.

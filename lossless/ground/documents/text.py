@@ -7,10 +7,10 @@ Bytes are decoded to text, and offsets in a text converted to lines and columns.
 from __future__ import annotations
 
 from bisect import bisect_right
-from os import fstat
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from lossless.ground.basics.errors import Problem, UnreadableError
+from lossless.ground.basics.files import beginning
 from lossless.ground.basics.findings import Span
 from lossless.ground.basics.limits import DIGITS, FILE_BYTES
 from lossless.ground.basics.records import NamedTuple
@@ -222,20 +222,13 @@ def _name(path: str | PathLike[str]) -> str:
 def read_bytes(path: str | PathLike[str], limit_bytes: int = FILE_BYTES) -> bytes:
     """Return the bytes of a file, one more than ``limit_bytes`` where it is larger.
 
-    Raises UnreadableError when the file is missing, not a file or not permitted.
+    Raises UnreadableError when the file is missing, not a regular file or not permitted.
     """
-    # pathlib is slow to import, and a file that is read needs none of it.
-    from io import BufferedReader, FileIO
-
     file = _name(path)
     if "\0" in file:
         _refuse(file.replace("\0", "\\0"), "a file name cannot hold a NUL character")
     try:
-        with BufferedReader(FileIO(file)) as stream:
-            # Memory for the largest file that is read costs more to come by than most files to read.
-            size = min(fstat(stream.fileno()).st_size, limit_bytes)
-            raw = stream.read(size + 1)
-            return raw if len(raw) <= size else raw + stream.read(limit_bytes - size)
+        return beginning(file, limit_bytes + 1)
     except FileNotFoundError:
         _refuse(file, "no such file")
     except IsADirectoryError:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.telemetry.exposition.exporter import Exporter as Exporter
 from lossless.formats.telemetry.exposition.layout import given, read_layout
-from lossless.ground.basics.data_files import data_dir
 from lossless.ground.basics.errors import LosslessError
+from lossless.ground.basics.files import data_dir
 from lossless.ground.basics.programs import install_command
 from lossless.ground.documents.text import read_text
 

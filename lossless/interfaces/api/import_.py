@@ -15,6 +15,8 @@ from lossless.formats.inputs.collect import collect, located
 from lossless.formats.inputs.intents import is_intent
 from lossless.formats.inputs.subnet_manager import is_managers
 from lossless.ground.basics.errors import InputError, Problem
+from lossless.ground.basics.files import beginning
+from lossless.ground.basics.limits import FILE_BYTES
 from lossless.ground.documents import load_text
 from lossless.ground.documents.atomic import write_all
 from lossless.ground.documents.folder import link_refusal
@@ -130,7 +132,7 @@ def _in_the_way(path: Path, text: str) -> str | None:
     if why := link_refusal(str(path)):
         return why
     try:
-        same = path.is_file() and path.read_text(encoding="utf-8") == text
-    except (OSError, UnicodeDecodeError):
+        same = beginning(str(path), FILE_BYTES) == text.encode()
+    except OSError:
         same = False
     return None if same else "is there already and says something else; it is not overwritten"

@@ -8,7 +8,7 @@ import click
 
 from lossless.interfaces.cli.app import COMMANDS, FAILED, OK
 from lossless.interfaces.cli.next_steps import then
-from lossless.interfaces.cli.options import api_options, profiles, rdma_dscp
+from lossless.interfaces.cli.options import InputPath, api_options, profiles, rdma_dscp
 from lossless.interfaces.cli.options.rules import configuration_options
 from lossless.interfaces.cli.terminal import notice, problem
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command("baseline", short_help=COMMANDS["baseline"])
-@click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path())
+@click.argument("paths", metavar="[PATH]...", nargs=-1, type=InputPath())
 @click.option(
     "-o",
     "--output",

@@ -14,7 +14,7 @@ import click
 from lossless.ground.basics.foreign_text import visible
 from lossless.interfaces.cli.app import COMMANDS, FAILED, FINDINGS, OK
 from lossless.interfaces.cli.next_steps import render_onto, then
-from lossless.interfaces.cli.options import api_options, how_much, profiles, written_as
+from lossless.interfaces.cli.options import InputPath, api_options, how_much, profiles, written_as
 from lossless.interfaces.cli.options.rules import configuration_options
 from lossless.interfaces.cli.progress import ProgressBar
 from lossless.interfaces.cli.reports import nothing_to_compare
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 
 @click.command("diff", short_help=COMMANDS["diff"])
-@click.argument("configs", metavar="CONFIG_DB...", nargs=-1, required=True, type=click.Path())
-@click.argument("intent", metavar="INTENT", type=click.Path())
+@click.argument("configs", metavar="CONFIG_DB...", nargs=-1, required=True, type=InputPath())
+@click.argument("intent", metavar="INTENT", type=InputPath())
 @click.option("--device", metavar="NAME", help="The switch of the intent (default: the file's own hostname).")
 @click.option(
     "--patch",

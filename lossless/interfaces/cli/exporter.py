@@ -17,6 +17,7 @@ import click
 
 from lossless.ground.basics.errors import LosslessError
 from lossless.interfaces.cli.app import COMMANDS
+from lossless.interfaces.cli.options import InputPath
 from lossless.interfaces.cli.terminal import next_step, notice, out, problem
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def _address(_context: click.Context, _option: click.Parameter, text: str) -> tu
 @click.option(
     "--database-config",
     metavar="FILE",
-    type=click.Path(),
+    type=InputPath(),
     help="File that says where the databases are (default: SONiC's own database_global.json or database_config.json).",
 )
 @click.option(

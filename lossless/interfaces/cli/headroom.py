@@ -9,7 +9,7 @@ import click
 
 from lossless.interfaces.cli.app import COMMANDS, OK
 from lossless.interfaces.cli.next_steps import then
-from lossless.interfaces.cli.options import api_options, how_much, profiles, rdma_dscp, written_as
+from lossless.interfaces.cli.options import InputPath, api_options, how_much, profiles, rdma_dscp, written_as
 from lossless.interfaces.cli.options.quantities import (
     CABLE,
     DELAY,
@@ -41,7 +41,7 @@ _OF_A_LINK = {
 
 
 @click.command("headroom", short_help=COMMANDS["headroom"])
-@click.argument("path", metavar="[PATH]", required=False, type=click.Path())
+@click.argument("path", metavar="[PATH]", required=False, type=InputPath())
 @click.option("--port", "ports", metavar="PORT", multiple=True, help="A port in PATH; may be repeated.")
 @click.option("--profile", metavar="NAME", help="Instead of PATH: a switch (see profiles).")
 @click.option("--hwsku", metavar="NAME", help="Its HWSKU (default: the profile's own).")

@@ -9,7 +9,7 @@ import click
 
 from lossless.interfaces.cli.app import COMMANDS, FINDINGS, OK
 from lossless.interfaces.cli.next_steps import then
-from lossless.interfaces.cli.options import api_options, how_much, profiles
+from lossless.interfaces.cli.options import InputPath, api_options, how_much, profiles
 from lossless.interfaces.cli.terminal import next_step, notice, out, problem, problem_lines, style_for
 
 if TYPE_CHECKING:
@@ -17,17 +17,18 @@ if TYPE_CHECKING:
 
 
 @click.command("import", short_help=COMMANDS["import"])
-@click.argument("paths", metavar="CONFIG...", nargs=-1, required=True, type=click.Path())
+@click.argument("paths", metavar="CONFIG...", nargs=-1, required=True, type=InputPath())
 @click.option("-o", "--output", metavar="FILE", help="Intent to write (default: it is printed).")
 @click.option(
     "--cabling",
     metavar="FILE",
-    type=click.Path(),
+    type=InputPath(),
     help="Cables, as CSV: device, port, device, port, length. Takes precedence over all else that is known of links.",
 )
 @click.option(
     "--lldp",
     metavar="FILE",
+    type=InputPath(),
     multiple=True,
     help="What `show lldp table` or `lldpctl -f json` printed, in DEVICE.txt, DEVICE.json or DEVICE/; may be repeated.",
 )

@@ -10,7 +10,7 @@ import click
 from lossless.ground.basics.errors import LosslessError, Problem, UnreadableError
 from lossless.ground.basics.findings import SEVERITIES
 from lossless.interfaces.cli.app import COMMANDS, FAILED, FINDINGS, OK
-from lossless.interfaces.cli.options import OneOf, api_options, profiles, rdma_dscp
+from lossless.interfaces.cli.options import InputPath, OneOf, api_options, profiles, rdma_dscp
 from lossless.interfaces.cli.options.lint import (
     fix_options,
     report_options,
@@ -37,7 +37,7 @@ _NOTHING = "nothing to check here: no intent (YAML with lossless: v1), no config
 
 
 @click.command("lint", short_help=COMMANDS["lint"])
-@click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path())
+@click.argument("paths", metavar="[PATH]...", nargs=-1, type=InputPath())
 @rdma_dscp
 @profiles
 @click.option(
@@ -180,13 +180,19 @@ def _check(
 
 
 def _standard_input() -> bytes:
-    """Return all of standard input.
+    """Return all of standard input, of one that is too large to be checked its beginning.
 
     Raises:
-        LosslessError: it is closed, or cannot be read.
+        LosslessError: it is closed, a device other than a terminal, or cannot be read.
     """
+    from lossless.ground.basics.files import is_device
+    from lossless.ground.basics.limits import FILE_BYTES
+
+    stream = standard_input()
+    if is_device(stream) and not stream.isatty():
+        raise LosslessError("standard input is a device; expected a file, a pipe or a terminal")
     try:
-        return standard_input().read()
+        return stream.read(FILE_BYTES + 1)
     except OSError as error:
         raise LosslessError(f"cannot read standard input: {error.strerror}") from error
 

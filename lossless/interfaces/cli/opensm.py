@@ -8,7 +8,7 @@ import click
 
 from lossless.interfaces.cli.app import COMMANDS, FINDINGS, OK
 from lossless.interfaces.cli.next_steps import is_intent, then
-from lossless.interfaces.cli.options import api_options, profiles, written_as
+from lossless.interfaces.cli.options import InputPath, api_options, profiles, written_as
 from lossless.interfaces.cli.terminal import out, out_json, style_for
 
 _VERSION = 1
@@ -16,7 +16,7 @@ _VERSION = 1
 
 
 @click.command("opensm", short_help=COMMANDS["opensm"])
-@click.argument("path", metavar="PATH", type=click.Path())
+@click.argument("path", metavar="PATH", type=InputPath())
 @profiles
 @written_as("the result is")
 @click.option("-q", "--quiet", is_flag=True, help="No hint at what to run next.")

@@ -12,7 +12,7 @@ import click
 
 from lossless.interfaces.cli.app import COMMANDS, FINDINGS, OK
 from lossless.interfaces.cli.next_steps import then
-from lossless.interfaces.cli.options import api_options, how_much, profiles, rdma_dscp, written_as
+from lossless.interfaces.cli.options import InputPath, api_options, how_much, profiles, rdma_dscp, written_as
 from lossless.interfaces.cli.options.quantities import WORK_TIME
 from lossless.interfaces.cli.options.rules import configuration_options
 from lossless.interfaces.cli.terminal import notice, out, out_json, style_for
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 
 @click.command("plan", short_help=COMMANDS["plan"])
-@click.argument("current", metavar="CURRENT...", nargs=-1, required=True, type=click.Path())
-@click.argument("target", metavar="TARGET", type=click.Path())
+@click.argument("current", metavar="CURRENT...", nargs=-1, required=True, type=InputPath())
+@click.argument("target", metavar="TARGET", type=InputPath())
 @click.option(
     "-o", "--output", "output_dir", metavar="DIR", help="Folder to write the plan and its steps below."
 )

@@ -8,7 +8,7 @@ import click
 
 from lossless.interfaces.cli.app import COMMANDS, FAILED, FINDINGS, OK
 from lossless.interfaces.cli.next_steps import then
-from lossless.interfaces.cli.options import OneOf, api_options, profiles
+from lossless.interfaces.cli.options import InputPath, OneOf, api_options, profiles
 from lossless.interfaces.cli.reports import report_text
 from lossless.interfaces.cli.terminal import notice, out, problem
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @click.command("render", short_help=COMMANDS["render"])
-@click.argument("intent", metavar="INTENT", type=click.Path())
+@click.argument("intent", metavar="INTENT", type=InputPath())
 @click.option("-o", "--output", "output_dir", metavar="DIR", required=True, help="Folder to write below.")
 @click.option(
     "--base",

@@ -10,6 +10,7 @@ import click
 from lossless.interfaces.cli.app import COMMANDS, FAILED, FINDINGS, OK
 from lossless.interfaces.cli.next_steps import after_verdict
 from lossless.interfaces.cli.options import (
+    InputPath,
     api_options,
     captures_for,
     how_much,
@@ -33,7 +34,7 @@ _VERSION = 1
 
 
 @click.command("simulate", short_help=COMMANDS["simulate"])
-@click.argument("path", metavar="PATH", type=click.Path())
+@click.argument("path", metavar="PATH", type=InputPath())
 @rdma_dscp
 @profiles
 @configuration_options

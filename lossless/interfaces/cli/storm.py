@@ -10,7 +10,7 @@ import click
 from lossless.interfaces.api.capacity import STORM_TRAFFIC
 from lossless.interfaces.cli.app import COMMANDS, OK
 from lossless.interfaces.cli.next_steps import then
-from lossless.interfaces.cli.options import OneOf, api_options, how_much, profiles, written_as
+from lossless.interfaces.cli.options import InputPath, OneOf, api_options, how_much, profiles, written_as
 from lossless.interfaces.cli.options.quantities import RATE
 from lossless.interfaces.cli.reports import draw
 from lossless.interfaces.cli.terminal import out, out_json, style_for
@@ -20,7 +20,7 @@ _VERSION = 1
 
 
 @click.command("storm", short_help=COMMANDS["storm"])
-@click.argument("path", metavar="INTENT", type=click.Path())
+@click.argument("path", metavar="INTENT", type=InputPath())
 @click.option(
     "--from",
     "end",

@@ -10,7 +10,7 @@ import click
 from lossless.ground.basics.units import parse_duration
 from lossless.interfaces.cli.app import COMMANDS, FINDINGS, OK
 from lossless.interfaces.cli.next_steps import then
-from lossless.interfaces.cli.options import api_options, how_much, profiles, rdma_dscp, written_as
+from lossless.interfaces.cli.options import InputPath, api_options, how_much, profiles, rdma_dscp, written_as
 from lossless.interfaces.cli.options.quantities import (
     Quantity,
     ask_of,
@@ -44,7 +44,7 @@ def _grid(_context: click.Context, _option: click.Parameter, texts: Sequence[str
 
 
 @click.command("sweep", short_help=COMMANDS["sweep"], context_settings={"default_map": {"seeds": 1}})
-@click.argument("path", metavar="PATH", type=click.Path())
+@click.argument("path", metavar="PATH", type=InputPath())
 @click.option(
     "--vary",
     "grid",

@@ -11,7 +11,7 @@ from lossless.ground.basics.errors import QuantityError
 from lossless.ground.basics.units import parse_length, parse_rate
 from lossless.interfaces.cli.app import COMMANDS, FINDINGS, OK
 from lossless.interfaces.cli.next_steps import then
-from lossless.interfaces.cli.options import api_options, how_much, profiles, written_as
+from lossless.interfaces.cli.options import InputPath, api_options, how_much, profiles, written_as
 from lossless.interfaces.cli.reports import draw, write_report
 from lossless.interfaces.cli.terminal import next_step, notice, out, out_json, problem, style_for
 
@@ -60,12 +60,12 @@ def _by_tier(parse: Callable[[str], int], what: str) -> Callable[..., dict[str, 
 
 
 @click.command("topology", short_help=COMMANDS["topology"])
-@click.argument("path", metavar="[INTENT]", required=False, type=click.Path())
+@click.argument("path", metavar="[INTENT]", required=False, type=InputPath())
 @click.option("--svg", metavar="FILE", help="Also draw the fabric; a large one is folded.")
 @click.option(
     "--against",
     metavar="INTENT",
-    type=click.Path(),
+    type=InputPath(),
     help="The current intent: instead of numbers, show which of its devices are renamed and which cables move.",
 )
 @click.option(
@@ -78,6 +78,7 @@ def _by_tier(parse: Callable[[str], int], what: str) -> Callable[..., dict[str, 
     "--from",
     "files",
     metavar="FILE",
+    type=InputPath(),
     multiple=True,
     help="Cables as CSV, LLDP of a device (DEVICE.txt, DEVICE.json), or an export of NetBox: with an intent what is "
     "cabled otherwise than it declares, without one the topology of an intent; may be repeated.",

@@ -12,6 +12,7 @@ from lossless.ground.basics.units import listed
 from lossless.interfaces.cli.app import COMMANDS, FAILED, FINDINGS, OK
 from lossless.interfaces.cli.next_steps import then
 from lossless.interfaces.cli.options import (
+    InputPath,
     api_options,
     captures_for,
     earlier_captures,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @click.command("trace", short_help=COMMANDS["trace"])
-@click.argument("path", metavar="PATH", type=click.Path())
+@click.argument("path", metavar="PATH", type=InputPath())
 @click.option("--from", "source", metavar="END", required=True, help="Where the packet comes from.")
 @click.option("--to", "target", metavar="END", required=True, help="Where it goes.")
 @click.option("--dscp", metavar="N", required=True, type=int, help="Its DSCP, 0 to 63.")

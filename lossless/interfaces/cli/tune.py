@@ -12,7 +12,7 @@ import click
 from lossless.interfaces.api.tune import EVALUATIONS, TUNE_SEEDS
 from lossless.interfaces.cli.app import COMMANDS, FINDINGS, OK
 from lossless.interfaces.cli.next_steps import then
-from lossless.interfaces.cli.options import api_options, how_much, profiles, written_as
+from lossless.interfaces.cli.options import InputPath, api_options, how_much, profiles, written_as
 from lossless.interfaces.cli.options.quantities import cluster_option, waiting
 from lossless.interfaces.cli.progress import ProgressBar, compiling
 from lossless.interfaces.cli.terminal import (
@@ -33,7 +33,7 @@ _VERSION = 1
 
 
 @click.command("tune", short_help=COMMANDS["tune"])
-@click.argument("path", metavar="INTENT", type=click.Path())
+@click.argument("path", metavar="INTENT", type=InputPath())
 @click.option(
     "--workload", "workloads", metavar="NAME", multiple=True,
     help="Workload that the intent declares; may be repeated (default: all).",

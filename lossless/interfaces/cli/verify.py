@@ -9,7 +9,14 @@ import click
 from lossless.ground.basics.findings import SEVERITIES
 from lossless.interfaces.cli.app import COMMANDS, FAILED
 from lossless.interfaces.cli.lint import exit_code, failing
-from lossless.interfaces.cli.options import OneOf, api_options, earlier_captures, profiles, rdma_dscp
+from lossless.interfaces.cli.options import (
+    InputPath,
+    OneOf,
+    api_options,
+    earlier_captures,
+    profiles,
+    rdma_dscp,
+)
 from lossless.interfaces.cli.options.lint import report_options
 from lossless.interfaces.cli.options.rules import rule_options
 from lossless.interfaces.cli.reports import write_report
@@ -20,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @click.command("verify", short_help=COMMANDS["verify"])
-@click.argument("paths", metavar="[INTENT] PATH...", nargs=-1, required=True, type=click.Path())
+@click.argument("paths", metavar="[INTENT] PATH...", nargs=-1, required=True, type=InputPath())
 @earlier_captures
 @click.option(
     "--fail-on",

@@ -13,7 +13,7 @@ from lossless.interfaces.api.capacity import ALGORITHMS, COLLECTIVE, COLLECTIVES
 from lossless.interfaces.api.simulate import SEEDS, Limits, Question
 from lossless.interfaces.cli.app import COMMANDS, OK
 from lossless.interfaces.cli.next_steps import then
-from lossless.interfaces.cli.options import OneOf, api_options, how_much, profiles, written_as
+from lossless.interfaces.cli.options import InputPath, OneOf, api_options, how_much, profiles, written_as
 from lossless.interfaces.cli.options.quantities import Quantity, ask_of
 from lossless.interfaces.cli.progress import ProgressBar
 from lossless.interfaces.cli.simulate import exit_code
@@ -26,7 +26,7 @@ _DURATION = Quantity("TIME", parse_duration)
 
 
 @click.command("workload", short_help=COMMANDS["workload"])
-@click.argument("path", metavar="INTENT", type=click.Path())
+@click.argument("path", metavar="INTENT", type=InputPath())
 @click.option(
     "--collective",
     metavar="NAME",

@@ -31,7 +31,7 @@ from lsprotocol.types import (
 from pygls.uris import from_fs_path
 
 from lossless.api import Report, lint_documents
-from lossless.ground.basics.data_files import data_dir
+from lossless.ground.basics.files import data_dir
 from lossless.ground.basics.foreign_text import visible
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.text import Lines

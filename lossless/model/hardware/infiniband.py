@@ -11,8 +11,8 @@ import os
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from lossless.ground.basics.data_files import data_dir
 from lossless.ground.basics.errors import ProfileError
+from lossless.ground.basics.files import data_dir
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.hardware.load import load_nic, nic_names, profiles_in, read_profile, unknown_profile
 

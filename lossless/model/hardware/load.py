@@ -13,8 +13,9 @@ import os
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
-from lossless.ground.basics.data_files import data_dir
 from lossless.ground.basics.errors import ProfileError
+from lossless.ground.basics.files import beginning, data_dir
+from lossless.ground.basics.limits import FILE_BYTES
 from lossless.ground.basics.units import parse_length, parse_rate, suggestion
 from lossless.model.hardware.load_balancing import OfferedChoices, PacketReorder
 from lossless.model.hardware.model import (
@@ -252,9 +253,10 @@ def read_profile(path: str) -> dict[str, Any]:
 
 def _read(path: str) -> str:
     try:
-        with open(path, encoding="utf-8") as file:
-            return file.read()
-    except (OSError, UnicodeDecodeError) as error:
+        return beginning(path, FILE_BYTES).decode()
+    except OSError as error:
+        raise ProfileError(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
         raise ProfileError(f"{path}: cannot be read: {error}") from error
 
 

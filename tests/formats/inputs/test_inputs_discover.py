@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
-import io
 import os
 from pathlib import Path
 from typing import Any
@@ -101,18 +99,14 @@ def test_a_broken_file_of_ours_is_named_whatever_it_is_called(
 def test_a_file_that_may_not_be_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, {"leaf1.json": DEVICE, "leaf2.json": DEVICE})
     shut = str(tmp_path / "leaf1.json")
-    opened, raw = builtins.open, io.FileIO
+    opened = os.open
 
-    def guarded(whole: Any) -> Any:
-        def guard(file: Any, *rest: Any, **more: Any) -> Any:
-            if file == shut:
-                raise PermissionError(13, "Permission denied", file)
-            return whole(file, *rest, **more)
+    def guarded(file: Any, *rest: Any, **more: Any) -> int:
+        if file == shut:
+            raise PermissionError(13, "Permission denied", file)
+        return opened(file, *rest, **more)
 
-        return guard
-
-    monkeypatch.setattr(io, "FileIO", guarded(raw))
-    monkeypatch.setattr(builtins, "open", guarded(opened))
+    monkeypatch.setattr(os, "open", guarded)
     documents, problems = collect([tmp_path])
     monkeypatch.undo()
     assert [Path(document.file).name for document in documents] == ["leaf2.json"]

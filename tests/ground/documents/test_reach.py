@@ -211,6 +211,7 @@ _READERS = {
         "read_profile",
     ),
     *("scandir", "listdir", "walk", "iterdir", "glob", "rglob"),
+    "beginning",
 }
 _WRITERS = {
     *(
@@ -252,6 +253,7 @@ GIVEN = {
     "lossless.checks.lint.intents",
     "lossless.formats.importing.imported",
     "lossless.formats.inputs.discover",
+    "lossless.ground.basics.files",
     "lossless.ground.documents",
     "lossless.ground.documents.atomic",
     "lossless.ground.documents.folder",

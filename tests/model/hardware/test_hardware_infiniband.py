@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from lossless.formats.intent.infiniband.service import RATE_GBPS
-from lossless.ground.basics.data_files import data_dir
 from lossless.ground.basics.errors import ProfileError
+from lossless.ground.basics.files import data_dir
 from lossless.model.fabric.infiniband.qos_policy import RATES
 from lossless.model.hardware.infiniband import (
     hca_names,

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from lossless.ground.basics.data_files import data_dir
 from lossless.ground.basics.errors import ProfileError
+from lossless.ground.basics.files import data_dir
 from lossless.model.hardware.load import load_nic, load_switch, nic_names, switch_for_hwsku, switch_names
 from lossless.model.hardware.schema import check_nic, check_switch
 

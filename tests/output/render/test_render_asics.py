@@ -15,8 +15,8 @@ from lossless.formats.intent.resolve.fabric import resolve
 from lossless.formats.intent.resolve.layout import MONITORED
 from lossless.formats.sonic.read.tables import Tables
 from lossless.formats.sonic.to_model.devices import read_fabric
-from lossless.ground.basics.data_files import data_dir
 from lossless.ground.basics.errors import ProfileError, RenderError
+from lossless.ground.basics.files import data_dir
 from lossless.ground.documents import load, load_text
 from lossless.model.fabric.model import Fabric, Switch
 from lossless.model.hardware.load import load_switch, switch_for_hwsku

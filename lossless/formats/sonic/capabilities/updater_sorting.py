@@ -22,7 +22,7 @@ from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
-from lossless.ground.basics.data_files import data_dir
+from lossless.ground.basics.files import data_dir
 from lossless.ground.basics.findings import natural_key
 from lossless.ground.basics.records import NamedTuple
 

@@ -18,7 +18,7 @@ import re
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
-from lossless.ground.basics.data_files import data_dir
+from lossless.ground.basics.files import data_dir
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:

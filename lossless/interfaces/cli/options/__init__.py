@@ -32,6 +32,22 @@ class OneOf(click.Choice):  # type: ignore[type-arg]
         return super().convert(value, param, ctx)
 
 
+class InputPath(click.Path):
+    """A file or a folder that is read. A pipe is read at once, and then stands for a file of its content."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path; that of a pipe with the suffix of its content."""
+        path = str(super().convert(value, param, ctx))
+        from lossless.ground.basics.files import hold_pipe, release_pipe
+
+        name = hold_pipe(path)
+        if name is None:
+            return path
+        if ctx is not None:
+            ctx.call_on_close(lambda: release_pipe(name))
+        return name
+
+
 def _dscps(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> tuple[int, ...]:
     """Return the DSCPs of one or more comma lists, each once, ascending.
 
@@ -82,7 +98,7 @@ earlier_captures = click.option(
     "earlier",
     metavar="BEFORE",
     multiple=True,
-    type=click.Path(),
+    type=InputPath(),
     help="Captures of the same devices at an earlier time: counters count from there.",
 )
 
@@ -90,7 +106,7 @@ earlier_captures = click.option(
 def captures_for(purpose: str) -> Callable[[Command], Command]:
     """Return the option ``--captures``; its help is ``purpose``."""
     return click.option(
-        "--captures", metavar="PATH", multiple=True, type=click.Path(), help=f"{purpose}; may be repeated."
+        "--captures", metavar="PATH", multiple=True, type=InputPath(), help=f"{purpose}; may be repeated."
     )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lossless.ground.basics.records import NamedTuple
-from lossless.interfaces.cli.options import written_as
+from lossless.interfaces.cli.options import InputPath, written_as
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -44,7 +44,7 @@ _SCOPE_OPTIONS = (
     click.option(
         "--patch",
         metavar="PATCH",
-        type=click.Path(),
+        type=InputPath(),
         help="Check a configuration as this JSON patch leaves it, and say what SONiC's updater does with the patch.",
     ),
 )

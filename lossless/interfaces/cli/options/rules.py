@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lossless.ground.basics.records import NamedTuple
-from lossless.interfaces.cli.options import complete_rules
+from lossless.interfaces.cli.options import InputPath, complete_rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -67,7 +67,7 @@ def _patterns(_context: click.Context, _option: click.Parameter, values: Sequenc
     return patterns
 
 
-_FILE = click.Path(exists=True, dir_okay=False)
+_FILE = InputPath(exists=True, dir_okay=False)
 _CONFIGURATION = (
     click.option(
         "--config", "configuration", metavar="FILE", type=_FILE, help="Use this configuration for all files."

@@ -16,7 +16,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast, get_args
 
-from lossless.ground.basics.data_files import data_dir
+from lossless.ground.basics.files import data_dir
 from lossless.ground.basics.findings import Origin, grouped
 from lossless.ground.basics.records import NamedTuple, Provenance, Unknown
 from lossless.model.hardware.load import read_profile

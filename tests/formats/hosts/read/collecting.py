@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lossless.formats.hosts.read.facts import Facts, read_facts
 from lossless.formats.hosts.to_model import Hosts, read_hosts
-from lossless.ground.basics.data_files import data_dir
+from lossless.ground.basics.files import data_dir
 from lossless.model.hardware.load import load_nic, nic_names
 from tests.formats.hosts.from_model.fake_nic import FakeHost
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lossless.formats.inputs.capture_forms import read_capture
-from lossless.ground.basics.data_files import data_dir
+from lossless.ground.basics.files import data_dir
 from lossless.model.fabric.state import StateCapture
 from tests.formats.sonic.state.fake_databases import HOST_PORT, NUMBERS, FakeServers, tool_script
 
