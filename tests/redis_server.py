@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
+import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -141,3 +143,37 @@ _OBJECTS = {
     for kind, (begins, beginnings) in _BEGINNINGS.items()
 }
 """What the oids of a kind of object begin with, and all fields that one may have."""
+
+
+Answers = Callable[[list[bytes]], Iterator[bytes]]
+"""The bytes that are sent as the answer to the words of a command; they end with the connection."""
+
+
+@contextmanager
+def answering(folder: Path, answers: Answers) -> Iterator[str]:
+    """Yield the socket of a server that is no redis: it answers each command by what it is given."""
+    path = str(folder / "fake.sock")
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(path)
+        listening.listen(100)
+        threading.Thread(target=_accept, args=(listening, answers), daemon=True).start()
+        yield path
+        listening.shutdown(socket.SHUT_RDWR)
+
+
+def _accept(listening: socket.socket, answers: Answers) -> None:
+    with suppress(OSError):
+        while True:
+            connection, _ = listening.accept()
+            threading.Thread(target=_answer, args=(connection, answers), daemon=True).start()
+
+
+def _answer(connection: socket.socket, answers: Answers) -> None:
+    with suppress(OSError), connection, connection.makefile("rb") as stream:
+        while head := stream.readline():
+            words = []
+            for _ in range(int(head[1:])):
+                size = int(stream.readline()[1:])
+                words.append(stream.read(size + 2)[:-2])
+            for part in answers(words):
+                connection.sendall(part)

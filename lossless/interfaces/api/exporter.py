@@ -47,12 +47,12 @@ def exporter(
 
     Raises:
         InputError: a server or a file does not give the address of the databases.
-        LosslessError: redis or hiredis is not installed.
+        LosslessError: hiredis is not installed.
     """
     from importlib.util import find_spec
 
-    if find_spec("redis") is None or find_spec("hiredis") is None:
-        raise LosslessError(f"the exporter needs redis and hiredis: {install_command('telemetry')}")
+    if find_spec("hiredis") is None:
+        raise LosslessError(f"the exporter needs hiredis: {install_command('telemetry')}")
     namespaces = given(servers) if servers else read_layout(database_config or _own_layout())
     return Exporter(namespaces, clock, host=host, switch=switch, release=_release(version_file))
 

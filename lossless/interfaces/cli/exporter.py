@@ -136,7 +136,9 @@ _INDEX = (
 
 
 class MetricsServer(ThreadingHTTPServer):
-    """Answers each request for ``/metrics`` by a new exposition, one at a time.
+    """Answers each request for ``/metrics`` by an exposition that begins after it, one at a time.
+
+    Requests that come during an exposition share the next one, so that none waits for more than two.
 
     Raises:
         LosslessError: nothing can listen at that address.
@@ -148,6 +150,8 @@ class MetricsServer(ThreadingHTTPServer):
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self._exposition = exposition
         self._one = Lock()
+        self._begun = 0
+        self._last = 0, b""
         self._free = BoundedSemaphore(_REQUESTS)
         try:
             super().__init__((host, port), _Handler)
@@ -155,9 +159,13 @@ class MetricsServer(ThreadingHTTPServer):
             raise LosslessError(f"cannot listen on {host} port {port}: {error.strerror or error}") from None
 
     def exposition(self) -> bytes:
-        """Return a new exposition."""
+        """Return an exposition that begins after this is called."""
+        begun = self._begun
         with self._one:
-            return self._exposition()
+            if self._last[0] <= begun:
+                self._begun += 1
+                self._last = self._begun, self._exposition()
+            return self._last[1]
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Answer a request in a thread; more than a few at a time are turned away."""

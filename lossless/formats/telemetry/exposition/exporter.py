@@ -1,16 +1,25 @@
-"""A scrape: reads all namespaces of a switch and returns them as text; no content of a database aborts it."""
+"""A scrape: reads all namespaces of a switch and returns them as text; no content of a database aborts it.
+
+It ends within seconds, and takes no more memory than a large switch needs, whatever a redis does.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.telemetry.exposition.redis_reader import NamespaceReader, family, lines_of, sample
+from lossless.formats.telemetry.exposition.redis_reader import (
+    NamespaceReader,
+    ScrapeLimits,
+    family,
+    lines_of,
+    sample,
+)
 from lossless.formats.telemetry.metrics import METRICS, NAMESPACE, SWITCH, named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from lossless.formats.telemetry.exposition.layout import Namespace, RedisServer
+    from lossless.formats.telemetry.exposition.layout import Namespace
     from lossless.formats.telemetry.exposition.redis_reader import Answers, ReadingPlan
 
     Labels = tuple[tuple[str, str], ...]
@@ -35,6 +44,8 @@ class Exporter:
         release: str = "",
     ) -> None:
         self._readers = [NamespaceReader(namespace) for namespace in namespaces]
+        places = (place for namespace in namespaces for place in namespace.databases.values())
+        self._servers = frozenset(place.server for place in places)
         self._clock = clock
         self._host = host
         self._switch = switch
@@ -43,8 +54,8 @@ class Exporter:
     def exposition(self) -> bytes:
         """Return the current values of the databases in the text format of Prometheus."""
         started = self._clock()
-        away: set[RedisServer] = set()
-        configured = [reader.configured(away) for reader in self._readers]
+        limits = ScrapeLimits(self._servers, self._clock)
+        configured = [reader.configured(limits) for reader in self._readers]
         metadata = next((each.metadata for each in configured if each.metadata), {})
         self._host = metadata.get("hostname", self._host)
         switch = (SWITCH, self._switch or self._host)
@@ -53,7 +64,7 @@ class Exporter:
         _add(lines, "info", (switch, *info, ("release", self._release)), 1)
         for reader, said in zip(self._readers, configured, strict=True):
             labels = (switch, (NAMESPACE, reader.name)) if reader.name else (switch,)
-            _add_objects(lines, *reader.read(said.off, labels, away))
+            _add_objects(lines, *reader.read(said.off, labels, limits))
             for name, is_up in reader.up.items():
                 _add(lines, "database_up", (*labels, ("database", name)), is_up)
             for group, polling in said.polling.items():

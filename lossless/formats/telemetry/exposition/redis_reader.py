@@ -1,7 +1,8 @@
 """Reads redis for a scrape, and converts the values of databases to samples in the text format of Prometheus.
 
-Many commands are sent in a few packets, with a timeout that fits into a scrape. Commands are DBSIZE, HGETALL and
-HMGET; the connection itself sends SELECT and its client name, and nothing else.
+Many commands are sent in a few packets, within the seconds and bytes of a scrape: SELECT, DBSIZE, HGETALL and HMGET. A
+redis may be slow, or be another program: no answer of it takes longer or more memory than :class:`ScrapeLimits` allows,
+or has another shape than its command asks for.
 
 A scrape is planned: the rows to read, and the sample of each of their fields; it is planned again when names change.
 A row is read by HMGET with the needed fields alone: a port has over a hundred. Of each ASIC it has the identity of
@@ -15,6 +16,8 @@ scrape to scrape, and counters keep the digits of the database (ADR 29).
 
 from __future__ import annotations
 
+import re
+from contextlib import contextmanager
 from itertools import islice, product
 from typing import TYPE_CHECKING, Any
 
@@ -24,11 +27,13 @@ from lossless.formats.sonic.state.rows import COUNTERS
 from lossless.formats.telemetry.metrics import METRICS
 from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.foreign_text import visible
+from lossless.ground.basics.limits import MIB
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.printed_lines import stored_value
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from socket import socket
 
     from lossless.formats.telemetry.exposition.layout import Database, Namespace, RedisServer
     from lossless.formats.telemetry.metrics import Metric, ObjectKind, Source
@@ -196,35 +201,123 @@ def family(metric: Metric, lines: Sequence[bytes]) -> bytes:
 
 
 TIMEOUT_S = 1.0
-"""Timeout of one answer in seconds.
+"""Seconds without a byte after which a redis is given up: on the same machine it answers in milliseconds."""
+WAITING_S = 4.0
+"""Seconds that a scrape waits for all servers, each for an equal share.
 
-Prometheus allows 10 s for a scrape (scrape_timeout), and a redis on the same machine answers in milliseconds.
+Two of them, one after the other, end within the 10 s that Prometheus allows a scrape unless it is told otherwise
+(scrape_timeout).
 """
+ANSWER_BYTES = 16 * MIB
+"""Bytes of all answers in a scrape: those of a switch with 512 ports and 8 priorities have 2 MB."""
+OBJECTS = 32_768
+"""Objects of one ASIC: a switch with 1,024 ports, 20 queues and 8 priority groups a port has fewer."""
+NAMES_BYTES = 2 * MIB
+"""Bytes of their names and object identifiers, each of which is in some ten samples: twice those of so many objects."""
+LABEL_BYTES = 255
+"""Bytes of a label that all samples have: host names have no more (RFC 1035, 2.3.4)."""
+_MANY = re.compile(rb"[*~>][0-9]{7}")
+"""The beginning of an answer with a million values or more: the parser takes memory for all before they come."""
+_BEGUN = len("*999999")
 _AT_ONCE = 256
 """Commands sent before their answers are read: redis serves other clients in between, and buffers few answers."""
+_RECEIVED_BYTES = 1 << 16
+_WHY_CHARACTERS = 200
 
 Answer = Any
 """The answer to a command: a number, a list of values, or None for an error of redis, such as a row of another type."""
 
 
-class Packets(NamedTuple):
-    """Commands in the protocol of redis, with the number of commands in each packet."""
+class ScrapeLimitError(OSError):
+    """A server used up its share of a scrape, or sent what no command asked for."""
 
-    packets: tuple[tuple[bytes, int], ...]
+
+class ScrapeLimits:
+    """What a scrape may still use: seconds of waiting for each server, and bytes of all answers.
+
+    ``away`` are servers that failed to answer: their other databases are skipped. ``clock`` returns seconds.
+    """
+
+    def __init__(self, servers: Collection[RedisServer], clock: Callable[[], float]) -> None:
+        self.away: set[RedisServer] = set()
+        self._left_s = dict.fromkeys(servers, WAITING_S / max(1, len(servers)))
+        self._left_bytes = ANSWER_BYTES
+        self._clock = clock
+
+    @contextmanager
+    def waiting(self, server: RedisServer) -> Iterator[float]:
+        """Yield for how many seconds a server may be waited for now; the time until the end is counted.
+
+        Raises:
+            ScrapeLimitError: it has none left.
+            OSError: what is done meanwhile fails; a timeout is worded.
+        """
+        left_s = self._left_s[server]
+        share = ScrapeLimitError(f"slow: its {WAITING_S / len(self._left_s):g} s of this scrape are used up")
+        if left_s <= 0:
+            raise share
+        started = self._clock()
+        try:
+            yield min(TIMEOUT_S, left_s)
+        except TimeoutError:
+            raise (share if left_s < TIMEOUT_S else TimeoutError(f"nothing within {TIMEOUT_S:g} s")) from None
+        finally:
+            self._left_s[server] = left_s - (self._clock() - started)
+
+    def count(self, received_bytes: int) -> None:
+        """Count bytes of answers.
+
+        Raises:
+            ScrapeLimitError: they are more than a scrape reads.
+        """
+        self._left_bytes -= received_bytes
+        if self._left_bytes < 0:
+            raise ScrapeLimitError(f"more than {ANSWER_BYTES // MIB} MiB of answers in one scrape")
+
+
+class Packets(NamedTuple):
+    """Commands in the protocol of redis, with the number of values that each command of a packet is answered by.
+
+    It is None for a single number, and :data:`_PAIRS` for any number of names and values.
+    """
+
+    packets: tuple[tuple[bytes, tuple[int | None, ...]], ...]
+
+
+_PAIRS = -1
 
 
 def packed(commands: Iterable[Sequence[str]]) -> Packets:
     """Return commands in the protocol of redis (https://redis.io/docs/latest/develop/reference/protocol-spec)."""
-    each = iter(map(_packed, commands))
+    each = iter(commands)
     packets = []
     while some := tuple(islice(each, _AT_ONCE)):
-        packets.append((b"".join(some), len(some)))
+        packets.append((b"".join(map(_packed, some)), tuple(map(_values, some))))
     return Packets(tuple(packets))
 
 
 def _packed(command: Sequence[str]) -> bytes:
     words = [word.encode() for word in command]
     return b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in words)
+
+
+def _values(command: Sequence[str]) -> int | None:
+    name, *words = command
+    return {"HMGET": len(words) - 1, "HGETALL": _PAIRS}.get(name)
+
+
+_TYPES = frozenset({bytes, type(None)})
+
+
+def _fits(answer: Answer, values: int | None) -> bool:
+    """Return whether an answer has the shape that its command asks for."""
+    if values is None:
+        return isinstance(answer, int)
+    if not isinstance(answer, list):
+        return False
+    if values == _PAIRS:
+        return len(answer) % 2 == 0 and {bytes}.issuperset(map(type, answer))
+    return len(answer) == values and _TYPES.issuperset(map(type, answer))
 
 
 class RedisReader:
@@ -235,62 +328,104 @@ class RedisReader:
 
     def __init__(self, database: Database) -> None:
         self.why = ""
-        self._connection = _connection(database)
-        self._is_used = False
+        self._database = database
+        self._socket: socket | None = None
+        self._parser: Any = None
+        self._end = b""
 
-    def ask(self, commands: Packets) -> list[Answer] | None:
+    def ask(self, commands: Packets, limits: ScrapeLimits) -> list[Answer] | None:
         """Return the answers to some commands, None where the database gives none."""
-        from redis.exceptions import RedisError
+        from hiredis import HiredisError
 
         # A redis that was started again has closed the connection: that is found out by using it.
-        for _ in range(1 + self._is_used):
+        for _ in range(1 + (self._socket is not None)):
             try:
-                answers = list(self._answers(commands))
-            except (RedisError, OSError) as error:
-                self.why = str(error)
-                self.close()
+                answers = list(self._answers(commands, limits))
+            except ConnectionError as error:
+                self.refuse(error.strerror or str(error))
+            except (HiredisError, OSError) as error:
+                self.refuse((error.strerror if isinstance(error, OSError) else None) or str(error))
+                return None
             else:
                 self.why = ""
-                self._is_used = True
                 return answers
         return None
 
+    def __del__(self) -> None:
+        """Close the connection with the exporter."""
+        self.close()
+
+    def refuse(self, why: str) -> None:
+        """Close the connection, as it gave no answer that can be used."""
+        server = self._database.server
+        self.why = f"{server.socket or f'{server.host}:{server.port}'}: {why[:_WHY_CHARACTERS]}"
+        self.close()
+
     def close(self) -> None:
         """Close the connection."""
-        self._is_used = False
-        self._connection.disconnect()
+        if self._socket is not None:
+            self._socket.close()
+        self._socket = self._parser = None
 
-    def _answers(self, commands: Packets) -> Iterator[Answer]:
-        from redis.exceptions import ResponseError
+    def _answers(self, commands: Packets, limits: ScrapeLimits) -> Iterator[Answer]:
+        from hiredis import ReplyError
 
-        connection = self._connection
-        connection.connect()
-        for packet, count in commands.packets:
-            connection.send_packed_command([packet], check_health=False)
-            for _ in range(count):
-                try:
-                    yield connection.read_response()
-                except ResponseError:
+        self._open(limits)
+        for packet, shapes in commands.packets:
+            self._send(packet, limits)
+            for values in shapes:
+                answer = self._answer(limits)
+                if isinstance(answer, ReplyError):
                     yield None
+                elif _fits(answer, values):
+                    yield answer
+                else:
+                    raise ScrapeLimitError(
+                        "an answer of another kind than was asked for: no redis, or a damaged one"
+                    )
 
+    def _open(self, limits: ScrapeLimits) -> None:
+        if self._socket is not None:
+            return
+        from socket import AF_UNIX, create_connection, socket
 
-def _connection(database: Database) -> Any:
-    """Return a connection of redis-py, not yet opened."""
-    from redis import backoff, connection, retry
+        from hiredis import Reader, ReplyError
 
-    server = database.server
-    options = {
-        "db": database.number,
-        "protocol": 2,
-        "socket_timeout": TIMEOUT_S,
-        "socket_connect_timeout": TIMEOUT_S,
-        "retry": retry.Retry(backoff.NoBackoff(), 0),
-    }
-    # Of these classes redis-py says no types.
-    kinds: Any = connection
-    if server.socket is not None:
-        return kinds.UnixDomainSocketConnection(path=server.socket, **options)
-    return kinds.Connection(host=server.host, port=server.port, **options)
+        server = self._database.server
+        self._parser, self._end = Reader(), b""
+        with limits.waiting(server) as timeout_s:
+            if server.socket is None:
+                self._socket = create_connection((server.host, server.port), timeout_s)
+            else:
+                self._socket = socket(AF_UNIX)
+                self._socket.settimeout(timeout_s)
+                self._socket.connect(server.socket)
+        self._send(_packed(("SELECT", str(self._database.number))), limits)
+        answer = self._answer(limits)
+        if isinstance(answer, ReplyError):
+            raise OSError(str(answer))
+
+    def _send(self, packet: bytes, limits: ScrapeLimits) -> None:
+        assert self._socket is not None
+        with limits.waiting(self._database.server) as timeout_s:
+            self._socket.settimeout(timeout_s)
+            self._socket.sendall(packet)
+
+    def _answer(self, limits: ScrapeLimits) -> Answer:
+        """Return the next answer, False where redis answers so."""
+        assert self._socket is not None
+        while (answer := self._parser.gets()) is False:
+            with limits.waiting(self._database.server) as timeout_s:
+                self._socket.settimeout(timeout_s)
+                received = self._socket.recv(_RECEIVED_BYTES)
+            if not received:
+                raise ConnectionError("the connection was closed")
+            limits.count(len(received))
+            if _MANY.search(self._end + received):
+                raise ScrapeLimitError("an answer of a million values or more")
+            self._end = received[-_BEGUN:]
+            self._parser.feed(received)
+        return answer
 
 
 METADATA = ("hostname", "hwsku", "platform")
@@ -356,23 +491,27 @@ class NamespaceReader:
         of = f" of {self.name}" if self.name else ""
         return (f"{name}{of}: {reader.why}" for name, reader in self._readers.items() if reader.why)
 
-    def configured(self, away: set[RedisServer]) -> SwitchSettings:
+    def configured(self, limits: ScrapeLimits) -> SwitchSettings:
         """Return the settings in CONFIG_DB, which is the first database that a scrape reads."""
         self.up = dict.fromkeys(self._readers, False)
-        metadata, *groups = self._ask("CONFIG_DB", _CONFIGURED, away) or [None] * len(_ROWS)
+        metadata, *groups = self._ask("CONFIG_DB", _CONFIGURED, limits) or [None] * len(_ROWS)
         named = zip(METADATA, metadata or (), strict=False)
-        present = {name: _text(value) for name, value in named if value}
+        present = {name: _text(value) for name, value in named if value and len(value) <= LABEL_BYTES}
         return SwitchSettings(present, dict(zip(GROUPS, map(_polling, groups), strict=True)))
 
     def read(
-        self, off: frozenset[str], labels: Sequence[tuple[str, str]], away: set[RedisServer]
+        self, off: frozenset[str], labels: Sequence[tuple[str, str]], limits: ScrapeLimits
     ) -> tuple[ReadingPlan, Answers]:
         """Return the samples of a scrape as a plan, and the values of its rows."""
         if "COUNTERS_DB" not in self._readers:
             return ReadingPlan((), ()), ()
-        maps = self._ask("COUNTERS_DB", _NAMES, away) or [None] * len(MAPS)
+        maps = self._ask("COUNTERS_DB", _NAMES, limits) or [None] * len(MAPS)
+        if why := _too_much(maps):
+            self._readers["COUNTERS_DB"].refuse(why)
+            self.up["COUNTERS_DB"] = False
+            return ReadingPlan((), ()), ()
         plan, commands = self._plan(maps, off, labels)
-        answers = {name: iter(self._ask(name, packets, away) or ()) for name, packets in commands.items()}
+        answers = {name: iter(self._ask(name, packets, limits) or ()) for name, packets in commands.items()}
         return plan, [next(answers[row.database], ()) or (None,) * len(row.fields) for row in plan.rows]
 
     def _plan(
@@ -385,15 +524,15 @@ class NamespaceReader:
             self._planned = _CurrentPlan(made_of, plan, _commands(plan, self._readers))
         return self._planned.plan, self._planned.commands
 
-    def _ask(self, name: str, commands: Packets, away: set[RedisServer]) -> list[Answer] | None:
+    def _ask(self, name: str, commands: Packets, limits: ScrapeLimits) -> list[Answer] | None:
         """Return the answers of a database to commands after DBSIZE, None where it gives none.
 
         A database on a server that failed to answer in this scrape is skipped, because it would cause another timeout.
         """
         server = self._places[name].server
-        answers = None if server in away else self._readers[name].ask(commands)
+        answers = None if server in limits.away else self._readers[name].ask(commands, limits)
         if answers is None:
-            away.add(server)
+            limits.away.add(server)
             self.up[name] = False
             return None
         self.up[name] = bool(answers[0])
@@ -407,6 +546,15 @@ def _commands(plan: ReadingPlan, databases: Iterable[str]) -> dict[str, Packets]
         for name in databases
         if name != "CONFIG_DB"
     }
+
+
+def _too_much(maps: Sequence[Answer]) -> str:
+    """Return why the names of objects are more than a switch has, empty if they are not."""
+    count = sum(len(names or ()) for names in maps) // 2
+    if count > OBJECTS:
+        return f"{count:,} objects; the most that is read is {OBJECTS:,}"
+    size = sum(len(word) for names in maps for word in names or ())
+    return f"names of {size:,} bytes; the most that is read is {NAMES_BYTES:,}" if size > NAMES_BYTES else ""
 
 
 def _pairs(answer: Sequence[bytes]) -> dict[str, str]:
