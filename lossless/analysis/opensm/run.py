@@ -116,7 +116,7 @@ _UNRECOGNISED = re.compile(r"Unrecognized token: \"?([^\"\n]*)\"?")
 _COMPLAINTS = ("-E-", "Invalid Cached Option", "Warning: Cached Option")
 _LOG_LINE = re.compile(r"^\w{3} \d+ [\d:]+ \d+ \[[0-9A-F]+\] 0x([0-9a-f]{2}) -> (.*)$")
 _ROUTED = " tables configured on all switches"
-_ENGINE = re.compile(rf"(\S+){_ROUTED}")
+_ENGINE = re.compile(rf"(?<!\S)(\S++){_ROUTED}")
 _COMMENT = re.compile(r"(?:^|\s)#")
 _NO_FALLBACK_NOISE = "'no_fallback'"
 """opensm takes this word for one more engine, complains that there is none, and obeys it all the same."""
@@ -188,7 +188,7 @@ def _value(text: str) -> str | int:
     try:
         return int(bare, 0)
     except ValueError:
-        return re.sub(r"\s*([,:])\s*", r"\1", bare)
+        return re.sub(r"(?:(?<!\s)\s++)?([,:])\s*+", r"\1", bare)
 
 
 def sweep_of(log: Iterable[str]) -> SweepLog:

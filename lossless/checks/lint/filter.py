@@ -232,7 +232,7 @@ class _Filter:
 
 _COMMENT = re.compile(r"(?:^|(?<=[ \t\r\n]))#[ \t]*lossless:")
 _BREAK = re.compile(r"[\r\n]")
-_DIRECTIVE = re.compile(r"([A-Za-z-]+)(?:[ \t]*\[([^\]]*)\])?(?:[ \t]*--[ \t]*(.*))?")
+_DIRECTIVE = re.compile(r"([A-Za-z-]+)(?:[ \t]*\[([^\]]*)\])?(?:[ \t]*--[ \t]*+((?s:.*)))?")
 _WORD = re.compile(r"([A-Za-z-]+)(\[?)")
 _UNTIL = re.compile(r"(?:^|(?<=[ \t]))until=(\S*)[ \t]*")
 _LINE_END = re.compile(r"\r\n?|\n")

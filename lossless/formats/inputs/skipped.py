@@ -26,7 +26,7 @@ _TEXTS = (".sh", ".bash", ".py", ".rsc", ".log", ".out", ".set", ".cli", ".cmd")
 """Suffixes of texts of a network that are not read: scripts, logs, configurations of other systems."""
 _SETS_UP_HOST = re.compile(
     r"^[ \t]*(?:sudo )?(?:mlnx_qos|cma_roce_tos|mlxconfig|mlxreg|dcb (?:pfc|app|ets|buffer)|lldptool|niccli|bnxtqos)\b"
-    r"|/sys/class/infiniband/\S+/tc/",
+    r"|/sys/class/infiniband/\S{1,64}/tc/",
     re.MULTILINE,
 )
 _PRINTED = re.compile(

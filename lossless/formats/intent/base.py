@@ -174,7 +174,7 @@ def _notation(words: Iterable[str]) -> str:
 
 
 _SIZE = _notation(units.SIZE_BYTES)
-_RATE = rf"{_notation(units.RATE_BPS)}{BLANKS}(?:{'|'.join(units.PER_SECOND)})?"
+_RATE = rf"{_notation(units.RATE_BPS)}(?:{BLANKS}(?:{'|'.join(units.PER_SECOND)}))?"
 RATE_PATTERN = whole_pattern(_RATE)
 DURATION_PATTERN = whole_pattern(_notation(units.DURATION_NS))
 BUNDLE_PATTERN = rf"0*(?:[1-9][0-9]{{0,2}}|10[01][0-9]|102[0-4]){BLANKS}[x×]"

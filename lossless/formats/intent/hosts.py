@@ -61,8 +61,10 @@ MOST_PARAMETERS = 48
 
 
 def _matching(pattern: str, what: str, wanted: str) -> BeforeValidator:
+    has_form = re.compile(pattern).fullmatch
+
     def read(value: Any) -> Any:
-        if not isinstance(value, str) or not re.fullmatch(pattern, value):
+        if not isinstance(value, str) or not has_form(value):
             raise refused(f"{shown(value)} is not {what}; expected {wanted}")
         return value
 

@@ -37,7 +37,7 @@ def key_doc(text: str) -> KeyDoc:
     Raises:
         InputError: an example is not valid YAML.
     """
-    description, *examples = re.split(r"\s+Example: ", " ".join(text.split()))
+    description, *examples = " ".join(text.split()).split(" Example: ")
     return KeyDoc(description, tuple(_value(example.strip("`")) for example in examples))
 
 
@@ -56,7 +56,7 @@ def documented(properties: Mapping[str, Schema], declared_by: type) -> dict[str,
 
 def lengthened(text: str, sentence: str) -> str:
     """Return a documentation with one more sentence before its examples."""
-    description, *examples = re.split(r"\s+(?=Example: )", text)
+    description, *examples = re.split(r"(?<!\s)\s++(?=Example: )", text)
     return "\n".join([f"{description} {sentence}", *examples])
 
 

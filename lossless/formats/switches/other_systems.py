@@ -112,7 +112,7 @@ def _signs() -> re.Pattern[str]:
     return re.compile(f"^(?:{alternatives})", re.MULTILINE)
 
 
-_INTERFACE = re.compile(r"^interface (?:range )?[A-Za-z]+[-A-Za-z]* ?[0-9]", re.MULTILINE)
+_INTERFACE = re.compile(r"^interface (?:range )?[A-Za-z][-A-Za-z]*+ ?[0-9]", re.MULTILINE)
 _OF_QOS = re.compile(
     r"^[ \t]*(?:[a-z]+ )?(?:priority-flow-control|flow-control|pfc|wred|dcb|dcbx|qos|ecn)\b", re.MULTILINE
 )

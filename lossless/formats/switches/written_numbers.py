@@ -23,7 +23,7 @@ REMOVED = object()
 _BPS = {"bps": 1, "kbps": 10**3, "mbps": 10**6, "gbps": 10**9}
 MOST = 4096
 """How many interfaces a range may name, more than a switch has."""
-_NUMBERS = r"[0-9]{1,4}(?:/[0-9]{1,4})*"
+_NUMBERS = r"[0-9]{1,4}(?:/[0-9]{1,4}){0,5}"
 _RANGE = re.compile(rf"(.*?)({_NUMBERS})-(?:([A-Za-z-]+)(?=[0-9]))?({_NUMBERS})")
 
 
@@ -75,7 +75,7 @@ def names_of_range(text: str) -> list[str]:
 def indexes(text: str, most: int, names: Mapping[str, int] | None = None) -> list[int] | None:
     """Return the numbers of a list with commas, blanks and ranges; None for an item that is too large or no number."""
     numbers: list[int] = []
-    for part in re.sub(r"\s*-\s*", "-", text.lower()).replace(",", " ").split():
+    for part in re.sub(r"(?:(?<!\s)\s++)?-\s*+", "-", text.lower()).replace(",", " ").split():
         if names and part in names:
             numbers.append(names[part])
             continue

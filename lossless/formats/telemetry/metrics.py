@@ -139,7 +139,7 @@ def ethtool_metric(counter: str) -> str:
 
     It lowers the name, turns other characters into underscores, and spells ``rx`` and ``tx`` out.
     """
-    name = re.sub(r"_*[^0-9A-Za-z_]+_*", "_", counter).lower().lstrip("_")
+    name = re.sub(r"(?:(?<!_)_++)?[^0-9A-Za-z_]++_*+", "_", counter).lower().lstrip("_")
     name = re.sub(r"(^|_)rx(_|$)", r"\1received\2", name)
     return "ethtool_" + re.sub(r"(^|_)tx(_|$)", r"\1transmitted\2", name)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _START = re.compile(r"^[ \t]*(?=\{|\[\s*(?:[\[{\]]|$))", re.MULTILINE)
 """The pattern of a possible start of a value, but not of a prompt (``[root@leaf1]#``) or an index (``[0]: name``)."""
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]')
+_TOKEN = re.compile(r'"[^"\\]*+(?:\\(?:.|\Z)[^"\\]*+)*(?:"|\Z)|[{}\[\],]', re.DOTALL)
 _CLOSERS = {"{": "}", "[": "]"}
 _ATTEMPTS = 20
 """The most failed attempts to parse a value at a line that looks like its start: each costs a whole pass."""

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 _BREAK = re.compile(r"\r\n?|\n")
 _TITLE = re.compile(
-    r"\s*(==>|\[[^\]\s]+@[^\]]*\]\s*[#$]|[\w.-]+@[^\s#$]+[#$]|[#$])\s*(?:sudo\s+)?(\S.*)", re.DOTALL
+    r"\s*(==>|\[[^\]\s][^\]\s@]*+@[^\]]*+\]\s*+[#$]|[\w.-]++@[^\s#$]++[#$]|[#$])\s*+(?:sudo\s++)?(\S.*)",
+    re.DOTALL,
 )
 """A command after ``==>``, after the prompt of a shell, or after a bare ``$`` or ``#``."""
 _BARE = ("$", "#")
@@ -145,7 +146,7 @@ _HEXADECIMAL = re.compile(r"0[xX][0-9a-fA-F]{1,32}")
 _MEASURE = re.compile(r"[+-]?[0-9]{1,39}(?:\.[0-9]{1,39})?(?:[eE][+-]?[0-9]{1,2})?")
 _WHOLE = re.compile(r"[-+]?[0-9]+")
 _THOUSANDS = re.compile(r"[-+]?[0-9]{1,3}(?:,[0-9]{3})+")
-_DECIMAL = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,2})?")
+_DECIMAL = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,2})?")
 
 
 def stored_value(value: object) -> Maybe[int | float | str]:

@@ -21,11 +21,9 @@ Spans = tuple[tuple[int, int], ...]
 _RULER = re.compile(r"[ \t]*-+(?:[ \t]+-+)+[ \t]*")
 _WORDS = re.compile(r"\S+(?: \S+)*")
 _DASHES = re.compile(r"-+")
-_DOTTED = re.compile(r"[ \t]*(\S.*?)\.{3,}[ \t]*(.*?)[ \t]*")
+_DOTTED = re.compile(r"[ \t]*(\S.*?)\.{3,}+[ \t]*+(.*)")
 _BOX_RULER = re.compile(r"[ \t]*[+|](?:[-=]+[+|])+[ \t]*")
 _BOX_ROW = re.compile(r"[ \t]*\|(.*)\|[ \t]*")
-_SENTENCE = re.compile(r".*:(?: \(.*\))?\s*")
-"""The pattern of a title: a row of a table does not end with a colon."""
 _PROMPT = re.compile(r"[#$>] \S|\S*[\w\])][#$>] ?\S|==> ?\S")
 """The pattern of a line with which the next command starts."""
 
@@ -107,6 +105,12 @@ def _by_overlap(line: str, words: list[re.Match[str]], spans: Spans) -> tuple[st
     return tuple(" ".join(words) for words in cells)
 
 
+def _is_title(line: str) -> bool:
+    """Return whether a line ends with a colon, with or without a remark in parentheses: a row of a table does not."""
+    bare = line.rstrip()
+    return bare.endswith(":") or (bare.endswith(")") and ": (" in bare)
+
+
 def _singles(line: str, group: re.Match[str]) -> list[tuple[int, int]]:
     return [match.span() for match in re.compile(r"\S+").finditer(line, group.start(), group.end())]
 
@@ -140,7 +144,7 @@ class _Blocks:
                 yield self._pairs()
             elif self._is_ruler(self._at + 1) and self._has_headings(self._at):
                 yield self._table()
-            elif _DOTTED.fullmatch(line):
+            elif _DOTTED.match(line):
                 yield self._dotted()
             else:
                 yield TextLine(line.strip(), self._at + 1)
@@ -198,7 +202,7 @@ class _Blocks:
             return False
         if self._is_ruler(self._at + 1) and self._line(self._at + 1).strip() != closing:
             return False
-        if _SENTENCE.fullmatch(line) or _PROMPT.match(line) or _BOX_RULER.fullmatch(line):
+        if _is_title(line) or _PROMPT.match(line) or _BOX_RULER.fullmatch(line):
             return False
         words = _WORDS.findall(line.expandtabs())
         return len(words) > 1 or " " not in words[0] or len(line) - len(line.lstrip()) >= spans[0][1]
@@ -232,11 +236,11 @@ class _Blocks:
         rows: list[PrintedRow] = []
         while self._at < len(self._lines):
             text = self._lines[self._at]
-            match = _DOTTED.fullmatch(text)
+            match = _DOTTED.match(text)
             if match is None and text.strip():
                 break
             if match is not None:
-                rows.append(PrintedRow((match[1].strip(), match[2]), self._at + 1))
+                rows.append(PrintedRow((match[1].strip(), match[2].rstrip(" \t")), self._at + 1))
             self._at += 1
         return PrintedPairs(tuple(rows), line)
 

@@ -182,7 +182,7 @@ def _id_of(data: Any) -> int | str | None:
     return number if isinstance(number, int | str) and not isinstance(number, bool) else None
 
 
-_LENGTH = re.compile(rb"content-length:[ \t]*([^\r\n]*?)[ \t]*\r?\n\Z", re.IGNORECASE)
+_LENGTH = re.compile(rb"content-length:[ \t]*+([^\r\n]*+)\r?\n\Z", re.IGNORECASE)
 """Also behind bytes that belong to no message: after a wrong length the next header is found again."""
 _DIGITS = re.compile(rb"[0-9]{1,15}")
 _CHUNK = 64 * 1024
@@ -226,7 +226,7 @@ def _read_header(stream: BinaryIO) -> int | Malformed | None:
             continue
         taken += len(line)
         match = _LENGTH.search(line)
-        stated = match[1] if match else stated
+        stated = match[1].rstrip(b" \t") if match else stated
     else:
         return None
     if taken > EDITOR_HEADER_BYTES:

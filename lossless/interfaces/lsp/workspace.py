@@ -135,7 +135,7 @@ def _page(finding: Finding) -> str | None:
     return page.as_uri() if page.is_file() else None
 
 
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_LINE = re.compile(r"[^\r\n]++(?:\r\n?|\n)?|\r\n?|\n")
 
 
 Texts = dict[str, tuple[str, str]]

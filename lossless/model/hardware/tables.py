@@ -50,7 +50,7 @@ def parse_mode(text: str, cage_lanes: int) -> BreakoutMode:
     if match is None:
         raise ProfileError(f"{text!r} is not a breakout mode; write it like 2x400G[200G,100G]")
     used = re.search(r"\(([0-9]+)\)", match[3])
-    others = re.search(r"\[([^\]]+)\]", match[3])
+    others = re.search(r"\[([^\[\]]+)\]", match[3])
     count, lanes = int(match[1]), int(used[1]) if used else cage_lanes
     speeds = (match[2], *(others[1].split(",") if others else ()))
     _check_split(text, count, lanes, cage_lanes)

@@ -81,14 +81,16 @@ if TYPE_CHECKING:
 ROWS = 12
 """Rows of a table that are shown without -v."""
 _GLUED = re.compile(
-    r"(?<=\d) (?=(?:k?B|[KMGT]i?B|[GT]b/s|[num]?s|m|%|of|identical)\b)|(?<= of) (?=\d)|(?<=\d) (?=%)| +(?=::|##)"
+    r"(?<=\d) (?=(?:k?B|[KMGT]i?B|[GT]b/s|[num]?s|m|%|of|identical)\b)|(?<= of) (?=\d)|(?<=\d) (?=%)|(?<! ) ++(?=::|##)"
 )
 """Spaces at which no line breaks: between a number and its unit, and before the commands of a CI runner."""
 _COPIED = re.compile(
     r"^.*?(?=:\d+(?::\d+)?: )|`[^`]*`|(?<!\w)'[^']*'(?!\w)|(?:\bpip install|\blossless [-a-z]+)(?: -\S+)*"
 )
 """Parts of a message that people copy: the place that it begins with, quoted names, commands with their options."""
-_BLOCK = re.compile(r"^(?P<fenced>```(?s:.*?)^```$)|^[^\n#|].*(?:\n(?![-#|`]|\d+\. |\s*$).+)*", re.MULTILINE)
+_BLOCK = re.compile(
+    r"^(?P<fenced>```(?s:.*?)(?:^```$|\Z))|^[^\n#|].*(?:\n(?![-#|`]|\d+\. |[^\S\n]*+$).+)*", re.MULTILINE
+)
 """A fenced block, or a paragraph or item of Markdown."""
 _GLUE = "\N{NO-BREAK SPACE}"
 _FIGURE = re.compile(r"[-+]?\d[\d,.]*(?: ?%|:1)?")

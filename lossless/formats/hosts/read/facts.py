@@ -103,7 +103,7 @@ _FORMS = {form.name.split()[0]: form for form in FACTS}
 _ASSIGNED = re.compile(r"(?:export\s+)?[A-Za-z_][A-Za-z0-9_]*\s*=")
 _VARIABLE = re.compile(r"(?:export\s+)?(?:(?:NCCL|UCX|MORI)_[A-Z0-9_]+|NVME_TRANSPORT_TOS)\s*=")
 _PAUSED = re.compile(r"^Pause parameters for (\S+):", re.MULTILINE)
-_TITLE = re.compile(r"(?:==>|\S*\$|\S+#)\s+(\S.*?)\s*$")
+_TITLE = re.compile(r"(?:==>|\S*\$|\S+#)\s++(\S++(?:\s++\S++)*)\s*+$")
 _HOST = re.compile(r"# host (\S+)\s*$")
 _BY_OPTION = ("-i", "-d", "dev", "--dev")
 _LOOKED_INTO = 65536

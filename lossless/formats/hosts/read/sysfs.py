@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Values = Iterator[tuple[str, object]]
     Parse = Callable[[re.Match[str], str], Values]
 
-ASSIGNED = re.compile(r"(/sys/\S+?)\s*(?:=|:\s)\s*(.*?)\s*$")
+ASSIGNED = re.compile(r"(/sys/\S+?)\s*+(?:=|:\s)\s*+(.*)")
 _BY_FILE = {f"ecn/{sysfs}": name for name, (sysfs, _) in PARAMETERS.items()}
 _BY_DEBUGFS = {debugfs: name for name, (_, debugfs) in PARAMETERS.items()}
 _TCLASS = re.compile(r"Global tclass=(\d+)")
@@ -37,13 +37,14 @@ def read(section: Section) -> Reading:
         match = ASSIGNED.match(line.text)
         if match is None:
             continue
+        value = match[2].rstrip()
         if enabled := _ENABLED.fullmatch(match[1]):
-            points.setdefault((enabled[1], enabled[2]), []).append((int(enabled[3]), match[2] == "1", line))
+            points.setdefault((enabled[1], enabled[2]), []).append((int(enabled[3]), value == "1", line))
         elif gid := _GID.fullmatch(match[1]):
-            if match[2]:
-                gids.setdefault(gid[1], []).append((int(gid[2]), match[2], line))
+            if value:
+                gids.setdefault(gid[1], []).append((int(gid[2]), value, line))
         else:
-            yield from _known(section, match[1], match[2], line)
+            yield from _known(section, match[1], value, line)
     yield from _running(section, points)
     for device, entries in gids.items():
         types = tuple((index, kind) for index, kind, _ in sorted(entries))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from lossless.formats.hosts.read.facts import Reading, Section, SectionLine
 
 
-_ASSIGNED = re.compile(r"\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*?)\s*$")
+_ASSIGNED = re.compile(r"\s*(?:export\s++)?([A-Za-z_][A-Za-z0-9_]*+)\s*+=\s*+(.*)")
 _OURS = re.compile(r"(?:NCCL|UCX|MORI)_|NVME_TRANSPORT_TOS$")
 _NUMBERS = {
     "NCCL_IB_TC": ("nccl.ib_tc", 255),
@@ -57,7 +57,7 @@ def environment(section: Section) -> Reading:
         match = _ASSIGNED.match(line.text)
         if match is None or line.text.lstrip().startswith("#") or not _OURS.match(match[1]):
             continue
-        value = _bare(match[2])
+        value = _bare(match[2].rstrip())
         yield _said(section, f"variable.{match[1]}", (match[1], value), line)
         yield from _meaning(section, match[1], value, line)
 
@@ -96,12 +96,12 @@ def _said(section: Section, key: str, value: object, line: SectionLine) -> HostF
 _ON = {"on": True, "off": False}
 _DRIVERS = {"mlx5_core": "mlx5", "bnxt_en": "bnxt_re"}
 """The RDMA driver of each Ethernet driver."""
-_SETTING = re.compile(r"\*?\s*([A-Z][A-Z0-9_]*?)_P([12])\s+(\S.*?)\s*$")
+_SETTING = re.compile(r"\*?\s*([A-Z][A-Z0-9_]*?)_P([12])\s++(\S.*)")
 _VALUE = re.compile(r"(?:[^\s()]*\()?(0[xX][0-9a-fA-F]{1,16}|\d{1,19})\)?$")
 _FIELD = re.compile(r"\s*([a-z_]+)\s*\|\s*0x([0-9a-fA-F]{1,8})\s*$")
 _MODES = {"adaptive_routing_forced_en": "reorder", "selective_repeat_forced_en": "retransmission"}
 _FUNCTION = re.compile(r"([0-9a-fA-F:]+\.)[0-7]$")
-_LLDP = re.compile(r"lldp\.([^.=\s]+)\.(chassis\.name|port\.ifname|port\.local)=(.*?)\s*$")
+_LLDP = re.compile(r"lldp\.([^.=\s]+)\.(chassis\.name|port\.ifname|port\.local)=(.*)")
 _NUMBER = re.compile(r"[0-9]{1,9}")
 _MTU = re.compile(r"\s*active_mtu:\s*(\d{1,9})")
 
@@ -184,7 +184,7 @@ def lldpctl(section: Section) -> Iterator[HostFact]:
     fields_by_interface: dict[str, dict[str, tuple[str, SectionLine]]] = {}
     for line in section.lines:
         if match := _LLDP.match(line.text):
-            fields_by_interface.setdefault(match[1], {})[match[2]] = (match[3], line)
+            fields_by_interface.setdefault(match[1], {})[match[2]] = (match[3].rstrip(), line)
     for interface, named in fields_by_interface.items():
         port = named.get("port.ifname") or named.get("port.local")
         if "chassis.name" in named and port:

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 
 _HEADING = re.compile(r"\s*NIC statistics(?: for \S+)?:\s*")
-_COUNTER = re.compile(r"\s*(\S[^:=]*(?::[^:=]*)?):\s*(\S*)\s*")
 _NAME = re.compile(r"(?:\[[a-z0-9]+\]:? ?|[rt]xq[0-9]+: ?)?[A-Za-z][A-Za-z0-9_.\[\]#()/ -]{0,63}")
 _NUMBER = re.compile(r"[0-9]{1,39}")
 _OF_NICS = re.compile(r"(?i)(?:^|[^a-z])(?:rx|tx|frames|pause|packets|octets|pci|prio|queue)(?:[^a-z]|$)")

@@ -28,7 +28,7 @@ _SIGN = re.compile(
 )
 _USING = re.compile(r"NET/IB\w* ?: Using ?(.*)")
 _NIC = re.compile(r"\[[0-9]+\]\s*([A-Za-z_][\w.-]*):([0-9]+)(?::[0-9]*)*/(IB|RoCE)\b(/SHARP)?")
-_RINGS = re.compile(r"Connected all (?:rings|trees).*\bGDR ([01])\b")
+_RINGS = re.compile(r"(?>.*?Connected all (?:rings|trees)).*\bGDR ([01])\b")
 _CHANNEL = re.compile(
     r"Channel [0-9]+(?:/[0-9]+)? : \S+ -> \S+ \[(?:send|receive)\] via NET/IB\w*/[0-9]+(/GDRDMA)?"
 )
@@ -37,7 +37,7 @@ _NONE = re.compile(r"NET/IB\w* ?: No device found")
 _NETWORK = re.compile(r"Using network (\S+)")
 _VERSION = re.compile(r"\b(NCCL|RCCL) version ([0-9][\w.+-]*)")
 _ASYNC = re.compile(
-    r"NET/IB\w* ?: (?:(\S+?):([0-9]+) )?(?:Got (?:non-fatal )?)?async (?:fatal )?event(?: on \w+)?[^:]*: (.+)"
+    r"NET/IB\w* ?: (?:(\S+?):([0-9]+) )?(?:Got (?:non-fatal )?)?async (?:fatal )?event[^:]*+: (.+)"
 )
 _COMPLETION = re.compile(r"[Gg]ot completion from peer (\S+)")
 _FIELDS = (
@@ -87,7 +87,7 @@ def _plain(message: LogMessage, text: str) -> StateItems:
         yield message.reading("network", match[1])
     if match := _CHANNEL.search(text):
         yield message.reading("gdrdma", bool(match[1]), (), "via NET/IB")
-    elif match := _RINGS.search(text):
+    elif match := _RINGS.match(text):
         yield message.reading("gdrdma", match[1] == "1", (), "GDR")
     if match := _VERSION.search(text):
         yield message.reading("version", match[2], (), f"{match[1]} version")

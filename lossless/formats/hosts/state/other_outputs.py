@@ -12,22 +12,22 @@ from lossless.ground.documents.printed_lines import value_of
 from lossless.model.fabric.state import StateReading
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from lossless.ground.documents.printed_lines import PrintedLine, PrintedSection
     from lossless.model.fabric.state import StateItems
 
 
 _FIRST = {
-    "ethtool -S": re.compile(r"\s*NIC statistics(?: for \S+)?:\s*"),
-    "mlnx_qos": re.compile(r"\s*DCBX mode:.*"),
-    "dcb": re.compile(r"\s*pfc-cap\s.*"),
+    "ethtool -S": re.compile(r"\s*NIC statistics(?: for \S+)?:\s*").fullmatch,
+    "mlnx_qos": re.compile(r"\s*DCBX mode:.*").fullmatch,
+    "dcb": re.compile(r"\s*pfc-cap\s.*").fullmatch,
 }
 """Lines that begin the output of a command, also after another output of the same command."""
 _LINES = {
-    "sysfs": re.compile(r"\s*(?:/sys/class/\S|ports/[0-9]+/|hw_counters/\w|[a-z][\w./]*=).*"),
-    "rdma statistic": re.compile(r"\s*(?:link \S+/[0-9]+|[a-z_]\w* [0-9]+)(?:\s.*)?"),
-    "ethtool -S": re.compile(r"\s*[^:=\s]*_[^:=]*:\s+[0-9]+\s*"),
+    "sysfs": re.compile(r"\s*(?:/sys/class/\S|ports/[0-9]+/|hw_counters/\w|[a-z][\w./]*=).*").fullmatch,
+    "rdma statistic": re.compile(r"\s*(?:link \S+/[0-9]+|[a-z_]\w* [0-9]+)(?:\s.*)?").fullmatch,
+    "ethtool -S": re.compile(r"\s*[^:=\s_]*+_[^:=]*+:\s++[0-9]+\s*").fullmatch,
 }
 """Lines that only one command prints; others, such as titles and settings, may be of any."""
 JOINED = frozenset({*_FIRST, *_LINES})
@@ -58,13 +58,13 @@ def of_interfaces(outputs: Iterable[PrintedSection]) -> Iterator[tuple[PrintedSe
         seen.update({command} - {""})
 
 
-def _of(known: dict[str, re.Pattern[str]], text: str) -> str:
+def _of(known: Mapping[str, Callable[[str], re.Match[str] | None]], text: str) -> str:
     """Return the command that prints a line, empty where several may."""
-    return next((name for name, line in known.items() if line.fullmatch(text)), "")
+    return next((name for name, line in known.items() if line(text)), "")
 
 
 _LINK = re.compile(r"[0-9]+: ([^:@\s]+)(?:@\S+)?: <([A-Z0-9_,-]*)> (.*)")
-_RDMA_LINK = re.compile(r"(?:[0-9]+/[0-9]+: |link )([\w.-]+)/([0-9]{1,3}):? (state \S+ physical_state \S+.*)")
+_RDMA_LINK = re.compile(r"(?:[0-9]+/[0-9]+: |link )([\w.-]+)/([0-9]{1,3}):? (state \S+ physical_state \S.*)")
 _GIDS = re.compile(r"\s*DEV\s+PORT\s+INDEX\s+GID\s+IPv4\s+VER\b")
 _GID = re.compile(
     r"\s*(\S+)\s+([0-9]{1,3})\s+([0-9]{1,4})\s+([0-9a-fA-F:]{2,39})(?:\s+([0-9]{1,3}(?:\.[0-9]{1,3}){3}))?\s+(v[12])"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.state import CountedSince, Identity, StateItems
 
 _SERIES = re.compile(r"\s*([A-Za-z_:][\w:]*)(\{.*\})?\s+(\S+)(?:\s+-?[0-9]+)?\s*")
-_LABEL = re.compile(r'([A-Za-z_]\w*)="((?:[^"\\]|\\.)*)"')
+_LABEL = re.compile(r'(?<!\w)[^\WA-Za-z_]*+([A-Za-z_]\w*+)="((?:[^"\\]|\\.)*)"')
 _TYPE = re.compile(r"# TYPE (\S+) (\w+)")
 _SIGN = re.compile(r"^(?:# TYPE )?node_(?:infiniband|ethtool|network)_\w+", re.MULTILINE)
 _INFINIBAND = {

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from lossless.ground.documents.printed_lines import PrintedLine, PrintedSection
     from lossless.model.fabric.state import Identity, StateItems
 
-_LINK = re.compile(r"\s*link (\S+)/([0-9]+)(?:\s+(.*\S))?\s*")
+_LINK = re.compile(r"\s*link (\S+)/([0-9]+)(?:\s++(.*))?")
 _COUNTER = re.compile(r"\s*([A-Za-z_]\w*)\s+([0-9]+)\s*")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _JSON = re.compile(r"^\s*\[\s*\{.*?\"ifname\"\s*:", re.DOTALL)
 _OF_QPS = ("cntn", "qp-type", "type", "pid", "comm", "lqpn", "rqpn")
-_SIGN = re.compile(r"^\s*link \S+/[0-9]+(?:\s+[A-Za-z_]\w* [0-9]+\b|\s*$)", re.MULTILINE)
+_SIGN = re.compile(r"^[^\S\n]*+link \S+/[0-9]+(?:\s+[A-Za-z_]\w* [0-9]+\b|\s*$)", re.MULTILINE)
 
 
 def is_form(section: PrintedSection) -> bool:

@@ -20,12 +20,16 @@ if TYPE_CHECKING:
     from lossless.ground.documents.printed_lines import PrintedSection
     from lossless.model.fabric.state import CountedSince, Identity, StateItems
 
-_ASSIGNED = re.compile(r"\s*([\w./:@-]+?)\s*(?:=|:(?!\S*=))\s*(.*?)\s*")
+_ASSIGNED = re.compile(
+    r"\s*(?:([\w./:@-]++)=|(?!\S*=)([\w./:@-][\w./@-]*+)(?::|\s++(?:=|:(?!\S*=))))\s*+(.*)"
+)
+"""Groups: the path before an equals sign, or before a colon or a blank; the content. A path has colons as well."""
 _SIGN = re.compile(
-    r"^\s*(?:/sys/class/\S+/)?(?:ports/[0-9]+/\w+|hw_counters/\w|ecn/roce_[nr]p/\w)\S*?\s*[=:]", re.MULTILINE
+    r"^[^\S\n]*+(?>(?:/sys/class/\S+?/)?(?:ports/[0-9]+/\w|hw_counters/\w|ecn/roce_[nr]p/\w))[^\s=:]*+\s*+[=:]",
+    re.MULTILINE,
 )
 _PLACED = re.compile(r"(?:/sys/)?class/(?:infiniband|net)/([^/]+)/(.+)")
-_PORT = re.compile(r"(?:.*/)?ports/([0-9]+)/(.+)")
+_PORT = re.compile(r"(?:.*/)?ports/([0-9]+)/.")
 _ENABLED = re.compile(r"ecn/roce_([nr]p)/enable/([0-7])")
 DEVICE = re.compile(
     r"(?:mlx[45]|mthca|hfi1|qib|irdma|i40iw|bnxt_re|qedr|mana|efa|rxe|siw|hns|erdma|ionic|cxgb4|ocrdma|vmw_pvrdma)"
@@ -49,20 +53,21 @@ def read(section: PrintedSection) -> StateItems:
     for line in section.lines:
         if not line.text.strip() or line.text.lstrip().startswith(("#", "==>")):
             continue
-        match = _ASSIGNED.fullmatch(line.text)
+        match = _ASSIGNED.match(line.text)
         if match is None:
             yield section.problem(
                 line, f"expected path=value as of a file below /sys, not {line.text.strip()!r}"
             )
             continue
-        placed = _PLACED.fullmatch(match[1])
-        device, path = (placed[1], placed[2]) if placed else (default, match[1])
-        yield _reading(device, path, match[2], section.place(line, path))
+        written = match[1] or match[2]
+        placed = _PLACED.fullmatch(written)
+        device, path = (placed[1], placed[2]) if placed else (default, written)
+        yield _reading(device, path, match[3].rstrip(), section.place(line, path))
 
 
 def _reading(device: str, path: str, word: str, place: Path) -> StateReading:
     identity: Identity = (("device", device),) if device else ()
-    port = _PORT.fullmatch(path)
+    port = _PORT.match(path)
     enabled = _ENABLED.fullmatch(path)
     if port:
         identity += (("port", port[1]),)

@@ -40,7 +40,7 @@ _ALONE = re.compile(
 )
 """The beginning of a message without the prefix of a process."""
 _MOST_LINES = 4
-_SET = re.compile(r"\b((?:NCCL|RCCL|UCX)_[A-Z0-9_]+) set (?:by environment )?to (\S.*?)\s*$")
+_SET = re.compile(r"\b((?:NCCL|RCCL|UCX)_[A-Z0-9_]+) set (?:by environment )?to (\S.*)")
 _NAMES = {
     "NCCL_IB_TC": "traffic_class",
     "NCCL_IB_TIMEOUT": "ib_timeout",
@@ -101,7 +101,7 @@ def settings(message: LogMessage) -> StateItems:
     # What follows may be the output of another program: only a value that is missing is looked for there.
     match = _SET.search(message.texts[0]) or _SET.search(" ".join(message.texts[:2]))
     if match is not None:
-        yield from setting(message, match[1], match[2])
+        yield from setting(message, match[1], match[2].rstrip())
 
 
 def setting(message: LogMessage, variable: str, word: str) -> StateItems:

@@ -117,7 +117,7 @@ def parse_cable_length(text: str, unit: str = "") -> int:
     Raises:
         QuantityError: no number, no unit or an unknown one, or a length of 0.
     """
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", _DECIMAL_COMMA.sub(r"\1.\2", text))
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*+([A-Za-z]*)\s*", _DECIMAL_COMMA.sub(r"\1.\2", text))
     word = ((match[2] if match else "") or unit).strip().lower()
     scale = _MM.get(_SPELT.get(word, word))
     if match is None or scale is None:
@@ -297,7 +297,7 @@ def _twice(claim: Claim, seen: dict[CableEnd, int], file: str, number: int) -> I
             yield Problem(file, number, 1, f"{end.device} {end.port} already has a cable in line {first}")
 
 
-_NEIGHBOR = re.compile(r"(?m)^Interface:\s*([^,]*), via:")
+_NEIGHBOR = re.compile(r"(?m)^Interface:[^\S\n]*+([^,\n]*+), via:")
 _TABLE_BEGINS = re.compile(r"\s*(Capability codes|LocalPort\b)")
 _RULE = re.compile(r"-{3,}(?: +-{3,})+")
 _COLUMNS = ("LocalPort", "RemoteDevice", "RemotePortID", "Capability", "RemotePortDescr")

@@ -130,7 +130,7 @@ def _device_of(file: str, known: Collection[str]) -> str:
     return path.parent.name if _LLDP_NAMES.fullmatch(path.stem) and path.parent.name else path.stem
 
 
-_TYPE = re.compile(r"([\d.]+)([gt]?)base-|\(([\d.]+)([GT])E\)")
+_TYPE = re.compile(r"(?<![\d.])([\d.]++)([gt]?)base-|\(([\d.]+)([GT])E\)")
 _INTERFACE = "dcim.interface"
 _PANELS = ("dcim.frontport", "dcim.rearport")
 

@@ -157,7 +157,7 @@ def _role(name: str, exported: str, options: CablingOptions) -> str | None:
 def _no_role(unknown: Sequence[str], exported: Mapping[str, str]) -> str:
     named = listed(unknown, _MANY)
     own = exported.get(unknown[0])
-    example = f"role:{own}" if own else f"{re.sub(r'[0-9]+$', '', unknown[0]) or unknown[0]}*"
+    example = f"role:{own}" if own else f"{unknown[0].rstrip('0123456789') or unknown[0]}*"
     verb = "is" if len(unknown) == 1 else "are"
     return (
         f"nothing says what {named} {verb}; state it: --role ROLE='{example}', with one of {', '.join(ROLES)}"

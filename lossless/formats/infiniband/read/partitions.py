@@ -409,7 +409,9 @@ class _PolicyReader:
     def _ulp(self, start: int, end: int) -> None:
         colon = self.text.rfind(":", start, end)
         sl_at = trimmed(self.text, colon + 1, end)
-        head = re.sub(r"\s*,\s*", ", ", self.text[start : max(colon, start)].strip(), count=1)
+        head = self.text[start : max(colon, start)].strip()
+        first, comma, rest = head.partition(",")
+        head = f"{first.rstrip()}, {rest.lstrip()}" if comma else head
         match, numbers = _ulp_match(head)
         sl = c_number(self.text[slice(*sl_at)])
         if colon < 0 or match is None:
@@ -441,7 +443,7 @@ def read_policy(text: str, file: str) -> tuple[Document, QosPolicy]:
 
 def looks_like_policy(text: str) -> bool:
     """Return whether a text is a qos-policy.conf: its first line is that of a section."""
-    first = re.search(r"^[ \t]*([^#\s].*?)[ \t\r]*$", text, re.MULTILINE)
+    first = re.search(r"^[ \t]*+([^#\s].*)", text, re.MULTILINE)
     return first is not None and first[1].partition("#")[0].strip() in SECTIONS[""]
 
 

@@ -24,7 +24,7 @@ def masked(text: str) -> str:
     return re.sub(rf"^([ \t]*(?:{keys})[ \t=]+)[^\n]*$", r"\1****", text, flags=re.MULTILINE)
 
 
-_LINE = re.compile(r"\s*([A-Za-z_]\w*)(?:\s*=\s*|\s+)(\S.*?)\s*$")
+_LINE = re.compile(r"\s*([A-Za-z_]\w*+)(?:\s*+=\s*+|\s++)(\S++(?:[^\S\n]++\S++)*)\s*+$")
 KEYS = frozenset(
     {
         "dynamic_tree_algorithm",

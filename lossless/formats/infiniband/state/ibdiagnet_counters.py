@@ -36,7 +36,7 @@ _COUNTER = re.compile(r"([A-Za-z][\w\[\]]*)\s*=\s*(\S+)")
 def is_form(section: PrintedSection) -> bool:
     """Return whether a line names a port as ibdiagnet does, and one of the next lines is a counter."""
     lines = [line.text.strip() for line in section.lines[:300]]
-    ports = [at for at, text in enumerate(lines) if _PORT.fullmatch(text)]
+    ports = [at for at, text in enumerate(lines) if _PORT.match(text)]
     return any(_COUNTER.fullmatch(text) for at in ports for text in lines[at + 1 : at + 4])
 
 
@@ -45,7 +45,7 @@ def read(section: PrintedSection) -> StateItems:
     identity: Identity = ()
     for line in section.lines:
         text = line.text.strip()
-        if port := _PORT.fullmatch(text):
+        if port := _PORT.match(text):
             identity = (("guid", guid_of(port[3])), ("lid", str(int(port[2], 0))), ("port", port[1]))
             yield said(identity, "port_name", port[4].strip(), section.place(line, "Port Name"))
         elif (counter := _COUNTER.fullmatch(text)) and identity:

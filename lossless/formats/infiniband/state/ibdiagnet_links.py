@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 _SWITCH = re.compile(r"\"(.{1,255}?)\", [^,]*, (0x[0-9a-fA-F]{1,16}), LID ([0-9]{1,9})\s*")
 _HEADINGS = re.compile(r"(?:Ty\s*:\s*)?#\s*:\s*(?:IB#|#IB)\s*:.*")
-_DIVIDER = re.compile(r"\s*:\s*(?=(?:[^\"]*\"[^\"]*\")*[^\"]*$)")
-"""A colon outside quotes: names of nodes have colons."""
 _STATES = {"ACT": "Active", "DOWN": "Down", "INIT": "Initialize", "ARM": "Armed"}
 _TEXTS = {"FEC mode": "fec_mode", "Neighbor Guid": "peer_guid", "Neighbor Description": "peer"}
 _MANTISSA = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?e[+-]?[0-9]{1,3}", re.IGNORECASE)
@@ -48,13 +46,22 @@ def read(section: PrintedSection) -> StateItems:
         if match := _SWITCH.fullmatch(text):
             switch = (("node", match[1]), ("guid", guid_of(match[2])), ("lid", match[3]))
         elif _HEADINGS.fullmatch(text):
-            headings = _DIVIDER.split(text)
+            headings = _cells(text)
         elif headings and text and not text.startswith("#"):
-            cells = _DIVIDER.split(text)
+            cells = _cells(text)
             if len(cells) == len(headings):
                 yield from _port(switch, dict(zip(headings, cells, strict=True)), section.place(line))
             else:
                 yield section.problem(line, f"a row has {len(cells)} cells, and {len(headings)} headings")
+
+
+def _cells(text: str) -> list[str]:
+    """Return what is between the colons outside quotes: names of nodes have colons."""
+    parts = text.split('"')
+    # Of an odd number of quotes the first opens nothing. A line has no line feed: it stands for a colon inside.
+    for at in range(len(parts) % 2, len(parts), 2):
+        parts[at] = parts[at].replace(":", "\n")
+    return [cell.replace("\n", ":").strip() for cell in '"'.join(parts).split(":")]
 
 
 def _port(switch: Identity, cells: Mapping[str, str], path: Path) -> StateItems:

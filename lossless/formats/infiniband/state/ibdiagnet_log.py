@@ -23,12 +23,11 @@ if TYPE_CHECKING:
     from lossless.ground.documents.printed_lines import PrintedLine, PrintedSection
     from lossless.model.fabric.state import Identity, StateItems
 
-_LINE = re.compile(r"\s*-([IWE])- (.*?)\s*")
-_LINK = re.compile(
-    r"Link: (.+?)<-->(.+?) - Unexpected actual link speed ([0-9.]{1,9})\b.*?(?:speed should be ([0-9.]{1,9})\))?"
-)
+_LINE = re.compile(r"\s*-([IWE])- (.*)")
+_LINK = re.compile(r"(?>Link: (.+?)<-->)(.+?) - Unexpected actual link speed ([0-9.]{1,9})\b")
+_SHOULD = re.compile(r"speed should be ([0-9.]{1,9})\)\Z")
 _INCREASE = re.compile(r"(\S+) - \"(\w+)\" increased during the run \(difference value=([0-9]{1,20})\b.*")
-_STAGE = re.compile(r"(\S.*?)\s{2,}([0-9]{1,9})\s+([0-9]{1,9})(?:\s{2,}.*)?")
+_STAGE = re.compile(r"(\S++(?:\s++\S++)*?)\s\s++([0-9]{1,9})\s++([0-9]{1,9})(?:\s\s|\Z)")
 _CHECKED = re.compile(r"lid=(0x[0-9a-fA-F]{1,4}) dev=[0-9]+ (\S+/P([0-9]{1,3}))")
 _COUNTED = re.compile(r"\s*(\w+)\s*: ([0-9]{1,20})(?: \(overflow\))?\s*")
 _LEVELS = {"W": "warnings", "E": "errors"}
@@ -36,7 +35,7 @@ _LEVELS = {"W": "warnings", "E": "errors"}
 
 def is_form(section: PrintedSection) -> bool:
     """Return whether one of the first lines begins with a level in ibdiagnet's notation."""
-    return any(_LINE.fullmatch(line.text) for line in section.lines[:300])
+    return any(_LINE.match(line.text) for line in section.lines[:300])
 
 
 def read(section: PrintedSection) -> StateItems:
@@ -45,21 +44,22 @@ def read(section: PrintedSection) -> StateItems:
     times: dict[str, int] = {}
     port: Identity = ()
     for line in section.lines:
-        match = _LINE.fullmatch(line.text)
+        match = _LINE.match(line.text)
         if match is None:
             counted = _COUNTED.fullmatch(line.text) if port else None
             if counted is not None:
                 value, place = int(counted[2]), section.place(line)
                 yield counter_reading(port, counted[1], value, place, extended=is_extended(counted[1]))
             continue
-        checked = _CHECKED.fullmatch(match[2])
+        text = match[2].rstrip()
+        checked = _CHECKED.fullmatch(text)
         port = (("lid", str(int(checked[1], 16))), ("port", checked[3])) if checked else ()
         path = section.place(line)
         if match[1] in _LEVELS:
             first.setdefault(match[1], line)
             times[match[1]] = times.get(match[1], 0) + 1
-            yield from _message(match[2], path)
-        elif stage := _STAGE.fullmatch(match[2]):
+            yield from _message(text, path)
+        elif stage := _STAGE.match(text):
             for name, count in zip(_LEVELS.values(), stage.groups()[1:], strict=True):
                 yield said((("stage", stage[1]),), name, int(count), (*path, name))
     for level, name in _LEVELS.items():
@@ -68,10 +68,11 @@ def read(section: PrintedSection) -> StateItems:
 
 
 def _message(text: str, path: Path) -> StateItems:
-    if link := _LINK.fullmatch(text):
+    if link := _LINK.match(text):
         identity = (("link", f"{link[1]}<-->{link[2]}"),)
         yield said(identity, "speed", measured(link[3]), (*path, "speed"))
-        should = f"should be {link[4]}" if link[4] else "slower than both ends can be"
+        rate = _SHOULD.search(text, link.end())
+        should = f"should be {rate[1]}" if rate else "slower than both ends can be"
         yield said(identity, "slower_than_possible", should, (*path, "should be"))
     elif increase := _INCREASE.fullmatch(text):
         counter = counter_of(increase[2])

@@ -49,21 +49,19 @@ def read(section: PrintedSection) -> StateItems:
 
 
 LINK = re.compile(
-    r"\s*(?:Link info:)?\s*(?:(0x[0-9a-fA-F]{1,16})\s+)?(?:\"([^\"]*)\"\s+)?([0-9]+)\s+([0-9]+)\[[\s0-9]*\]\s*"
-    r"==\(\s*([^()]*?(?:\(FDR10\)[^()]*?)?)\s*\)(?:\s*\([^)]*\))*==>\s*(.*?)\s*"
+    r"\s*(?:Link info:\s*+)?(?:(0x[0-9a-fA-F]{1,16})\s+)?(?:\"([^\"]*)\"\s+)?([0-9]+)\s+([0-9]+)\[[\s0-9]*\]\s*"
+    r"==\(\s*+([^()]*+(?:\(FDR10\)[^()]*+)?)\)(?:\s*+\([^)]*+\))*==>\s*+(.*)"
 )
 """Groups: GUID of the port, name of its node, LID, port, state of the link, peer."""
-_STATE = re.compile(r"(?:([0-9]+X)\s+(.*?)\s+)?([A-Za-z?()0-9]+)/\s*([A-Za-z?()0-9]+)")
-_PEER = re.compile(
-    r"(?:(0x[0-9a-fA-F]{1,16})\s+)?([0-9]+)\s+([0-9]+)\[[\s0-9]*\]\s*\"(.*)\"\s*\(\s*(.*?)\s*\)"
-)
+_STATE = re.compile(r"(?:([0-9]+X)\s(.*\s))?([A-Za-z?()0-9]+)/\s*([A-Za-z?()0-9]+)")
+_PEER = re.compile(r"(?:(0x[0-9a-fA-F]{1,16})\s+)?([0-9]+)\s+([0-9]+)\[[\s0-9]*\]\s*\"(.*)\"\s*\(")
 
 
 def link_readings(match: re.Match[str], node: Identity, path: Path) -> StateItems:
     """Yield state, width, speed and peer of a port; ``node`` is the identity from the lines above."""
     guid = (("guid", match[1]),) if match[1] else ()
     identity: Identity = (*node, *guid, ("lid", match[3]), ("port", match[4]))
-    for name, value, unit in (*_state(match[5]), *_peer(match[6])):
+    for name, value, unit in (*_state(match[5].rstrip()), *_peer(match[6].rstrip())):
         yield StateReading(identity, name, value, unit, "now", (*path, name), name)
 
 
@@ -79,7 +77,7 @@ def _state(text: str) -> list[tuple[str, int | str, str]]:
 
 
 def _peer(text: str) -> list[tuple[str, int | str, str]]:
-    match = _PEER.fullmatch(text)
+    match = _PEER.match(text) if text.endswith(")") else None
     if match is None:
         return []
     said: list[tuple[str, int | str, str]] = [
@@ -89,6 +87,6 @@ def _peer(text: str) -> list[tuple[str, int | str, str]]:
     ]
     if match[1]:
         said.append(("peer_guid", match[1], ""))
-    if match[5]:
-        said.append(("slower_than_possible", match[5], ""))
+    if slower := text[match.end() : -1].strip():
+        said.append(("slower_than_possible", slower, ""))
     return said

@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from lossless.model.fabric.state import Identity, StateItems
 
 _PORT = re.compile(
-    r"\s*(CA|SW|RT|\?\?)\s+([0-9]+)\s+([0-9]+)\s+(0x[0-9a-fA-F]{1,16})\s+([0-9?]+x|\?\?\?)\s+(\S+)(.*)"
+    r"\s*(CA|SW|RT|\?\?)\s+([0-9]+)\s+([0-9]+)\s+(0x[0-9a-fA-F]{1,16})\s+([0-9?]+x|\?\?\?)\s+(\S++)(.*)"
 )
 _LINKED = re.compile(
-    r"\s+-\s+(CA|SW|RT|\?\?)\s+([0-9]+)\s+([0-9]+)\s+(0x[0-9a-fA-F]{1,16})\s+\(\s*'(.*)' - '(.*)'\s*\)\s*"
+    r"\s+-\s+(CA|SW|RT|\?\?)\s+([0-9]+)\s+([0-9]+)\s+(0x[0-9a-fA-F]{1,16})\s+\(\s*'(.*)'\s*\)\s*"
 )
 _NODE = re.compile(r"(Switch|Ca|Rt)\s*([0-9]+)\s*\"[SHR?]-([0-9a-f]{16})\"\s*#\s*\"(.*)\"(.*)")
 _LINK = re.compile(
     r"\[([0-9]+)\](?:\[[^\]]*\])?(?:\(([0-9a-f]+)\))?\s*"
     r"\"([SHR?])-([0-9a-f]{16})\"\[([0-9]+)\](?:\[[^\]]*\])?(?:\s*\(([0-9a-f]+)\))?\s*#\s*(.*)"
 )
-_COMMENT = re.compile(r"(?:lid ([0-9]+) lmc [0-9]+ )?\"(.*)\" lid ([0-9]+) (\S+)(.*)")
+_COMMENT = re.compile(r"(?:lid ([0-9]+) lmc [0-9]+ )?\"(.*)\" lid ([0-9]+) (\S+)")
 _LID = re.compile(r"\blid ([0-9]+)")
 _BESIDE = re.compile(
     r"\s*(?:#|=~=~|(?:vendid|devid|sysimgguid|switchguid|caguid|rtguid)=|Chassis |Spine |Line |Non-Chassis|$)"
@@ -42,14 +42,14 @@ _WIDTH = re.compile(r"([0-9]+x)(\S+)")
 def is_form(section: PrintedSection) -> bool:
     """Return whether one of the first lines is a port with its GUID and speed, or a node of a topology file."""
     lines = [line.text for line in section.lines[:200]]
-    return any(_PORT.fullmatch(text) or _NODE.match(text) for text in lines)
+    return any(_PORT.match(text) or _NODE.match(text) for text in lines)
 
 
 def read(section: PrintedSection) -> StateItems:
     """Yield speed and peer of every port."""
     node: Identity = ()
     for line in section.lines:
-        if match := _PORT.fullmatch(line.text):
+        if match := _PORT.match(line.text):
             yield from _port(match, section.place(line))
         elif match := _NODE.match(line.text):
             lid = _LID.search(match[5])
@@ -65,11 +65,14 @@ def read(section: PrintedSection) -> StateItems:
 def _port(match: re.Match[str], path: Path) -> StateItems:
     """Yield the readings of a line of ``-p``."""
     rest = _LINKED.fullmatch(match[7])
-    name = rest[5] if rest else match[7].strip().removeprefix("'").removesuffix("'")
+    name, between, peer = rest[5].rpartition("' - '") if rest else ("", "", "")
+    if not between:
+        rest = None
+    name = name if rest else match[7].strip().removeprefix("'").removesuffix("'")
     place: Identity = (("guid", match[4]), ("lid", match[2]), ("port", match[3]), ("node", name.strip()))
     unknown = "?" in match[5] or "?" in match[6]
     yield _reading(place, "speed", UNKNOWN if unknown else f"{match[5]} {match[6]}", path)
-    yield _reading(place, "peer", rest[6].strip() if rest else None, path)
+    yield _reading(place, "peer", peer.strip() if rest else None, path)
     if rest:
         yield _reading(place, "peer_lid", int(rest[2][:9]), path)
         yield _reading(place, "peer_port", int(rest[3][:9]), path)
@@ -78,7 +81,7 @@ def _port(match: re.Match[str], path: Path) -> StateItems:
 
 def _link(section: PrintedSection, match: re.Match[str], node: Identity, line: PrintedLine) -> StateItems:
     """Yield the readings of a link in a topology file."""
-    comment = _COMMENT.fullmatch(match[7])
+    comment = _COMMENT.match(match[7])
     own: Identity = (("lid", comment[1]),) if comment and comment[1] else ()
     path = section.place(line)
     place: Identity = (*node, ("port", match[1]), *own)

@@ -112,13 +112,13 @@ def counter_reading(
 
 _NODE = re.compile(r"\s*(?:Errors|Data Counters) for (?:(0x[0-9a-fA-F]{1,16}) )?\"(.*)\"\s*")
 _PORT = re.compile(r"\s*GUID (0x[0-9a-fA-F]{1,16}) port (ALL|[0-9]+):(.*)")
-_COUNTER = re.compile(r"\[(\w+) == ([0-9]+)(?:\s*\(([^)\]]*)\))?\]")
+_COUNTER = re.compile(r"\[(\w+) == ([0-9]+)(?:\s*\(([^)\[\]]*)\))?\]")
 _SUMMARY = (
-    ("nodes_checked", re.compile(r"##.*?\b([0-9]+) nodes checked")),
-    ("nodes_with_errors", re.compile(r"##.*?\b([0-9]+) bad nodes found")),
-    ("ports_checked", re.compile(r"##.*?\b([0-9]+) ports checked")),
-    ("ports_with_errors", re.compile(r"##.*?\b([0-9]+) ports have errors")),
-    ("query_failures", re.compile(r"##.*?\b([0-9]+) PMA query failures")),
+    ("nodes_checked", re.compile(r"##.*?\b([0-9]+) nodes checked").match),
+    ("nodes_with_errors", re.compile(r"##.*?\b([0-9]+) bad nodes found").match),
+    ("ports_checked", re.compile(r"##.*?\b([0-9]+) ports checked").match),
+    ("ports_with_errors", re.compile(r"##.*?\b([0-9]+) ports have errors").match),
+    ("query_failures", re.compile(r"##.*?\b([0-9]+) PMA query failures").match),
 )
 _THRESHOLDS = re.compile(r"## Thresholds:\s*(\S.*)")
 
@@ -153,8 +153,8 @@ def _counters(section: PrintedSection, line: PrintedLine, port: Identity, text: 
 
 
 def _summary(section: PrintedSection, line: PrintedLine) -> StateItems:
-    for name, pattern in _SUMMARY:
-        if match := pattern.match(line.text):
+    for name, of_line in _SUMMARY:
+        if match := of_line(line.text):
             path = section.place(line, name)
             yield StateReading((), name, counted(match[1]), "", "now", path, name)
     if match := _THRESHOLDS.match(line.text):

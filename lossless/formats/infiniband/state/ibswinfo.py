@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from lossless.ground.documents.printed_lines import PrintedSection
     from lossless.model.fabric.state import Identity, StateItems
 
-_ROW = re.compile(r"(\s*)(\S[^|]*?)\s*\|\s?(.*?)\s*")
-_UNIT = re.compile(r"(.*?) \(([^)]+)\)")
+_ROW = re.compile(r"(\s*)(\S[^|]*+)\|\s?(.*)")
 _PART = re.compile(r"(PSU|fan#)([0-9]+)(?: (.*))?")
 _SIGN = re.compile(r"^part number +\|.*\n(?:.*\n){0,8}?(?:PSID|GUID) +\|", re.MULTILINE)
 _GUID = re.compile(r"^GUID +\| *(0x[0-9a-fA-F]{1,16})", re.MULTILINE)
@@ -39,10 +38,11 @@ def read(section: PrintedSection) -> StateItems:
     switch: Identity = (("guid", guid[1]),) if guid else ()
     supply: Identity = ()
     for line in section.lines:
-        match = _ROW.fullmatch(line.text)
+        match = _ROW.match(line.text)
         if match is None:
             continue
-        label, unit = _split(match[2])
+        heading, word = match[2].rstrip(), match[3].rstrip()
+        label, unit = _split(heading)
         part = _PART.fullmatch(label)
         # A supply's first row is not indented, as those of its parts are.
         below = supply if match[1] else ()
@@ -50,18 +50,20 @@ def read(section: PrintedSection) -> StateItems:
             below = ((_KINDS[part[1]], part[2]),)
             supply = below if part[1] == "PSU" else ()
         name = _name(label, part)
-        value = _value(match[3], unit)
-        if value is UNKNOWN and match[3]:
-            yield section.problem(line, f"{match[2]}: expected a number, not {match[3]!r}", match[3])
-        path = section.place(line, match[2])
+        value = _value(word, unit)
+        if value is UNKNOWN and word:
+            yield section.problem(line, f"{heading}: expected a number, not {word!r}", word)
+        path = section.place(line, heading)
         yield StateReading(
-            (*switch, *below), name, value, "s" if name == "uptime" else unit, "now", path, match[2]
+            (*switch, *below), name, value, "s" if name == "uptime" else unit, "now", path, heading
         )
 
 
 def _split(label: str) -> tuple[str, str]:
-    match = _UNIT.fullmatch(label)
-    return (match[1], match[2]) if match else (label, "")
+    """Return the name of a row, and the unit in parentheses at its end."""
+    bare = label.removesuffix(")")
+    at = bare.find(" (", bare.rfind(")") + 1)
+    return (label[:at], bare[at + 2 :]) if 0 <= at < len(bare) - 2 and bare != label else (label, "")
 
 
 def _name(label: str, part: re.Match[str] | None) -> str:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.state import StateItems
 
 _READ = ("pkey", "rate", "mtu", "sl", "scope", "default")
-_LONG = re.compile(rf"[0-9]{{{DIGITS + 1}}}")
+_LONG = re.compile(rf"(?<![0-9])[0-9]{{{DIGITS + 1}}}")
 
 
 def is_form(section: PrintedSection) -> bool:

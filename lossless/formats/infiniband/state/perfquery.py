@@ -21,10 +21,15 @@ if TYPE_CHECKING:
     from lossless.ground.documents.printed_lines import PrintedSection
     from lossless.model.fabric.state import Identity, StateItems
 
-_HEADER = re.compile(r"\s*# (Port[A-Za-z]*(?: extended)?) counters: (.*?) ?port ([0-9]+)(?:\s*\((.*)\))?\s*")
+_HEADERS = {
+    with_capability: re.compile(
+        rf"\s*# (Port[A-Za-z]*(?: extended)?) counters: (.*?) ?port ([0-9]+)\s*+{ends}"
+    ).match
+    for with_capability, ends in ((True, r"\("), (False, r"\Z"))
+}
 _LID = re.compile(r"[Ll]id ([0-9]+)")
 _MASK = re.compile(r"CapMask2: 0x([0-9A-Fa-f]{1,8})")
-_FIELD = re.compile(r"\s*([A-Za-z]\w*):\.*\s*(\S+)\s*")
+_FIELD = re.compile(r"\s*([A-Za-z]\w*+):(?:\.*+\s*+(\S++)|\.++)\s*+")
 _NO_COUNTERS = frozenset({"PortSelect", "CounterSelect", "CounterSelect2"})
 _ALL_PORTS = "255"
 _HAS_ERRORS = 2
@@ -34,7 +39,7 @@ def is_form(section: PrintedSection) -> bool:
     """Return whether a line is the heading of a port's counters, or a counter with dots before its value."""
     for line in section.lines[:200]:
         field = _FIELD.fullmatch(line.text)
-        if _HEADER.fullmatch(line.text) or (field and ":.." in line.text and counter_of(field[1])):
+        if _header(line.text) or (field and ":.." in line.text and counter_of(field[1])):
             return True
     return False
 
@@ -44,19 +49,26 @@ def read(section: PrintedSection) -> StateItems:
     identity: Identity = ()
     is_extended = False
     for line in section.lines:
-        header, field = _HEADER.fullmatch(line.text), _FIELD.fullmatch(line.text)
+        header, field = _header(line.text), _FIELD.fullmatch(line.text)
         if header:
             identity, is_extended = _port(header), header[1].endswith("extended")
             yield from _capability(identity, header, section.place(line, "CapMask2"))
         elif field and field[1] not in _NO_COUNTERS:
-            value = counted(field[2])
+            word = field[2] or "."
+            value = counted(word)
             if value is UNKNOWN:
-                yield section.problem(line, f"{field[1]}: expected a count, not {field[2]!r}", field[2])
+                yield section.problem(line, f"{field[1]}: expected a count, not {word!r}", word)
             yield counter_reading(
                 identity, field[1], value, section.place(line, field[1]), extended=is_extended
             )
         elif not field and line.text.strip() and not line.text.lstrip().startswith("#"):
             yield section.problem(line, f"no counter of perfquery: {line.text.strip()!r}")
+
+
+def _header(text: str) -> re.Match[str] | None:
+    """Return the heading of a port's counters; behind the match is its capability, in parentheses at the end."""
+    bare = text.rstrip()
+    return _HEADERS[bare.endswith(")")](bare)
 
 
 def _port(header: re.Match[str]) -> Identity:
@@ -66,7 +78,7 @@ def _port(header: re.Match[str]) -> Identity:
 
 
 def _capability(identity: Identity, header: re.Match[str], path: Path) -> StateItems:
-    mask = _MASK.search(header[4] or "")
+    mask = _MASK.search(header.string, header.end())
     if mask is None:
         return
     has = int(bool(int(mask[1], 16) & _HAS_ERRORS))

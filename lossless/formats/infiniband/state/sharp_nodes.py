@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.state import Identity, StateItems
 
 _SWITCH = re.compile(r"SW_GUID\s*=\s*(\S+)")
-_SETTING = re.compile(r"([A-Za-z][\w\[\]]*)\s*=\s*(.*)")
+_SETTING = re.compile(r"([A-Za-z][\w\[\]]*)\s*=\s*+(.*)")
 
 
 def is_form(section: PrintedSection) -> bool:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from lossless.model.fabric.state import CountedSince, Identity, StateItems
 
 _SIGN = re.compile(r'"(?:node_guid|port_guid|Node_GUID|source_id)"\s*:')
-_COUNTER = re.compile(r'"(?:Infiniband_\w+|Port(?:Xmit|Rcv)\w+|\w+_u_\w+)"\s*:')
-_NAME = re.compile(r"(?:Infiniband_)?(.+?)(?:_f)?_u_(\w+)")
+_COUNTER = re.compile(r'"(?=Infiniband_\w|Port(?:Xmit|Rcv)\w|\w+?_u_\w)\w++"\s*:')
+_NAME = re.compile(r"(?>(?:Infiniband_)?(.+?)(?:_f)?_u_)(\w+)")
 _IDENTITY = {"port_guid": "guid", "node_guid": "node_guid", "port_num": "port", "source_id": "source"}
 _UNITS = {
     "Ticks": "ticks",

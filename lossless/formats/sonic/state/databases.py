@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 
 _PROMPT = re.compile(
-    r"(?:\[?(?P<user>[\w.-]+)@(?P<host>[\w.-]+)(?::[^#$>]*|[^\]#$>:]*\])?\s*[#$>]|(?P<name>[\w.-]+)[#>]|[#$]|==>)"
-    r"\s*(?P<command>\S.*)"
+    r"(?:\[?(?P<user>[\w.-]+)@(?P<host>[\w.-]++)(?::[^#$>]*+|[^\]#$>:]*+\])?\s*+[#$>]|(?P<name>[\w.-]+)[#>]|[#$]|==>)"
+    r"\s*+(?P<command>\S.*)"
 )
 _KNOWN = re.compile(
     r"(?:sudo\s+)?(?:/usr/(?:local/)?bin/)?"
@@ -46,7 +46,8 @@ _KNOWN = re.compile(
     r"|redis-cli|redis-dump|gnmi_get|gnmic|date|uptime|cat)\b"
 )
 _NAMESPACE = re.compile(r"(?:-n|--namespace)[ =]([A-Za-z]+[0-9]+)\b")
-_PERSISTENT = re.compile(r"persistent-watermark|watermarkstat\b.* (?:-\w*p\w*|--persistent)\b")
+_WATERMARKSTAT = re.compile(r"watermarkstat\b")
+_PERSISTENT = re.compile(r" (?:-\w*p|--persistent\b)")
 _SINGLE_LETTER = re.compile(r"^(?:sudo\s+)?(?:/\S*/)?")
 
 
@@ -76,7 +77,8 @@ class SwitchCommand(NamedTuple):
     @property
     def window(self) -> CountedSince:
         """Since when the watermarks that it prints are."""
-        if _PERSISTENT.search(self.text):
+        stat = _WATERMARKSTAT.search(self.text)
+        if "persistent-watermark" in self.text or (stat and _PERSISTENT.search(self.text, stat.end())):
             return "persistent clear"
         return "user clear" if "watermark" in self.text else "unknown"
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Said = tuple[tuple[StateReading, ...], tuple[str, ...]]
 
-_FIELD = re.compile(r"SAI_\w+_(?:STAT|ATTR)_\w+|PFC_WD_\w+|EST_PORT_STAT_\w+")
+_FIELD = re.compile(r"SAI_(?=\w+?_(?:STAT|ATTR)_\w)\w++|PFC_WD_\w+|EST_PORT_STAT_\w+")
 _PHYSICAL = frozenset(
     {"phy_rx_signal_detect", "pcs_fec_lane_alignment_lock", "rx_snr", "rx_vga", "tx_fir_taps_list"}
 )

@@ -35,10 +35,13 @@ if TYPE_CHECKING:
 
 
 _HGETALL = re.compile(
-    r"""(?:redis-cli\b.*?\s-n\s*(?P<number>[0-9]+)|sonic-db-cli\s+(?:-n\s+(?P<namespace>\w+)\s+)?(?P<name>\w+_DB))"""
-    r"""\s.*?hgetall\s+(?P<key>"[^"]+"|'[^']+'|\S+)""",
+    r"""(?>redis-cli\b.*?\s-n\s*+(?P<number>[0-9]++)(?=\s)"""
+    r"""|sonic-db-cli\s++(?:-n\s++(?P<namespace>\w++)\s++)?(?P<name>\w++(?<=\w_DB)))"""
+    r"""\s.*?hgetall\s++(?P<key>"[^"]+"|'[^']+'|\S+)""",
     re.IGNORECASE,
 )
+_LONGEST = 500
+"""No command is longer; of a line that is, the rest is no part of one."""
 _HASHES = re.compile(r"hgetall", re.IGNORECASE)
 _NUMBERED = re.compile(r"\s*[0-9]+\) \"(.*)\"")
 _ESCAPED = re.compile(r"\\([\\\"nrtab]|x[0-9a-f]{2})")
@@ -55,7 +58,7 @@ def dumps_in_transcript(text: str) -> tuple[Dump, ...]:
     """Return the databases whose rows a transcript shows; empty if it shows none."""
     rows: dict[tuple[str, str | None], list[RowPlace]] = {}
     for line, command, answer in _answers(text.splitlines()):
-        match = _HGETALL.search(command)
+        match = _HGETALL.search(command[:_LONGEST])
         database = match and (match["name"] or NUMBERS.get(match["number"] or ""))
         if match is None or not database:
             continue
@@ -106,7 +109,7 @@ if TYPE_CHECKING:
 _NAMESPACE = re.compile(r"For namespace (\S+?):|.*\(Namespace (\S+)\)")
 _TIMES = frozenset({"time", "cached_time"})
 _TRIMMING = frozenset({"size", "dscp_value", "tc_value", "queue_index"})
-_POOL = re.compile(r"\w+_pool\w*")
+_POOL = re.compile(r"(?=\w+?_pool)\w++")
 
 
 def read_scripts(printed: PrintedJson, command: SwitchCommand, file: str) -> Iterator[StateCapture]:

@@ -144,11 +144,11 @@ _POLL = re.compile(r"Changed polling interval to ([0-9]+)ms(?: on (\S+))?")
 _SWITCH = re.compile(r"BIG_RED_SWITCH status is (\w+)(?: on (\S+))?")
 _DROPS = re.compile(r".*Persistent packet drops detected on (\S+)")
 _NOTES = (
-    (re.compile(r"No configuration is present in CONFIG DB"), "show switch-trimming global"),
-    (re.compile(r"Object map from the COUNTERS_DB is empty because .*"), "show queue watermark"),
-    (re.compile(r"Message published to WATERMARK_CLEAR_REQUEST:.*"), "watermarkstat -c"),
-    (re.compile(r"COUNTERS_\w+_MAP is empty.*"), "show"),
-    (re.compile(r"Clear(?:ed)? (?:saved )?.*counters.*"), "clear"),
+    (re.compile(r"No configuration is present in CONFIG DB").fullmatch, "show switch-trimming global"),
+    (re.compile(r"Object map from the COUNTERS_DB is empty because .*").fullmatch, "show queue watermark"),
+    (re.compile(r"Message published to WATERMARK_CLEAR_REQUEST:.*").fullmatch, "watermarkstat -c"),
+    (re.compile(r"COUNTERS_\w+_MAP is empty.*").fullmatch, "show"),
+    (re.compile(r"Clear(?:ed)? .*counters").match, "clear"),
 )
 
 
@@ -215,7 +215,9 @@ def _counters(pairs: PrintedPairs, context: TableContext) -> Said:
 
 def _port(context: TableContext) -> Identity:
     """Return the port of a detailed list, which only its command names."""
-    words = [word for word in context.command.text.split() if re.fullmatch(r"[A-Z][\w/-]*[0-9][\w/-]*", word)]
+    words = [
+        word for word in context.command.text.split() if re.fullmatch(r"[A-Z](?=[\w/-]*?[0-9])[\w/-]++", word)
+    ]
     return (*context.prefix, ("port", words[-1])) if words else context.prefix
 
 
@@ -253,7 +255,7 @@ def read_sentence(block: TextLine, context: TableContext) -> Said | None:
     if match := _DROPS.fullmatch(block.text):
         reading = StateReading((("port", match[1]),), "persistent_drops", block.text, "", "boot", path, "")
         return "show dropcounters persistent-drops", (reading,), ""
-    return next(((form, (), block.text) for known, form in _NOTES if known.fullmatch(block.text)), None)
+    return next(((form, (), block.text) for known, form in _NOTES if known(block.text)), None)
 
 
 def _namespaced(name: str | None, context: TableContext) -> Identity:

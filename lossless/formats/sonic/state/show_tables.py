@@ -191,8 +191,8 @@ def printed_quantity(cell: str) -> tuple[float, str] | None:
     if match := _RATE.fullmatch(text):
         value = number(match[1], "")
         return (value * _PREFIXES[match[2]], "bytes/s") if isinstance(value, int | float) else None
-    for pattern, unit in ((_PER_SECOND, "packets/s"), (_PERCENT, "%")):
-        if match := pattern.fullmatch(text):
+    for of_cell, unit in ((_PER_SECOND.fullmatch, "packets/s"), (_PERCENT.fullmatch, "%")):
+        if match := of_cell(text):
             value = number(match[1], "")
             return (value, unit) if isinstance(value, int | float) else None
     return None

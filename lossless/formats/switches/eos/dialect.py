@@ -263,7 +263,7 @@ def _rewrites(config: EosConfig) -> Iterator[Rewrite]:
             yield Rewrite(int(key[2]), setting.value, setting.origin)
 
 
-_HEAD = re.compile(r"(?m)^! device: \S+ \((?:DCS-)?([^,]+), EOS")
+_HEAD = re.compile(r"(?m)^! device: \S+ \((?:DCS-)?([^,\n]+), EOS")
 
 
 def _product(text: str) -> str:

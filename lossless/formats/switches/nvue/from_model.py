@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.qos import PortQos, Queue
 
 
-_NUMBERED = re.compile(r"(.*?)([0-9]+)")
+_NUMBERED = re.compile(r"((?:.*[^0-9\n])?)([0-9]+)")
 _FEWEST = 2
 """How many names in a row are written as a range."""
 

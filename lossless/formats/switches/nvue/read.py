@@ -215,7 +215,7 @@ _RANGE = re.compile(r"(.*?)([0-9]{1,4})-(?:([A-Za-z]+)(?=[0-9]))?([0-9]{1,4})((?
 _MOST = 4096
 _BEFORE = r"[ \t]*(?:(?:[\w.-]+@[\w.-]+:[\w.:~/-]*[$#]|\$)[ \t]*)?(?:sudo )?"
 """The prompt before a command in guides and shells: ``cumulus@leaf1:mgmt:~$``. A ``#`` alone begins a comment."""
-_COMMAND = re.compile(rf"{_BEFORE}nv (set|unset) (.+?)\s*(?:#.*)?")
+_COMMAND = re.compile(rf"{_BEFORE}nv (set|unset) (.[^#]*)")
 
 
 class Node:
@@ -276,7 +276,7 @@ def read_commands(text: str, file: str) -> Document:
         line = f"{whole}{written}"
         # A backslash at its end continues a command in the next line.
         whole = f"{line[:-1]} " if line.endswith("\\") else ""
-        if not whole and _COMMAND.fullmatch(line):
+        if not whole and _COMMAND.match(line):
             key = "nv " + " ".join(line.split()).partition("nv ")[2]
             lines[key,] = number
             data.pop(key, None)  # what is said again is said last
@@ -294,7 +294,7 @@ def tree_of_commands(document: Document) -> Node:
     """Return the tree that commands make, one after the other."""
     root = Node(Origin(document.name))
     for command in document.data:
-        match = _COMMAND.fullmatch(str(command))
+        match = _COMMAND.match(str(command))
         if match is None:
             continue
         origin = Origin(document.name, (command,))

@@ -15,7 +15,7 @@ from lossless.ground.documents.text import DuplicateKey, Lines
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
+_STRING = r'"[^"\\]*+(?:\\(?:.|\Z)[^"\\]*+)*(?:"|\Z)'
 _STRUCTURE = re.compile(_STRING + r"|[{}\[\],]", re.DOTALL)
 _NUMBER = re.compile(_STRING + r"|NaN|-?Infinity|-?[0-9][0-9.eE+-]*", re.DOTALL)
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")

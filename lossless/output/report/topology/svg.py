@@ -426,7 +426,7 @@ TIERS = {
 """By tier: what the legend calls its links, and what a box calls one of them."""
 _BETWEEN_PEERS = ("links", "local_links", "global_links")
 _MANY = {"leaf": "leaves", "switch": "switches"}
-_NAMES = re.compile(r"(\D+)(.*)")
+_NAMES = re.compile(r"(\D++)(.*)")
 
 
 def box_lines(picture: Picture, item: PictureItem, counted: Collection[str]) -> list[str]:

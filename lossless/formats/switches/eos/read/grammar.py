@@ -339,7 +339,7 @@ SWITCH = _patterns(
     (r"switchport default mode (routed|access)", _text(("ports",))),
     (r"qos rewrite dscp", _fixed(("rewrites",), True)),
     (r"priority-flow-control pause watchdog override action drop", _fixed(("watchdog", "override"), "drop")),
-    (r"qos map traffic-class .* to (?:mc-tx-queue|exp) .+", _nothing),
+    (r"qos map traffic-class .{0,100} to (?:mc-tx-queue|exp) .+", _nothing),
     (r"qos (?:map exp|rewrite|random-detect|tx-queue|traffic-class) .+", _nothing),
     (rf"(?:no|default) qos map (dscp|cos) {_INDEXES}(?: to traffic-class)?", _unmap),
     (rf"(?:no|default) qos map (traffic-class) {_INDEXES}(?: to (?:uc-)?tx-queue)?", _unmap),
