@@ -111,7 +111,7 @@ def not_polled(state: DeviceState, name: str, kind: str) -> MissingInput | None:
 
 def _shows_storms(state: DeviceState) -> bool:
     """Return whether a capture has the watchdog's table of all queues, which leaves out queues whose counters are 0."""
-    return any(capture.form in _STORM_TABLES for capture in state.captures)
+    return not state.forms.isdisjoint(_STORM_TABLES)
 
 
 def count_of(device: RunningDevice, name: str, /, **parts: str) -> Count | MissingInput:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.pfc.priorities import paused_priority, remapped, sent_priority, uncovered
+from lossless.checks.rules.pfc.priorities import (
+    paused_priority,
+    pausing,
+    remapped,
+    sent_priority,
+    uncovered,
+)
 from lossless.checks.rules.role_settings import settings_of
 from lossless.checks.rules.topology.dual_tor import kept_priorities, tunnel_to_peer
 from lossless.checks.rules.trimming.trimmed_dscps import trimmed_by_port
@@ -113,11 +119,11 @@ def _type(device: Device) -> str | None:
 def _on_the_wire(device: Device) -> dict[int, _WireBehavior]:
     """Return the behavior of ports on the wire by the ``id`` of their QoS."""
     sets, poll_ms = device.view.port_sets, device.switch.qos.poll.poll_ms
-    entering = _entering(device.view.lossless_sets)
+    elsewhere, entering = pausing(sets), _entering(device.view.lossless_sets)
     return {
         id(ports.qos): _WireBehavior(
             remapped=tuple(sorted(remapped(ports.qos))),
-            uncovered=uncovered(sets, ports),
+            uncovered=uncovered(elsewhere, ports),
             sent=_priorities(ports.qos, entering, sent_priority),
             paused=()
             if ports.qos.trust_dot1p

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.ground.basics.findings import SEVERITIES
+from lossless.ground.basics.findings import SEVERITIES, grouped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -119,15 +119,19 @@ def _rooted(findings: Sequence[Finding]) -> Sequence[Finding]:
     ]
     if not roots:
         return findings
+    effects = frozenset(code for finding in roots for code in ROOTS[finding[1].code])
+    in_row = grouped(
+        (row, number)
+        for number, finding in enumerate(findings)
+        if finding.code in effects
+        for row in dict.fromkeys(_row(origin.place) for origin in finding.origins)
+    )
     kept: list[Finding | None] = [*findings]
     for number, root in roots:
-        row, elements, severity = _row(root.origin.place), {*root.elements}, root.severity
-        for other, finding in enumerate(findings):
-            if (
-                finding.code in ROOTS[root.code]
-                and any(row == _row(origin.place) for origin in finding.origins)
-                and (not elements or elements.issuperset(finding.elements))
-            ):
+        elements, severity = {*root.elements}, root.severity
+        for other in in_row.get(_row(root.origin.place), ()):
+            finding = findings[other]
+            if finding.code in ROOTS[root.code] and (not elements or elements.issuperset(finding.elements)):
                 kept[other] = None
                 severity = min(severity, finding.severity, key=SEVERITIES.index)
         kept[number] = root._replace(severity=severity)

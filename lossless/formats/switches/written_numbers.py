@@ -80,11 +80,12 @@ def indexes(text: str, most: int, names: Mapping[str, int] | None = None) -> lis
             numbers.append(names[part])
             continue
         low, dash, high = part.partition("-")
-        ends = [_number(end, names) for end in ((low, high) if dash else (low,))]
-        if None in ends:
+        first = _number(low, names)
+        last = _number(high, names) if dash else first
+        if first is None or last is None or first <= last > most:
             return None
-        numbers += range(int(ends[0] or 0), int(ends[-1] or 0) + 1)
-    return numbers if numbers and max(numbers) <= most else None
+        numbers += range(first, last + 1)
+    return numbers or None
 
 
 def _number(text: str, names: Mapping[str, int] | None) -> int | None:

@@ -424,6 +424,23 @@ class DeviceState:
                 if reading.name in names:
                     yield PlacedReading(capture.file, reading)
 
+    @cached_property
+    def _by_object(self) -> Mapping[tuple[str, Identity], Sequence[PlacedReading]]:
+        return grouped(
+            ((reading.name, reading.identity), PlacedReading(capture.file, reading))
+            for capture in self.captures
+            for reading in capture.readings
+        )
+
+    def same(self, reading: StateReading) -> Sequence[PlacedReading]:
+        """Return all readings of the name and the object of one, also those that later ones override."""
+        return self._by_object.get((reading.name, reading.identity), ())
+
+    @cached_property
+    def forms(self) -> frozenset[str]:
+        """The forms of the captures."""
+        return frozenset(capture.form for capture in self.captures)
+
     def named(self, name: str, *kinds: str) -> Iterator[PlacedReading]:
         """Yield the readings of a name whose identity has all given kinds: ``named("dropped_packets", "queue")``."""
         for placed in self._by_name.get(name, {}).values():

@@ -103,6 +103,11 @@ class TestTosDscpUnitSlip:
 
 
 class TestCnpClassUnsafe:
+    def test_where_every_class_is_paused_there_is_none_to_map_cnps_to(self) -> None:
+        masks: Patch = {"PORT_QOS_MAP": {p: {"pfc_enable": "0,1,2,3,4,5,6,7"} for p in ("Ethernet0", "Ethernet4")}}
+        for finding in drawn("CLS007", patched(LEAF, masks)):
+            assert finding.fix == ()
+
     def test_without_a_class_cnps_fall_into_the_rest(self) -> None:
         finding = only("CLS007", patched(INTENT, {"classes": {"cnp": None}}))
         assert finding.data == {"dscp": 48, "class": "default"}

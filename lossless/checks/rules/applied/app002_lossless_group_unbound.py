@@ -67,13 +67,14 @@ def check(device: RunningDevice) -> Results:
     profiles = _profiles(device.state)
     if not profiles:
         return
+    ports, numbers = (frozenset(names) for names in zip(*profiles, strict=True))
     for status in each(device.state, "oper_status", "port"):
         port = status.part("port") or ""
         lossless = device.lossless.get(port)
         if lossless is None or status.reading.value != "up" or status.part("table") != "PORT_TABLE":
             continue
         for group in sorted(lossless.groups):
-            if not any(port == other or group == number for other, number in profiles):
+            if port not in ports and group not in numbers:
                 continue
             profile = profiles.get((port, group))
             has_headroom = None if profile is None else _has_headroom(device.state, profile)
@@ -101,12 +102,10 @@ def _numbers(key: str) -> range:
 
 def _has_headroom(state: DeviceState, profile: str) -> bool | None:
     """Return whether a profile has headroom; None where APPL_DB does not have the profile."""
-    fields = [placed for placed in state.named("pool", "profile") if placed.part("key") == profile]
-    applied = [placed for placed in fields if placed.part("table") == "BUFFER_PROFILE_TABLE"]
     xoff = state.of("xoff", table="BUFFER_PROFILE_TABLE", key=profile)
     if xoff is not None:
         return bool(xoff.number)
-    return False if applied else None
+    return None if state.of("pool", table="BUFFER_PROFILE_TABLE", key=profile) is None else False
 
 
 def _lossless_group_unbound(

@@ -140,13 +140,15 @@ def _default_dscp(ports: PortSet) -> Iterator[Violation]:
     dscp_map, tc = ports.qos.dscp_to_tc, ports.qos.traffic_class(DEFAULT_CNP_DSCP)
     if dscp_map is None or tc not in ports.qos.pfc.priorities:
         return
-    lossy = next(tc for tc in (6, 7, 5, 1, 0) if tc not in ports.qos.pfc.priorities)
+    lossy = next((tc for tc in (6, 7, 5, 1, 0, 2, 3, 4) if tc not in ports.qos.pfc.priorities), None)
     yield Violation(
         origin=entry_or_map(dscp_map, DEFAULT_CNP_DSCP),
         message=f"DSCP {DEFAULT_CNP_DSCP}, which NICs put on CNPs by default, maps to lossless TC {tc}",
         note=f"{_WHY}; DSCP {DEFAULT_CNP_DSCP} is also CS6, the DSCP of BGP",
-        help=f'map it to a lossy class of its own: "{DEFAULT_CNP_DSCP}": "{lossy}"',
-        fix=entries(dscp_map, (DEFAULT_CNP_DSCP, lossy)),
+        help="pause fewer priorities: every class is lossless"
+        if lossy is None
+        else f'map it to a lossy class of its own: "{DEFAULT_CNP_DSCP}": "{lossy}"',
+        fix=() if lossy is None else entries(dscp_map, (DEFAULT_CNP_DSCP, lossy)),
         data={"dscp": DEFAULT_CNP_DSCP, "traffic_class": tc},
         related=beside(dscp_map.origin, (ports.qos.pfc.origin, "the priorities that PFC pauses")),
         severity="warning",

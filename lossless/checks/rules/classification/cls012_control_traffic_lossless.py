@@ -126,14 +126,16 @@ def _deployed(ports: PortSet) -> Iterator[Violation]:
     if not dscps or dscp_map is None:
         return
     tcs = sorted({ports.qos.traffic_class(dscp) for dscp in dscps})
-    lossy = next(tc for tc in PRIORITIES if tc not in paused)
+    lossy = next((tc for tc in PRIORITIES if tc not in paused), None)
+    target = f': "{dscps[0]}": "{lossy}"' if len(dscps) == 1 else ""
     yield Violation(
         origin=dscp_map.entry_origin(dscps[0]),
         message=f"DSCP {number_ranges(dscps)} goes to lossless TC {number_ranges(tcs)}: {_who(dscps)}",
         note="whoever pauses that class stops this traffic, and this traffic can pause RDMA",
-        help=f"map {'it' if len(dscps) == 1 else 'them'} to a lossy class"
-        + (f': "{dscps[0]}": "{lossy}"' if len(dscps) == 1 else ""),
-        fix=entries(dscp_map, *((dscp, lossy) for dscp in dscps)),
+        help="pause fewer priorities: every class is lossless"
+        if lossy is None
+        else f"map {'it' if len(dscps) == 1 else 'them'} to a lossy class{target}",
+        fix=() if lossy is None else entries(dscp_map, *((dscp, lossy) for dscp in dscps)),
         data={"dscps": list(dscps), "traffic_classes": list(tcs)},
     ).on_ports(ports)
 

@@ -63,8 +63,8 @@ def _is_of_time(device: RunningDevice, peak: PlacedReading) -> bool:
         return True
     earlier = [
         placed.number
-        for placed in device.before.every(peak.reading.name)
-        if placed.reading.identity == peak.reading.identity and placed.reading.since == peak.reading.since
+        for placed in device.before.same(peak.reading)
+        if placed.reading.since == peak.reading.since
     ]
     # The peak of a period may be older than the earlier capture; a peak since a clear that has risen is not.
     return peak.reading.since == "user clear" and any(

@@ -50,12 +50,12 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Results, Violation, merged
 from lossless.checks.rules.fixes import port_rows
 from lossless.checks.rules.interface_tables import facing, neighbor_types
-from lossless.checks.rules.pfc.priorities import in_service, remapped, uncovered
+from lossless.checks.rules.pfc.priorities import in_service, pausing, remapped, uncovered
 from lossless.formats.sonic.read.tables import priority_list
 from lossless.ground.basics.units import number_ranges, spell
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from lossless.checks.rules.subjects import Device
     from lossless.model.fabric.view import PortSet
@@ -69,18 +69,18 @@ def check(device: Device) -> Results:
 
 
 def _violations(device: Device, shadow: frozenset[int]) -> Iterator[Violation]:
-    kinds = neighbor_types(device)
+    kinds, elsewhere = neighbor_types(device), pausing(device.view.port_sets)
     for ports in device.view.lossless_sets:
         if remapped(ports.qos):
             hosts = tuple(port for port in ports.ports if facing(device, port, kinds) == "host")
             if hosts:
                 yield _paused_by_hosts(ports._replace(ports=hosts))
         elif not ports.qos.trust_dot1p and in_service(ports) is not None:
-            yield from _open(device, ports, shadow)
+            yield from _open(ports, shadow, elsewhere)
 
 
-def _open(device: Device, ports: PortSet, shadow: frozenset[int]) -> Iterator[Violation]:
-    closed = {*ports.qos.pfc.priorities, *uncovered(device.view.port_sets, ports)}
+def _open(ports: PortSet, shadow: frozenset[int], elsewhere: Iterable[int]) -> Iterator[Violation]:
+    closed = {*ports.qos.pfc.priorities, *uncovered(elsewhere, ports)}
     dscp_map, wanted = ports.qos.dscp_to_tc, shadow - closed
     dscps = [dscp for tc in sorted(wanted) for dscp in dscp_map.sources(tc)] if dscp_map else []
     if dscp_map is None or not dscps:

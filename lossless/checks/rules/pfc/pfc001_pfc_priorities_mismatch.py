@@ -68,6 +68,7 @@ from lossless.checks.rules.pfc.priorities import (
     in_service,
     paused_class,
     paused_classes,
+    pausing,
     remapped,
     uncovered,
 )
@@ -75,7 +76,7 @@ from lossless.formats.sonic.read.tables import priority_list
 from lossless.ground.basics.units import spell
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from lossless.ground.basics.findings import Edit, Origin
     from lossless.model.fabric.view import PortSet, View
@@ -87,7 +88,10 @@ def check(view: View) -> Results:
         if switch.classes.knowledge != "inferred":
             yield from _unmapped(device)
             yield from merged(violation for ports in device for violation in _too_many(ports))
-        yield from merged(violation for ports in device for violation in _too_few(device, ports))
+        masks, watched = pausing(device), any(ports.qos.watchdog_mask for ports in device)
+        yield from merged(
+            violation for ports in device for violation in _too_few(masks, ports, watched=watched)
+        )
 
 
 def _unmapped(device: Sequence[PortSet]) -> Iterator[MissingInput]:
@@ -135,14 +139,8 @@ def _claim(ports: PortSet) -> str:
     return "lossless buffers" if inferred or not ports.qos.pfc.priorities else "RDMA traffic"
 
 
-def _pausing(device: Sequence[PortSet], priority: int) -> Origin | None:
-    """Return the mask of a port that pauses a priority, None where none does."""
-    masks = (ports.qos.pfc for ports in device)
-    return next((mask.origin for mask in masks if priority in mask.priorities), None)
-
-
-def _too_few(device: Sequence[PortSet], ports: PortSet) -> Iterator[Violation]:
-    missing = uncovered(device, ports)
+def _too_few(elsewhere: Mapping[int, Origin], ports: PortSet, *, watched: bool) -> Iterator[Violation]:
+    missing = uncovered(elsewhere, ports)
     serving = in_service(ports) if missing else None
     if serving is None:
         return
@@ -150,7 +148,7 @@ def _too_few(device: Sequence[PortSet], ports: PortSet) -> Iterator[Violation]:
     wanted = sorted({*qos.pfc.priorities, *missing})
     them = "it" if len(missing) == 1 else "them"
     lossy = any(counted_lossy(qos, priority) for priority in missing)
-    masks = _masks(serving, wanted, watched=any(ports.qos.watchdog_mask for ports in device))
+    masks = _masks(serving, wanted, watched=watched)
     yield Violation(
         origin=qos.pfc.origin,
         message=f"PFC is off for {spell(missing)}: this port has {_claim(serving)} for {them}, "
@@ -159,8 +157,6 @@ def _too_few(device: Sequence[PortSet], ports: PortSet) -> Iterator[Violation]:
         help=f"pause {them} here too, with lossless buffers for {them}" if lossy else _words(masks),
         fix=() if lossy else masks,
         data={"pfc": list(qos.pfc.priorities), "missing": list(missing)},
-        related=beside(
-            qos.pfc.origin, (_pausing(device, missing[0]), f"a port that pauses {spell(missing[:1])}")
-        ),
+        related=beside(qos.pfc.origin, (elsewhere[missing[0]], f"a port that pauses {spell(missing[:1])}")),
         severity=None if ports.switch.classes.knowledge != "inferred" else "warning",
     ).on_ports(serving)

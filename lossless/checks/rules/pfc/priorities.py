@@ -8,8 +8,9 @@ from lossless.ground.basics.findings import grouped
 from lossless.model.fabric.qos import DSCPS, PRIORITIES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
+    from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.model import Switch
     from lossless.model.fabric.qos import BufferProfile, PortQos
     from lossless.model.fabric.view import PortSet
@@ -85,8 +86,16 @@ def by_switch(sets: Iterable[PortSet]) -> Iterator[tuple[Switch, list[PortSet]]]
     return ((of_switch[0].switch, of_switch) for of_switch in by_identity.values())
 
 
-def uncovered(device: Sequence[PortSet], ports: PortSet) -> tuple[int, ...]:
-    """Return the priorities that a port leaves without PFC, unlike other ports of the switch.
+def pausing(device: Iterable[PortSet]) -> dict[int, Origin]:
+    """Return the priorities that ports of a switch pause, each with the mask of the first that does."""
+    masks: dict[int, Origin] = {}
+    for ports in device:
+        masks |= {p: ports.qos.pfc.origin for p in ports.qos.pfc.priorities if p not in masks}
+    return masks
+
+
+def uncovered(elsewhere: Iterable[int], ports: PortSet) -> tuple[int, ...]:
+    """Return the priorities that a port leaves without PFC, unlike other ports of the switch (``elsewhere``).
 
     Other ports pause them, traffic here maps to them, and this port's own buffers are lossless for them; where DSCPs
     are named and the port has some PFC, its buffers need not be.
@@ -95,8 +104,7 @@ def uncovered(device: Sequence[PortSet], ports: PortSet) -> tuple[int, ...]:
     used = used_classes(qos)
     if classes.knowledge != "inferred":
         used &= {qos.traffic_class(dscp) for cls in classes.lossless for dscp in cls.dscps}
-    elsewhere = {p for others in device for p in others.qos.pfc.priorities}
-    open_ = sorted(elsewhere.intersection(used).difference(qos.pfc.priorities))
+    open_ = sorted(used.intersection(elsewhere).difference(qos.pfc.priorities))
     if classes.knowledge != "inferred" and qos.pfc.priorities:
         return tuple(open_)
     return tuple(p for p in open_ if _has_lossless_buffers(qos, p))

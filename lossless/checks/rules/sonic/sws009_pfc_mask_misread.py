@@ -57,6 +57,7 @@ from lossless.formats.sonic.read.tables import (
     read_priorities,
 )
 from lossless.ground.basics.findings import Edit
+from lossless.ground.basics.records import Record
 from lossless.model.fabric.qos import PRIORITIES
 
 if TYPE_CHECKING:
@@ -75,44 +76,67 @@ def check(device: Device) -> Results:
     rows = device.tables.table("PORT_QOS_MAP")
     for field in MASK_FIELDS:
         texts = {row.fields[field] for row in rows.values() if field in row.fields}
-        parts_of = {text: odd_parts for text in texts if (odd_parts := list(_odd_parts(field, text)))}
-        if parts_of:
-            yield from merged(_violations(device, field, parts_of))
+        odd = {text: parts for text in texts if (parts := _odd_list(field, text)).problems}
+        if odd:
+            yield from merged(_violations(device, field, odd))
 
 
-def _violations(
-    device: Device, field: str, parts_of: dict[str, list[tuple[str, Severity | None]]]
-) -> Iterator[Violation]:
+class _OddList(Record):
+    """A list of priorities: each problem of its parts with the severity, and the same priorities written plainly.
+
+    The severity of a problem is None where it depends on the port; ``plainly`` is None where a part cannot be read.
+    """
+
+    problems: tuple[tuple[str, Severity | None], ...]
+    plainly: str | None
+
+
+_MOST_PROBLEMS = len(PRIORITIES)
+"""Problems of a list that are named: one for each priority that it can have."""
+
+
+def _odd_list(field: str, text: str) -> _OddList:
+    """Return the problems of a list, each once; of more than can be named the errors first, and a count of the rest."""
+    problems = list(dict.fromkeys(_odd_parts(field, text)))
+    if not problems:
+        return _OddList((), None)
+    if len(problems) > _MOST_PROBLEMS:
+        left = f"{len(problems) - _MOST_PROBLEMS:,} more parts are no priorities, or not written plainly"
+        problems.sort(key=lambda problem: problem[1] == "warning")
+        problems = [*problems[:_MOST_PROBLEMS], (left, "warning")]
+    numbers = (read_number(part) for part in dict.fromkeys(text.removesuffix(",").split(",")))
+    is_read = all(number is not None and bit_of(number) in PRIORITIES for number in numbers)
+    return _OddList(tuple(problems), priority_list(read_priorities(text)) if is_read else None)
+
+
+def _violations(device: Device, field: str, odd: dict[str, _OddList]) -> Iterator[Violation]:
     from lossless.checks.rules.sonic.lossless_rows import THROWS
 
     for port, row in device.tables.table("PORT_QOS_MAP").items():
         if port == "global" or field not in row.fields:
             continue
         text = row.fields[field]
-        for problem, fixed in parts_of.get(text, ()):
-            severity = fixed or ("error" if _is_unprotected(device, port, text) else "warning")
-            if _waits(device, row):
+        if text not in odd:
+            continue
+        origin, waits = device.tables.origin("PORT_QOS_MAP", row, field), _waits(device, row)
+        plainly, is_unprotected = odd[text].plainly, None
+        for problem, fixed in odd[text].problems:
+            if fixed is None and is_unprotected is None:
+                is_unprotected = _is_unprotected(device, port, text)
+            severity = fixed or ("error" if is_unprotected else "warning")
+            if waits:
                 # orchagent does not reach the list (CFG002).
                 severity = "warning"
             yield Violation(
-                origin=device.tables.origin("PORT_QOS_MAP", row, field),
+                origin=origin,
                 message=f"{field} {text!r}: {problem}",
                 note=THROWS if severity == fixed == "error" else "",
                 help="write the priorities one by one, separated by commas without blanks",
                 elements=(element(device, port),),
                 data={"value": text},
                 severity=severity,
-                fix=_fix(device, row, field),
+                fix=() if plainly is None else (Edit(origin, "set", plainly),),
             )
-
-
-def _fix(device: Device, row: ConfigRow, field: str) -> tuple[Edit, ...]:
-    """Return the edit that writes the same priorities plainly, where all of them can be read."""
-    numbers = [read_number(part) for part in row.fields[field].removesuffix(",").split(",")]
-    if any(number is None or bit_of(number) not in PRIORITIES for number in numbers):
-        return ()
-    origin = device.tables.origin("PORT_QOS_MAP", row, field)
-    return (Edit(origin, "set", priority_list(read_priorities(row.fields[field]))),)
 
 
 def _odd_parts(field: str, text: str) -> Iterator[tuple[str, Severity | None]]:

@@ -45,7 +45,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
-from lossless.checks.rules.pfc.priorities import uncovered
+from lossless.checks.rules.pfc.priorities import pausing, uncovered
 from lossless.ground.basics.findings import grouped
 
 if TYPE_CHECKING:
@@ -58,7 +58,8 @@ def check(device: Device) -> Results:
         return
     rows = device.tables.table("PFC_WD")
     sets = device.view.port_sets
-    short = {port.name for ports in sets if uncovered(sets, ports) for port in ports.ports}
+    elsewhere = pausing(sets)
+    short = {port.name for ports in sets if uncovered(elsewhere, ports) for port in ports.ports}
     silent = grouped(
         (bool(port.qos and port.qos.watchdog_mask and port.qos.watchdog_mask.priorities), port)
         for port in device.switch.ports
