@@ -104,7 +104,9 @@ class TestTosDscpUnitSlip:
 
 class TestCnpClassUnsafe:
     def test_where_every_class_is_paused_there_is_none_to_map_cnps_to(self) -> None:
-        masks: Patch = {"PORT_QOS_MAP": {p: {"pfc_enable": "0,1,2,3,4,5,6,7"} for p in ("Ethernet0", "Ethernet4")}}
+        masks: Patch = {
+            "PORT_QOS_MAP": {p: {"pfc_enable": "0,1,2,3,4,5,6,7"} for p in ("Ethernet0", "Ethernet4")}
+        }
         for finding in drawn("CLS007", patched(LEAF, masks)):
             assert finding.fix == ()
 
