@@ -378,7 +378,7 @@ def test_what_an_input_names_is_a_regular_file(cli: Cli, what: str, kind: str) -
         "plan . good.yaml",
     ],
 )
-def test_special_files_in_a_folder_are_passed_over(cli: Cli, command: str, kind: str) -> None:
+def test_special_files_in_a_folder_are_skipped(cli: Cli, command: str, kind: str) -> None:
     Path("leaf").mkdir()
     Path("leaf/leaf.json").write_text(LEAF)
     Path("good.yaml").write_text(INTENT)
