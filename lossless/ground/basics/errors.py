@@ -8,10 +8,10 @@
     |-- ScenarioError             an impossible or too large simulation
     |   |-- NotHereError          a name that is not in the requested part of the fabric
     |   `-- TooLargeError         a simulation that would take more events than are allowed
-    |-- OutsideError              a path that input states, and that leads where input may not lead
+    |-- OutsideError              a path in an input file that may not be opened
     |-- RenderError               output that may not or cannot be written
     `-- ProgramError              another program that is not installed, gives no answer in time, or fails
-        `-- SubnetManagerError    opensm cannot be run: not installed, nothing to simulate, no answer in time
+        `-- SubnetManagerError    opensm cannot be run, or did not read its configuration or answer in time
 
 Findings are values, never exceptions: see :mod:`lossless.ground.basics.findings`.
 """
@@ -47,7 +47,7 @@ class LosslessError(Exception):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The lines of its message; a line break within one belongs to a name."""
+        """The lines of the error message; a line break within one belongs to a name."""
         return tuple(map(str, self.args))
 
     def __str__(self) -> str:
@@ -55,7 +55,7 @@ class LosslessError(Exception):
 
 
 class QuantityError(LosslessError, ValueError):
-    """A quantity without a valid meaning; the message names the expected form."""
+    """A quantity without a unit or with an unknown one, too fine, or out of range; the message names the form."""
 
 
 class InputError(LosslessError):
@@ -72,7 +72,7 @@ class InputError(LosslessError):
 
 
 class UnreadableError(InputError):
-    """A file that cannot be read at all: missing, binary, wrongly encoded, too large."""
+    """A file that cannot be read at all, such as a missing, empty, binary, wrongly encoded or too large one."""
 
 
 class ProfileError(LosslessError):
@@ -92,11 +92,11 @@ class TooLargeError(ScenarioError):
 
 
 class OutsideError(LosslessError):
-    """A path that input states, and that leads to a file that input may not name; the message has the path."""
+    """A path in an input file that may not be opened: outside of the input's folders, invalid, or a pipe or device."""
 
 
 class RenderError(LosslessError):
-    """Output that may not or cannot be written; nothing was written."""
+    """Output that may not or cannot be written."""
 
 
 class ProgramError(LosslessError):
@@ -104,4 +104,4 @@ class ProgramError(LosslessError):
 
 
 class SubnetManagerError(ProgramError):
-    """opensm cannot be run: it is not installed, there is no subnet to simulate, or no answer came in time."""
+    """opensm is not installed, has no subnet to simulate, did not read its configuration, or gave no answer in time."""

@@ -1,10 +1,10 @@
-"""Files: where our own lie, and how those of others are opened.
+"""Finds the folders of templates, profiles and examples, and opens the files of users.
 
 Templates, profiles and examples lie in the wheel, or beside the package in a checkout. One accessor for both, because
 ``importlib.resources`` does not find these files in an editable install.
 
-Whatever a user, a checkout or another file names is opened by :func:`beginning`, and nowhere else: a regular file, or
-a pipe that the command line names.
+A file that a user, a checkout or another file names is opened by :func:`beginning`, a pipe that the command line names
+by :func:`hold_pipe`, and both nowhere else.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ def data_dir(kind: Literal["templates", "profiles", "examples"]) -> str:
 
 
 def beginning(file: str, most_bytes: int, *, folder: int | None = None) -> bytes:
-    """Return the first bytes of a regular file, or of a pipe that is held: all of it where it has no more.
+    """Return the first ``most_bytes`` bytes of a regular file or of a pipe read by :func:`hold_pipe`, or all if fewer.
 
-    ``folder`` is the descriptor of the folder that it is in, of which links are not followed.
+    ``folder`` is the descriptor of the folder of the file; a link by that name in it is not followed.
 
     Raises:
         OSError: it is missing, not a regular file, not permitted, or cannot be read.
@@ -85,7 +85,7 @@ def _require_regular(mode: int) -> None:
 
 
 def is_device(stream: BinaryIO) -> bool:
-    """Return whether an open stream is that of a device; one in memory is not."""
+    """Return whether an open stream is that of a character or block device; one in memory is not."""
     try:
         mode = os.fstat(stream.fileno()).st_mode
     except OSError:
@@ -94,10 +94,10 @@ def is_device(stream: BinaryIO) -> bool:
 
 
 def hold_pipe(file: str) -> str | None:
-    """Read a pipe to its end, and return the name by which it is then read like a file; None if it is no pipe.
+    """Read a pipe to its end, and return the name by which its content is read later; None if no pipe can be read.
 
-    A name without a suffix, such as the one a shell gives to ``<(...)``, gets that of the content: ``.json`` or
-    ``.yaml``. Of an endless pipe only so much is read that it is refused as too large.
+    A name without a suffix, such as the one a shell gives to ``<(...)``, gets ``.json`` where the content looks like
+    JSON, and ``.yaml`` where it is an intent. Of an endless pipe only so much is read that it is refused as too large.
     """
     try:
         if not stat.S_ISFIFO(os.stat(file).st_mode):

@@ -1,4 +1,4 @@
-"""Severities, origins and findings: the results of rules, as plain values; grouped values and the order of names.
+"""Findings, the results of rules, with their severities, origins and edits; grouping by key; the order of names.
 
 Rules name places symbolically, as an :class:`Origin` (a file and a path of keys); line and column are looked
 up only when a finding is shown.
@@ -26,7 +26,7 @@ ObjectForm = Literal["config_db", "intent", "commands"]
 Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
-"""Most severe first."""
+"""All severities, the most severe first."""
 
 
 class Origin(NamedTuple):
@@ -54,7 +54,7 @@ class Origin(NamedTuple):
 
 
 class RelatedPlace(NamedTuple):
-    """Another place that is related to a finding, and how."""
+    """The origin of another value that a finding refers to, and a message about that value."""
 
     origin: Origin
     message: str
@@ -84,7 +84,7 @@ class Edit(NamedTuple):
 class Finding(NamedTuple):
     """One cause, found by one rule; ``places`` is the number of affected elements.
 
-    ``elements`` are all of them in a fixed order; reports show the first five. ``via`` is the intent key
+    ``elements`` are their names in a fixed order; JSON has the first five. ``via`` is the intent key
     behind a finding on rendered output, None otherwise. ``fix`` are the edits that fix it at all elements; empty
     where ``fixable`` is no. ``conclusive``: it replaces the findings that its rule supersedes at its elements.
     """
@@ -110,12 +110,12 @@ class Finding(NamedTuple):
 
     @property
     def origins(self) -> tuple[Origin, ...]:
-        """Its place, and its related places."""
+        """The origin of the finding, and those of its related places."""
         return self.origin, *(related.origin for related in self.related)
 
     @property
     def object(self) -> str:
-        """The path as text, in the notation of ``object_form``.
+        """The path of the origin as text, in the notation of ``object_form``.
 
         ``PORT|Ethernet0|mtu`` in CONFIG_DB, ``classes.rdma.ecn`` in an intent, and ``interface Ethernet1|mtu 9214`` for
         commands.
@@ -125,7 +125,7 @@ class Finding(NamedTuple):
 
 
 def cause_of(finding: Finding) -> tuple[object, ...]:
-    """Return the key of a finding's cause: all of its text and paths, without the file of the device."""
+    """Return the key of a finding's cause: code, texts and paths, and the file unless that is a CONFIG_DB."""
     file = "" if finding.object_form == "config_db" else finding.origin.file
     related = tuple((place.origin.path, place.message) for place in finding.related)
     said = (
@@ -140,7 +140,7 @@ def cause_of(finding: Finding) -> tuple[object, ...]:
 
 
 def by_cause(findings: Iterable[Finding]) -> list[list[Finding]]:
-    """Return findings by cause, in their order; findings that many devices have in common form one group.
+    """Return findings grouped by cause, in their order; equal findings of many CONFIG_DBs form one group.
 
     Suppressions, baselines and reports for programs use single findings.
     """
@@ -148,7 +148,7 @@ def by_cause(findings: Iterable[Finding]) -> list[list[Finding]]:
 
 
 class MissingInput(NamedTuple):
-    """A missing input, and how often it was missing: checks that need it are skipped."""
+    """A missing input as text, and how often it was missing: checks that need it are skipped."""
 
     reason: str
     times: int = 1

@@ -21,7 +21,7 @@ SUPPRESSED_RULES = 1000
 GLOB_CHARACTERS = 1024
 """Characters of one pattern for files or objects: a path of a SONiC object has fewer than 100."""
 PATH_BYTES = 4096
-"""Bytes of a path, with the one that ends it: no file that Linux opens by its path has more (limits.h, PATH_MAX)."""
+"""Bytes of a path, including the final zero byte: Linux opens no file by a longer path (limits.h, PATH_MAX)."""
 
 LINKS = 2_000_000
 """Links of one fabric: twice those of 65,536 hosts with eight links each."""

@@ -47,7 +47,7 @@ _ROUNDS = 100
 
 
 class Done(NamedTuple):
-    """A program that has ended: its exit code, its output, and its errors."""
+    """The exit code, standard output and standard error of a program that has ended."""
 
     code: int
     out: bytes
@@ -68,7 +68,7 @@ def find_program(name: str, also: Sequence[str] = ()) -> str | None:
 
 
 def environment(passed: Sequence[str] = (), **own: str) -> dict[str, str]:
-    """Return the environment of a program: common variables, those that are ``passed``, and its ``own``.
+    """Return the environment of a program: :data:`KEPT`, :data:`FOLDERS`, variables named by ``passed``, and ``own``.
 
     The locale is C, so that its output is English and can be parsed.
     """
@@ -135,7 +135,7 @@ def running(
 
 
 class Running:
-    """A running program, and the files with its output."""
+    """A running program, with its time limit and the files whose total size is bounded."""
 
     def __init__(self, process: Popen[bytes], files: Sequence[str], until: float, most_bytes: int) -> None:
         self._process, self._files, self._until, self._most_bytes = process, files, until, most_bytes
@@ -179,7 +179,7 @@ class _TooMuchError(Exception):
 
 
 def _absolute(variable: str) -> list[str]:
-    """Return the absolute folders in a list of folders."""
+    """Return the absolute folders that an environment variable lists, such as PATH; none where it is not set."""
     return [folder for folder in os.environ.get(variable, "").split(os.pathsep) if os.path.isabs(folder)]
 
 

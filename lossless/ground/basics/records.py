@@ -95,7 +95,7 @@ class Record:
 Provenance = Literal["intent", "deployed", "hosts"]
 """The source of facts: an intent, or deployed files.
 
-``hosts``: these alone are deployed, and their fabric is that of an intent or of the switches that they are attached to.
+``hosts``: only files of hosts are deployed; their fabric is that of an intent or of the switches they are attached to.
 """
 
 

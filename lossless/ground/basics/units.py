@@ -1,9 +1,7 @@
-"""Parses and formats quantities with units, lists of names and numbers in messages, and the nearest valid name.
+"""Parses and formats quantities with units, formats lists of names and numbers, and suggests the nearest valid name.
 
 Sizes are bytes, rates bits per second, lengths meters, durations nanoseconds: integers throughout, so that
-no threshold is ever a rounding error. A bare number is refused wherever its unit is not obvious.
-
-The nearest valid name is that for messages about an unknown one.
+no threshold is ever a rounding error. A number without a unit is refused.
 """
 
 from __future__ import annotations
@@ -57,7 +55,7 @@ def parse_size(text: str) -> int:
     """Return bytes: ``800 KiB`` is 819,200, ``150 kB`` is 150,000.
 
     Raises:
-        QuantityError: no unit, an unknown unit, or less than a whole byte.
+        QuantityError: no unit, an unknown unit, or not a whole number of bytes.
     """
     return _scaled(text, SIZE_BYTES, "size", "800 KiB or 150 kB")
 
@@ -66,7 +64,7 @@ def parse_rate(text: str) -> int:
     """Return bits per second: ``400G``, ``400 Gb/s`` and ``400Gbps`` are 400,000,000,000.
 
     Raises:
-        QuantityError: no unit, or an unknown one.
+        QuantityError: no unit, an unknown one, or not a whole number of bits per second.
     """
     bare = re.sub(rf"(?:{'|'.join(PER_SECOND)})\Z", "", text.strip(BLANKS))
     return _scaled(bare, RATE_BPS, "rate", "400G or 1.6T")
@@ -76,7 +74,7 @@ def parse_length(text: str) -> int:
     """Return whole meters, rounded up: a cable of 2.5 m counts as 3 m.
 
     Raises:
-        QuantityError: no unit, or an unknown one.
+        QuantityError: no unit, an unknown one, or not a whole number of millimeters.
     """
     return -(-_scaled(text, LENGTH_MM, "length", "3m or 30m") // 1000)
 
@@ -85,7 +83,7 @@ def parse_duration(text: str) -> int:
     """Return nanoseconds: ``600ms`` is 600,000,000.
 
     Raises:
-        QuantityError: no unit, or an unknown one.
+        QuantityError: no unit, an unknown one, or not a whole number of nanoseconds.
     """
     return _scaled(text, DURATION_NS, "duration", "200ms or 4us")
 
@@ -94,7 +92,7 @@ def parse_percent(text: str) -> int:
     """Return whole percent, 0 to 100: ``20%`` is 20.
 
     Raises:
-        QuantityError: no percent sign, or out of range.
+        QuantityError: no percent sign, a fraction, or more than 100.
     """
     match = re.fullmatch(rf"([0-9]{{1,3}})[{BLANKS}]*%", text.strip(BLANKS))
     if match is None or int(match[1]) > 100:
@@ -106,7 +104,7 @@ def parse_link_count(text: str) -> tuple[int, int]:
     """Return the number of links and their rate: ``2 x 400G`` is (2, 400,000,000,000).
 
     Raises:
-        QuantityError: not of the form ``N x RATE``.
+        QuantityError: not of the form ``N x RATE``, or no link.
     """
     match = re.fullmatch(rf"([0-9]+)[{BLANKS}]*[x×](.+)", text.strip(BLANKS))
     if match is None or int(match[1]) == 0:
@@ -124,7 +122,7 @@ def format_rate(rate_bps: int) -> str:
 
 
 def format_capacity(rate_bps: int) -> str:
-    """Return a sum of rates: ``12.8 Tb/s``."""
+    """Return a rate with the unit of bits per second: ``12.8 Tb/s``."""
     return re.sub(r"([MGT])$", r" \1b/s", format_rate(rate_bps))
 
 
@@ -134,7 +132,7 @@ def format_bytes(size_bytes: int) -> str:
 
 
 def size_text(size_bytes: int) -> str:
-    """Return bytes in the notation of intents, in the largest unit that keeps them whole: ``800 KiB``."""
+    """Return bytes as intents state them, whole in the first of ``MiB``, ``KiB``, ``MB`` and ``kB``, else in B."""
     for unit in ("MiB", "KiB", "MB", "kB"):
         if size_bytes and size_bytes % SIZE_BYTES[unit] == 0:
             return f"{size_bytes // SIZE_BYTES[unit]} {unit}"
@@ -150,13 +148,13 @@ def format_duration(duration_ns: int) -> str:
 
 
 def listed(names: Sequence[str], most: int = 4, separator: str = ", ") -> str:
-    """Return ``a, b, c, d and 3 more``."""
+    """Return at most ``most`` names and the number of the rest: ``a, b, c, d and 3 more``."""
     more = len(names) - most
     return separator.join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def joined(names: Iterable[str], most: int | None = None) -> str:
-    """Return ``a, b and c``; of more than ``most`` the first ones and the number of the rest."""
+    """Return names as an enumeration, ``a, b and c``; of more than ``most`` the first and the number of the rest."""
     every = list(names)
     if most is not None and len(every) > most:
         return listed(every, most)
@@ -164,13 +162,13 @@ def joined(names: Iterable[str], most: int | None = None) -> str:
 
 
 def one_of(names: Iterable[str]) -> str:
-    """Return ``a, b or c``."""
+    """Return names as alternatives: ``a, b or c``."""
     *others, last = names
     return f"{', '.join(others)} or {last}" if others else last
 
 
 def spell(priorities: Iterable[int]) -> str:
-    """Return ``priority 3`` or ``priorities 3 and 4``; ``no priority`` for none."""
+    """Return PFC priorities in words: ``priority 3``, ``priorities 3 and 4``, or ``no priority``."""
     numbers = [str(priority) for priority in sorted(priorities)]
     if not numbers:
         return "no priority"
@@ -178,7 +176,7 @@ def spell(priorities: Iterable[int]) -> str:
 
 
 def number_ranges(numbers: Iterable[int]) -> str:
-    """Return numbers in ascending order, neighbors joined: ``24-25, 27-31``."""
+    """Return numbers in ascending order, consecutive ones as a range: ``24-25, 27-31``."""
     runs: list[list[int]] = []
     for number in sorted(numbers):
         if runs and runs[-1][-1] == number - 1:
@@ -211,7 +209,7 @@ def nearest(name: str, candidates: Iterable[str], likeness: float = 0.6) -> str 
 
 
 def ranked(name: str, candidates: Iterable[str]) -> list[str]:
-    """Return candidates by how much they resemble ``name``, the nearest first; equals stay in their order."""
+    """Return each candidate once, by how much it resembles ``name``, the nearest first; equals stay in their order."""
     from difflib import SequenceMatcher
 
     matcher = SequenceMatcher(b=name.casefold(), autojunk=False)
@@ -248,9 +246,10 @@ def suggestion(
 def key_suggestion(
     key: str, known: Iterable[str], stated: Container[str], *, meant: str | None = None
 ) -> str:
-    """Return the end of a message about an unknown key: every key that is not in ``stated``, the nearest first.
+    """Return the end of a message about an unknown key: every known key that is not in ``stated``.
 
-    Empty where no key is known. ``meant`` is as in :func:`suggestion`.
+    The nearest comes first. Where all are stated the text says so; empty where no key is known. ``meant`` is as in
+    :func:`suggestion`.
     """
     known = list(known)
     free = [name for name in known if name not in stated]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class _Staged(NamedTuple):
-    """A staged file: its folder, its name there until it is moved, its place below, and whether a file is replaced."""
+    """A staged file: its folder, its temporary name there, its path below it, and whether it replaces a file."""
 
     folder: Folder
     waiting: str
@@ -101,7 +101,7 @@ def _place(path: str, within: str | None) -> tuple[str, str]:
 
 
 def _folder(root: str, *, make: bool) -> Folder:
-    """Return a folder in which files may be staged."""
+    """Open a folder in which files are staged, and remove files that ended processes staged there."""
     if make:
         os.makedirs(root, exist_ok=True)
     folder = Folder(root or os.curdir)
@@ -110,7 +110,7 @@ def _folder(root: str, *, make: bool) -> Folder:
 
 
 def _stage(path: str, content: bytes, folder: Folder, place: str) -> _Staged:
-    """Write a file beside or above its place, with the mode and owner of the file that it will replace."""
+    """Write a file under a temporary name in ``folder``, with the mode and owner of the file that it will replace."""
     old = folder.status(place)
     if old is not None and stat.S_ISLNK(old.st_mode):
         raise RenderError(f"{path}: cannot be written: it is a link")
@@ -141,7 +141,7 @@ _MARK = UTF8_MARK.decode()
 
 
 class ChangedMeanwhileError(LosslessError):
-    """A file that changed since it was read."""
+    """A file that is not rewritten because it changed since it was read."""
 
 
 def rewrite(file: str, before: str, after: str) -> None:

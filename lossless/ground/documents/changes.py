@@ -21,7 +21,7 @@ class ValueChange(NamedTuple):
 
 
 class Replacement(NamedTuple):
-    """A part of a text, by offsets, the end exclusive, and its new text."""
+    """The replacement of a part of a text: its offsets, the end exclusive, and the new text."""
 
     start: int
     end: int
@@ -29,7 +29,7 @@ class Replacement(NamedTuple):
 
 
 def changed(data: dict[Any, Any], changes: Iterable[ValueChange]) -> dict[Any, Any] | None:
-    """Return plain data with some changes, None where one does not apply to it."""
+    """Return a copy of plain data with changes made, None where one of them does not apply."""
     from copy import deepcopy
 
     new_data = deepcopy(data)
@@ -75,7 +75,7 @@ def spliced(text: str, replacements: Iterable[Replacement]) -> str | None:
 
 
 def by_container(data: Any, changes: Sequence[ValueChange]) -> dict[Path, list[ValueChange]]:
-    """Return changes by their container; values below a missing container are added together with it."""
+    """Return changes by the path of their mapping or list; values below a missing one are set together with it."""
     changes_by_container: dict[Path, list[ValueChange]] = {}
     added: dict[Path, Any] = {}
     for change in changes:
@@ -92,7 +92,7 @@ def by_container(data: Any, changes: Sequence[ValueChange]) -> dict[Path, list[V
 
 
 def _existing(data: Any, path: Path) -> int:
-    """Return how many keys of a path exist."""
+    """Return the number of leading keys of a path that exist in the data."""
     for at, key in enumerate(path):
         if not _has(data, key):
             return at

@@ -1,4 +1,4 @@
-"""Texts of a command or value a line: configurations by their modes, edits of single values, and places of values.
+"""Line-based files: parses configurations of commands into modes, and edits and locates single values.
 
 A configuration has the form of network operating systems: a command a line, its modes by indentation. A command
 belongs to the mode that the nearest line above with less indentation opens. Published texts are often flat: there a
@@ -73,7 +73,7 @@ class CommandDocument(Document):
 def read_commands(
     text: str, file: str, enters: Enters, *, comments_leave: bool = True, comment: tuple[str, ...] = ("!",)
 ) -> CommandDocument:
-    """Return the document of a configuration; its paths are those of :attr:`Command.path`.
+    """Parse a configuration with a command a line; the paths of its document are those of :class:`Command`.
 
     ``comments_leave``: a comment ends the modes of commands with the same indentation. ``comment`` are the signs that
     begin one.
@@ -124,7 +124,7 @@ class _Mode:
 
 
 class _CommandTree:
-    """Assigns each command to its mode."""
+    """Builds the tree of commands: assigns each command to the mode that it belongs to."""
 
     def __init__(self, enters: Enters) -> None:
         self._enters = enters
@@ -132,7 +132,7 @@ class _CommandTree:
         self._open = [_Mode(-1, self.root)]
 
     def add(self, indent: int, text: str, line: int) -> None:
-        """Add the next command."""
+        """Add the next command to its mode; ``exit`` and ``end`` leave modes instead."""
         if text in _LEAVING:
             self._exit(text)
             return
@@ -156,7 +156,7 @@ class _CommandTree:
         return not mode.indented and self._enters(mode.command.text, text)
 
     def _exit(self, text: str) -> None:
-        """Leave the innermost mode that has commands, or all."""
+        """Leave the innermost mode that has commands for ``exit``, all modes for ``end``."""
         while len(self._open) > 1:
             mode = self._open.pop()
             if text == "exit" and mode.command.below:
@@ -164,7 +164,7 @@ class _CommandTree:
 
 
 def edited(document: Document, changes: Sequence[ValueChange]) -> str | None:
-    """Return the text of a document with some changes; None where no edit makes exactly these changes."""
+    """Return the text of a JSON or YAML document with changes made; None where no edit makes exactly these changes."""
     wanted = list({(change.path, change.action, repr(change.value)): change for change in changes}.values())
     expected = changed(document.data, wanted)
     if expected is None:
@@ -194,7 +194,7 @@ def _reads(text: str, file: str) -> dict[Any, Any] | None:
 
 
 def replacements(document: Document, changes: Sequence[ValueChange]) -> list[Replacement]:
-    """Return the replacements that make some changes; new keys are added at the end."""
+    """Return the replacements that make changes in a text of a key and value a line; new keys are added at the end."""
     return [_replacement(document, change) for change in changes]
 
 
@@ -215,7 +215,7 @@ def _replacement(document: Document, change: ValueChange) -> Replacement:
 
 
 class LineLocator:
-    """Finds places by a table of lines, from 1; a path that is not in it has the place of its deepest prefix."""
+    """Finds the line of a path in a table of line numbers, from 1; a place is the line without blanks around it."""
 
     __slots__ = ("_lines", "_spans")
 
@@ -230,7 +230,7 @@ class LineLocator:
             start += len(line) + 1
 
     def places(self, paths: Iterable[Path]) -> dict[Path, ValuePlace]:
-        """Return, for each path, the line of its deepest prefix that has one."""
+        """Return, for each path, the line of its deepest prefix in the table, and line 1 without one."""
         return {path: self._spans[self._line(path) - 1] for path in paths}
 
     def _line(self, path: Path) -> int:

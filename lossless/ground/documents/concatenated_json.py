@@ -25,7 +25,7 @@ _ATTEMPTS = 20
 
 
 class PrintedJson(NamedTuple):
-    """One value of a text: the lines before it, the line where it starts, from 1, and keys that an object repeats.
+    """A JSON value in a text: the lines before it, the line where it starts, from 1, and the keys that objects repeat.
 
     ``whole`` is false where the text ends within the value, or a part of it is not valid JSON.
     """
@@ -67,7 +67,7 @@ def _lines(text: str) -> tuple[str, ...]:
 
 
 def _decoded(text: str, start: int) -> tuple[Any, int, tuple[str, ...], bool] | None:
-    """Return the value at a place, its end, its repeated keys and whether it is complete; None without JSON there."""
+    """Return the value at an offset, its end, its repeated keys and whether it is whole; None without JSON there."""
     repeated: list[str] = []
     decoder = json.JSONDecoder(object_pairs_hook=lambda pairs: _object(pairs, repeated))
     try:
@@ -89,7 +89,7 @@ def _object(pairs: list[tuple[str, Any]], repeated: list[str]) -> dict[str, Any]
 
 
 def _beginning(text: str, start: int) -> tuple[Any, int, tuple[str, ...], bool] | None:
-    """Return the part of a value before the place where it is cut off or invalid."""
+    """Return a value up to where it is cut off or invalid, as :func:`_decoded` does; None for an empty one."""
     ends = _complete_until(text, start)
     for end, closers in reversed(ends[-3:]):
         try:
@@ -102,7 +102,7 @@ def _beginning(text: str, start: int) -> tuple[Any, int, tuple[str, ...], bool] 
 
 
 def _complete_until(text: str, start: int) -> list[tuple[int, str]]:
-    """Return the places up to which a value is complete, and the brackets that close it there."""
+    """Return the offsets up to which a JSON value is complete, each with the brackets that close it there."""
     open_: list[str] = []
     ends: list[tuple[int, str]] = []
     for token in _TOKEN.finditer(text, start):

@@ -21,14 +21,14 @@ class DocumentView(Protocol):
         """The file name by which the document was read."""
 
     def locate_many(self, paths: Iterable[Path], mark: Literal["value", "key"] = "value") -> dict[Path, Span]:
-        """Return the span of every path."""
+        """Return the span of the value, or of the key, at every path."""
 
     def line_text(self, number: int) -> str:
-        """Return a line, counted from 1."""
+        """Return the text of line ``number``, counted from 1."""
 
 
 class PathPlaces(NamedTuple):
-    """The places of some paths of a document, and their lines of text."""
+    """The spans of keys and values of requested paths of a document, and the text of the lines where they start."""
 
     keys: Mapping[Path, Span]
     values: Mapping[Path, Span]
@@ -36,7 +36,7 @@ class PathPlaces(NamedTuple):
 
 
 def places(document: Document, paths: Iterable[Path]) -> PathPlaces:
-    """Return the places of some paths of a document."""
+    """Return the spans of paths of a document, and the text of their lines."""
     wanted = tuple(dict.fromkeys(paths))
     if not wanted:
         return PathPlaces({}, {}, {})
@@ -46,7 +46,7 @@ def places(document: Document, paths: Iterable[Path]) -> PathPlaces:
 
 
 class Excerpts:
-    """A document by its places; for any other path or line the file is read again."""
+    """Spans and lines of a document that another process parsed; for any other path or line the file is read again."""
 
     __slots__ = ("_document", "_places", "_read", "file")
 
@@ -57,7 +57,7 @@ class Excerpts:
         self._document: Document | None = None
 
     def locate_many(self, paths: Iterable[Path], mark: Literal["value", "key"] = "value") -> dict[Path, Span]:
-        """Return the span of every path."""
+        """Return the span of the value, or of the key, at every path."""
         known = self._places.keys if mark == "key" else self._places.values
         wanted = tuple(paths)
         if all(path in known for path in wanted):
@@ -65,7 +65,7 @@ class Excerpts:
         return self._whole().locate_many(wanted, mark)
 
     def line_text(self, number: int) -> str:
-        """Return a line, counted from 1."""
+        """Return the text of line ``number``, counted from 1."""
         line = self._places.lines.get(number)
         return self._whole().line_text(number) if line is None else line
 

@@ -42,6 +42,7 @@ class Folder:
 
     Raises:
         OSError: there is no folder of this path.
+        RenderError: it is below the folder ``within``, and a link or a file.
     """
 
     def __init__(self, path: str, *, within: Folder | None = None) -> None:
@@ -66,9 +67,10 @@ class Folder:
         os.close(self._fd)
 
     def claim(self) -> None:
-        """Hold the folder for files of passing names until it is closed, and remove those of processes that have ended.
+        """Lock the folder for staged files until it is closed, and remove files that ended processes have staged.
 
-        Any number of processes hold a folder together. Where the file system has no locks, nothing is removed.
+        Any number of processes share the lock; files are removed only while no other process has it. Where the file
+        system has no locks, nothing is removed.
         """
         import fcntl
 
@@ -138,7 +140,7 @@ class Folder:
         return os.open(name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, mode, dir_fd=self._fd)
 
     def read(self, path: str, size: int | None = None) -> bytes | None:
-        """Return the content of a file, None without one, for a link, or where its size alone differs from ``size``.
+        """Return the content of a file; None if it is missing, a link, or a regular file of another size than ``size``.
 
         Raises:
             RenderError: a link is within the path.
@@ -157,6 +159,7 @@ class Folder:
 
         Raises:
             RenderError: a link is within the path.
+            OSError: the file system refuses.
         """
         try:
             folder, name = self._parent(path)
@@ -282,7 +285,7 @@ _PASSING = re.compile(r"\.lossless-([0-9]{1,10})-[0-9a-f]{16}")
 
 
 def passing_name() -> str:
-    """Return an unpredictable name for a file of this process that exists until it is moved into its place."""
+    """Return an unpredictable name for a file that this process stages before it is moved into its place."""
     return f".lossless-{os.getpid()}-{os.urandom(8).hex()}"
 
 
@@ -316,7 +319,7 @@ _STREAMS = ("/dev/", "/proc/")
 
 
 class _Widening(NamedTuple):
-    """What a run may use beside the files of a repository: ``roots`` to read and write, ``named`` to read alone."""
+    """Paths that input may name beside those of its repository: ``roots`` to read and write, ``named`` to read only."""
 
     roots: tuple[str, ...] = ()
     named: tuple[str, ...] = ()
@@ -328,7 +331,7 @@ _widening: ContextVar[_Widening] = ContextVar("widening", default=_NOTHING_MORE)
 
 @contextmanager
 def reaching(roots: Iterable[str], named: Iterable[str] = ()) -> Iterator[None]:
-    """Widen what input may name within a block, as :func:`widen`."""
+    """Let input name further files and folders within a block, as :func:`widen` does without a block."""
     before = _widening.get()
     widen(roots, named)
     try:
@@ -338,7 +341,7 @@ def reaching(roots: Iterable[str], named: Iterable[str] = ()) -> Iterator[None]:
 
 
 def widen(roots: Iterable[str], named: Iterable[str] = ()) -> None:
-    """Let input name some files and folders of the user too, for the rest of this context.
+    """Let input name further files and folders, which the user gave, for the rest of this context.
 
     Files may be written to ``roots`` through links. Paths in ``named`` are only read, where they really lie: a link
     that the user names widens nothing, as a stranger may have made it.
@@ -350,7 +353,7 @@ def widen(roots: Iterable[str], named: Iterable[str] = ()) -> None:
 
 
 def _named_place(path: str) -> str:
-    """Return where a name that the user gave lies, without links on the way; a link there is not followed."""
+    """Return a path that the user gave with the links of its folders resolved; a link at its end is not followed."""
     above, name = os.path.split(os.path.abspath(path))
     return os.path.join(os.path.realpath(above), name)
 
@@ -405,7 +408,7 @@ def _shown(folder: str) -> str:
 
 
 def _is_own(real: str, root: str) -> bool:
-    """Return whether a path is of a repository or folder, and not of what git keeps there."""
+    """Return whether a path lies in a repository or folder, and not in a ``.git`` below it."""
     return _is_within(real, root) and _GIT not in real[len(root) :].lower().split(os.sep)
 
 
@@ -414,7 +417,7 @@ def _is_within(real: str, root: str) -> bool:
 
 
 def top_of(folder: str) -> str | None:
-    """Return the repository folder that contains a folder, with links resolved, without a call of git."""
+    """Return the top folder of the repository that contains a folder, with links resolved; None outside of one."""
     return next((path for path in _upward(os.path.realpath(folder)) if is_top(path)), None)
 
 
@@ -468,13 +471,13 @@ class StatedPath:
         return hash(self._text)
 
     def beside(self, file: str, above: str = "") -> str:
-        """Return the path that can be opened; it begins in the folder of the ``file`` that states it.
+        """Return the stated path so that it can be opened: relative to the folder of the ``file`` that states it.
 
-        Where that file is a link, what lies beside its target may be named too. ``above`` is the way to the folder
-        whose files may be named, where a format has its files in folders beside each other.
+        Where that file is a link, what lies beside its target may be named too. ``above`` is the relative path to
+        the folder whose files may be named, where a format has its files in folders beside each other.
 
         Raises:
-            OutsideError: it leads to a file that input may not name.
+            OutsideError: it leads to a file that input may not name, is no file name, or is a pipe, socket or device.
         """
         path = os.path.join(os.path.dirname(file), self._text)
         try:
@@ -495,10 +498,10 @@ def written_place(path: str) -> str:
     """Return where a path that the user names is written to, without links.
 
     A link on the way is followed if it leads to a place of the same repository, or of its own folder outside of one.
-    The way begins at the current folder, at the repository outside of that, or at the last folder.
+    Links are examined below the current folder; outside of it below the repository, or else the folder of the file.
 
     Raises:
-        RenderError: a link leads elsewhere, or to nothing.
+        RenderError: a link leads elsewhere or to nothing, or ``..`` follows a link.
     """
     whole = os.path.abspath(path)
     real = os.path.realpath(whole)
@@ -534,7 +537,7 @@ def _named_link(place: str, whole: str) -> str:
 
 
 def _start(whole: str) -> str:
-    """Return the folder from which on the links of a path are of whoever made the files there, not of the system."""
+    """Return the folder below which the links of a path are examined: current folder, repository, or its own one."""
     here = os.getcwd()
     if _is_within(whole, here):
         return here

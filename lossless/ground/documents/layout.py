@@ -56,19 +56,19 @@ class Remark(NamedTuple):
 
 
 def as_written(value: Any, layouts: Mapping[str, PartLayout]) -> Any:
-    """Return findings, or other tuples that contain origins, with the origins of the files."""
+    """Return a finding, or another tuple that contains origins, with origins in parts turned into origins in files."""
     return _OriginWriter(layouts).written(value) if layouts else value
 
 
 class _OriginWriter:
-    """Rewrites origins; an object that occurs twice stays one object."""
+    """Turns origins in parts of files into origins in the files; a tuple that occurs twice stays one object."""
 
     def __init__(self, layouts: Mapping[str, PartLayout]) -> None:
         self._layouts = layouts
         self._done: dict[int, tuple[Any, Any]] = {}
 
     def written(self, value: Any) -> Any:
-        """Return a value in which all origins are those of the files."""
+        """Return a value in which all origins name files, and paths in them."""
         if not isinstance(value, tuple):
             return value
         if id(value) not in self._done:

@@ -22,7 +22,7 @@ BYTE_ORDER_MARK = "\ufeff"
 
 
 class Marks:
-    """The results of a reader so far: values by path, their places, and problems.
+    """The places by path and the problems that a reader of a line-based file has recorded so far.
 
     ``text`` is the text to parse: it has a blank in place of a byte-order mark, which is reported as a problem.
     """

@@ -57,18 +57,18 @@ class PrintedSection(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Its lines, separated by line feeds."""
+        """The lines of the section, separated by line feeds."""
         return "\n".join(line.text for line in self.lines)
 
     @property
     def head(self) -> str:
-        """Its beginning, by which forms are recognized: at most LOOKED_INTO characters."""
+        """The beginning of the section, by which its form is recognized: at most LOOKED_INTO characters."""
         lines = (f"{line.text[:LOOKED_INTO]}\n" for line in self.lines[: LOOKED_INTO // 64])
         return "".join(lines)[:LOOKED_INTO]
 
     @property
     def named(self) -> str:
-        """The interface or device that the command names, empty without one."""
+        """The interface or device that the command of the section names, empty without one."""
         words = self.title.split()
         after = next((name for option, name in pairwise(words) if option in _BY_OPTION), "")
         if after or words[:1] != ["ethtool"]:
@@ -126,7 +126,7 @@ def _host(lines: tuple[PrintedLine, ...]) -> str | None:
 def json_of(
     section: PrintedSection, *, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None
 ) -> Any | Problem:
-    """Return the JSON in a section, or a problem where it has none; ``pairs`` builds its objects."""
+    """Return the JSON value that a section consists of, or a problem if it is no JSON; ``pairs`` builds its objects."""
     first = section.lines[0].number if section.lines else 1
     try:
         return json.loads(section.text, object_pairs_hook=pairs)
@@ -150,7 +150,7 @@ _DECIMAL = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1
 
 
 def stored_value(value: object) -> Maybe[int | float | str]:
-    """Return the value of a field of a database or a document; there commas separate lists, and are not in numbers."""
+    """Return the value of a field of a database or document: number, text or UNKNOWN; a text with commas is a list."""
     if value is None:
         return UNKNOWN
     if isinstance(value, bool) or not isinstance(value, int | float | str):
@@ -162,7 +162,7 @@ def stored_value(value: object) -> Maybe[int | float | str]:
 
 
 def printed_value(cell: str) -> Maybe[int | float | str]:
-    """Return the value of a cell of a printed table."""
+    """Return a cell of a printed table: a number, also with commas between thousands, text, or UNKNOWN."""
     text = cell.strip()
     if text.lower() in _UNKNOWN_WORDS:
         return UNKNOWN
@@ -179,7 +179,7 @@ def number(text: str, otherwise: str) -> int | float | str:
 
 
 def counted(word: str) -> int | Unknown:
-    """Return a count: digits, commas between thousands, or hexadecimal; UNKNOWN for any other text."""
+    """Parse a count: digits, commas between thousands, or hexadecimal; UNKNOWN for any other text."""
     bare = word.strip()
     if _DIGITS.fullmatch(bare):
         return int(bare.replace(",", ""))
@@ -187,7 +187,7 @@ def counted(word: str) -> int | Unknown:
 
 
 def measured(word: str) -> int | float | Unknown:
-    """Return a number, also with a fraction or an exponent; a whole one is an integer."""
+    """Parse a number, also with a fraction or an exponent; a whole one is an integer, UNKNOWN for any other text."""
     whole = counted(word)
     if whole is not UNKNOWN or not _MEASURE.fullmatch(word.strip()):
         return whole

@@ -72,7 +72,7 @@ def printed_blocks(text: str) -> tuple[PrintedBlock, ...]:
 
 
 def cells_of(line: str, spans: Spans) -> tuple[str, ...]:
-    """Return the cells of a line by the columns of its table."""
+    """Return the cells of a line, split at the columns of its table, or at two or more blanks."""
     line = line.expandtabs()
     bounds = [start for start, _ in spans][1:]
     gaps = [(end, start) for (_, end), (start, _) in pairwise(spans)]
@@ -116,7 +116,7 @@ def _singles(line: str, group: re.Match[str]) -> list[tuple[int, int]]:
 
 
 def _column(place: tuple[int, int], spans: Spans) -> int:
-    """Return the column with the largest overlap with a place, else the nearest."""
+    """Return the index of the column that a word overlaps most, else of the nearest column."""
 
     def shared(index: int) -> tuple[int, int]:
         start, end = spans[index]

@@ -1,4 +1,4 @@
-"""A document as written: plain data, the problems found while reading it, and the place of each value; its decoding.
+"""Documents: the plain data of a file, its problems, and the place of each value; the decoding of bytes to text.
 
 Bytes are decoded to text, and offsets in a text converted to lines and columns. Only UTF-8 is read; the
 ``errors.UnreadableError`` of other content names its kind.
@@ -43,7 +43,7 @@ class DuplicateKey(NamedTuple):
 
 
 class Locator(Protocol):
-    """Finds offsets by path."""
+    """Finds the offsets of values and keys in the text of a document by path."""
 
     def places(self, paths: Iterable[Path]) -> dict[Path, ValuePlace]:
         """Return, for each path, the place of its deepest prefix that exists."""
@@ -111,7 +111,7 @@ class Document:
 
     @property
     def locator(self) -> Locator:
-        """The object that finds offsets by path."""
+        """The object that finds the offsets of values and keys by path."""
         return self._locator
 
     @property
@@ -126,7 +126,7 @@ class Document:
 
     @property
     def whole(self) -> Document:
-        """The document of the whole file."""
+        """The document of the whole file, which is this one if it is no part."""
         return self.part.whole if self.part else self
 
     def exists(self, path: Path) -> bool:
@@ -178,7 +178,7 @@ def read_text(path: str | PathLike[str], limit_bytes: int = FILE_BYTES) -> str:
     """Return the text of a file, without its byte-order mark.
 
     Raises UnreadableError when the file is missing, not a file, not permitted, larger than ``limit_bytes``,
-    blank, binary or not UTF-8.
+    blank, binary or not UTF-8, or has a number of more than ``DIGITS`` digits.
     """
     return decode(read_bytes(path, limit_bytes), _name(path), limit_bytes)
 
@@ -222,7 +222,7 @@ def _name(path: str | PathLike[str]) -> str:
 def read_bytes(path: str | PathLike[str], limit_bytes: int = FILE_BYTES) -> bytes:
     """Return the bytes of a file, one more than ``limit_bytes`` where it is larger.
 
-    Raises UnreadableError when the file is missing, not a regular file or not permitted.
+    Raises UnreadableError when the file is missing, not a regular file, not permitted, or cannot be read.
     """
     file = _name(path)
     if "\0" in file:
@@ -240,7 +240,7 @@ def read_bytes(path: str | PathLike[str], limit_bytes: int = FILE_BYTES) -> byte
 
 
 _AS_DIGITS = b" " * ord("0") + b"0" * 10 + b" " * (255 - ord("9"))
-"""The translation of every digit to a zero, which makes a long number as fast to find as a text."""
+"""The translation of every digit to 0 and every other byte to a blank: a long number is then a fixed text to find."""
 _TOO_LONG = b"0" * (DIGITS + 1)
 
 

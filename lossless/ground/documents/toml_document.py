@@ -28,7 +28,7 @@ def load_toml(text: str, file: str) -> Document:
     """Parse a TOML text.
 
     Raises:
-        InputError: it is not TOML.
+        InputError: it is not TOML, or is nested too deep.
     """
     import tomllib
 
@@ -112,7 +112,7 @@ class _Walk:
         return path, end
 
     def _below(self, path: Path, keys: Iterable[str]) -> Path:
-        """Return the path of keys below a path; a list of tables stands for its last one."""
+        """Return the path of keys below a path; in a list of tables it leads to the last table so far."""
         for key in keys:
             path = (*path, key)
             if path in self._lengths:

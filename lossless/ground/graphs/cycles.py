@@ -28,7 +28,7 @@ _FEW = 256
 _WALKS = 16
 """How often the search for a shorter cycle may visit all edges of a component: this keeps it linear."""
 _LOOKS = 1_000_000
-"""Edges that may be visited in any case: about half a second. In graphs of a few thousand that is all of them."""
+"""Edges that the search for a shorter cycle may visit in any case: about half a second."""
 
 
 def cycle(graph: Graph, counted: int | None = None) -> tuple[int, ...]:
@@ -81,7 +81,7 @@ def _core_by_numpy(numpy: ModuleType, graph: Graph) -> bytearray:
 
 
 def _places(numpy: ModuleType, starts: Any, ends: Any) -> Any:
-    """Return all numbers of all ranges, one range after another."""
+    """Return the numbers from each start up to its end, one range after another."""
     lengths = ends - starts
     before = numpy.cumsum(lengths) - lengths
     return numpy.repeat(starts - before, lengths) + numpy.arange(lengths.sum())
@@ -198,7 +198,7 @@ _LARGE = 100_000
 
 
 class Graph(NamedTuple):
-    """``starts`` has one entry more than there are nodes; both are arrays of four-byte numbers."""
+    """A directed graph as two arrays of four-byte numbers; ``starts`` has one entry more than there are nodes."""
 
     starts: Sequence[int]
     targets: Sequence[int]

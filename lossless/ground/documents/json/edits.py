@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def replacements(document: Document, changes: Sequence[ValueChange]) -> list[Replacement]:
-    """Return the edits that make some changes."""
+    """Return the replacements in the text of a JSON document that make the changes."""
     locator, text = JsonLocator(document.text, None), document.text
     edits: list[Replacement] = []
     containers = by_container(document.data, changes)
@@ -57,7 +57,7 @@ def _inside(
 
 
 def _first(text: str, place: ValuePlace, added: dict[str, Json]) -> str:
-    """Return the members of an empty object: one a line, one step further in than the line of the object."""
+    """Return the first members of an object: one a line, indented by one step; on one line if the text has only one."""
     outer = _indent(text, place.start)
     step = _step(text)
     if step is None:
@@ -67,7 +67,7 @@ def _first(text: str, place: ValuePlace, added: dict[str, Json]) -> str:
 
 
 def _more(text: str, first: ValuePlace, added: dict[str, Json]) -> str:
-    """Return members that follow others, in the layout of the first one."""
+    """Return the text of members added after others, in the layout of the ``first`` one."""
     before = text[text.rfind("\n", 0, first.key_start) + 1 : first.key_start]
     if before.strip() or "\n" not in text[: first.key_start]:
         return "".join(f", {json.dumps(key)}: {json.dumps(value)}" for key, value in added.items())

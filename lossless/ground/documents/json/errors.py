@@ -45,7 +45,7 @@ _REASONS = (
 
 
 def explain(text: str, reason: str, offset: int) -> tuple[int, str]:
-    """Return the place and the description of a syntax error, from the standard library's reason and offset."""
+    """Return the offset and the description of a syntax error, from the standard library's reason and offset."""
     comma = _trailing_comma(text, reason, offset)
     if comma is not None:
         return comma, "a comma before the closing bracket; JSON allows none after the last entry"
@@ -60,7 +60,7 @@ def explain(text: str, reason: str, offset: int) -> tuple[int, str]:
 
 
 def bad_number(text: str) -> tuple[int, str]:
-    """Return the place and the description of the first number that is not finite in Python."""
+    """Return the offset and the description of the first number that Python cannot represent as finite."""
     for match in _NUMBER.finditer(text):
         token = match[0]
         if token.endswith(("NaN", "Infinity")):
@@ -81,7 +81,7 @@ def depth_exceeded(text: str, limit: int) -> int:
 
 
 def lone_surrogate(text: str) -> int | None:
-    """Return the offset of the first string that contains half of a surrogate pair."""
+    """Return the offset of the first string that contains half of a surrogate pair, None without one."""
     for match in _STRUCTURE.finditer(text):
         if match[0][0] == '"':
             try:

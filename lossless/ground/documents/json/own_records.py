@@ -1,8 +1,8 @@
-"""Reads what this program wrote and reads again, such as a plan or a baseline: checked as strictly as any foreign text.
+"""Reads files that this program wrote, such as a plan or a baseline, and checks them as strictly as foreign files.
 
 The shape of such a file is a :class:`Record`: its fields are the keys that are read, the annotation of each says what
 it holds, and one with a default may be left out. Other keys are skipped. Annotations may be ``str``, ``int``, ``bool``,
-``Any``, ``Literal`` of texts, ``X | None``, ``list[X]``, ``dict[str, X]`` and records.
+``float``, ``Any``, ``Literal`` of texts, ``X | None``, ``list[X]``, ``dict[str, X]`` and records.
 
 Files in a cache are another matter: a damaged one is made again.
 """
@@ -37,7 +37,7 @@ _PLAIN: dict[Any, str] = {
 
 
 class _MisfitError(Exception):
-    """A value of another kind than its key holds; ``path`` is the nearest place that exists."""
+    """A value of another kind than its field has, or a missing one; ``path`` is that of the nearest existing value."""
 
     def __init__(self, path: Path, message: str) -> None:
         super().__init__(message)
@@ -45,7 +45,7 @@ class _MisfitError(Exception):
 
 
 def own_record(document: Document, shape: type[_R], path: Path = ()) -> _R:
-    """Return a part of a file of ours, the whole file by default, as a record.
+    """Return the value at a path of a file that this program wrote, by default the whole file, as a record.
 
     Raises:
         InputError: a value is missing or of another kind, with its place; the name of its key begins at ``path``.
@@ -62,7 +62,7 @@ def own_record(document: Document, shape: type[_R], path: Path = ()) -> _R:
 
 
 def own_problem(document: Document, at: Path, message: str, path: Path = ()) -> Problem:
-    """Return a problem of a file of ours at a place, with the name of its key from ``path`` on."""
+    """Return a problem at a path of a file that this program wrote; its message names the key from ``path`` on."""
     span = document.locate(at)
     return Problem(document.file, span.line, span.column, f"{_named(at[len(path) :])}{message}")
 

@@ -64,13 +64,13 @@ class YamlNode:
         self.end = max(self.end, child.end)
 
     def alias(self, start: int, end: int) -> YamlNode:
-        """Return this value with the offsets of an alias."""
+        """Return a node with this data and children, and the offsets of an alias."""
         node = YamlNode(start, end, self.data)
         node.children, node.size, node.height = self.children, self.size, self.height
         return node
 
     def child(self, step: str | int) -> tuple[YamlNode, YamlNode] | None:
-        """Return key and value of one child, for a list item the item twice; None for a missing child."""
+        """Return the nodes of a key and its value, for a list item that of the item twice; None for a missing child."""
         if isinstance(self.children, dict):
             return self.children.get(step)
         if isinstance(self.children, list) and isinstance(step, int) and 0 <= step < len(self.children):
@@ -83,7 +83,7 @@ class YamlNode:
 
 
 def compose(text: str, file: str, pure: bool, lists: bool = False) -> tuple[YamlNode, tuple[Problem, ...]]:
-    """Return the top mapping of a text and the problems that left the rest readable; raises InputError.
+    """Return the node of the top mapping of a YAML text, and problems that left the rest readable; raises InputError.
 
     With ``lists`` the top level may also be a list of mappings.
     """
@@ -103,7 +103,7 @@ class _Composer:
         self._aliased = 0
 
     def document(self, lists: bool) -> YamlNode:
-        """Return the only document of the stream."""
+        """Return the top node of the only document of the text."""
         event = next(self._events)
         while isinstance(event, StreamStartEvent | DocumentStartEvent):
             self._check_version(event)
@@ -291,8 +291,8 @@ def load_yaml(text: str, file: str, *, pure: bool = False, lists: bool = False) 
     A repeated key keeps its first value; repetitions, keys that are lists or mappings, and invalid scalars
     are in ``problems``.
 
-    Raises InputError for broken syntax, several documents in one file, unknown or circular aliases, aliases
-    that expand to more than ALIASED_VALUES values, and nesting beyond NESTING.
+    Raises InputError for broken syntax, none or several documents in one file, a top level of another kind, unknown or
+    circular aliases, aliases that expand to more than ALIASED_VALUES values, and nesting beyond NESTING.
     """
 
     root, problems = compose(text, file, pure, lists)

@@ -29,7 +29,7 @@ class _Mistake(NamedTuple):
 
 
 def explain(text: str, error: YAMLError | ValueError | OverflowError) -> tuple[int, str]:
-    """Return the place and the description of a syntax error."""
+    """Return the offset and the description of a syntax error."""
     unprintable = _UNPRINTABLE.search(text)
     if unprintable:
         code = ord(unprintable[0])
