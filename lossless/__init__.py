@@ -1,6 +1,6 @@
-"""lossless: checks, renders and checks the configuration of lossless RDMA fabrics.
+"""lossless: checks, renders and simulates the configuration of lossless RDMA fabrics.
 
-The public face is :mod:`lossless.api`; everything else may change between versions.
+The public API is :mod:`lossless.api`; everything else may change between versions.
 """
 
 __version__ = "0.1.0"

@@ -1,6 +1,6 @@
-"""``python -P -m lossless``: the command by the interpreter, where no command ``lossless`` is on the path.
+"""Runs the command line by ``python -P -m lossless``, where no command ``lossless`` is on PATH.
 
-``-P`` keeps the working folder, which may be a stranger's, off the path of modules.
+``-P`` keeps the working folder, whose files may be untrusted, off the path of modules.
 """
 
 from __future__ import annotations

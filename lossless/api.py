@@ -1,4 +1,4 @@
-"""The public face: load, lint, render, diff, headroom, simulate, sweep, tune, trace, opensm. A test pins these names.
+"""The public API: functions and records to load, lint, render, plan, verify, simulate and more. A test pins the names.
 
 Nothing here prints or exits; only :func:`render`, :func:`fix`, :func:`baseline`, :func:`write_import`,
 :func:`write_plan`, :func:`write_thresholds` and :func:`write_tuned` write.
@@ -129,8 +129,8 @@ _MODULES = {
     "..checks.thresholds.tuned_intent": "TuneResult",
     "running": "Watch verify",
 }
-"""The names of each module of ``interfaces/api``, imported when one of them is first asked for: who lints one file
-needs two of them. A record of a lower wing has the path of its module from there."""
+"""The public names of each module of ``interfaces/api``, which is imported when one of them is first used: checking one
+file needs two modules. A record of another package has the path of its module from there."""
 
 _HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
 __all__ = sorted(_HOMES)
