@@ -1,6 +1,6 @@
-"""Baseline and fix: current findings recorded in a file, or corrected in the files that they are in.
+"""Baseline and fix: records current findings in a baseline file, or corrects them by editing the files they are in.
 
-Fixed findings are removed from the baseline.
+A new baseline leaves out entries whose findings are fixed.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 
 BASELINE = "lossless-baseline.json"
-"""The baseline in the current folder, where no configuration names another."""
+"""The file name of the baseline in the current folder, used where no configuration names another."""
 _SUPPRESSION_RULES = "SUP"
 
 
 class BaselineResult(NamedTuple):
-    """The number of findings that a baseline lists, and how many findings this run added and removed.
+    """The baseline file, the number of its entries, and the numbers of entries that this run added and removed.
 
     ``errors`` lists files that cannot be read; a run with errors writes nothing. ``is_configured`` reports whether
     ``lint`` uses the file without an option.
@@ -147,7 +147,7 @@ class FixResult(NamedTuple):
 
     @property
     def shown(self) -> dict[str, tuple[str, str]]:
-        """The texts without the keys that protect an InfiniBand subnet, so that they can be shown to others."""
+        """The texts before and after, by file, without the keys that protect an InfiniBand subnet."""
         from lossless.formats.inputs.subnet_manager import without_secrets
 
         return {

@@ -2,8 +2,8 @@
 
 A workload is the traffic of a collective, its duration, and whether buffers are safe. Headroom of a link is computed
 by the vendor's table, by SONiC's formula and by physics, beside the configured headroom. A topology is a fabric in
-numbers, its capacity and its picture, with the cables that move when its declaration changes. Files of cables become
-the topology of an intent, or are compared with a declared one.
+numbers, its capacity and its picture; two intents are compared by devices renamed and cables moved. Cabling files
+become the topology of an intent, or are compared with a declared one.
 """
 
 from __future__ import annotations
@@ -124,11 +124,11 @@ def storm(
 
 
 _WITHOUT_PODS = ("dragonfly", "dragonfly_plus")
-"""Shapes whose groups do not show in who is below whom."""
+"""Shapes of topology whose groups cannot be derived from which switch is above which."""
 
 
 def _groups(path: str | PathLike[str]) -> ShapeGroups | None:
-    """Return the groups of an intent's shape, None where switches have no groups, or pods that the links show."""
+    """Return the groups of switches of a dragonfly intent; None for other shapes, whose pods the links show."""
     from lossless.analysis.storm.paths import ShapeGroups
     from lossless.analysis.topology.folding import groups_of
     from lossless.formats.intent.load import load_intent
@@ -173,7 +173,7 @@ def headroom_of_ports(
     stated: HeadroomInputs = NOTHING_STATED,
     options: Options = DEFAULT_OPTIONS,
 ) -> Headrooms:
-    """Return the required headroom of ports of an intent or of configurations, beside the configured headroom.
+    """Return the headroom that each method requires for ports of an intent or of configurations, and that configured.
 
     ``ports`` are names such as ``leaf1:Ethernet0``, on a single device ``Ethernet0``. Without names, one port of every
     kind of lossless port is reported.
@@ -222,7 +222,7 @@ def topology(path: str | PathLike[str], options: Options = DEFAULT_OPTIONS) -> T
 def moves(
     path: str | PathLike[str], against: str | PathLike[str], options: Options = DEFAULT_OPTIONS
 ) -> RecablingPlan:
-    """Return the changes from the current intent to another: devices renamed, added and removed, and cables moved.
+    """Return the devices renamed, added and removed, and the cables moved, from the intent ``against`` to ``path``.
 
     Raises:
         InputError: one of the two is no intent, or cannot be resolved.
@@ -233,7 +233,7 @@ def moves(
 
 
 def pins(path: str | PathLike[str], against: str | PathLike[str], options: Options = DEFAULT_OPTIONS) -> Pins:
-    """Return the names and ports to state in an intent, so that all devices and cables of the current one stay.
+    """Return the names and ports to state in the intent at ``path``, so that devices and cables of ``against`` stay.
 
     Raises:
         InputError: as :func:`moves`; or the intent lists its devices and links, which have the names and ports there.
@@ -320,7 +320,7 @@ def compare_cabling(
     exclude: Sequence[str] = (),
     options: Options = DEFAULT_OPTIONS,
 ) -> Report:
-    """Return the cables that differ from an intent, as :func:`cabled_as_declared`, for parsed documents."""
+    """Return the differences of :func:`cabled_as_declared` for an intent's document and the texts of cabling files."""
     from lossless.analysis.topology.cabling_comparison import cabling_comparison
     from lossless.checks.lint.run import run, together
     from lossless.checks.rules.registry import rules_for
@@ -342,7 +342,7 @@ def compare_cabling(
 
 
 def _require_ports(fabric: Fabric, document: Document) -> None:
-    """Refuse a fabric whose switches have more links than ports: the place of those cables is unknown.
+    """Refuse a fabric in which a switch has more links than ports: the ports of those cables are unknown.
 
     Raises:
         InputError: a switch has links without a port.
@@ -357,7 +357,7 @@ def _require_ports(fabric: Fabric, document: Document) -> None:
 
 
 def _texts(files: Sequence[str | PathLike[str]]) -> dict[str, str]:
-    """Return the text of each file.
+    """Return the text of each file, by its path.
 
     Raises:
         InputError: one cannot be read.

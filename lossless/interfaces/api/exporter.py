@@ -1,7 +1,7 @@
 """Exporter and collector: the databases of a SONiC switch as metrics, and the scripts that take a snapshot.
 
-Metrics are for Prometheus. The scripts take a snapshot of a host or a switch for this program to read; they need no
-more than a shell.
+Metrics are for Prometheus. The scripts print a snapshot of a host or a switch for this program to read; they need
+only a shell.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 FOLDER = "/var/run/redis/sonic-db"
-"""Where SONiC says where its databases are (sonic-swss-common common/dbconnector.h @01a617f)."""
+"""The folder of SONiC's files with the addresses of its databases (sonic-swss-common common/dbconnector.h @01a617f)."""
 LAYOUTS = ("database_global.json", "database_config.json")
 VERSION_FILE = "/etc/sonic/sonic_version.yml"
 _VERSION = re.compile(r"^build_version: *['\"]?([^'\"\s]+)", re.MULTILINE)
@@ -47,7 +47,7 @@ def exporter(
 
     Raises:
         InputError: a server or a file does not give the address of the databases.
-        LosslessError: hiredis is not installed.
+        LosslessError: hiredis is not installed, or this machine has no file of SONiC with the addresses.
     """
     from importlib.util import find_spec
 
@@ -72,7 +72,7 @@ def _release(file: str) -> str:
 
 
 def collector(*, switch: bool = False) -> str:
-    """Return the text of the script for hosts, or of that for a SONiC switch.
+    """Return the text of the script that takes a snapshot of a host, or with ``switch`` of a SONiC switch.
 
     Raises:
         LosslessError: the installation is damaged.

@@ -1,4 +1,4 @@
-"""Load: documents and paths to fabrics."""
+"""Load: makes fabrics of documents, or of the files at a path."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 
 def load_fabrics(documents: Sequence[Document], options: Options = DEFAULT_OPTIONS) -> Fabrics:
-    """Return the fabric of each intent, and of deployed devices one of all, or as configurations tell them apart.
+    """Return the fabric of each intent, and of deployed devices one, or those of ``fabrics`` in a ``lossless.toml``.
 
-    Ports that a configuration says to carry no RDMA have no part of a class.
+    Ports that a ``lossless.toml`` lists as without RDMA are in no lossless class.
     """
     lookup = None if all(map(is_intent, documents)) else configurations_of(options)
     fabrics, errors = fabrics_of(documents, options.profile_dirs, options.rdma_dscps, lookup)
@@ -37,15 +37,17 @@ def load_fabrics(documents: Sequence[Document], options: Options = DEFAULT_OPTIO
 
 
 def documents_at(path: str | PathLike[str], options: Options) -> tuple[list[Document], list[Problem]]:
-    """Return what a path stands for, without what is excluded below a folder, and what could not be read."""
+    """Return the documents at a path, without files that are excluded below a folder, and the problems of reading."""
     return found_documents(path, exclusions_of(options) if isdir(path) else None)
 
 
 def fabrics_at(path: str | PathLike[str], options: Options, purpose: str) -> tuple[Fabric, ...]:
-    """Return the fabrics at a path, with the switches of all systems.
+    """Return the fabrics at a path, including switches of other systems than SONiC.
+
+    ``purpose`` completes the error message ``nothing here to``.
 
     Raises:
-        InputError: something there cannot be read, or there is nothing to ``purpose``.
+        InputError: a file there cannot be read, or there is no fabric.
     """
     documents, errors = documents_at(path, options)
     fabrics, unread = load_fabrics(documents, options)
@@ -59,10 +61,10 @@ def fabrics_at(path: str | PathLike[str], options: Options, purpose: str) -> tup
 
 
 def fabrics_to_simulate(path: str | PathLike[str], options: Options) -> tuple[Fabric, ...]:
-    """Return the fabrics at a path, whose switches are the operator's own.
+    """Return the fabrics at a path; the switches of each are the operator's own.
 
     Raises:
-        InputError: something there cannot be read, there is no fabric, or a cloud runs one.
+        InputError: a file there cannot be read, there is no fabric, or a cloud runs the switches of one.
     """
     fabrics = fabrics_at(path, options, "simulate")
     require_own_switches(fabrics)
@@ -70,10 +72,10 @@ def fabrics_to_simulate(path: str | PathLike[str], options: Options) -> tuple[Fa
 
 
 def intent_fabric_at(path: str | PathLike[str], options: Options) -> Fabric:
-    """Return the fabric of the one intent at a path, whose switches are the operator's own.
+    """Return the fabric of the one intent at a path; its switches are the operator's own.
 
     Raises:
-        InputError: it cannot be read, there is not exactly one, or it declares something else.
+        InputError: there is not exactly one intent, it cannot be read or has no fabric, or a cloud runs its switches.
     """
     errors: list[Problem] = []
     fabric = intent_fabric(intent_at(path), options.profile_dirs, errors)

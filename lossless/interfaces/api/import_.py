@@ -1,4 +1,4 @@
-"""Import: deployed configurations to an intent that renders back to the same QoS."""
+"""Import: makes an intent of deployed configurations, and lists the differences after rendering it again."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def import_configs(
     ``nic`` names the adapter of the hosts, which switch configurations do not contain.
 
     Raises:
-        InputError: a file cannot be read, or no profile has the HWSKU of a device.
+        InputError: a file cannot be read or is an intent, or no profile has the HWSKU of a device.
     """
     every, problems = collect(paths)
     documents = [d for d in every if d.dialect or not is_managers(d.file)]
@@ -82,13 +82,13 @@ def import_documents(
     cable: str | None = None,
     options: Options = DEFAULT_OPTIONS,
 ) -> ImportResult:
-    """Return the intent that devices already read amount to; see :func:`import_configs`."""
+    """Return the intent that describes devices whose configurations are already read; see :func:`import_configs`."""
     asked = ImportRequest(cabling, lldp, nic, name, switches, cable, options.profile_dirs)
     return intent_of_devices(documents, asked, lambda text: _errors(text, options))
 
 
 def _errors(text: str, options: Options) -> tuple[Problem, ...]:
-    """Return the findings for which ``render`` refuses an intent."""
+    """Return the problems for which ``render`` refuses an intent: those of reading it, and findings that are errors."""
     document = load_text(text, INTENT_FILE)
     report, _ = lint_intent(document, Options(profile_dirs=options.profile_dirs))
     return (
@@ -126,7 +126,7 @@ def write_import(imported: ImportResult, output: AnyPath | None, base_dir: AnyPa
 
 
 def _in_the_way(path: Path, text: str) -> str | None:
-    """Return why a file may not be written."""
+    """Return why a file may not be written, None if it does not exist or has this text already."""
     if not path.exists() and not path.is_symlink():
         return None
     if why := link_refusal(str(path)):

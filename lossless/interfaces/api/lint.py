@@ -1,4 +1,4 @@
-"""Lint: paths, texts and documents to a report, by the options of a run.
+"""Lint: checks the files at paths, a text, or documents, and returns a report, by the options of a run.
 
 The files of a run are all files at its paths except excluded ones.
 """
@@ -66,14 +66,14 @@ if TYPE_CHECKING:
 
 
 def lint(paths: Sequence[str | PathLike[str]], options: Options = DEFAULT_OPTIONS) -> Report:
-    """Check intents, config_db.json files and directories of them."""
+    """Check files, and the files of folders: intents, configurations of switches, hosts and subnet managers."""
     return lint_at(paths, options)
 
 
 def lint_at(
     paths: Sequence[str | PathLike[str]], options: Options, check: CheckFiles | None = None
 ) -> Report:
-    """Check the files at some paths; ``check`` may know some of them from before."""
+    """Check the files at paths; ``check`` replaces the function that checks them, for example by one with a cache."""
     import os
 
     from lossless.checks.lint.files import check_files
@@ -102,14 +102,14 @@ def lint_text(raw: bytes, file: str, options: Options = DEFAULT_OPTIONS) -> Repo
 def lint_documents(
     documents: Sequence[Document], options: Options = DEFAULT_OPTIONS, errors: Sequence[Problem] = ()
 ) -> Report:
-    """Check documents that are already read; ``errors`` are those of reading them."""
+    """Check documents that are already read; ``errors`` are the problems of reading them."""
     from lossless.formats.inputs.collect import Inputs
 
     return lint_inputs(Inputs(tuple(documents), tuple(errors)), options)
 
 
 def lint_inputs(inputs: Inputs, options: Options) -> Report:
-    """Check inputs that are already read: documents, and facts of hosts."""
+    """Check documents and facts of hosts that are already read; return the report after filters."""
     files = [document.file for document in inputs.documents]
     lookup = lookup_of(options, [*files, *(facts.document.file for facts in inputs.facts)])
     return finished(check(inputs, options, lookup)[0], options, lookup)
@@ -130,7 +130,7 @@ def lint_intent(document: Document, options: Options) -> tuple[Report, Declarati
 def check(
     inputs: Inputs, options: Options, lookup: ConfigurationLookup | None = None
 ) -> tuple[Report, Declarations]:
-    """Check inputs that are already read; return the report before filters, and the declarations of intents."""
+    """Check documents and facts already read; return the report before filters, and the declarations of intents."""
     from lossless.checks.lint.files import check_inputs
 
     report, declared = check_inputs(inputs, settings_of(options, lookup))
@@ -140,7 +140,7 @@ def check(
 
 
 def lookup_of(options: Options, files: Sequence[str]) -> ConfigurationLookup | None:
-    """Return the configurations of a run, None where none chooses rules or accepts findings."""
+    """Return the lookup of ``lossless.toml`` files; None if no file and no option chooses rules or accepts findings."""
 
     return _needed(configurations_of(options), options, files)
 
@@ -148,7 +148,7 @@ def lookup_of(options: Options, files: Sequence[str]) -> ConfigurationLookup | N
 def _needed(
     lookup: ConfigurationLookup | None, options: Options, files: Sequence[str]
 ) -> ConfigurationLookup | None:
-    """Return the configurations of a run, None where none holds for its files, and no option chooses or accepts."""
+    """Return ``lookup``; None if no file has a configuration, and no option chooses rules or accepts findings."""
     if lookup is None:
         return None
     asked = options.configuration or options.baseline or options.select or options.ignore
@@ -175,7 +175,7 @@ def settings_of(options: Options, lookup: ConfigurationLookup | None) -> Setting
 def _with_runs(
     report: Report, documents: Sequence[Document], options: Options, lookup: ConfigurationLookup | None
 ) -> Report:
-    """Return a report with findings of traffic simulations, if a chosen rule needs them."""
+    """Return a report with the findings of traffic simulations, unchanged if no chosen rule needs them."""
     from lossless.checks.rules.registry import codes_for
 
     choices = {lookup.chosen(document.file) for document in documents} if lookup else {None}
@@ -203,10 +203,10 @@ def _with_runs(
 def finished(
     report: Report, options: Options, lookup: ConfigurationLookup | None, folders: tuple[str, ...] = ()
 ) -> Report:
-    """Return a report with origins as in the files, and without suppressed or baselined findings.
+    """Return a report with origins in the files, and without findings that are suppressed, baselined or not selected.
 
-    ``lookup`` is None if no configuration or option chooses rules or accepts findings; ``folders`` were checked
-    whole.
+    ``lookup`` is None if no configuration or option chooses rules or accepts findings; ``folders`` are the folders of
+    which all files were checked.
     """
     if report.layouts:
         from lossless.ground.documents.layout import as_written
@@ -224,7 +224,7 @@ def finished(
 
 
 def accounted(report: Report, found: FoundFiles) -> Report:
-    """Return the report of a run with the files that were found and not checked, each with its reason."""
+    """Return the report of a run with its excluded files, and files found but not checked, each with the reason."""
     read = {*report.documents, *(error.file for error in report.errors)}
     left = {*(candidate.file for candidate in found.candidates), *found.others} - read
     if not left:
@@ -238,7 +238,7 @@ def accounted(report: Report, found: FoundFiles) -> Report:
 
 
 def _may_suppress(document: DocumentView) -> bool:
-    """Return whether a file can hold a suppression; JSON has no comments."""
+    """Return whether a document has a comment of lossless, which may suppress findings; JSON has no comments."""
     if document.file.lower().endswith(".json"):
         return False
     import re
@@ -249,14 +249,14 @@ def _may_suppress(document: DocumentView) -> bool:
 def found_at(
     paths: Sequence[str | PathLike[str]], options: Options, lookup: ConfigurationLookup | None = None
 ) -> FoundFiles:
-    """Return the files to read at some paths, and those that are left out; ``lookup`` is that of the run."""
+    """Return the files to read at paths, and the excluded ones; ``lookup`` finds the configurations with exclusions."""
     from lossless.formats.inputs.collect import search
 
     return search(paths, lenient=options.per_file, excludes=exclusions_of(options, lookup))
 
 
 def configurations_of(options: Options) -> ConfigurationLookup | None:
-    """Return the configurations that a run may have, None where it has none."""
+    """Return the lookup of configurations by the options of a run; None if it uses none and no option chooses rules."""
     asked = bool(options.select or options.ignore)
     if not (options.configured or options.configuration or options.baseline or asked):
         return None
@@ -271,14 +271,14 @@ def configurations_of(options: Options) -> ConfigurationLookup | None:
 
 
 def documents_below(paths: Sequence[str | PathLike[str]], options: Options) -> tuple[Document, ...]:
-    """Return the documents of the files at some paths."""
+    """Return the parsed documents of the files at paths, without excluded files."""
     from lossless.formats.inputs.collect import gather
 
     return gather(paths, lenient=options.per_file, excludes=exclusions_of(options)).documents
 
 
 def without_excluded(files: Iterable[str], paths: Sequence[str], options: Options) -> list[str]:
-    """Return the files, each at or below one of some paths, that are not excluded."""
+    """Return the files that are not excluded; those in ``paths`` count as named, others as found below one of these."""
     import os
 
     excludes = exclusions_of(options)

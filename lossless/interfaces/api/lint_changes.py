@@ -1,6 +1,6 @@
-"""Lint of changes: findings since a revision of git, and those of a patch for SONiC's config updater.
+"""Lint of changes: findings that are new since a revision of git, and findings after a patch for SONiC's updater.
 
-A change adds, removes and leaves findings. Of a patch the patched configuration is checked, and the updater's
+A change adds, removes and leaves findings. For a patch the patched configuration is checked, and the updater's
 response predicted.
 """
 
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 
 class _Before(NamedTuple):
-    """The report on the files of a revision, and the files of it that could not be read."""
+    """The report on the files of a revision, their documents for traffic simulations, and the unreadable files."""
 
     report: Report
     documents: tuple[Document, ...]
@@ -103,7 +103,7 @@ def lint_since(
 def _by_themselves(
     revision: Revision, blobs: dict[str, str], paths: Sequence[str | PathLike[str]], options: Options
 ) -> tuple[_Before, Report]:
-    """Check all files as they were, and as they are."""
+    """Check all files as they were at a revision, and as they are now."""
     earlier = EarlierFiles(revision, blobs, blobs)
     inputs = merged([earlier.read(candidate) for candidate in _candidates(blobs, paths, options)])
     documents = (*inputs.documents, *(facts.document for facts in inputs.facts))
@@ -115,7 +115,7 @@ def _by_themselves(
 def _by_changes(
     revision: Revision, blobs: dict[str, str], paths: Sequence[str | PathLike[str]], options: Options
 ) -> tuple[_Before, Report]:
-    """Check all files as they are, and those that have changed as they were."""
+    """Check all files as they are now, and at a revision those that have changed since; others are checked once."""
     like, cache, seen = next(iter(blobs.values())), LintCache(), dict[str, tuple[Candidate, str | None]]()
 
     def check(candidates: Sequence[Candidate], settings: Settings) -> Report:
@@ -149,7 +149,7 @@ def _candidates(
 
 
 def _before(report: Report, files: AbstractSet[str], asked: Iterable[str]) -> _Before:
-    """Return the report on a revision, limited to the documents of ``files``, with the list of unread files."""
+    """Return the report on a revision with the documents of ``files``; ``asked`` files without one count as unread."""
     shown = report._replace(documents={file: report.documents[file] for file in files})
     return _Before(shown, (), (*({*asked} - files), *(error.file for error in report.errors)))
 
@@ -195,7 +195,7 @@ def _require_read(problems: tuple[Problem, ...]) -> None:
     """Refuse to go on where a configuration cannot be read.
 
     Raises:
-        InputError: one cannot.
+        InputError: there is a problem; all of them are in the error.
     """
     if problems:
         raise InputError(problems)

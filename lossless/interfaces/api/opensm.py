@@ -28,7 +28,7 @@ def check_with_opensm(path: str | PathLike[str], options: Options = DEFAULT_OPTI
     reads it without a fabric, because its files do not describe the cabling.
 
     Raises:
-        InputError: the intent or the file cannot be read.
+        InputError: the intent or the file cannot be read, or the intent declares no InfiniBand subnet.
         SubnetManagerError: opensm or ibsim is not installed, or the fabric cannot be simulated.
     """
     from lossless.analysis.opensm import check
@@ -43,7 +43,7 @@ def check_with_opensm(path: str | PathLike[str], options: Options = DEFAULT_OPTI
 
 
 def _intended(path: str | PathLike[str], options: Options) -> tuple[Subnet, dict[str, str]]:
-    """Return the subnet that an intent declares, and the files that render writes for its first subnet manager."""
+    """Return the subnet of an intent with derived GUIDs, and the rendered files of its first subnet manager."""
     from lossless.formats.device_files.infiniband import files_of
     from lossless.model.fabric.infiniband.derived_policy import with_derived_guids
 

@@ -1,8 +1,8 @@
-"""Plan and diff: the steps from running configurations to the target, and the differences of both.
+"""Plan and diff: the steps from running configurations to a target intent, and the differences between both.
 
-A plan has an order of safe steps, and the files that carry them out; one between two intents of an InfiniBand subnet
-is made of whole configurations. A diff compares running configurations with an intent, and has the update of each
-switch. Findings that are errors become problems of the intent that they are about.
+A plan has an order of safe steps, and the files that carry them out; between two intents of an InfiniBand subnet each
+step replaces whole configuration files. A diff compares running configurations with an intent, and has the update of
+each switch. Findings that are errors become problems of the intent that they are about.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def plan(
     ``options.rdma_dscps`` names the DSCPs that jobs send now, if neither side declares them.
 
     Raises:
-        InputError: something cannot be read, or the two sides do not go together.
+        InputError: a file cannot be read, an intent has errors, or current and target cannot be one fabric.
         NoPlan: an unsafe state cannot be avoided.
     """
     from lossless.checks.plan.evaluation import Evaluator
@@ -76,7 +76,7 @@ def plan(
 
 
 def _named_dscps(options: Options, running: InService) -> tuple[int, ...]:
-    """Return the DSCPs that configurations above the files of switches name."""
+    """Return the RDMA DSCPs that ``lossless.toml`` files above the files of switches name; none for an intent."""
 
     lookup = configurations_of(options)
     if running.fabric is not None or lookup is None:
@@ -139,7 +139,7 @@ def write_plan(plan: Plan, out_dir: str | PathLike[str], pages: Mapping[str, str
 def plan_progress(
     plan_dir: str | PathLike[str], configs: Sequence[str | PathLike[str]]
 ) -> tuple[tuple[DeviceProgress, ...], tuple[str, ...], int]:
-    """Return how far the switches of some files are in a plan, those that no file is of, and how many steps it has.
+    """Return the progress of each switch with a file, the switches of the plan without a file, and the number of steps.
 
     Raises:
         InputError: the folder holds no plan, or a file cannot be read or is of no switch of the plan.
@@ -163,10 +163,10 @@ def plan_progress(
 
 
 def _require_known_rows(running: Mapping[str, Document]) -> None:
-    """Refuse configurations of systems that take sessions: a plan stores their behavior, not their rows.
+    """Refuse configurations of systems other than SONiC: for those a plan stores behavior, not rows of CONFIG_DB.
 
     Raises:
-        InputError: there are some.
+        InputError: there is one.
     """
     says = "a switch that takes sessions: the check in the files of its step says whether it is done"
     problems = [Problem(each.file, None, None, says) for each in running.values() if each.dialect]
@@ -178,7 +178,7 @@ def plan_of_subnet(before: Document, after: Document, limits: PlanLimits, option
     """Return the plan between two intents of one subnet.
 
     Raises:
-        InputError: one cannot be read or has errors, or they do not go together; or limits are stated.
+        InputError: an intent cannot be read or has errors, both are not of one subnet, or DSCPs or limits are stated.
         NoPlan: jobs of the target would find another P_Key than theirs.
     """
     from lossless.checks.plan.subnet.assemble import subnet_plan
@@ -203,7 +203,7 @@ def require_no_errors(report: Report, document: Document) -> None:
     """Refuse an intent in which rules find errors.
 
     Raises:
-        InputError: there are some, each located.
+        InputError: there is one; each has its location.
     """
     errors = [finding for finding in report.findings if finding.severity == "error"]
     spans = {finding.origin: document.locate(finding.origin.path) for finding in errors}
@@ -226,7 +226,7 @@ def diff(
     device: str | None = None,
     options: Options = DEFAULT_OPTIONS,
 ) -> Drift:
-    """Compare a switch's ``config_db.json`` with the tables that rendering owns, as rendered from an intent.
+    """Compare the running configuration of one switch with the settings that render writes for it from an intent.
 
     ``device`` names the switch of the intent; left out, it is the file's own hostname, or its folder's name where the
     file has none.
@@ -286,7 +286,7 @@ def _running_document(config_db: str | PathLike[str]) -> Document:
 
 
 def _require_order(config_db: str, intent: str) -> None:
-    """Raise an error that names the swapped arguments if intent and configuration are in each other's place.
+    """Refuse an intent as first argument of ``diff``, or a ``config_db.json`` as second: they may be swapped.
 
     Raises:
         InputError: an intent comes first, or a configuration second.
@@ -311,7 +311,7 @@ def _require_one_file(config_db: str | PathLike[str]) -> None:
     """Refuse a folder, whose files are those of several switches.
 
     Raises:
-        InputError: it is one.
+        InputError: ``config_db`` is a folder.
     """
     if isdir(config_db):
         raise InputError(

@@ -91,7 +91,7 @@ def intent_schema() -> dict[str, Any]:
 
 
 class IntentKey(NamedTuple):
-    """One key of an intent: its path with dots, and its default, words and examples as YAML has them."""
+    """One key of an intent: its path with dots, description, and default, choices and examples as YAML writes them."""
 
     name: str
     dotted_path: str
@@ -109,7 +109,7 @@ class IntentValues(NamedTuple):
 
 
 def intent_key(path: Path, transport: str | None = None) -> IntentKey | None:
-    """Return the schema's description of a key; for a user-chosen name, the description of the key above it.
+    """Return the schema's description of the key at a path; for a name that the user chose, that of the key above it.
 
     Returns None if there is no such key.
     """
@@ -124,7 +124,7 @@ def intent_key(path: Path, transport: str | None = None) -> IntentKey | None:
 
 
 def intent_keys(path: Path, transport: str | None = None) -> tuple[IntentKey, ...]:
-    """Return the keys that can be written below a path."""
+    """Return the keys that an intent can have below a path; none if the path has no mapping."""
     keys: dict[str, IntentKey] = {}
     for load in _schemas_at(path, transport):
         for name, described in load.get("properties", {}).items():
@@ -133,7 +133,7 @@ def intent_keys(path: Path, transport: str | None = None) -> tuple[IntentKey, ..
 
 
 def intent_values(path: Path, transport: str | None = None) -> IntentValues:
-    """Return the words and examples that are valid as the value at a path."""
+    """Return the choices and examples of values at a path of an intent; examples leave out the choices."""
     from lossless.formats.intent.key_docs import words, written
 
     choices = tuple(dict.fromkeys(word for load in _schemas_at(path, transport) for word in words(load)))
@@ -175,7 +175,7 @@ def _schema() -> Schema:
 
 
 def _schemas_of_intents(transport: str | None) -> list[Schema]:
-    """Return the schemas of intents of a transport, or of all transports for None."""
+    """Return the schemas of intents of a transport; of all transports for None or an unknown one."""
     from lossless.formats.intent.key_docs import forms, words
 
     every = list(forms(_schema()))
@@ -237,7 +237,7 @@ def formats() -> tuple[Format, ...]:
 
 
 class Hardware(NamedTuple):
-    """Profiles by kind, each kind sorted by name."""
+    """Hardware profiles of switches, NICs, InfiniBand switches and HCAs, each kind sorted by name."""
 
     switches: tuple[SwitchProfile, ...] = ()
     nics: tuple[NicProfile, ...] = ()
@@ -246,7 +246,7 @@ class Hardware(NamedTuple):
 
 
 def hardware(name: str | None = None, profile_dirs: Sequence[str | PathLike[str]] = ()) -> Hardware:
-    """Return the hardware that is known, or of that the one of a name: a NIC of both transports is among ``nics``.
+    """Return all hardware profiles, or only that called ``name``: a NIC of both transports is then among ``nics``.
 
     Raises:
         ProfileError: nothing has that name (the message has the nearest one), or a user's file is unreadable or wrong.
@@ -277,14 +277,14 @@ def _unknown(name: str, names: Sequence[str]) -> str:
 
 
 SUFFIXES = (".json", ".yaml", ".yml", *_OF_SWITCHES)
-"""Names of files that editors show the findings of."""
+"""Suffixes of the files whose findings an editor shows."""
 
 
 def candidates_below(folders: Sequence[str], options: Options) -> tuple[Candidate, ...]:
-    """Return the files of folders that may be intents or configurations."""
+    """Return the files of folders that may be intents or configurations, without excluded ones."""
     return found_at(folders, options).candidates
 
 
 def is_excluded(file: str, folder: str, options: Options) -> bool:
-    """Return whether a file is excluded from those of a folder."""
+    """Return whether options or configurations exclude a file of a folder from checks."""
     return not without_excluded([file], [folder], options)

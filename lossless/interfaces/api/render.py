@@ -1,4 +1,4 @@
-"""Render: an intent to the files of its switches and hosts."""
+"""Render: makes the files of switches, hosts and subnet managers of an intent."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class RenderResult(NamedTuple):
     """The files that a render writes below the output folder, and the report of the rules before it.
 
-    ``files`` is empty if errors refused the render; ``changed`` names files that differ from the existing tree;
+    ``files`` is empty if nothing was written; ``changed`` names files that differ from the existing tree;
     ``notes`` lists parts that are not rendered, with the reason. ``plans`` contains the update plan of each switch,
     if a patch was requested; ``differences`` contains unified diffs, if requested.
     """
@@ -169,7 +169,7 @@ def _require_apart(bases: Iterable[str], base_dir: Path, out_dir: Path) -> None:
     """Refuse an output that would take the place of a base.
 
     Raises:
-        RenderError: it would.
+        RenderError: an output file has the path of a base.
     """
     from os.path import realpath
     from pathlib import Path as FilePath
@@ -183,11 +183,11 @@ def _require_apart(bases: Iterable[str], base_dir: Path, out_dir: Path) -> None:
 
 
 def _bases(fabric: Fabric, folder: Path) -> dict[str, str]:
-    """Return the files of switches in a folder, by the names of the switches.
+    """Return the paths of the existing ``config_db.json`` files of SONiC switches in a folder, by switch.
 
     Raises:
         InputError: one is a link that leads outside.
-        RenderError: a switch has none.
+        RenderError: a SONiC switch has none.
     """
     from lossless.formats.device_files.hosts import require_bases
     from lossless.ground.documents.folder import file_in

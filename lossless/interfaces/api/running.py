@@ -1,4 +1,4 @@
-"""Running devices: captures at some paths, beside the intended configuration of the same devices; and watched files.
+"""Running devices: reads captures, and compares them with configurations and intents; watches files.
 
 Verify compares captures of running switches, hosts and subnets with their configuration and intent. Watch checks
 files again when they change.
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class CapturedState(NamedTuple):
-    """The captures at some paths and at those of an earlier time; ``problems`` lists unreadable files of both."""
+    """The captures of now and of an earlier time; ``problems`` lists unreadable files and missing captures of both."""
 
     now: CaptureInputs
     before: CaptureInputs
@@ -41,11 +41,11 @@ class CapturedState(NamedTuple):
 
     @property
     def documents(self) -> Mapping[str, CaptureDocument]:
-        """The files of both by name."""
+        """The documents of the captures of both times, by file name."""
         return {**self.before.documents, **self.now.documents}
 
     def devices(self, intended: Intended, options: Options) -> tuple[RunningDevice, ...]:
-        """Return the devices as rules see them."""
+        """Return the captured devices, each with its configuration, its part of the intent and its earlier capture."""
         from lossless.checks.lint.running import running_devices
         from lossless.formats.inputs.devices import DeviceReader
 
@@ -58,7 +58,7 @@ class CapturedState(NamedTuple):
 
 
 def captured_state(paths: Paths, since: Paths, purpose: str) -> CapturedState:
-    """Return the later and the earlier captures; none at all of either that is named is a problem, not health."""
+    """Return the captures at ``paths`` and the earlier ones at ``since``; paths without any capture are a problem."""
     from lossless.formats.inputs.captures import gather_captures
 
     now, before = gather_captures(paths), gather_captures(since)
@@ -137,7 +137,7 @@ if TYPE_CHECKING:
 
 
 class Watch:
-    """Files that are checked repeatedly; a check costs time only for files that have changed.
+    """Checks files repeatedly; a check costs time only for files that have changed.
 
     A change of a configuration, a baseline or a folder of hardware profiles counts as a change of every file.
     """
@@ -162,7 +162,7 @@ class Watch:
         return lint_at(self._paths, self._options, self._cache.check)
 
     def changed(self) -> bool:
-        """Return whether any watched file has changed since the last call."""
+        """Return whether a watched file, or a configuration, baseline or profile, has changed since the last call."""
         from lossless.checks.lint.cache import mark_of
 
         found = found_at(self._paths, self._options)

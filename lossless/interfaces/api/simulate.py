@@ -1,4 +1,4 @@
-"""Simulate: whether the thresholds of a fabric are safe; declared workloads as requests for the packet-level model."""
+"""Simulate: evaluates whether the thresholds of a fabric are safe; turns declared workloads into simulated traffic."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def simulate(
 ) -> tuple[SimulationResult, ...]:
     """Evaluate whether the thresholds of a fabric are safe: by closed forms, and by simulation if ``ask`` is given.
 
-    ``captures`` are files or folders of running state, whose watermarks are compared with both.
+    ``captures`` are files or folders of running state, whose watermarks are compared with the peaks of both.
 
     Raises:
         InputError: the intent or configuration cannot be read.
@@ -85,7 +85,7 @@ def _with_peaks(
     captures: Sequence[str | PathLike[str]],
     options: Options,
 ) -> tuple[SimulationResult, ...]:
-    """Return results with the watermarks that switches measured; unchanged if there are no captures."""
+    """Return results with the watermarks in captures beside the peaks of the model; unchanged without captures."""
     if not captures:
         return tuple(results)
     from lossless.checks.thresholds.tuned_intent import compared_peaks
@@ -117,11 +117,11 @@ def is_compiled() -> bool:
 
 
 DEFAULT = NamedQuestion("incast", Question(nics=17))
-"""The traffic of an intent that declares none: 16 NIC ports send to one, as in most guides."""
+"""The traffic of an intent without workloads: 16 NIC ports send to one, as in most guides."""
 
 
 def declared_questions(view: View, names: Sequence[str] = ()) -> tuple[NamedQuestion, ...]:
-    """Return the questions of the workloads of a fabric, or of those that are named; without any, :data:`DEFAULT`.
+    """Return the traffic to simulate for the named workloads of a fabric, or all; :data:`DEFAULT` if it has none.
 
     Raises:
         ScenarioError: a workload that is named is not declared.

@@ -1,4 +1,4 @@
-"""Trace: the path of one packet, hop by hop."""
+"""Trace: follows the path of one packet, hop by hop."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def trace(
 
 
 def _outside(fabric: Fabric, lookup: ConfigurationLookup) -> dict[str, frozenset[str]]:
-    """Return the ports that are said to carry no RDMA, by switch."""
+    """Return the ports that a ``lossless.toml`` lists as without RDMA, by switch; an empty set for other switches."""
     from lossless.formats.inputs.fabrics import ports_outside
 
     by_file = ports_outside(fabric, lookup)
@@ -138,7 +138,7 @@ def _running(captured: CapturedState, fabrics: Sequence[Fabric], options: Option
 
 
 def _resolved(documents: Sequence[Document], declared: Declarations) -> Fabrics | None:
-    """Return the fabrics of intents as lint resolved them, None where there are others than these."""
+    """Return the fabrics of intents as lint resolved them; None if the inputs include a subnet or a JSON file."""
     from lossless.formats.inputs.collect import is_json
     from lossless.formats.inputs.fabrics import Fabrics
 

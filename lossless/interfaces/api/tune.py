@@ -1,7 +1,7 @@
-"""Tune and sweep: thresholds chosen by the packet-level model, and many settings of them tried.
+"""Tune and sweep: chooses thresholds by the packet-level model, or simulates each setting of a grid.
 
-Tuning is for the workloads that an intent declares. A sweep finds whether each setting is safe, and how an intent
-states one of them.
+Tuning is for the workloads that an intent declares. A sweep finds whether each setting is safe; a setting can be
+written into the intent.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def tune(
     compiling: Callable[[], None] | None = None,
     progress: TuneProgress | None = None,
 ) -> TuneResult:
-    """Find thresholds of a class that keep its workloads safe, then PFC silent, then fast; nothing is written.
+    """Search thresholds of a lossless class: safe for its workloads first, then without PFC, then fast; writes nothing.
 
     ``executor``, ``cluster`` and ``waiting`` are as for :func:`lossless.api.sweep`.
 
@@ -92,11 +92,11 @@ def tune(
 
 
 def tuned_intent(path: str | PathLike[str], ask: TuneAsk, options: Options) -> TunedIntent:
-    """Return the intent at a path as it is tuned.
+    """Return the intent at a path with its tuning request, profiles and checks.
 
     Raises:
         InputError: there is not exactly one intent, or it cannot be read.
-        ScenarioError: nothing of it can be tuned.
+        ScenarioError: it has nothing that can be tuned.
     """
     from lossless.checks.thresholds.tuned_intent import TunedIntent
     from lossless.formats.inputs.fabrics import intent_at
@@ -112,7 +112,7 @@ def tuned_intent(path: str | PathLike[str], ask: TuneAsk, options: Options) -> T
 
 
 def write_tuned(result: TuneResult, place: int | None = None) -> StatedThresholds:
-    """State the chosen setting in the intent, or the one at a place of the front; every other byte of it stays.
+    """Write the chosen setting, or that at a place of the Pareto front, into the intent; every other byte stays.
 
     Raises:
         LosslessError: there is no such setting, the intent has changed meanwhile, or it cannot be written.
@@ -136,10 +136,10 @@ def sweep(
     cluster: str | None = None,
     waiting: Callable[[], None] | None = None,
 ) -> tuple[Sweep, ...]:
-    """Try every setting of ``grid``, each with the traffic of ``ask``, by default an incast, one seed.
+    """Simulate every setting of ``grid`` with the traffic of ``ask``, by default an incast with one seed.
 
-    A lossless class is simulated for ``horizon_ns`` (3 ms for None), a lossy one until its transfers have ended or can
-    be harmless no more.
+    A lossless class is simulated for ``horizon_ns`` (3 ms for None), a lossy one until its transfers have ended or are
+    certain to take too long.
 
     Any ``executor`` of :mod:`concurrent.futures` may do the work, or a ``cluster`` of dask.distributed: ``local`` or
     ``local:N`` for processes of this machine, or the address of a scheduler; else threads do. ``waiting`` is called
@@ -148,7 +148,7 @@ def sweep(
     Raises:
         InputError: the intent or configuration cannot be read.
         ScenarioError: the requested scenario is impossible or would take too long, or numba is missing.
-        QuantityError: a cluster that has no meaning.
+        QuantityError: ``cluster`` is neither ``local``, ``local:N`` nor an address.
         ProgramError: no scheduler answers, it is lost, or a worker has another version than this.
         LosslessError: dask.distributed is missing.
     """
@@ -163,7 +163,7 @@ def sweep(
 def state_thresholds(
     path: str | PathLike[str], class_name: str, setting: ThresholdSetting, options: Options = DEFAULT_OPTIONS
 ) -> StatedThresholds:
-    """Return the intent at a path with a setting of a class's thresholds; every other byte of it stays.
+    """Return the text of the intent at a path with a setting of a class's thresholds; every other byte of it stays.
 
     Raises:
         InputError: there is not exactly one intent, or its switches cannot hold the setting.
@@ -177,7 +177,7 @@ def state_thresholds(
 def write_thresholds(
     path: str | PathLike[str], class_name: str, setting: ThresholdSetting, options: Options = DEFAULT_OPTIONS
 ) -> StatedThresholds:
-    """State a setting of a class's thresholds in the intent at a path, as :func:`state_thresholds`.
+    """Write a setting of a class's thresholds into the intent at a path, as :func:`state_thresholds` states it.
 
     Raises:
         InputError: there is not exactly one intent, or its switches cannot hold the setting.

@@ -1,6 +1,6 @@
 """The command line: one module per command, each imported only when it is called.
 
-The only place that prints, exits or reads the clock.
+No other package writes to the terminal.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _GARBAGE_THRESHOLD = 50_000
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code: 0 clean, 1 findings, 2 the command could not do its work.
+    """Run one command and return its exit code: 0 clean, 1 findings, 2 failed, 130 interrupted, 141 output pipe closed.
 
     Without ``argv`` the process is ours: its arguments are taken, and its garbage collector is kept from
     walking over modules that live as long as the process, which costs as much as starting Python. Plugins of

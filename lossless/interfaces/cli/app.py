@@ -1,4 +1,4 @@
-"""The group of commands, and how every run ends: no traceback, no half line, one of the exit codes."""
+"""The group of commands, and the end of every run: errors become messages without a traceback, and an exit code."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ _MODULES = {
 
 
 def module_of(command: str) -> str:
-    """Return the module of a command: that of its name but for a reserved word and commands that share one."""
+    """Return the name of a command's module: the command's own, except ``import_`` and modules of several commands."""
     return _MODULES.get(command, command)
 
 
@@ -96,10 +96,10 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that is called; the nearest name where there is none.
+        """Return the name, the command and its arguments.
 
         Raises:
-            UsageError: no such command.
+            UsageError: no such command; the message has the nearest name.
         """
         name = args[0]
         if name not in COMMANDS and not name.startswith("-"):
@@ -110,7 +110,7 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Return the commands or options that begin so, without importing a command."""
+        """Return the commands or options that begin with the typed word, without importing a command."""
         from click.shell_completion import CompletionItem
 
         if incomplete.startswith("-"):
@@ -136,12 +136,12 @@ class _HelpFormatter(click.HelpFormatter):
         super().write_dl(whole, col_max, col_spacing)
 
     def getvalue(self) -> str:
-        """Return all that was written."""
+        """Return the written help text."""
         return super().getvalue().replace(_HYPHEN, "-")
 
 
 def _widen(_context: click.Context, _option: click.Parameter, roots: Sequence[str]) -> None:
-    """Let inputs name files of some folders, and files be written there, before other options are looked at."""
+    """Let inputs name files in the folders of ``--root``, and links lead there, before other options are parsed."""
     if roots:
         from lossless.ground.documents.folder import widen
 
@@ -158,14 +158,14 @@ _ROOT = click.Option(
     callback=_widen,
     help="File or folder outside of the repository that inputs may name, and links lead to; may be repeated.",
 )
-"""An option of every command that is given paths."""
+"""An option that every command with a path among its parameters gets."""
 
 
 class _Context(click.Context):
     formatter_class = _HelpFormatter
 
     def invoke(self, callback: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """Run a command; its inputs may name what the command line names, and what lies below that."""
+        """Run a command; if several paths or a folder are named, inputs may name these and files below them."""
         paths = [
             kwargs.get(each.name or "") for each in self.command.params if isinstance(each.type, click.Path)
         ]
@@ -200,7 +200,7 @@ def group() -> None:
 
 
 def run(argv: Sequence[str] | None) -> int:
-    """Run one command and return the exit code."""
+    """Run one command with gated output streams, and return the exit code."""
     with gated_streams():
         try:
             # What one run may read is not left to the next of a process.
@@ -228,7 +228,7 @@ def _run(argv: Sequence[str] | None) -> int:
 
 
 def _refused(error: LosslessError) -> int:
-    """Write why a command ended, to standard error and in the document that was asked for; return the exit code."""
+    """Write an error to standard error, and into the document that ``--format`` asks for; return exit code 2."""
     problems: tuple[Problem, ...]
     if isinstance(error, InputError):
         problems = error.problems

@@ -1,6 +1,6 @@
-"""``lossless diff``: running configurations of switches against their intent.
+"""``lossless diff``: compares running configurations of switches with their intent.
 
-Of several switches each drift is shown once, with how all of them get to the target, and their patches.
+For several switches each distinct drift is shown once, then how the switches get to the target.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ def _print_count(drift: Drift) -> None:
 
 
 def _print_update(drift: Drift) -> None:
-    """Print how the device can be brought in line."""
+    """Print how a switch gets to its intent: by patch or reload, the ports that go down, and harm to traffic."""
     update = drift.change
     if update is None and drift.rows:
         notice("no patch: such a switch is brought there by the file that render writes for it")

@@ -1,7 +1,7 @@
 """``lossless exporter`` and ``lossless collector``: a switch's databases for Prometheus, and scripts for captures.
 
-The HTTP server of the exporter has one page for Prometheus, and one that leads there. The scripts of the collector
-print how the NICs of a host are configured, and the state of a switch.
+The HTTP server of the exporter has one page of metrics for Prometheus, and one with a link to it. The scripts of the
+collector print how the NICs of a host are configured, and the state of a switch.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 _PORT = 10163
-"""Of no entry in Prometheus' list of default ports as far as it could be read: 9100 to 9999 are all taken there
+"""Default port, not in Prometheus' list of default ports as far as it could be read: 9100 to 9999 are all taken there
 (prometheus/prometheus wiki, Default-port-allocations). Not registered."""
 _LISTEN = re.compile(r"(\[[0-9A-Fa-f:.%\w]+\]|[A-Za-z0-9._-]*):([0-9]{1,5})")
 _ALL = "0.0.0.0"
@@ -36,7 +36,7 @@ def _address(_context: click.Context, _option: click.Parameter, text: str) -> tu
     """Return the host and port to listen on; port 0 is any that is free.
 
     Raises:
-        BadParameter: it is no address.
+        BadParameter: the text is not ``[ADDRESS]:PORT``.
     """
     match = _LISTEN.fullmatch(text)
     if match is None or int(match[2]) not in _PORTS:
@@ -108,7 +108,7 @@ def exporter_command(
 
 
 def _telling(make: Callable[[], bytes], unanswered: Callable[[], Iterable[str]]) -> Callable[[], bytes]:
-    """Return a function that makes an exposition, and reports each database without an answer once until it answers."""
+    """Return a function that makes an exposition of metrics, and reports a silent database once until it answers."""
     told: set[str] = set()
 
     def exposition() -> bytes:
@@ -129,14 +129,17 @@ _REQUESTS = 8
 _CLIENT_TIMEOUT_S = 10
 """How long a client may take to ask or to read: as long as Prometheus gives a scrape."""
 _TEXT, _PAGE = "text/plain; version=0.0.4; charset=utf-8", "text/html; charset=utf-8"
-"""Prometheus' text format (prometheus/docs docs/instrumenting/exposition_formats.md)."""
+"""Content types of the metrics, which are in Prometheus' text format, and of the page with a link to them.
+
+Source: prometheus/docs docs/instrumenting/exposition_formats.md.
+"""
 _INDEX = (
     b'<html><head><title>lossless exporter</title></head><body><a href="/metrics">Metrics</a></body></html>\n'
 )
 
 
 class MetricsServer(ThreadingHTTPServer):
-    """Answers each request for ``/metrics`` by an exposition that begins after it, one at a time.
+    """Answers each request for ``/metrics`` by an exposition of metrics that begins after it, one at a time.
 
     Requests that come during an exposition share the next one, so that none waits for more than two.
 
@@ -168,21 +171,21 @@ class MetricsServer(ThreadingHTTPServer):
             return self._last[1]
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Answer a request in a thread; more than a few at a time are turned away."""
+        """Answer a request in a thread; while :data:`_REQUESTS` are being answered, close the connection instead."""
         if self._free.acquire(blocking=False):
             super().process_request(request, client_address)
         else:
             self.shutdown_request(request)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
-        """Answer a request."""
+        """Answer a request in its thread, which then counts no more."""
         try:
             super().process_request_thread(request, client_address)
         finally:
             self._free.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002
-        """Report an error of a request, unless the client went away or hung."""
+        """Report an error of a request, unless it is an OSError: the client went away or timed out."""
         error = sys.exception()
         if not isinstance(error, OSError):
             problem(f"lossless: a request failed: {type(error).__name__}: {error}")

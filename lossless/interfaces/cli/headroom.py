@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from lossless.interfaces.cli.options.rules import LintSelection
 
 _VERSION = 1
-"""Of the names in the JSON object."""
+"""The version of the keys in the JSON object."""
 _OF_A_LINK = {
     "hwsku": "--hwsku",
     "speed_bps": "--speed",
@@ -37,7 +37,7 @@ _OF_A_LINK = {
     "lanes": "--lanes",
     "shared_headroom": "--shared-headroom",
 }
-"""Options that describe a link that is in no file: a file states all this itself."""
+"""Options that describe a link without a file, by their parameter: with a file they are refused."""
 
 
 @click.command("headroom", short_help=COMMANDS["headroom"])
@@ -164,7 +164,7 @@ def _stated(given: dict[str, Any]) -> HeadroomInputs:
 
 
 def _say_unused(asked: set[str], given: dict[str, Any]) -> None:
-    """Report options without an effect: SONiC has no formula for the chip, or its formula does not use them."""
+    """Report given options without an effect: SONiC has no formula for the chip, or its formula does not use them."""
     unused = [option for name, option, of in _OF_THE_FORMULA if given[name] is not None and of not in asked]
     if unused:
         notice(f"{', '.join(unused)}: not used here, by any method")
@@ -177,4 +177,4 @@ _OF_THE_FORMULA = (
     ("lanes", "--lanes", "lanes"),
     ("shared_headroom", "--shared-headroom", "shared headroom"),
 )
-"""Options that count in the formula alone, and what its inputs call them."""
+"""Options that only SONiC's formula uses: parameter, option, and the name of the input of the formula."""

@@ -1,4 +1,4 @@
-"""``lossless import``: deployed configurations to an intent."""
+"""``lossless import``: makes an intent of deployed configurations."""
 
 from __future__ import annotations
 

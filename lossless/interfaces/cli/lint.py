@@ -135,7 +135,7 @@ def command(
 
 
 def _announce() -> None:
-    """Report before simulations that they are not available, or that compilation takes a moment."""
+    """Report before simulations that the packet-level model cannot run here, or that it is compiled first."""
     from lossless.interfaces.api.simulate import is_compiled, why_not_simulated
     from lossless.interfaces.cli.progress import compiling
 
@@ -147,7 +147,10 @@ def _announce() -> None:
 
 
 def exit_code(report: Report, fail_on: str) -> int:
-    """Return 2 where something could not be read, 1 where a finding is severe enough or a patch refused, else 0."""
+    """Return 2 where a file could not be read, 1 where a finding is severe enough or a patch is refused, else 0.
+
+    A refused patch counts unless ``fail_on`` is ``never``.
+    """
     if report.errors:
         return FAILED
     severe = failing(fail_on)
@@ -157,14 +160,14 @@ def exit_code(report: Report, fail_on: str) -> int:
 
 
 def failing(fail_on: str) -> tuple[Severity, ...]:
-    """Return the severities that make a run fail; empty if none does."""
+    """Return the severities that make a run fail: ``fail_on`` and more severe ones; empty for ``never``."""
     return SEVERITIES[: [*SEVERITIES].index(fail_on) + 1] if fail_on in SEVERITIES else ()
 
 
 def _check(
     paths: tuple[str, ...], stdin_filename: str | None, options: Options, since: str | None, *, quiet: bool
 ) -> tuple[Report, dict[str, str]]:
-    """Return the report, and the text read from standard input."""
+    """Return the report, and the text of standard input by its file name; no text where files are checked."""
     from lossless import api
 
     if "-" not in paths:
@@ -180,7 +183,7 @@ def _check(
 
 
 def _standard_input() -> bytes:
-    """Return all of standard input, of one that is too large to be checked its beginning.
+    """Return the bytes of standard input, at most one more than are read from a file.
 
     Raises:
         LosslessError: it is closed, a device other than a terminal, or cannot be read.
@@ -216,7 +219,7 @@ def _check_files(paths: tuple[str, ...], options: Options, since: str | None, *,
 
 
 def _texts(raw: bytes, file: str) -> dict[str, str]:
-    """Return the text of standard input, to show the line of a problem; empty if it is not text."""
+    """Return the text of standard input by its file name, to show the line of a problem; empty if it is not text."""
     from lossless.ground.documents.text import decode
 
     try:
@@ -226,9 +229,9 @@ def _texts(raw: bytes, file: str) -> dict[str, str]:
 
 
 def _with_empty_folders(report: Report, paths: tuple[str, ...]) -> Report:
-    """Return the report with a problem for every folder that held nothing: a typo must not look clean.
+    """Return the report with a problem for every named folder without a file to check: a typo must not look clean.
 
-    One whose files are all excluded is as the user wants it.
+    A folder whose files are all excluded is no problem.
     """
     import os
 

@@ -1,4 +1,4 @@
-"""The last line of a command: where its files are, and the next command."""
+"""The last line of a command: the next command to run."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _INTENTS = (".yaml", ".yml")
 
 
 def then(command: str, *words: str, quiet: bool = False, because: str = "") -> None:
-    """Print the next command, its words quoted for a shell, with its purpose as a comment."""
+    """Print the next command, its words quoted for a shell, with its purpose as a comment; nothing with ``quiet``."""
     what = f"  # {because}" if because else ""
     next_step(" ".join(["lossless", command, *map(quote, words)]) + what, quiet=quiet)
 
 
 def is_intent(path: str) -> bool:
-    """Return whether a path names an intent: a YAML file, or a folder that holds one."""
+    """Return whether a path may name an intent: a name ending in .yaml or .yml, or a folder with a fabric.yaml."""
     # pathlib costs a tenth of an interpreter's start.
     return path.endswith(_INTENTS) or os.path.isfile(os.path.join(path, "fabric.yaml"))  # noqa: PTH113, PTH118
 
 
 def render_onto(intent: str, files: Mapping[str, str], *, quiet: bool) -> None:
-    """Print the command that renders an intent, with the ``files`` of devices as bases if they lie as bases do."""
+    """Print the command that renders an intent, with ``--base`` if all ``files`` are FOLDER/DEVICE/config_db.json."""
     folders = {file.removesuffix(f"{device}/config_db.json") for device, file in files.items()}
     base = folders.pop()
     is_base = not folders and all(file.endswith("/config_db.json") for file in files.values())
@@ -40,7 +40,7 @@ def render_onto(intent: str, files: Mapping[str, str], *, quiet: bool) -> None:
 
 
 def after_lint(report: Report, paths: Sequence[str]) -> None:
-    """Explain the first of the gravest findings; without any, go on with the intent or the deployed switches."""
+    """Print the next command: the rule of the first most severe finding, else render an intent or simulate switches."""
     if report.findings:
         first = min(report.findings, key=lambda finding: SEVERITIES.index(finding.severity))
         then("rule", first.code, because=f"explains the first {first.severity}")
@@ -54,7 +54,7 @@ def after_lint(report: Report, paths: Sequence[str]) -> None:
 def after_verdict(
     path: str, overall: Sequence[str], *, quiet: bool, other_classes: Sequence[str] = ()
 ) -> None:
-    """Print the next command: for an unsafe verdict lint with places; else a class not run, or all other checks."""
+    """Print the next command: lint --simulate for a verdict other than safe, else simulate another class, or lint."""
     if any(verdict != "safe" for verdict in overall):
         then("lint", path, "--simulate", quiet=quiet, because="shows where the values are set")
     elif other_classes:

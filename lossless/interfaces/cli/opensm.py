@@ -12,7 +12,7 @@ from lossless.interfaces.cli.options import InputPath, api_options, profiles, wr
 from lossless.interfaces.cli.terminal import out, out_json, style_for
 
 _VERSION = 1
-"""Of the names in the JSON object."""
+"""The version of the keys in the JSON object."""
 
 
 @click.command("opensm", short_help=COMMANDS["opensm"])

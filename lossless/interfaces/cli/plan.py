@@ -1,6 +1,6 @@
-"""``lossless plan``, the order of steps to the fabric of an intent, and ``lossless lint --plan DIR``, progress in it.
+"""``lossless plan``: the order of steps to the fabric of an intent; ``lossless lint --plan DIR``: progress in a plan.
 
-Progress is shown with rows that are neither old nor new.
+Progress is shown with rows of CONFIG_DB that are neither old nor new.
 """
 
 from __future__ import annotations
@@ -90,18 +90,18 @@ def command(
 
 
 def pages(plan: Plan) -> dict[str, str]:
-    """Return the pages of a plan for people, by file: Markdown and a picture."""
+    """Return the files of a plan for people, by name: plan.md, and its picture plan.svg."""
     from lossless.output.report.plan_markdown import plan_markdown, plan_picture
 
     return {"plan.md": plan_markdown(plan), "plan.svg": plan_picture(plan)}
 
 
 _VERSION = 1
-"""Of the names in the JSON object."""
+"""The version of the keys in the JSON object."""
 
 
 def show(plan_dir: str, configs: Sequence[str], output_format: str) -> int:
-    """Print how far the switches of some files are; 0 where all have done all, 1 where anything is left."""
+    """Print the progress of switches in a plan; return 0 if every switch has a file and has finished, else 1."""
     from lossless import api
     from lossless.output.report.plan_markdown import progress_lines
 

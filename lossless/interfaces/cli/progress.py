@@ -16,7 +16,7 @@ _PAUSE_S = 0.1
 
 
 class LongRun:
-    """Shows, after a second, how many files are checked.
+    """A progress bar of checked files, shown after a second.
 
     It is drawn when a finished file is reported: no thread exists while processes start.
     """
@@ -27,7 +27,7 @@ class LongRun:
         self._task: Any = None
 
     def __call__(self, done: int, of: int) -> None:
-        """Show how many are done, unless the display is less than a moment old."""
+        """Show the number of checked files and of all, at most ten times a second."""
         now = monotonic()
         if now < self._next_s:
             return
@@ -49,14 +49,14 @@ class LongRun:
         return bar
 
     def stop(self) -> None:
-        """Take the bar away."""
+        """Remove the progress bar from the terminal."""
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
 
 
 def compiling() -> None:
-    """Report that the model is compiled."""
+    """Report that the packet-level model is being compiled."""
     problem("compiling the packet-level model: about ten seconds, once for each version")
 
 
@@ -70,7 +70,7 @@ class ProgressBar:
         self._task: Any = None
 
     def __call__(self, done: int, of: int) -> None:
-        """Show how many are done."""
+        """Show the number of finished items, such as seeds or settings, and of all."""
         if self._bar is None:
             if self._quiet or not sys.stderr.isatty():
                 return
@@ -89,7 +89,7 @@ class ProgressBar:
         self._bar = bar
 
     def stop(self) -> None:
-        """Take the bar away."""
+        """Remove the progress bar from the terminal."""
         if self._bar is not None:
             self._bar.stop()
             self._bar = None

@@ -1,4 +1,4 @@
-"""Commands that print what the tool knows: rules, hardware, systems, schemas, completion."""
+"""Commands that print rules, hardware profiles, systems of switches, schemas and shell completion."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def profiles_command(name: str | None, profile_dirs: tuple[str, ...]) -> None:
 
 
 def overview(hardware: Hardware) -> Iterator[str]:
-    """Yield one line for each product, by kind."""
+    """Yield the hardware profiles by kind, a line for each product below the heading of its kind."""
     yield "switches"
     yield laid_out([(s.name, f"{s.vendor} {s.product}", s.asic.name, _hwskus(s)) for s in hardware.switches])
     yield ""
@@ -99,7 +99,7 @@ def overview(hardware: Hardware) -> Iterator[str]:
 
 
 def details(hardware: Hardware) -> Iterator[str]:
-    """Yield the facts of each product, with sources."""
+    """Yield all facts of each hardware profile, with sources."""
     for switch in hardware.switches:
         yield from _switch(switch)
     for nic in hardware.nics:
@@ -111,12 +111,12 @@ def details(hardware: Hardware) -> Iterator[str]:
 
 
 def laid_out(rows: Sequence[Sequence[str]]) -> str:
-    """Return rows of facts, wrapped to the width of the terminal."""
+    """Return rows of facts as indented columns, wrapped to the width of the terminal."""
     return facts(rows, style_for(sys.stdout), "  ")
 
 
 def infiniband_overview(hardware: Hardware) -> Iterator[str]:
-    """Yield one line for each InfiniBand switch and adapter."""
+    """Yield the InfiniBand switches and adapters, a line for each below two headings."""
     switches = hardware.infiniband_switches
     yield ""
     yield "InfiniBand switches"
@@ -338,7 +338,7 @@ _LASTING = {
     "zsh": """echo 'eval "$(lossless completion zsh)"' >> ~/.zshrc  # for every new shell; after compinit""",
     "fish": "lossless completion fish > ~/.config/fish/completions/lossless.fish  # for every new shell",
 }
-"""What makes each shell complete from now on."""
+"""The command that makes each shell complete from now on."""
 
 
 @click.command("completion", short_help=COMMANDS["completion"])

@@ -1,4 +1,4 @@
-"""``lossless render``: an intent to files; a fabric with errors is refused."""
+"""``lossless render``: writes the files of an intent; a fabric with errors is refused."""
 
 from __future__ import annotations
 

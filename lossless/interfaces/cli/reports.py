@@ -38,11 +38,11 @@ _GATES: dict[str, Form] = {
     "junit": "markup",
     "markdown": "markup",
 }
-"""How the last gate takes each format of a report."""
+"""The form that the output stream expects for each format of a report."""
 
 
 def draw(file: str, svg: str) -> None:
-    """Write a picture to a file, and report it.
+    """Write an SVG picture to a file, and print the file name.
 
     Raises:
         LosslessError: the file system refuses.
@@ -63,7 +63,7 @@ def report_text(
 ) -> None:
     """Write a report for people; ``texts`` are those of files that are not on disk.
 
-    Without ``source`` no line of a file is shown; ``brief`` leaves a line for each finding, and no counts.
+    Without ``source`` no line of a file is shown; ``brief`` shows one line for each finding, and no counts.
     """
     blank = "" if brief else "\n"
     if report.findings:
@@ -87,7 +87,7 @@ def report_text(
 
 
 def report_statistics(report: Report, texts: Mapping[str, str], *, verbose: bool, brief: bool) -> None:
-    """Write how often each rule found something; problems of reading are written as usual."""
+    """Write the number of findings of each rule, the problems of reading, and unless ``brief`` the counts."""
     from lossless.output.report.lint.summary import statistics_text
     from lossless.output.report.lint.text import problems_text
 
@@ -104,7 +104,7 @@ def report_statistics(report: Report, texts: Mapping[str, str], *, verbose: bool
 def write_report(
     report: Report, texts: Mapping[str, str], reporting: ReportOptions, failing: tuple[Severity, ...]
 ) -> bool:
-    """Write a report in every form that is wanted, files first; return whether all of it could be written.
+    """Write a report in every requested form, files first; return whether the files could be written.
 
     ``failing`` are the severities that make the run fail.
     """
@@ -186,7 +186,7 @@ def _told(form: str, made: ReportText) -> str:
 
 
 def _plain_text(report: Report, texts: Mapping[str, str], reporting: ReportOptions) -> ReportText:
-    """Return all that a person would see on a terminal, in one text without colors."""
+    """Return the text report for people as one text without colors."""
     from lossless.output.report.columns import TextStyle
     from lossless.output.report.lint.summary import ReportText
     from lossless.output.report.lint.text import findings_text, problems_text
@@ -230,7 +230,7 @@ def _counts(report: Report, style: TextStyle, *, verbose: bool) -> Iterator[str]
 
 
 def _run_context(failing: tuple[Severity, ...]) -> RunContext:
-    """Return the facts of this run for reports to other programs."""
+    """Return the folders of this run, the help of its rules and the failing severities, for reports to programs."""
     from pathlib import Path
 
     from lossless.output.report.lint.summary import RunContext
@@ -241,7 +241,7 @@ def _run_context(failing: tuple[Severity, ...]) -> RunContext:
 
 
 def _describe(code: str) -> RuleHelp | None:
-    """Return the help of a rule, None where a finding is not a rule's."""
+    """Return the help of the rule with a code, None for a code without a rule."""
     from lossless.interfaces.api.reference import find_rule
     from lossless.output.report.lint.summary import RuleHelp
 
@@ -250,7 +250,7 @@ def _describe(code: str) -> RuleHelp | None:
 
 
 def _line_text(report: Report, texts: Mapping[str, str]) -> LineText:
-    """Return a reader of lines, also of files that no document could be made of."""
+    """Return a function that reads a line of a file, also of one that could not be parsed; None for no text."""
     from lossless.ground.basics.errors import UnreadableError
     from lossless.ground.documents.text import Lines, read_text
 
@@ -271,13 +271,13 @@ def _line_text(report: Report, texts: Mapping[str, str]) -> LineText:
 
 
 _VERSION = 1
-"""Of the names in a JSON object that has errors alone."""
+"""The version of the keys in a JSON object that has errors alone."""
 
 
 def add_errors(document: ExpectedDocument, problems: Sequence[Problem]) -> None:
-    """Put errors into the document of a run that ends with them: its report, or the key ``errors`` of its JSON.
+    """Put errors into the document on standard output: a report of them, or the key ``errors`` of its JSON.
 
-    Other documents have no place for errors; they are left as they are, and there is none where none was given.
+    Documents of other forms, such as CSV, have no place for errors and stay as they are.
     """
     if document.is_report and not document.is_given:
         from lossless.api import Report
@@ -296,7 +296,7 @@ def add_errors(document: ExpectedDocument, problems: Sequence[Problem]) -> None:
 
 
 def nothing_to_compare(report: Report) -> bool:
-    """Return whether errors of an intent prevent a comparison, and report it."""
+    """Return whether an intent has findings that are errors, which prevent a comparison; report them if so."""
     if not any(finding.severity == "error" for finding in report.findings):
         return False
     report_text(report, {})

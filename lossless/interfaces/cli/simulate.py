@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from lossless.interfaces.cli.options.rules import LintSelection
 
 _VERSION = 1
-"""Of the names in the JSON object."""
+"""The version of the keys in the JSON object."""
 
 
 @click.command("simulate", short_help=COMMANDS["simulate"])
@@ -121,7 +121,7 @@ def _draw(results: Sequence[SimulationResult], folder: str) -> None:
 
 
 def exit_code(overall: Sequence[str]) -> int:
-    """Return 1 where a fabric is unsafe, 2 where one has no verdict, else 0."""
+    """Return 1 if a verdict is ``unsafe``, else 2 if one is ``not checked``, else 0."""
     if "unsafe" in overall:
         return FINDINGS
     return FAILED if "not checked" in overall else OK

@@ -16,7 +16,7 @@ from lossless.interfaces.cli.reports import draw
 from lossless.interfaces.cli.terminal import out, out_json, style_for
 
 _VERSION = 1
-"""Of the names in the JSON object."""
+"""The version of the keys in the JSON object."""
 
 
 @click.command("storm", short_help=COMMANDS["storm"])

@@ -1,4 +1,4 @@
-"""``lossless sweep``: many settings of thresholds, and which of them are safe, silent and best."""
+"""``lossless sweep``: simulates many settings of thresholds, and ranks them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from lossless.interfaces.cli.options.rules import LintSelection
 
 _VERSION = 1
-"""Of the names in the JSON object."""
+"""The version of the keys in the JSON object."""
 
 
 def _grid(_context: click.Context, _option: click.Parameter, texts: Sequence[str]) -> Grid:
@@ -141,7 +141,7 @@ def _check_next(path: str, *, is_lossy: bool, quiet: bool) -> None:
 
 
 def _intent_line(sweep: Sweep, path: str, options: Options) -> str | None:
-    """Return the line by which an intent at a path states the best setting, None where none does."""
+    """Return the line by which the intent at a path states the best setting, None if no intent can state it."""
     from lossless import api
     from lossless.ground.basics.errors import InputError
 
@@ -152,7 +152,7 @@ def _intent_line(sweep: Sweep, path: str, options: Options) -> str | None:
 
 
 def _write(sweeps: Sequence[Sweep], place: int, path: str, options: Options) -> None:
-    """State the setting at a place in the intent.
+    """Write the setting at a place of the table into the intent.
 
     Raises:
         LosslessError: there is no such place, no one intent, or it cannot state the setting.
@@ -168,12 +168,12 @@ def _write(sweeps: Sequence[Sweep], place: int, path: str, options: Options) -> 
 
 
 class _SettingsBar(ProgressBar):
-    """A bar that remembers how far it came."""
+    """A progress bar that keeps the numbers of tried and of all settings, for the message of an interruption."""
 
     done = of = 0
 
     def __call__(self, done: int, of: int) -> None:
-        """Show how many are done."""
+        """Show and keep the numbers of tried settings and of all."""
         self.done, self.of = done, of
         super().__call__(done, of)
 

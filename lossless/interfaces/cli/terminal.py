@@ -1,4 +1,4 @@
-"""Write to stdout and stderr: the only module that does, and that reports failures of these streams.
+"""Writes to stdout and stderr, as no other module does, and reports failures of these streams.
 
 All text goes through :func:`lossless.ground.basics.foreign_text.gated`, including the output of libraries.
 
@@ -49,10 +49,10 @@ class ExpectedDocument:
 
 
 class GatedStream:
-    """A standard stream that takes text through the gate alone; None if there is no such stream.
+    """A standard output stream whose text passes :func:`gated`; ``raw`` is None if the stream is closed.
 
     After a failure every write fails without being tried: a library may have caught the first failure.
-    With a ``document`` all text but that goes to standard error.
+    With a ``document`` all other text goes to standard error.
     """
 
     def __init__(self, raw: TextIO | None, name: str) -> None:
@@ -64,7 +64,7 @@ class GatedStream:
             self._failure = UnwritableError(f"cannot write to {name}: it is closed")
 
     def write(self, text: str) -> int:
-        """Write unchecked text of libraries.
+        """Write text of libraries through the gate.
 
         Raises:
             ClosedPipeError: the reader has closed the pipe.
@@ -81,7 +81,7 @@ class GatedStream:
             _put_raw(sys.stderr, text)
 
     def put_through(self, text: str) -> None:
-        """Write text, or the document, that has passed the gate; raises as :meth:`write`."""
+        """Write text that has passed the gate to this stream, even beside a document; raises as :meth:`write`."""
         if not text:
             return
         try:
@@ -90,7 +90,7 @@ class GatedStream:
             self._abandon(error)
 
     def display(self) -> _Display:
-        """Return the same stream for text that moves the cursor."""
+        """Return the same stream for text of a progress bar, whose control characters pass."""
         return _Display(self)
 
     def flush(self) -> None:
@@ -108,7 +108,7 @@ class GatedStream:
         return _Bytes(self)
 
     def isatty(self) -> bool:
-        """Return whether a person reads it."""
+        """Return whether the stream is a terminal."""
         return self._raw is not None and self._raw.isatty()
 
     def fileno(self) -> int:
@@ -123,12 +123,12 @@ class GatedStream:
 
     @property
     def encoding(self) -> str:
-        """Its encoding."""
+        """The encoding of the stream."""
         return "utf-8" if self._raw is None else self._raw.encoding
 
     @property
     def errors(self) -> str | None:
-        """The handling of characters that the encoding lacks."""
+        """The name of the stream's handling of characters that its encoding lacks."""
         return "backslashreplace" if self._raw is None else self._raw.errors
 
     def _sound(self) -> TextIO:
@@ -145,7 +145,7 @@ class GatedStream:
 
 
 class _Bytes:
-    """A gated stream as one of bytes, which are text in UTF-8."""
+    """The ``buffer`` of a gated stream: takes bytes, which are text in UTF-8."""
 
     def __init__(self, stream: GatedStream) -> None:
         self._stream = stream
@@ -158,14 +158,14 @@ class _Bytes:
 
 
 class BytesWriter:
-    """Bytes for a program at the other end; after a failure output is dropped, and the failure is kept."""
+    """Writes bytes for a program such as an editor; after a failure output is dropped, and the failure is kept."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
         self.failure: OSError | None = None
 
     def write(self, data: bytes) -> None:
-        """Write at once."""
+        """Write bytes and flush; keep a failure instead of raising it."""
         if self.failure is None:
             try:
                 self._stream.write(data)
@@ -174,7 +174,7 @@ class BytesWriter:
                 self._fail(error)
 
     def close(self) -> None:
-        """Write nothing more."""
+        """Close the stream."""
         self._stream.close()
 
     def _fail(self, error: OSError) -> None:
@@ -184,7 +184,7 @@ class BytesWriter:
 
 
 class _Display:
-    """A stream for a progress bar, whose text is ours: control characters pass."""
+    """A stream for a progress bar: its text is not gated, so that control characters pass."""
 
     def __init__(self, stream: GatedStream) -> None:
         self._stream = stream
@@ -203,7 +203,7 @@ def unwritable(error: OSError, name: str) -> ClosedPipeError | UnwritableError:
 
 
 def standard_input() -> BinaryIO:
-    """Return the bytes of standard input.
+    """Return standard input as a stream of bytes.
 
     Raises:
         LosslessError: it is closed.
@@ -216,7 +216,7 @@ def standard_input() -> BinaryIO:
 
 @contextmanager
 def gated_streams() -> Iterator[None]:
-    """Let both streams take any character, through the gate; in this context nothing reaches them otherwise."""
+    """Replace sys.stdout and sys.stderr by gated streams in a block; they escape characters that the encoding lacks."""
     _open_standard_files()
     before = sys.stdout, sys.stderr
     for stream in before:
@@ -242,18 +242,18 @@ def out(text: str, form: Form = "text") -> None:
 
 
 def expect_document(form: str, *, is_report: bool) -> None:
-    """Let stdout be one document of a form from here on, or nothing."""
+    """Restrict stdout to one document of a form, such as JSON, from here on; other text goes to stderr."""
     if isinstance(sys.stdout, GatedStream):
         sys.stdout.document = ExpectedDocument(form, is_report=is_report)
 
 
 def expected_document() -> ExpectedDocument | None:
-    """Return the document that was asked for, None where text was."""
+    """Return the document that ``--format`` asks for, None for a text report."""
     return sys.stdout.document if isinstance(sys.stdout, GatedStream) else None
 
 
 def out_document(text: str, form: Form) -> None:
-    """Write the document that was asked for; JSON at the end of the run. Raises as :func:`out`."""
+    """Write the document that ``--format`` asks for, JSON at the end of the run. Raises as :func:`out`."""
     document = expected_document()
     shown = gated(text, form) + "\n"
     if document is None:
@@ -275,7 +275,7 @@ def out_json(data: object) -> None:
 
 
 def problem(text: str) -> None:
-    """Write one message that is no result; a line break in a name is spelled out. Raises as :func:`out`.
+    """Write one message to standard error; a line break in a name is spelled out. Raises as :func:`out`.
 
     A terminal shows it in as many lines as it needs. Elsewhere it is one line, which programs look for.
     """
@@ -288,21 +288,21 @@ def problem(text: str) -> None:
 
 
 def problem_lines(text: str) -> None:
-    """Write lines that are no result and whose names were made visible; raises as :func:`out`."""
+    """Write lines to standard error whose names were made visible; raises as :func:`out`."""
     # Results that were printed first must also be read first.
     sys.stdout.flush()
     _put(sys.stderr, gated(text))
 
 
 def notice(text: str) -> None:
-    """Write a note beside a report, in as many lines as it needs. Raises as :func:`out`."""
+    """Write a note beside a report to standard error, wrapped to its columns. Raises as :func:`out`."""
     from lossless.output.report.columns import wrapped
 
     problem_lines(wrapped(visible(text), style_for(sys.stderr)))
 
 
 def next_step(text: str, *, quiet: bool = False) -> None:
-    """Write the last line of a command: the next command; nothing with ``quiet``. Raises as :func:`out`."""
+    """Write the next command as the last line on standard error; nothing with ``quiet``. Raises as :func:`out`."""
     if not quiet:
         # Never wrapped: it is there to be copied.
         problem_lines(f"next: {visible(text)}")
@@ -377,7 +377,7 @@ def _put_raw(stream: GatedStream | TextIO, text: str) -> None:
 
 
 def _drop(stream: TextIO | None) -> None:
-    """Let the rest of a stream go nowhere: the interpreter would complain when it ends."""
+    """Redirect the rest of a stream to the null device: the interpreter would complain when it ends."""
     try:
         number = stream.fileno() if stream is not None else -1
     except OSError:

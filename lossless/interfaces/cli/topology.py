@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 _VERSION = 1
-"""Of the names in the JSON objects."""
+"""The version of the keys in the JSON objects."""
 _ROLES = ("leaf", "spine", "super-spine", "switch", "host")
 _TIERS = ("hosts", "uplinks", "spine_uplinks", "links")
 
 
 def _pairs(values: Sequence[str], words: Sequence[str], what: str) -> list[tuple[str, str]]:
-    """Return the words before and after the equals sign of each value.
+    """Return the word before the equals sign of each value, and the text after it.
 
     Raises:
-        BadParameter: no sign, or a word that is none of ``words``.
+        BadParameter: a value has no equals sign, nothing after it, or a word before it that is none of ``words``.
     """
     pairs = []
     for text in values:

@@ -1,4 +1,4 @@
-"""``lossless trace``: one packet, hop by hop."""
+"""``lossless trace``: follows one packet hop by hop."""
 
 from __future__ import annotations
 

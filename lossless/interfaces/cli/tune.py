@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from lossless.api import TuneResult
 
 _VERSION = 1
-"""Of the names in the JSON object."""
+"""The version of the keys in the JSON object."""
 
 
 @click.command("tune", short_help=COMMANDS["tune"])
@@ -124,7 +124,7 @@ class _Watch:
         self._started_s = 0.0
 
     def measured(self, settings: int | None, workers: int) -> None:
-        """Start the clock at a setting (None); when it has been tried, report the expected time of so many settings."""
+        """Start the clock for None; after the first setting print the expected time of so many ``settings``."""
         if settings is None:
             self._started_s = monotonic()
             return
@@ -161,7 +161,7 @@ def _write(
     profile_dirs: tuple[str, ...],
     place: int | None,
 ) -> None:
-    """Write pictures, then the output folder, then the intent: a file comes after the files that it describes."""
+    """Write the requested pictures, then the output folder, then the setting at a place into the intent."""
     from lossless import api
 
     if plots is not None:
@@ -179,7 +179,7 @@ def _write(
 def _write_folder(
     result: TuneResult, path: str, output_dir: str, profile_dirs: tuple[str, ...], place: int | None
 ) -> None:
-    """Write the intent, the report and all settings; then the plan, which may find no safe order."""
+    """Write the tuned intent, the report and all settings into a folder; then the plan, if it has a safe order."""
     from lossless import api
     from lossless.ground.basics.errors import LosslessError
     from lossless.ground.documents.atomic import write_all

@@ -1,6 +1,6 @@
-"""``lossless lint --watch``, ``--fix`` and ``--diff``: files checked again when they change, or edited.
+"""``lossless lint --watch``, ``--fix`` and ``--diff``: checks files again when they change, or edits them.
 
-The exit code of ``--watch`` is that of the last time. ``--fix`` fixes findings by editing files, and ``--diff`` shows
+The exit code of ``--watch`` is that of the last check. ``--fix`` fixes findings by editing files, and ``--diff`` shows
 the edits.
 """
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 _LEAST_PAUSE_S = 0.2
 _SHARE = 20
-"""A look at all files is followed by a pause of so many times its length: little is taken from other work."""
+"""Each search for changed files is followed by a pause of so many times its length, to leave the processor free."""
 
 
 def watched(
     paths: tuple[str, ...], options: Options, tell: Callable[[Report, Mapping[str, str]], int]
 ) -> int:
-    """Check and report again and again until Ctrl-C; return the exit code of the last time."""
+    """Check and report again and again until Ctrl-C; return the exit code of the last check."""
     from lossless import api
     from lossless.output.report.lint.summary import counted
 
@@ -46,7 +46,7 @@ def watched(
 
 
 def _wait(changed: Callable[[], bool]) -> None:
-    """Return once something has changed."""
+    """Wait until ``changed`` returns true."""
     took_s = 0.0
     while True:
         time.sleep(max(_LEAST_PAUSE_S, _SHARE * took_s))
@@ -73,7 +73,7 @@ def fixed(paths: tuple[str, ...], options: Options, *, unsafe: bool) -> Report:
 
 
 def show_diff(paths: tuple[str, ...], options: Options, *, unsafe: bool) -> int:
-    """Print the changes of a fix as a unified diff; return the exit code."""
+    """Print the changes of a fix as a unified diff; return 2 for an unreadable file, 1 for any change, else 0."""
     from difflib import unified_diff
 
     from lossless import api

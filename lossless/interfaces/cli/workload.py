@@ -20,7 +20,7 @@ from lossless.interfaces.cli.simulate import exit_code
 from lossless.interfaces.cli.terminal import out, out_json, style_for
 
 _VERSION = 1
-"""Of the names in the JSON object."""
+"""The version of the keys in the JSON object."""
 _ALGORITHMS = tuple(dict.fromkeys(name for names in ALGORITHMS.values() for name in names))
 _DURATION = Quantity("TIME", parse_duration)
 

@@ -1,7 +1,7 @@
 """Hovers and completions: the documentation of a rule or a key, and the valid words at the cursor.
 
-The key of an intent at the cursor is found while the text is being typed and so often cannot be read: by indentation
-and brackets, line by line. Anchors, aliases and block scalars are not looked into.
+The key of an intent at the cursor is found by indentation and brackets, line by line, because a text that is being
+typed is often not valid YAML. Anchors, aliases and block scalars are ignored.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ def of_rule(code: str) -> str | None:
 
 
 def of_key(path: Path, transport: str | None = None) -> str | None:
-    """Return the description of an intent's key as Markdown, for a name that of its object, or None for no such key.
+    """Return the description of an intent's key as Markdown, None if there is no such key.
+
+    For a name that the user chose, such as that of a class, it is the description of the key above it.
 
     Without a known ``transport`` the key may be one of any intent.
     """
@@ -45,7 +47,7 @@ def _code(values: tuple[str, ...]) -> str:
 
 
 def completions(cursor: Cursor, transport: str | None = None) -> list[CompletionItem]:
-    """Return the keys or values that are valid at a place of an intent; of any ``transport`` if it is unknown."""
+    """Return the keys or values that are valid at the cursor in an intent; of any ``transport`` if it is unknown."""
     if cursor.path == ("transport",):
         transport = None
     return _values(cursor.path, transport) if cursor.in_value else _keys(cursor.path, transport)
@@ -97,7 +99,7 @@ class Cursor(NamedTuple):
 
 
 class _Brackets:
-    """One pair of brackets: the key that a value is awaited of, and the words since the last comma."""
+    """One open pair of brackets: the key before the last colon, and the words typed since that or the last comma."""
 
     __slots__ = ("is_list", "key", "word")
 
@@ -112,7 +114,7 @@ class _Brackets:
 
 
 class _CursorReader:
-    """Follows a text line by line; ``block`` are keys by their indentation, ``flow`` the open brackets."""
+    """Reads YAML line by line up to the cursor; ``block`` are keys by their indentation, ``flow`` the open brackets."""
 
     def __init__(self) -> None:
         self.block: list[tuple[int, Path]] = []
@@ -129,7 +131,7 @@ class _CursorReader:
         return below
 
     def read(self, line: str) -> None:
-        """Take in a line."""
+        """Read a line, and set the cursor to its end."""
         match = _BLOCK.match(line)
         assert match is not None  # every part of it may be empty
         if self.flow and not self._ends_brackets(match):
@@ -151,7 +153,7 @@ class _CursorReader:
             self.cursor = Cursor(self.path, rest, in_value=key is not None or (in_list and not rest))
 
     def read_flow(self, text: str) -> None:
-        """Take in the text in brackets."""
+        """Read text within or from an opening bracket, and set the cursor to its end."""
         at = 0
         while self.flow or not at:
             match = _TOKEN.match(text, at)
@@ -177,7 +179,7 @@ class _CursorReader:
         return is_key and bool(self.block) and len(line["indent"]) <= self.block[-1][0]
 
     def _at(self, indent: int) -> Path:
-        """Return the keys above a line of some indentation."""
+        """Return the path of keys with less indentation than ``indent``."""
         return tuple(key for at, step in self.block if at < indent for key in step)
 
     def _step(self, indent: int, dashes: int, key: str | None) -> None:
@@ -201,7 +203,7 @@ class _CursorReader:
 
 
 def cursor_at(text: str, line: int, column: int) -> Cursor:
-    """Return where a cursor is; line and column in code points from 0."""
+    """Return the cursor at a line and column of an intent, both from 0, the column in code points."""
     lines = _LINE.split(text)[: line + 1]
     reader = _CursorReader()
     for before in lines[:line]:
@@ -211,7 +213,7 @@ def cursor_at(text: str, line: int, column: int) -> Cursor:
 
 
 def key_at(text: str, line: int, column: int) -> Path:
-    """Return the key at the cursor, or the key of the value at the cursor; empty if it is on neither."""
+    """Return the path of the key at the cursor, or of the key of the value there; empty if it is on neither."""
     lines = _LINE.split(text)
     if line >= len(lines):
         return ()

@@ -1,4 +1,4 @@
-"""Messages of a client on a stream, each read to its end, and answered or ignored, even a malformed one.
+"""Messages of an editor on a stream: each is read to its end, and a malformed or oversized one is answered by an error.
 
 After a malformed message the server continues with the next. The order of messages and the codes of errors are those
 of the Language Server Protocol 3.17 (Base Protocol, Server lifecycle) and JSON-RPC 2.0, section 5.1.
@@ -45,7 +45,7 @@ class Protocol(LanguageServerProtocol):
     """Returns whether a text of so many characters is accepted."""
 
     async def serve(self, stdin: BinaryIO, stop: Event, readers: Executor) -> None:
-        """Take in messages until the client has left."""
+        """Read messages from ``stdin`` and handle them, until the stream ends or ``stop`` is set."""
         loop = asyncio.get_running_loop()
         while not stop.is_set():
             message = await loop.run_in_executor(readers, read_message, stdin)
@@ -82,7 +82,7 @@ class Protocol(LanguageServerProtocol):
             self._deliver(self._bounded(data))
 
     def _request(self, data: dict[str, Any]) -> None:
-        """Handle a request in its turn."""
+        """Handle a request, or refuse it before initialize, after shutdown, and if its method is a notification."""
         is_greeting = data["method"] == types.INITIALIZE
         if self._shutdown:
             self._refuse(data["id"], types.ErrorCodes.InvalidRequest, "the server was shut down")
@@ -97,13 +97,13 @@ class Protocol(LanguageServerProtocol):
             self._deliver(data)
 
     def _answered(self, data: dict[str, Any]) -> None:
-        """Take in the answer to a request of ours; a request of the client's is a task, and none of ours."""
+        """Handle a response to a request of this server; responses to no open request are ignored."""
         future = self._request_futures.get(data["id"])
         if isinstance(future, Future) and not future.done():
             self._deliver(data)
 
     def _cancelled(self, params: Any) -> None:
-        """Cancel a request if it is still open."""
+        """Cancel the client's request with this id if it is still open."""
         number = _id_of(params)
         if number in self._request_futures:
             self._handle_cancel_notification(number)
@@ -146,7 +146,7 @@ class Protocol(LanguageServerProtocol):
         return text
 
     def _too_large(self, message: Oversized) -> None:
-        """Answer a message that was not kept: a request by its id, a text by its file."""
+        """Answer an oversized message: a text by a diagnostic, any other by an error with the id of its request."""
         text = f"a message of {message.length:,} bytes; at most {EDITOR_MESSAGE_BYTES // MIB} MiB are read"
         number = _ID.search(message.head) or _ID.search(message.tail)
         uri = _URI.search(message.head) or _URI.search(message.tail)
@@ -183,7 +183,7 @@ def _id_of(data: Any) -> int | str | None:
 
 
 _LENGTH = re.compile(rb"content-length:[ \t]*+([^\r\n]*+)\r?\n\Z", re.IGNORECASE)
-"""Also behind bytes that belong to no message: after a wrong length the next header is found again."""
+"""The pattern of a header line, also after bytes of no message: after a wrong length the next header is found."""
 _DIGITS = re.compile(rb"[0-9]{1,15}")
 _CHUNK = 64 * 1024
 _KEPT = 4 * 1024
@@ -191,7 +191,7 @@ _KEPT = 4 * 1024
 
 
 class Malformed(NamedTuple):
-    """Bytes that are no message, and why."""
+    """The reason why bytes on the stream are no message."""
 
     why: str
 
@@ -205,7 +205,7 @@ class Oversized(NamedTuple):
 
 
 def read_message(stream: BinaryIO) -> bytes | Malformed | Oversized | None:
-    """Return the body of the next message, a description of its fault, or None at the end of the stream."""
+    """Return the body of the next message; Malformed or Oversized for a wrong one, None at the end of the stream."""
     length = _read_header(stream)
     if not isinstance(length, int):
         return length
@@ -216,7 +216,7 @@ def read_message(stream: BinaryIO) -> bytes | Malformed | Oversized | None:
 
 
 def _read_header(stream: BinaryIO) -> int | Malformed | None:
-    """Return the length that a header states; it ends at an empty line."""
+    """Return the Content-Length of the next header, which ends at an empty line; None at the end of the stream."""
     stated: bytes | None = None
     taken = 0
     while line := stream.readline(EDITOR_HEADER_BYTES):

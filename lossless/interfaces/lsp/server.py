@@ -1,8 +1,8 @@
-"""The server: requests and notifications of an editor, and the answers.
+"""The language server: requests and notifications of an editor, and the answers.
 
-Texts are checked in a thread, one check at a time, once nothing has been typed for a moment.
+Texts are checked in a thread, one check at a time, after a pause in typing.
 
-URIs of an editor become files; a URI without a file names a text without one, never an error.
+URIs of an editor become file names; a URI without a file, as of a text that was never saved, is no error.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 
 PAUSE_S = 0.2
-"""How long nothing must have been typed before it is checked."""
+"""The pause in typing after which texts are checked."""
 FIX_ALL = f"{types.CodeActionKind.SourceFixAll.value}.lossless"
 _LOGS = ("pygls.protocol.json_rpc", "pygls.protocol.language_server", "pygls.server", "pygls.feature_manager")
 _LONGEST_LOG = 400
@@ -72,7 +72,7 @@ class EditorText(NamedTuple):
 
 
 class Diagnosis(NamedTuple):
-    """The last result for a text."""
+    """The last check of a text in the editor: the text, the files checked with it, and the diagnostics."""
 
     editor_text: EditorText
     group: LintGroup
@@ -144,7 +144,7 @@ class Server(LanguageServer):
         return {uri: text for uri, text in self.workspace.text_documents.items() if uri not in self._refused}
 
     def editor_texts(self) -> dict[str, EditorText]:
-        """Return the open texts of formats that lossless may check, by file."""
+        """Return the open texts in JSON, YAML or another format that lossless may check, by file name."""
         texts = {}
         for uri, document in self._texts().items():
             file = file_of(uri, document.language_id)
@@ -163,13 +163,13 @@ class Server(LanguageServer):
             self._worker.add_done_callback(self._tell_failure)
 
     async def settled(self, uri: str) -> Diagnosis | None:
-        """Return the result for the current text, None if there is none; other texts do not delay it."""
+        """Return the diagnosis of the current text, after waiting for a running check; None if there is none."""
         if self._current(uri) is None and self._worker is not None and not self._worker.done():
             await asyncio.wait([self._worker])
         return self._current(uri)
 
     def _current(self, uri: str) -> Diagnosis | None:
-        """Return the last result for a text, None if it is of an older version."""
+        """Return the last diagnosis of a text, None if that is of an older version of the text."""
         diagnosis, document = self.diagnoses.get(uri), self._texts().get(uri)
         if diagnosis is None or document is None or diagnosis.editor_text.text != document.source:
             return None
@@ -214,7 +214,7 @@ class Server(LanguageServer):
         return DiagnosticBuilder(self.units, {file: text.uri for file, text in editor_texts.items()})
 
     def workspace_edit(self, texts: Texts) -> types.WorkspaceEdit:
-        """Return the edit that replaces the old texts of files by their new ones."""
+        """Return the edit of the protocol that replaces the old texts of files by their new ones."""
         builder = self._builder(self.editor_texts())
         return types.WorkspaceEdit(
             {builder.uri(file): text_edits(*before_after, self.units) for file, before_after in texts.items()}
@@ -242,12 +242,12 @@ class Server(LanguageServer):
             )
 
     def log(self, message: str, kind: types.MessageType) -> None:
-        """Write into the log that editors keep of a server."""
+        """Write a message to the log of the editor."""
         self.window_log_message(types.LogMessageParams(kind, message))
 
 
 def server(options: Callable[[], Options]) -> Server:
-    """Return a server that waits for a client; it reads its options for each check."""
+    """Return a language server that has not started yet; ``options`` is called for each check."""
     for name in _LOGS:
         logging.getLogger(name).addFilter(_on_one_line)
     made = Server(options)
@@ -262,7 +262,7 @@ def server(options: Callable[[], Options]) -> Server:
 
 
 def _on_one_line(record: logging.LogRecord) -> bool:
-    """Log a client's message that cannot be understood on one line, without a traceback."""
+    """Shorten a log record of pygls to one line without a traceback."""
     lines = record.getMessage().split("\n")
     told = f"{lines[0]}: {record.exc_info[1]}" if record.exc_info and record.exc_info[1] else lines[0]
     record.msg, record.args, record.exc_info = visible(told[:_LONGEST_LOG]), (), None
@@ -283,7 +283,7 @@ def _on_change(server: Server, _params: types.DidChangeTextDocumentParams) -> No
 
 
 def _on_files(server: Server, _params: object) -> None:
-    """Check at once; files may have come or gone."""
+    """Search the folders for files again, and check at once."""
     server.ask(pause_s=0, search=True)
 
 
@@ -307,7 +307,7 @@ _NOTIFIED: dict[str, Callable[..., None]] = {
 
 
 async def _hover(server: Server, params: types.HoverParams) -> types.Hover | None:
-    """Show the rule behind a diagnostic, and below it the description of the key."""
+    """Return the documentation of rules with a diagnostic at a position, then that of the intent's key there."""
     diagnosis = await server.settled(params.text_document.uri)
     if diagnosis is None:
         return None
@@ -324,7 +324,7 @@ async def _hover(server: Server, params: types.HoverParams) -> types.Hover | Non
 
 
 async def _complete(server: Server, params: types.CompletionParams) -> list[types.CompletionItem]:
-    """Offer keys and values of an intent, for its current text."""
+    """Return the keys or values that complete the current text of an intent; none for other files."""
     uri = params.text_document.uri
     editor_text = next((text for text in server.editor_texts().values() if text.uri == uri), None)
     if editor_text is None or not _is_intent(server, editor_text):
@@ -334,7 +334,7 @@ async def _complete(server: Server, params: types.CompletionParams) -> list[type
 
 
 async def _actions(server: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
-    """Offer the fixes of diagnostics in a range; for ``source.fixAll``, all safe fixes."""
+    """Return the fixes of diagnostics in a range; for ``source.fixAll`` one action with all safe fixes of the text."""
     diagnosis = await server.settled(params.text_document.uri)
     if diagnosis is None:
         return []
@@ -378,7 +378,7 @@ def _is_intent(server: Server, editor_text: EditorText) -> bool:
 
 
 def _place(server: Server, editor_text: EditorText, position: types.Position) -> tuple[int, int]:
-    """Return a position in code points from 0."""
+    """Return a position of the protocol as line and column in code points, both from 0."""
     try:
         line = Lines(editor_text.text).line_text(position.line + 1)
     except IndexError:
@@ -387,13 +387,13 @@ def _place(server: Server, editor_text: EditorText, position: types.Position) ->
 
 
 _SUFFIXES = {"json": ".json", "jsonc": ".json", "yaml": ".yaml"}
-"""Of files in a language, as editors name it."""
+"""The suffix of files by the name that editors give to their language."""
 _LONGEST = 200
 """Length of the name of a text without a file; a checksum distinguishes longer URIs."""
 
 
 def path_of(uri: str) -> str | None:
-    """Return the path of a URI, None if it has none that a file system could take."""
+    """Return the file path of a URI, None if it has none, or one that no file system takes."""
     try:
         path = to_fs_path(uri)
         encoded = os.fsencode(path or "")
@@ -404,7 +404,7 @@ def path_of(uri: str) -> str | None:
 
 
 def file_of(uri: str, language: str | None) -> str | None:
-    """Return the file of a URI; of a text that was never saved, a name by its language; None for other kinds."""
+    """Return the file of a URI, or a name by its language for a text without a file; None if neither can be checked."""
     path = path_of(uri)
     if path is not None:
         return path if path.lower().endswith(SUFFIXES) else None

@@ -1,9 +1,9 @@
-"""The files of a check in an editor, and its results there: diagnostics, fixes, and places in a text.
+"""The files that are checked for an editor, and the results: diagnostics, fixes, and positions in a text.
 
 The files are the texts of the editor, and the files on disk in the same workspace folder. Diagnostics are made from a
 report; a fix is a minimal edit of the editor's text.
 
-Places are counted as in the protocol: lines from 0, columns in the units that client and server agreed on. Lines end
+Positions are counted as in the protocol: lines from 0, columns in the units that client and server agreed on. Lines end
 at LF, CR LF and CR, for the protocol and for :mod:`lossless.ground.documents` identical.
 """
 
@@ -66,21 +66,21 @@ _SEVERITIES = {
 
 
 class FindingDiagnostic(NamedTuple):
-    """A diagnostic, and its finding; None if the file cannot be read."""
+    """A diagnostic of the protocol, and its finding; None for a problem of reading the file."""
 
     diagnostic: Diagnostic
     finding: Finding | None
 
 
 class DiagnosticBuilder:
-    """Turns reports into diagnostics; ``uris`` are the editor's URIs of open files."""
+    """Turns findings and problems of a report into diagnostics; ``uris`` are the editor's URIs of open files."""
 
     def __init__(self, units: ColumnUnits, uris: Mapping[str, str]) -> None:
         self._units = units
         self._uris = uris
 
     def diagnostics(self, file: str, text: str, group: LintGroup) -> list[FindingDiagnostic]:
-        """Return the diagnostics of an open file, errors of reading first."""
+        """Return the diagnostics of an open file, problems of reading first."""
         report = group.report
         lines = Lines(text)
         problems = [
@@ -139,16 +139,16 @@ _LINE = re.compile(r"[^\r\n]++(?:\r\n?|\n)?|\r\n?|\n")
 
 
 Texts = dict[str, tuple[str, str]]
-"""Files by name, each with its text before and after."""
+"""The texts of files before and after a fix, by file name."""
 
 
 def fix(finding: Finding, group: LintGroup, options: Options) -> Texts:
-    """Return the fixed texts for one finding; empty if it has no fix, or if the fix would cause another finding."""
+    """Return the texts that the fix of one finding changes; empty if it has none, or it would cause another finding."""
     return _fixed(group, options, lambda other: _key(other) == _key(finding), unsafe=True)
 
 
 def fix_all(file: str, group: LintGroup, options: Options) -> Texts:
-    """Return the text of a file after all safe fixes, except those that change other files as well."""
+    """Return the text of a file before and after all safe fixes that change no other file; empty without any."""
 
     def only_here(finding: Finding) -> bool:
         return all(edit.origin.file == file for edit in finding.fix)
@@ -157,7 +157,7 @@ def fix_all(file: str, group: LintGroup, options: Options) -> Texts:
 
 
 def _key(finding: Finding) -> tuple[object, ...]:
-    """Return the identity of a finding before and after an edit."""
+    """Return the key by which a finding is recognized after an edit: code, origin and message."""
     return finding.code, finding.origin, finding.message
 
 
@@ -196,7 +196,7 @@ def _shared_start(before: str, after: str) -> int:
 
 
 def _position(lines: Sequence[str], starts: Sequence[int], offset: int, units: ColumnUnits) -> Position:
-    """Return the place of an offset; the end of the text is at the end of its last line, or on the line after."""
+    """Return the position of an offset; for the end of a text with a final line break, the start of the next line."""
     line = bisect_right(starts, offset) - 1
     if line < len(lines):
         return Position(line, units.length(lines[line][: offset - starts[line]]))
@@ -219,13 +219,13 @@ class ColumnUnits:
         self._codec, self._width = _CODECS.get(wanted, ("", 1))
 
     def length(self, text: str) -> int:
-        """Return how many units a text has."""
+        """Return the length of a text in these column units."""
         if not self._codec or text.isascii():
             return len(text)
         return len(text.encode(self._codec, "surrogatepass")) // self._width
 
     def column(self, line: str, character: int) -> int:
-        """Return the column of a line, in code points from 0; that of its end if the line is shorter."""
+        """Return the code point, from 0, of a column in these units; at most the end of the line."""
         if not self._codec or line.isascii():
             return min(character, len(line))
         units = 0
@@ -236,7 +236,7 @@ class ColumnUnits:
         return len(line)
 
     def position(self, lines: Lines | DocumentView, line: int, column: int) -> Position:
-        """Return a place that counts from 1 in code points, as findings do."""
+        """Return the position of the protocol for a line and column from 1 in code points, as findings have them."""
         try:
             before = lines.line_text(line)[: column - 1]
         except IndexError:
@@ -244,12 +244,12 @@ class ColumnUnits:
         return Position(line - 1, self.length(before))
 
     def range(self, lines: Lines | DocumentView, span: Span) -> Range:
-        """Return the range of a span."""
+        """Return the range of the protocol for a span."""
         start = self.position(lines, span.line, span.column)
         return Range(start, self.position(lines, span.end_line, span.end_column))
 
     def word(self, lines: Lines, line: int | None, column: int | None) -> Range:
-        """Return the range of the word at a place; of the first line where a whole file is meant."""
+        """Return the range of the word at a line and column from 1; for None, a problem of the file, its first line."""
         if line is None:
             return Range(Position(0, 0), self.position(lines, 1, len(_line(lines, 1)) + 1))
         column = column or 1
@@ -289,7 +289,7 @@ class LintGroup(NamedTuple):
 
 
 class WorkspaceFiles:
-    """The files of the workspace folders, each read again only when it has changed."""
+    """Checks the files of the workspace folders; a file on disk is read again only when it has changed."""
 
     def __init__(self, options: Callable[[], Options]) -> None:
         self.options = options
@@ -299,7 +299,7 @@ class WorkspaceFiles:
         self._ours: set[str] = set()
 
     def search(self, roots: Sequence[str]) -> None:
-        """Look for files in the folders of a workspace."""
+        """Search the folders of a workspace for files to check."""
         self._roots = tuple(roots)
         options = self.options()
         self._candidates = {
@@ -308,7 +308,7 @@ class WorkspaceFiles:
         }
 
     def lint(self, texts: Mapping[str, str]) -> dict[str, LintGroup]:
-        """Return, for each open file, the group of files checked with it; ``texts`` are those of the editor."""
+        """Check the editor's texts with the other files of their workspace folders; return the group of each text."""
         by_root: dict[str | None, list[str]] = {}
         for file in texts:
             by_root.setdefault(self._root(file), []).append(file)
@@ -320,7 +320,7 @@ class WorkspaceFiles:
         return groups
 
     def is_ours(self, file: str, text: str) -> bool:
-        """Return whether a text is meant to be an intent or a configuration, be it readable or not."""
+        """Return whether a text is an intent or a configuration, or was one when it could last be parsed."""
         return file in self._ours or is_ours(file, text)
 
     def _group(self, root: str | None, texts: Mapping[str, str]) -> LintGroup:

@@ -1,4 +1,4 @@
-"""Options that several commands share, and the day on which they are run: the clock is read here and nowhere else."""
+"""Options that several commands share, and the date of the run, which no other module reads."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Command = TypeVar("Command", bound="Callable[..., Any]")
 
 
 class OneOf(click.Choice):  # type: ignore[type-arg]
-    """One of a few words; a refusal lists all, the nearest first."""
+    """A parameter that takes one of a few words; the error for another word lists all, the nearest first."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the word."""
+        """Return the word, or refuse one that is not among the choices."""
         if value not in self.choices:
             from lossless.ground.basics.units import ranked
 
@@ -33,10 +33,10 @@ class OneOf(click.Choice):  # type: ignore[type-arg]
 
 
 class InputPath(click.Path):
-    """A file or a folder that is read. A pipe is read at once, and then stands for a file of its content."""
+    """A parameter for the path of a file or folder to read. A pipe is read at once; its name stands for its content."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the path; that of a pipe with the suffix of its content."""
+        """Return the path; for a pipe without a suffix the name gets that of its content."""
         path = str(super().convert(value, param, ctx))
         from lossless.ground.basics.files import hold_pipe, release_pipe
 
@@ -52,7 +52,7 @@ def _dscps(_context: click.Context, _option: click.Parameter, values: Sequence[s
     """Return the DSCPs of one or more comma lists, each once, ascending.
 
     Raises:
-        BadParameter: not a number that six bits can hold.
+        BadParameter: a part of a list is not a number from 0 to 63.
     """
     dscps = set()
     for text in (part.strip() for value in values for part in value.split(",")):
@@ -63,7 +63,7 @@ def _dscps(_context: click.Context, _option: click.Parameter, values: Sequence[s
 
 
 def complete_rules(_context: click.Context, option: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Return the rules, and for options the families, that the last word of a comma list can become."""
+    """Return the codes and names of rules, and for options families, that complete the last word of a comma list."""
     from click.shell_completion import CompletionItem
 
     from lossless.interfaces.api.reference import families, rule_names
@@ -104,7 +104,7 @@ earlier_captures = click.option(
 
 
 def captures_for(purpose: str) -> Callable[[Command], Command]:
-    """Return the option ``--captures``; its help is ``purpose``."""
+    """Return the option ``--captures``; its help text begins with ``purpose``."""
     return click.option(
         "--captures", metavar="PATH", multiple=True, type=InputPath(), help=f"{purpose}; may be repeated."
     )
@@ -148,7 +148,7 @@ def written_as(
 
 
 def api_options(rdma_dscps: Sequence[int], profile_dirs: Sequence[str]) -> Options:
-    """Return the options above in the form of the API, as of today."""
+    """Return the options of the API with the values of ``--rdma-dscp`` and ``--profiles``, and today's date."""
     from lossless.api import Options
 
     return Options(rdma_dscps=tuple(rdma_dscps), profile_dirs=tuple(profile_dirs), today=today())

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 class LintScope(NamedTuple):
-    """The scope of a run: each file by itself, findings new ``since`` a revision of git, and whether it watches.
+    """The scope of a run of lint: each file by itself, only findings new ``since`` a revision of git, or watching.
 
-    ``patch`` is the file of a patch after which a configuration is checked.
+    ``patch`` is the JSON patch that is applied to a configuration before it is checked.
     """
 
     per_file: bool
@@ -51,7 +51,7 @@ _SCOPE_OPTIONS = (
 
 
 def scope_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Add the options to a command, which is given ``scope`` in their place."""
+    """Add --per-file, --since, --watch and --patch to a command, which is given ``scope`` in their place."""
 
     @functools.wraps(command)
     def gathered(*, per_file: bool, since: str | None, watch: bool, patch: str | None, **rest: Any) -> int:
@@ -64,7 +64,7 @@ def scope_options(command: Callable[..., int]) -> Callable[..., int]:
 
 
 def require_scope(scope: LintScope, paths: tuple[str, ...], *, simulate: bool, fixing: bool) -> None:
-    """Refuse options that contradict each other.
+    """Refuse options of the scope that contradict each other or other options of lint.
 
     Raises:
         UsageError: two options that contradict each other, or standard input where files are needed.
@@ -93,7 +93,7 @@ def require_person(scope: LintScope, reporting: ReportOptions) -> None:
     """Refuse a report for programs beside ``--watch``, whose reports have no end.
 
     Raises:
-        UsageError: such a form.
+        UsageError: a format other than text.
     """
     if scope.watch and reporting.form != "text":
         raise click.UsageError(
@@ -107,7 +107,7 @@ def require_progress_alone(
     """Refuse options about findings beside ``--plan``.
 
     Raises:
-        UsageError: such an option, or a form that progress is not written in.
+        UsageError: an option about findings, or a format other than text and JSON.
     """
     of_files = scope.watch or scope.since is not None or scope.per_file or scope.patch is not None
     if of_files or changing or simulate or reporting.form not in ("text", "json"):
@@ -126,7 +126,7 @@ _FIX_OPTIONS = (
 
 
 def fix_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Add the options of fixes."""
+    """Add --fix, --unsafe-fixes and --diff to a command."""
     for option in reversed(_FIX_OPTIONS):
         command = option(command)
     return command
@@ -150,7 +150,7 @@ def require_plain(reporting: ReportOptions) -> None:
     """Refuse options of reports beside ``--diff``, which prints a change and no findings.
 
     Raises:
-        UsageError: there is one.
+        UsageError: an option of reports is given.
     """
     if reporting != DEFAULT_REPORT:
         raise click.UsageError(
@@ -161,11 +161,11 @@ def require_plain(reporting: ReportOptions) -> None:
 # --- reports ---
 
 FORMATS = ("text", "json", "sarif", "github", "gitlab", "junit", "markdown")
-"""The first is for people; each of the others is written by the module of ``output/report`` that has its name."""
+"""Formats of the report of findings; ``text``, the default, is for people, the others are for programs."""
 
 
 class ReportOptions(NamedTuple):
-    """The requested forms of a report: one on stdout, and ``files`` as pairs of form and path."""
+    """The requested formats of a report, ``form`` on stdout and ``files`` as format and path, and its details."""
 
     form: str
     files: tuple[tuple[str, str], ...]
@@ -182,10 +182,10 @@ DEFAULT_REPORT = ReportOptions("text", (), statistics=False, quiet=False, source
 def _outputs(
     _context: click.Context, _option: click.Parameter, values: Sequence[str]
 ) -> tuple[tuple[str, str], ...]:
-    """Return forms and paths; each path is one that can be written.
+    """Return the formats and paths of ``--output``; each path can be written.
 
     Raises:
-        BadParameter: no form of ours, no path, or the same path twice.
+        BadParameter: an unknown format, no path, or the same path twice.
         RenderError: a path that cannot be written.
     """
     pairs = tuple(_pair(value) for value in values)
@@ -233,7 +233,7 @@ _REPORT_OPTIONS = (
 
 
 def report_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Add the options to a command, which is given ``reporting`` in their place."""
+    """Add the options that shape a report to a command, which is given ``reporting`` in their place."""
 
     @functools.wraps(command)
     def gathered(

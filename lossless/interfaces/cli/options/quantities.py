@@ -1,9 +1,7 @@
-"""Options of quantities, of simulated traffic, and of the cluster that tries settings.
+"""Options for quantities with units, simulated traffic, and the cluster that simulates settings.
 
-Quantities of a link are taken within its possible range. The bounds catch a slip of a unit: 40 km in place of 40 m is
+Quantities of a link must be within its possible range. The bounds catch a wrong unit: 40 km in place of 40 m is
 a possible link, 40,000 km is not.
-
-While a cluster has no worker, a message says so.
 """
 
 from __future__ import annotations
@@ -53,18 +51,18 @@ MOST_LOSSLESS_MTU_BYTES = 9216
 """Maximum of LOSSLESS_TRAFFIC_PATTERN|mtu (sonic-lossless-traffic-pattern.yang @086b03b)."""
 _SMALLEST_PACKET_BYTES = 64
 _MOST_CHARACTERS = 40
-"""No quantity is longer; Python itself refuses numbers of thousands of digits."""
+"""The most characters of a quantity; Python itself refuses numbers of thousands of digits."""
 
 
 class Quantity(click.ParamType):  # type: ignore[type-arg]
-    """A quantity with its unit, as people write it."""
+    """A parameter that takes a quantity with its unit, such as ``400G`` or ``3m``."""
 
     def __init__(self, name: str, parse: Callable[[str], int]) -> None:
         self.name = name
         self._parse = parse
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Return the quantity in its base unit."""
+        """Return the quantity in its base unit; an integer, such as a default, is returned as it is."""
         if isinstance(value, int):
             return value
         try:
@@ -97,7 +95,7 @@ def _rate(text: str) -> int:
 
 
 def _bytes(text: str, what: str) -> int:
-    """Return bytes: a frame is in bytes wherever it is written, with the unit or without."""
+    """Return the bytes of a frame size, which may be written with a unit or as a bare number of bytes."""
     if text.isascii() and text.isdecimal():
         return int(text)
     try:
@@ -127,7 +125,7 @@ def _delay(text: str) -> int:
 
 
 def _work_time(text: str) -> int:
-    """Return how long people or switches take for something, in whole seconds."""
+    """Return the time that a work step takes, in whole seconds, rounded up."""
     seconds = -(-parse_duration(text) // 10**9)
     if not 0 < seconds <= _LONGEST_WORK_S:
         raise QuantityError(f"{text!r} is no time for a step: it takes 1 s to {_LONGEST_WORK_S // 3600} h")
@@ -146,10 +144,10 @@ WORK_TIME = Quantity("TIME", _short(_work_time))
 
 
 def parse_frames(text: str) -> int:
-    """Return a number of frames, 0 for ``any``.
+    """Return the number of frames that a NIC accepts ahead of the next in order, 0 for ``any``.
 
     Raises:
-        QuantityError: the text is neither.
+        QuantityError: the text is neither ``any`` nor a number in range.
     """
     if text.strip().lower() == "any":
         return 0
@@ -207,14 +205,14 @@ _OPTIONS = (
 
 
 def scenario_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that make a question."""
+    """Add the options of simulated traffic to a command: pattern, size, NICs, class, failures, seeds and limits."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
 
 
 def question_of(given: dict[str, Any], profile_dirs: tuple[str, ...]) -> tuple[Question, Limits]:
-    """Return the question and its limits that the options ask for."""
+    """Return the traffic to simulate and the limits of the simulation, from the values of the options by name."""
     question = Question(
         pattern=given["workload"],
         size_bytes=given["size"],
@@ -245,7 +243,7 @@ def _nic(name: str | None, profile_dirs: tuple[str, ...]) -> NicProfile | None:
 
 
 def ask_of(question: Question, limits: Limits, bar: ProgressBar) -> SimulationRequest:
-    """Return a simulation request, with the progress display for a person."""
+    """Return a simulation request that reports compilation, and its progress on a bar."""
     return SimulationRequest(question, limits, compiling, bar)
 
 
@@ -257,5 +255,5 @@ cluster_option = click.option(
 
 
 def waiting() -> None:
-    """Report that the scheduler has no worker yet."""
+    """Report that the scheduler of the cluster has no worker yet."""
     problem("no worker has registered with the scheduler yet: waiting for one")

@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 
 
 class LintSelection(NamedTuple):
-    """The chosen rules and files; ``configured`` is whether configurations are searched at all.
+    """The chosen rules, configuration, baseline and exclusions of a run.
 
-    ``baseline`` is None for the configured one, empty for none.
+    ``configured`` is whether ``lossless.toml`` files are searched. ``baseline`` is None for the configured one, empty
+    for none.
     """
 
     select: tuple[str, ...] = ()
@@ -33,15 +34,15 @@ class LintSelection(NamedTuple):
     force_exclude: bool | None = None
 
     def added_to(self, options: Options) -> Options:
-        """Return options with this choice."""
+        """Return options of the API with the rules, configuration, baseline and exclusions of this selection."""
         return options._replace(**self._asdict())
 
 
 def _selectors(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> tuple[str, ...]:
-    """Return the words of one or more comma lists, each of which selects a rule.
+    """Return the words of one or more comma lists, each the code, name or family of a rule.
 
     Raises:
-        BadParameter: one selects none.
+        BadParameter: a word matches no rule.
     """
     words = tuple(word.strip() for value in values for word in value.split(","))
     if words:
@@ -53,10 +54,10 @@ def _selectors(_context: click.Context, _option: click.Parameter, values: Sequen
 
 
 def _patterns(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> tuple[str, ...]:
-    """Return the patterns of one or more comma lists.
+    """Return the file patterns of one or more comma lists.
 
     Raises:
-        BadParameter: one is empty, or longer than patterns may be.
+        BadParameter: a pattern is empty or longer than GLOB_CHARACTERS.
     """
     from lossless.ground.basics.limits import GLOB_CHARACTERS
 
@@ -128,12 +129,12 @@ _OPTIONS = (
 
 
 def configuration_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Add the options that choose the configuration; the command is given ``selection`` in their place."""
+    """Add --config and --no-config to a command, which is given ``selection`` in their place."""
     return _with(command, _CONFIGURATION)
 
 
 def rule_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Add the options that choose rules, and nothing else; the command is given ``selection`` in their place."""
+    """Add --select and --ignore to a command, which is given ``selection`` in their place."""
     return _with(command, _RULES)
 
 
