@@ -1,7 +1,7 @@
-"""A fabric onto disk: every device's files made, staged and forgotten, in one process or several.
+"""Renders the files of every device of a fabric to disk, in one process or several.
 
-A process takes a switch at a time and hands back what the manifest needs, never the text: memory does not grow with
-the number of switches.
+A process renders a switch at a time, stages its files, and returns their manifest entries without their text: memory
+does not grow with the number of switches.
 """
 
 from __future__ import annotations
@@ -30,10 +30,11 @@ _FEWEST = 16
 
 
 class RenderOutcome(NamedTuple):
-    """The result of rendering a device or a whole tree: an entry a file, and the update plan of each switch.
+    """The result of rendering a device or a whole tree: the manifest entries of files, and update plans of switches.
 
     ``changed`` names files that differ from before, ``differences`` contains their diffs, ``notes`` report an
-    interrupted earlier render. ``unread`` and ``refused`` are why a device has no files; a tree has none then.
+    interrupted earlier render. ``unread`` and ``refused`` are the reasons why a device has no files; both are empty
+    for a tree.
     """
 
     entries: tuple[ManifestEntry, ...] = ()
@@ -58,8 +59,8 @@ def render_fabric(
 ) -> RenderOutcome:
     """Make every file of a fabric; if the tree cannot be made whole, the old one stays as it was.
 
-    ``bases`` holds the path of each switch's own file, None for none at all. ``diff``: also return unified diffs;
-    ``telemetry``: also make the monitoring files of the fabric.
+    ``bases`` holds the path of each SONiC switch's own file, None to render without bases. ``diff``: also return
+    unified diffs; ``telemetry``: also make the monitoring files of the fabric.
 
     Raises:
         InputError: a base cannot be read.
@@ -88,7 +89,7 @@ def render_fabric(
 def render_files(
     files: Iterable[PlannedFile], folder: Path, *, write: bool, diff: bool = False
 ) -> RenderOutcome:
-    """Put a tree of files that are already made in its place; one that cannot be put whole leaves the old as it was.
+    """Write files that are already made as the tree below a folder; if it cannot be made whole, the old one stays.
 
     Raises:
         RenderError: the output cannot be written.
@@ -129,7 +130,7 @@ def _switch(
 
 
 def _placed(tree: Tree, files: Sequence[PlannedFile], *, diff: bool) -> RenderOutcome:
-    """Stage files, or only compare them with the present ones."""
+    """Stage files, or only compare them with the present ones; return their manifest entries and requested diffs."""
     entries = tuple(map(tree.entry, files))
     texts = (
         _difference(tree, file.path, file.text, secret=file.secret)
@@ -148,7 +149,7 @@ def _gone(tree: Tree, entries: Sequence[ManifestEntry], changed: Iterable[str]) 
 
 
 def _difference(tree: Tree, path: str, after: str, *, secret: bool) -> str:
-    """Return how a file differs from the present one; keys are not shown, neither old nor new."""
+    """Return the unified diff of a file to the present one; old and new secret keys are masked."""
     before = tree.text(path) or ""
     if not (secret or tree.is_secret(path)):
         return _unified(path, before, after)

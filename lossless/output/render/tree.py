@@ -1,4 +1,4 @@
-"""The tree of files below an output folder: its differences from the plan, and its change, all or nothing.
+"""The tree of files below an output folder: compared with the planned files, and changed as a whole or not at all.
 
 Nothing is read or written through a link below the folder. docs/adr/0024 describes how a change stays whole when it
 is interrupted: it is staged beside the tree, decided by one rename, then moved into place.
@@ -55,7 +55,7 @@ class TreeChange:
     """
 
     def __init__(self, path: str) -> None:
-        """Begin.
+        """Create the folder if missing, take the lock, and finish an interrupted change or remove its staged files.
 
         Raises:
             RenderError: another process changes the tree, or a link is in the way.
@@ -78,7 +78,7 @@ class TreeChange:
             raise
 
     def stage(self, path: str, content: bytes, mode: int | None = None) -> None:
-        """Write a file that is to come; without a mode it gets that of any new file. Any process may.
+        """Write a file into the staging folder, also in a child process; without a mode it gets that of any new file.
 
         Raises:
             OSError: the file system refuses.
@@ -101,7 +101,7 @@ class TreeChange:
         self._apply(paths, stale)
 
     def close(self) -> None:
-        """End: discard staged files of an undecided change; a decided one that is unfinished waits for the next."""
+        """End: discard staged files without a journal; a change with a journal is finished by the next process."""
         self._new.close()
         self._leave(remove=not interrupted(self.tree))
 
@@ -159,15 +159,15 @@ class TreeChange:
 
 
 def interrupted(tree: Folder) -> bool:
-    """Return whether a change of a tree has been decided, and is not finished."""
+    """Return whether a tree has a journal: a change of it was decided, and is not finished."""
     return tree.status(f"{STAGING}/{_JOURNAL}") is not None
 
 
 def require_inside(path: str) -> None:
-    """Refuse a path outside of the output folder, or one that is reserved: the manifest's, or ``.git``.
+    """Refuse a path outside of the output folder, the manifest's, or one with a part that begins with a dot.
 
     Raises:
-        RenderError: it is one.
+        RenderError: it is one of these.
     """
     parts = path.split("/")
     if path == NAME or any(part == "" or part.startswith(".") for part in parts):
@@ -183,7 +183,7 @@ def _journal(file: str, text: bytes) -> tuple[list[str], list[str]]:
     """Return the paths that a journal lists to move and to remove.
 
     Raises:
-        RenderError: it is not one of ours, or names a path outside.
+        RenderError: it is no journal of this program, or names a path outside of the folder.
     """
     journal = _own_record(file, text, _Journal, "not a journal of ours; remove its folder")
     for path in (*journal.files, *journal.stale):
@@ -192,10 +192,10 @@ def _journal(file: str, text: bytes) -> tuple[list[str], list[str]]:
 
 
 def _own_record(file: str, text: bytes, shape: type[_R], says: str) -> _R:
-    """Return the record in a file of ours.
+    """Return the record in a file that this program wrote.
 
     Raises:
-        RenderError: it is another file, or a damaged one, with the place of that.
+        RenderError: it is another or a damaged file; the message has the location and ``says``.
     """
     from lossless.ground.documents import load_bytes
     from lossless.ground.documents.json.own_records import own_record
@@ -215,11 +215,11 @@ def _make_folders(path: Path) -> list[Path]:
 
 NAME = "manifest.json"
 VERSION = 2
-"""2 tells how files are brought onto their devices; 1 did not."""
+"""The version of the manifest: 2 has how files are applied on their devices, 1 did not."""
 
 
 class ManifestEntry(NamedTuple):
-    """The facts of one file of the tree; ``changed`` is whether it differs from the previous file.
+    """The entry of one file in the manifest; ``changed`` is whether it differs from the present file.
 
     ``sha256`` is None for a ``secret`` file: it would let others try keys until one fits.
     """
@@ -238,7 +238,7 @@ class ManifestEntry(NamedTuple):
 
 
 def manifest_text(entries: Iterable[ManifestEntry], changes: Iterable[UpdatePlan] = ()) -> str:
-    """Return the manifest, one file a line and one change a line, in the order of paths."""
+    """Return the text of the manifest: a line for each file, by path, and for each update plan, in their order."""
     files = [_entry(entry) for entry in sorted(entries, key=lambda entry: entry.path)]
     return (
         f'{{\n  "version": {VERSION},\n  "files": {_lines(files)},\n'
@@ -289,7 +289,7 @@ def listed_paths(path: str, text: bytes) -> list[str]:
     """Return the paths that a manifest lists.
 
     Raises:
-        RenderError: it is not one of ours.
+        RenderError: it is no manifest of this program.
     """
     manifest = _own_record(path, text, _Manifest, "not a manifest of ours; name another folder")
     return [file.path for file in manifest.files]
@@ -327,7 +327,7 @@ class Tree:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes on an earlier, interrupted change of the tree."""
+        """The note on an earlier, interrupted change of the tree; empty without one."""
         if self._folder is None or not interrupted(self._folder):
             return ()
         return (
@@ -335,10 +335,10 @@ class Tree:
         )
 
     def entry(self, file: PlannedFile) -> ManifestEntry:
-        """Return the manifest entry of a file, with whether it differs from the present one.
+        """Return the manifest entry of a planned file, with whether it differs from the present one.
 
         Raises:
-            RenderError: a path that leaves the folder, or something that is no file is in the way.
+            RenderError: the path is not one below the folder, or a folder or link is in the way.
         """
         require_inside(file.path)
         content = file.text.encode()
@@ -364,7 +364,7 @@ class Tree:
         """Return the files that an earlier render wrote here and this one does not.
 
         Raises:
-            RenderError: the folder holds a manifest that is not ours, or one that points outside.
+            RenderError: the folder holds a manifest of another program, or one with a path outside of it.
         """
         content = self._read(MANIFEST)
         if content is None:
@@ -408,7 +408,7 @@ class ChangingTree(Tree):
 
         Raises:
             RenderError: the file system refuses, another process changes the tree, or the folder holds a manifest
-                that is not ours.
+                of another program.
         """
         try:
             self._change = TreeChange(path)
@@ -427,7 +427,7 @@ class ChangingTree(Tree):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes on an earlier change of the tree that was interrupted and is finished now."""
+        """The note on an earlier change of the tree that was interrupted and is finished now; empty without one."""
         if not self._change.finished:
             return ()
         return (
@@ -435,10 +435,10 @@ class ChangingTree(Tree):
         )
 
     def entry(self, file: PlannedFile) -> ManifestEntry:
-        """Stage a file, and return whether it differs from the present one. Any process may.
+        """Stage a planned file, and return its manifest entry, also in a child process.
 
         Raises:
-            RenderError: a path that leaves the folder, or a file system that refuses.
+            RenderError: the path is not one below the folder, or the file system refuses.
         """
         entry = super().entry(file)
         try:
@@ -470,7 +470,7 @@ def is_closed(mode: int) -> bool:
 STAGING = ".lossless-staging"
 LOCK = "lock"
 _ATTEMPTS = 100
-"""How often a lock is tried for that its holder, at its end, removes with the folder."""
+"""How often a lock is tried: its holder removes it with the staging folder when it ends."""
 _HELD = (errno.EACCES, errno.EAGAIN)
 
 _own: set[tuple[int, int]] = set()
@@ -479,13 +479,13 @@ _guard = threading.Lock()
 
 
 class TreeLock:
-    """The lock on a tree; ``staging`` is the folder that it lies in."""
+    """The lock on a tree; ``staging`` is the folder of the lock file."""
 
     def __init__(self, tree: Folder) -> None:
         """Take the lock, and create its folder if missing.
 
         Raises:
-            RenderError: another process has it, or a link is in the way.
+            RenderError: another process or thread has it, or a link is in the way.
             OSError: the file system refuses, or has no locks.
         """
         self._tree = tree
@@ -501,7 +501,7 @@ class TreeLock:
             raise
 
     def release(self, *, remove: bool) -> None:
-        """Give the lock back; ``remove`` its folder, which is empty but for it, too.
+        """Release the lock; with ``remove`` also delete the lock file, and the staging folder if it is then empty.
 
         Raises:
             OSError: the file system refuses.
@@ -519,7 +519,12 @@ class TreeLock:
 
 
 def _locked(tree: Folder) -> tuple[Folder, int]:
-    """Return the staging folder and the lock in it, which is ours."""
+    """Take the lock; return the staging folder and the descriptor of the lock file.
+
+    Raises:
+        RenderError: another process has it, or a link is in the way.
+        OSError: the file system refuses, or has no locks.
+    """
     for _ in range(_ATTEMPTS):
         with suppress(FileExistsError):
             tree.make(STAGING, 0o700)
@@ -537,10 +542,11 @@ def _locked(tree: Folder) -> tuple[Folder, int]:
 
 
 def _lock(tree: Folder, staging: Folder) -> int:
-    """Return the locked file.
+    """Return the descriptor of the locked file.
 
     Raises:
-        FileNotFoundError: whoever had the lock has removed it, and its folder.
+        FileNotFoundError: the process that had the lock has removed the file.
+        RenderError: another process has the lock.
     """
     file = staging.open(LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     try:

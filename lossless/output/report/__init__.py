@@ -1,1 +1,1 @@
-"""Reports: one module per output format. Functions from findings to text; nothing here prints."""
+"""Reports: functions from findings and other results to text, data and pictures; nothing here prints."""

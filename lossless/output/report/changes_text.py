@@ -1,8 +1,8 @@
 """Drift of one switch or many as text and as data, the updates to the target, and the report of an import.
 
-The value of the device stands beside that of the intent, identical rows in one line; switches with the same drift are
-shown together, and in total. Switches that get to the target are counted, in one line a method and reason. An
-import is reported by the part that renders the same again, and the differences by reason.
+The value of the device is shown beside that of the intent, identical rows in one line; switches with the same drift are
+shown together. Switches are counted by how their update reaches the target: by patch, or by reload with the reason. An
+import is reported by the share of fields that render the same again, and the differences by reason.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 
 _PORTS = "port"
-"""In place of a table where a system has none."""
+"""Stands for the table in a row of a system other than SONiC; it is not shown."""
 VERSION = 1
-"""Of the names in the object: names once shipped stay."""
+"""The version of the keys in the JSON object: keys once shipped stay."""
 _MAPS = {
     "DSCP_TO_TC_MAP": ("DSCP", "TC"),
     "MAP_PFC_PRIORITY_TO_QUEUE": ("PFC priority", "queue"),
@@ -35,11 +35,11 @@ _MAPS = {
     "TC_TO_PRIORITY_GROUP_MAP": ("TC", "priority group"),
     "TC_TO_QUEUE_MAP": ("TC", "queue"),
 }
-"""Tables whose fields are numbers that go to others, and what both are."""
+"""Map tables of CONFIG_DB, each with the noun of its fields and that of their values."""
 
 
 def drift_data(rows: Iterable[RowDifference]) -> list[dict[str, str | None]]:
-    """Return one object a field that differs; a row without fields is one object whose field is null."""
+    """Return an object for each field that differs; a row without fields gives one object whose field is None."""
     return [
         {"table": row.table, "key": row.key, "field": field, "before": before, "after": after}
         for row in rows
@@ -54,12 +54,12 @@ def _triples(row: RowDifference) -> Iterable[tuple[str | None, str | None, str |
 
 
 def drift_lines(rows: Iterable[RowDifference], style: TextStyle = PLAIN) -> list[str]:
-    """Return one entry a cause, as many as fit a screen."""
+    """Return the causes of differing rows, one an entry; without -v at most ROWS of them."""
     return cut([wrapped(cause, style) for cause in causes_of(rows)], style)
 
 
 def causes_of(rows: Iterable[RowDifference]) -> list[str]:
-    """Return each cause in words: rows of one table with the same difference share it."""
+    """Return the differences in words; rows of one table with the same difference are one cause."""
     keys_of = grouped(((row.table, change), row.key) for row in rows for change in _changes(row))
     return [
         visible(f"{'' if table == _PORTS else f'{table}|'}{listed(keys)}: {change}")
@@ -68,7 +68,7 @@ def causes_of(rows: Iterable[RowDifference]) -> list[str]:
 
 
 def _changes(row: RowDifference) -> Iterator[str]:
-    """Yield how a row differs; its table and key come before it."""
+    """Yield the differences of a row in words, without its table and key."""
     if row.kind == "changed":
         yield from _field_changes(row)
         return
@@ -134,7 +134,7 @@ def _percent(value: int) -> str:
 
 
 def _alpha(value: int) -> str:
-    """Return an exponent with its alpha."""
+    """Return the exponent of a dynamic threshold with its alpha, such as ``-1 (alpha 0.5)``."""
     return f"{value} (alpha {2.0**value:g})" if -8 <= value <= 7 else str(value)
 
 
@@ -161,7 +161,7 @@ _WORDS: dict[tuple[str, str], tuple[str, Callable[[int], str]]] = {
         for field, words in _COLOURS.items()
     },
 }
-"""What fields are called among people, and their unit."""
+"""The usual name of a field, by table and field of CONFIG_DB, and the function that writes its value with the unit."""
 
 
 def not_compared_lines(drifts: Iterable[Drift]) -> list[str]:
@@ -178,7 +178,7 @@ def drift_json(drift: Drift) -> str:
 
 
 def device_drift(drift: Drift) -> dict[str, Any]:
-    """Return the comparison of one switch as data; ``change`` is None if the effort of the update is unknown."""
+    """Return the comparison of one switch as plain data; ``change`` is None if no update is planned."""
     change = drift.change
     return {
         "device": drift.device,
@@ -202,7 +202,7 @@ _NAMES = 6
 
 
 def fabric_drift_lines(drifts: Iterable[Drift], style: TextStyle = PLAIN) -> list[str]:
-    """Return each drift below the names of the switches that have it."""
+    """Return each distinct drift below the names of its switches; without -v at most ROWS of them."""
     devices_of = grouped((tuple(causes_of(drift.rows)), drift.device) for drift in drifts if drift.rows)
     return cut([_together(devices, causes, style) for causes, devices in devices_of.items()], style)
 
@@ -214,12 +214,12 @@ def _together(devices: Sequence[str], causes: Sequence[str], style: TextStyle) -
 
 
 def named(devices: Iterable[str]) -> str:
-    """Return the names of switches, the first ones of many."""
+    """Return the names of switches in natural order, of more than six the first ones and the number of the rest."""
     return listed(sorted(devices, key=natural_key), _NAMES)
 
 
 def fabric_summary(intent: str, drifts: Sequence[Drift], missing: Sequence[str]) -> list[str]:
-    """Return how many switches were compared, how many differ, and of which there is no file."""
+    """Return lines with how many switches were compared and differ, which have no file, and what was not compared."""
     rows = sum(len(drift.rows) for drift in drifts)
     drifted = sum(1 for drift in drifts if drift.rows)
     differ = f"{drifted:,} differ{'s' if drifted == 1 else ''} from {intent} in {rows:,} row{'' if rows == 1 else 's'}"
@@ -264,7 +264,7 @@ def _total(drifts: Sequence[Drift], missing: Sequence[str], errors: Sequence[Any
 
 
 def figures_text(figures: Figures) -> str:
-    """Return the figures in one sentence."""
+    """Return how many fields, rows and tables of imported devices render again unchanged, in one sentence."""
     share = f"{100 * figures.fields_same / figures.fields:.1f} %" if figures.fields else "none"
     return (
         f"rendered again: {figures.fields_same:,} of {figures.fields:,} fields the same ({share}), "
@@ -276,7 +276,7 @@ def figures_text(figures: Figures) -> str:
 def differences_text(
     differences: Sequence[ImportDifference], reasons: Mapping[str, str], style: TextStyle = PLAIN
 ) -> str:
-    """Return a table of differences: how many fields on how many devices, and the reason; then one of each kind."""
+    """Return a table of the differences of an import by kind: fields, devices, reason; then an example of each kind."""
     kinds = grouped((difference.kind, difference) for difference in differences)
     ranked = sorted(kinds.items(), key=lambda item: (-len(item[1]), item[0]))
     rows = [("fields", "devices", "kind", "why")]
@@ -295,14 +295,14 @@ def _devices(differences: Sequence[ImportDifference]) -> str:
 
 
 def _shown_import(cell: Cell) -> str:
-    """Return a field as ``QUEUE|Ethernet0|3|scheduler: a, rendered b``."""
+    """Return a field that differs after an import as ``QUEUE|Ethernet0|3|scheduler: a, rendered b``."""
     was = "absent" if cell.deployed is None else cell.deployed or "empty"
     now = "left out" if cell.rendered is None else f"rendered {cell.rendered}"
     return f"{cell.table}|{cell.key}|{cell.field}: {was}, {now}"
 
 
 def plan_lines(plans: Sequence[UpdatePlan]) -> list[str]:
-    """Return a line for switches that a patch cannot bring there, by reason, and one for all that it can."""
+    """Return a line for each reason to reload switches, one for all that a patch updates, and one for each harm."""
     reloads = grouped((plan.why, plan.device) for plan in plans if plan.how == "reload")
     lines = [f"{listed(devices)}: reload, not patch; {'; '.join(why)}" for why, devices in reloads.items()]
     patched = [plan for plan in plans if plan.how == "patch"]

@@ -1,6 +1,6 @@
-"""Text of a report laid out in the columns there are: paragraphs, facts and tables. All reports use these.
+"""Lays out the text of all reports in the columns of the terminal: paragraphs, facts and tables.
 
-A style has the colors and the width of a text report, and how much of it is shown.
+A style has the colors, the width and the level of detail of a text report.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _CODES = {
     "label": "1",
 }
 COLUMNS = 100
-"""Columns of a report where the terminal's are unknown."""
+"""Columns of a line of a report if the width of the terminal is unknown."""
 NARROWEST = 40
-"""Columns that an excerpt needs to be of use."""
+"""The least columns of a line of a report, as an excerpt needs them."""
 
 
 class TextStyle:
@@ -54,7 +54,7 @@ class TextStyle:
         self.whole_heads = whole_heads or brief
 
     def showing(self, *, source: bool = True, brief: bool = False, verbose: bool = False) -> TextStyle:
-        """Return the same colors and width, with more or less to see."""
+        """Return a style with the same colors and width, and this level of detail."""
         return TextStyle(
             colour=self._colour,
             columns=self.columns,
@@ -120,12 +120,12 @@ def wrapped_markdown(text: str, style: TextStyle) -> str:
 
 
 def facts(rows: Sequence[Row], style: TextStyle = PLAIN, indent: str = "") -> str:
-    """Return rows without a head, the columns under each other; cells wrap where a line would be too long."""
+    """Return rows in aligned columns without heads; cells wrap where a line would be too long."""
     return _laid_out([], rows, style, indent)
 
 
 def table(rows: Sequence[Row], style: TextStyle = PLAIN, indent: str = "", *, whole: bool = False) -> str:
-    """Return rows below their heads, which are the first row, figures to the right.
+    """Return a table whose first row has the heads; columns of figures are aligned to the right.
 
     Without -v more than :data:`ROWS` are cut, unless the user requested the ``whole`` table.
     """
@@ -136,18 +136,18 @@ def table(rows: Sequence[Row], style: TextStyle = PLAIN, indent: str = "", *, wh
 
 
 def cut(lines: Sequence[str], style: TextStyle, indent: str = "") -> list[str]:
-    """Return entries of a list, without -v no more than a table has rows."""
+    """Return the entries of a list; without -v at most ROWS of them, and the number of the rest."""
     shown = [*lines] if style.verbose else [*lines[:ROWS]]
     return [*shown, *more_rows(len(lines) - len(shown), indent)]
 
 
 def more_rows(more: int, indent: str = "") -> list[str]:
-    """Return the line that counts the rows not shown; empty if all are shown."""
+    """Return the line with the number of rows not shown, as a list; empty if all are shown."""
     return [f"{indent}... {more:,} more, -v shows all"] if more > 0 else []
 
 
 def _laid_out(heads: Sequence[Row], body: Sequence[Row], style: TextStyle, indent: str) -> str:
-    """Return heads, one or none, and rows; as records below each other where not even wrapped cells fit."""
+    """Return heads, if any, and rows in columns; as records below each other where not even wrapped cells fit."""
     rows = [[_glued(cell) for cell in row] for row in (*heads, *body)]
     room = style.columns - len(indent) - 2 * (len(rows[0]) - 1)
     widths = _widths(rows, len(heads), room)
@@ -160,7 +160,7 @@ def _laid_out(heads: Sequence[Row], body: Sequence[Row], style: TextStyle, inden
 
 
 def _widths(rows: Sequence[Row], heads: int, room: int) -> list[int]:
-    """Return widths of columns within the room where words allow it: heads wrap first, then the widest column."""
+    """Return the widths of columns, within ``room`` if words allow it: heads wrap first, then the widest column."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     least = [
         max(len(word) for cell in column for word in cell.split(" ")) for column in zip(*rows, strict=True)
@@ -175,7 +175,7 @@ def _widths(rows: Sequence[Row], heads: int, room: int) -> list[int]:
 
 
 def _overflowing(widths: list[int], room: int) -> list[int]:
-    """Return widths in which the widest column gets the remaining room: only single words are longer."""
+    """Return the widths with that of the widest column reduced to the remaining room, but not below NARROWEST."""
     widest = widths.index(max(widths))
     least = min(widths[widest], NARROWEST)
     return [
@@ -184,7 +184,7 @@ def _overflowing(widths: list[int], room: int) -> list[int]:
 
 
 def _are_figures(cells: Row) -> bool:
-    """Return whether a column is set to the right: figures, and words where there is none."""
+    """Return whether a column is aligned to the right: its cells are figures, and words without digits beside them."""
     figures = [cell for cell in cells if _FIGURE.fullmatch(cell)]
     return bool(figures) and all(cell in figures or _NO_FIGURE.fullmatch(cell) for cell in cells)
 
@@ -233,7 +233,7 @@ def _wrapped(text: str, width: int, first: str = "", rest: str = "") -> list[str
 
 
 def _glued(text: str) -> str:
-    """Return text of the same length without breakable spaces where no line may break."""
+    """Return text of the same length with no-break spaces where no line may break, as before a unit."""
     return _GLUED.sub(lambda blanks: _GLUE * len(blanks[0]), text)
 
 

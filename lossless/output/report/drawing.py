@@ -1,4 +1,4 @@
-"""One style for every picture, SVG and PNG: colors, dashes, fonts and sizes; areas and widths of text.
+"""The style of all pictures, SVG and PNG: colors, dashes, fonts and sizes; areas and widths of text.
 
 Colors are those of Okabe and Ito, which readers with protanopia, deuteranopia and tritanopia can tell apart (M. Okabe,
 K. Ito: Color Universal Design, 2002, https://jfly.uni-koeln.de/color/). No picture relies on color alone: lines
@@ -25,12 +25,12 @@ BLACK, ORANGE, SKY_BLUE, GREEN = "#000000", "#e69f00", "#56b4e9", "#009e73"
 YELLOW, BLUE, VERMILLION, PURPLE = "#f0e442", "#0072b2", "#d55e00", "#cc79a7"
 PALETTE = (BLACK, ORANGE, SKY_BLUE, GREEN, YELLOW, BLUE, VERMILLION, PURPLE)
 INK, PAPER = "#1c2430", "#ffffff"
-"""Text and outlines, and the background."""
+"""The color of text and outlines, and that of the background."""
 GREY, FAINT, FRAME_FILL, FRAME_LINE = "#767676", "#e6e6e6", "#f7f8fa", "#9aa3ae"
 FONTS = ("DejaVu Sans", "Verdana", "Arial", "Helvetica", "sans-serif")
-"""Labels are laid out for the widest of these, which is the first."""
+"""The fonts of pictures, by preference; labels are laid out for the first, which is the widest."""
 FONT_FAMILY = ", ".join(FONTS)
-"""As the attribute of an SVG element; a name of two words needs no quotation marks there."""
+"""The fonts as an attribute of an SVG element; a name of two words needs no quotation marks there."""
 TITLE_PX, TEXT_PX, SMALL_PX = 16, 11, 10
 LINE_PX = 14
 """Height of a line of text in a box."""
@@ -54,7 +54,7 @@ LINKS = {
     "stalled": LinkLook(VERMILLION, "", 2.6),
     "free": LinkLook(GREY, "4 3", 1.2),
 }
-"""By tier of the fabric, and the two states of the links in a picture of pause propagation."""
+"""The look of links by tier of the fabric, or by state in a picture of pause propagation."""
 ROLE_FILLS = {
     "super-spine": "#f6e4ee",
     "spine": "#ddedf7",
@@ -62,9 +62,9 @@ ROLE_FILLS = {
     "switch": "#dcf2eb",
     "host": "#fcf1d9",
 }
-"""Tints of the palette; every box says its role in words."""
+"""Fill of boxes by role, tints of the palette; every box also names its role."""
 STATE_FILLS = {"source": "#eeae80", "stalled": "#fae3d2"}
-"""Boxes in a picture of pause propagation; others have the fill of their role."""
+"""Fill of boxes by state in a picture of pause propagation; others have the fill of their role."""
 
 
 class LineLook(NamedTuple):
@@ -83,14 +83,14 @@ SERIES = (
     LineLook(PURPLE, (6, 1.5, 1.2, 1.5)),
     LineLook(SKY_BLUE, (5, 1), 1.6),
 )
-"""Lines of a plot that change over time, in order."""
+"""The looks of the curves of a plot, in order."""
 LIMITS = (
     LineLook(VERMILLION, (9, 3), 1.1),
     LineLook(VERMILLION, (9, 3, 1.5, 3), 1.1),
     LineLook(VERMILLION, (1, 2), 1.5),
     LineLook(VERMILLION, (4, 2), 1.1),
 )
-"""Thresholds and limits, in order; each is labeled beside the plot too."""
+"""The looks of the thresholds and limits of a plot, in order; each is labeled beside the plot too."""
 BAND = "#dcdcdc"
 
 
@@ -109,7 +109,7 @@ class Area(NamedTuple):
 
     @property
     def middle(self) -> float:
-        """The middle between its left and right edge."""
+        """The x coordinate between the left and right edge of the rectangle."""
         return (self.left + self.right) / 2
 
     def overlaps(self, other: Area, gap: float = 0.0) -> bool:
@@ -122,7 +122,7 @@ class Area(NamedTuple):
         return any(self._is_crossed(a, b) for a, b in pairwise(line))
 
     def _is_crossed(self, a: Point, b: Point) -> bool:
-        """Clip the line from ``a`` to ``b`` at each edge in turn (Liang and Barsky): is anything left of it?"""
+        """Return whether the line from ``a`` to ``b`` has a part inside, clipped at the edges (Liang and Barsky)."""
         first, last = 0.0, 1.0
         dx, dy = b[0] - a[0], b[1] - a[1]
         edges = (
@@ -173,9 +173,9 @@ _BOLD = (
     678, 435, 716, 712, 343, 343, 665, 343, 1042, 712, 687, 716, 716, 493, 595, 478, 712, 652, 924, 645, 652, 582, 712,
     365, 712, 838,
 )  # fmt: skip
-"""By character from the blank on: thousandths of the font size."""
+"""Widths of the ASCII characters from the blank on, regular and bold, in thousandths of the font size."""
 _OTHER = 1000
-"""Letters outside ASCII: as wide as the font is high."""
+"""The width of a character outside ASCII in thousandths of the font size."""
 
 
 def text_width(text: str, size_px: float, *, bold: bool = False) -> float:

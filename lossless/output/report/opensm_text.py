@@ -1,4 +1,4 @@
-"""The result of opensm for a subnet, as text for people."""
+"""The result of checking a subnet with opensm, as text for people."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _STATES = {"free": "none", "loop": "found", "unproven": "unproven"}
 
 
 def opensm_text(result: OpensmResult, style: TextStyle = PLAIN) -> str:
-    """Return the result of opensm for one subnet: its configuration, the sweep, credit loops, and errors."""
+    """Return the result of opensm for one subnet: verdict, configuration keys, simulated subnet and credit loops."""
     result = spelled_out(result)
     file, subnet = result.file, result.subnet
     head = file if subnet == file else f"{file}: subnet {subnet}"

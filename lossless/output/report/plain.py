@@ -13,9 +13,9 @@ _NO_FILES = Locations({}, ())
 
 
 def plain(value: Any, locations: Locations = _NO_FILES) -> Any:
-    """Return a record as an object of its fields, in their order; findings and origins as the lint report has them.
+    """Return records as objects of their fields, in order, tuples as lists, and findings as in the lint report.
 
-    ``locations`` are those of its findings.
+    ``locations`` are the lines and columns of findings in it.
     """
     if isinstance(value, Finding):
         return finding_data(value, locations)

@@ -39,13 +39,13 @@ _SHOWN = {
     "BUFFER_PROFILE": "show mmu",
     "PORT_QOS_MAP": "show pfc priority",
 }
-"""What shows a table (sonic-utilities show/main.py @691b1bb); others are read from the database."""
+"""The command that shows a table (sonic-utilities show/main.py @691b1bb); others are read from the database."""
 _FEW = 4
-"""Rows of a table that are named in a check; the checker of the step looks at all of them."""
+"""Rows of a table that a check in the text names; the check of the playbook covers all of them."""
 
 
 def plan_markdown(plan: Plan) -> str:
-    """Return a plan as Markdown."""
+    """Return a plan as Markdown, the text of plan.md."""
     return "\n".join(_lines(shown(plan))).rstrip() + "\n"
 
 
@@ -83,7 +83,7 @@ def _table(plan: Plan) -> Iterator[str]:
 
 
 def _cell(text: str) -> str:
-    """Return a text as a cell of a table has it."""
+    """Return a text for a cell of a Markdown table: bars are escaped."""
     return text.replace("|", "\\|")
 
 
@@ -134,7 +134,7 @@ def _checks(step: PlanStep) -> Iterator[str]:
 
 
 def _manager_state(group: FileGroup) -> Iterator[str]:
-    """Yield the query for the state of the subnet manager on a host."""
+    """Yield the query for the state of the subnet manager on a host and the expected answer; none without a manager."""
     if group.states is not None:
         yield f"{group.name}: `sminfo -D 0` says SMINFO_{group.states[1].upper()}"
 
@@ -153,7 +153,7 @@ def _expected(group: PlannedSwitches) -> Iterator[str]:
 
 
 def _showing(table: str, batch: PlannedBatch) -> str:
-    """Return the commands that show a table, or a part of a switch's behavior."""
+    """Return the commands that show a table of CONFIG_DB; for a session those of its check."""
     if batch.session is not None:
         return listed([f"`{command}`" for command in batch.session.runs["check"]])
     command = _SHOWN.get(table, f"sonic-db-cli CONFIG_DB HGETALL '{table}|...'")
@@ -193,7 +193,7 @@ _PEOPLE = "by hand"
 
 
 class _Lane(NamedTuple):
-    """A lane: the name of its group, and the lines of text of each step."""
+    """A lane of the picture: the name of its group of devices, its color, and the lines of text for each step."""
 
     name: str
     fill: str
@@ -201,7 +201,7 @@ class _Lane(NamedTuple):
 
     @property
     def height_px(self) -> int:
-        """Its height, by the box with most lines."""
+        """The height of the lane in pixels, by the box with most lines."""
         return max(1, *(len(lines) for lines in self.cells)) * style.LINE_PX + 16
 
 
@@ -311,7 +311,7 @@ def _folded(text: str) -> tuple[str, ...]:
 
 
 def _broken(word: str) -> list[str]:
-    """Return a word in lines, broken after underscores and bars where a box is too narrow for it."""
+    """Return a word as lines, split after underscores and bars if a box is too narrow for it."""
     lines = [""]
     for piece in [word] if _fits(word) else re.split(r"(?<=[_|])", word):
         if _fits(lines[-1] + piece):
@@ -330,13 +330,13 @@ _TABLE_WORDS = ("new rows of ", "unused rows of ", "values of ", "old rows of ")
 
 
 def plan_text(plan: Plan, style: TextStyle = PLAIN) -> str:
-    """Return a plan for a terminal."""
+    """Return a plan as text for a terminal, without its rollbacks."""
     plan = shown(plan._replace(rollback=()))
     return "\n\n".join([_head(plan, style), *(_text_step(step, plan, style) for step in plan.steps)])
 
 
 def shown(plan: Plan) -> Plan:
-    """Return a plan with texts that can be shown; of its files it has the names, and whether they stay."""
+    """Return a plan with visible texts; the files of InfiniBand hosts have no content, only whether they stay."""
     named: Plan = spelled_out(
         plan._replace(
             steps=tuple(map(_without_texts, plan.steps)),
@@ -365,7 +365,7 @@ def headline(plan: Plan) -> str:
 
 
 def evaluated(plan: Plan) -> str:
-    """Return the number of states that were evaluated, and the number that they stand for."""
+    """Return the numbers of evaluated states and of the states that they represent, as a sentence."""
     whole = f"{plan.represented} of the whole {_whole(plan)}"
     return f"{plan.evaluated:,} states were evaluated; they stand for {whole}, all safe"
 
@@ -375,7 +375,7 @@ def _whole(plan: Plan) -> str:
 
 
 def in_use(step: PlanStep, plan: Plan, *, short: bool = False) -> str:
-    """Return which classes jobs send in during a step, as part of a sentence; ``short``: where there is little room."""
+    """Return the DSCPs, or the SLs of a subnet, that jobs use during a step, as words; ``short`` for pictures."""
     numbers = ", ".join(map(str, step.in_use))
     if plan.transport == "infiniband":
         return f"jobs use SL {numbers}" if numbers else "no job runs"
@@ -385,14 +385,14 @@ def in_use(step: PlanStep, plan: Plan, *, short: bool = False) -> str:
 
 
 def duration(seconds: int) -> str:
-    """Return a maximum duration in words."""
+    """Return a maximum duration as text, in seconds or whole minutes rounded up; ``-`` for 0."""
     if not seconds:
         return "-"
     return f"{seconds} s" if seconds < 2 * _MINUTE_S else f"{-(-seconds // _MINUTE_S)} min"
 
 
 def group_lines(step: PlanStep) -> Iterator[str]:
-    """Yield the changes of each group in a step."""
+    """Yield a line with the changes of each group of switches or hosts in a step."""
     for group in step.switches:
         count = len(group.devices)
         pace = f", {group.at_once} at a time" if group.at_once else ""
@@ -425,7 +425,7 @@ def _changed(file: FileChange) -> str:
 
 
 def spoken(titles: Sequence[str]) -> str:
-    """Return the changes of a batch; tables with the same change are listed together."""
+    """Return the titles of a batch in one text; tables with the same kind of change are listed together."""
     tables: dict[str, list[str]] = {}
     for title in titles:
         said = next((words for words in _TABLE_WORDS if title.startswith(words)), "")
@@ -434,7 +434,7 @@ def spoken(titles: Sequence[str]) -> str:
 
 
 def progress_lines(reached: Sequence[DeviceProgress], missing: Sequence[str], steps: int) -> Iterator[str]:
-    """Yield how far switches are in a plan, those that are as far together."""
+    """Yield the progress of switches in a plan, with equal progress in one line, then the switches without a file."""
     together: dict[tuple[int, int, int, tuple[str, ...], tuple[str, ...]], list[str]] = {}
     for device in reached:
         key = (device.done, device.batches, device.step, device.partly, device.neither)

@@ -66,7 +66,7 @@ LABELS = {
     "kmin_margin_bytes": "Kmin before XOFF",
     "kmax_margin_bytes": "Kmax before XOFF",
 }
-"""Names in JSON, which stay once shipped, and what text calls the same."""
+"""The label of a quantity in text, by its key in JSON, which stays once shipped."""
 
 SINCE = {
     "clear": "the last clear",
@@ -77,16 +77,16 @@ SINCE = {
     "unknown": "boot or the last clear",
     "earlier capture": "the earlier capture",
 }
-"""How text calls the time since when a counter counts, where it is not the word of JSON."""
+"""The start of the period that a counter covers in text, by its word in JSON."""
 
 
 def over_time(name: str) -> str:
-    """Return the label of a quantity as a curve over time, where text reports its peak: ``queue depth``."""
+    """Return the label of a curve over time of a quantity whose label is a peak: ``queue depth``."""
     return LABELS[name].removeprefix("peak ")
 
 
 def headed(name: str, unit: str) -> str:
-    """Return the head of a column of figures: their label and unit."""
+    """Return the head of a column of a quantity: its label and unit."""
     return f"{LABELS[name]} ({unit})"
 
 
@@ -96,7 +96,7 @@ _WHAT = (
     "what SONiC's dynamic buffer model computes",
     "what is enough for full-size frames with any peer",
 )
-"""Of the vendor's row, the formula and the floor."""
+"""The meaning of the headroom of the vendor's row, the formula and the floor, in this order."""
 _SUM = "headroom (xoff)"
 _HEADS = (headed("headroom_bytes", "B"), headed("margin_bytes", "B"), "why")
 _LEGEND = (
@@ -107,7 +107,7 @@ _LEGEND = (
 
 
 def headroom_text(kinds: Sequence[HeadroomKind], style: TextStyle = PLAIN, *, sums: bool) -> str:
-    """Return all kinds of link, with every sum term by term if ``sums`` is set; with sources if verbose."""
+    """Return the headroom of each kind of port or link, with ``sums`` term by term; with sources if verbose."""
     return "\n\n".join(_blocks(spelled_out(kinds), style, sums=sums))
 
 
@@ -140,14 +140,14 @@ def _result(kinds: Sequence[HeadroomKind]) -> str:
 
 
 def _without(number: int, of: int) -> str:
-    """Return how many kinds of port have no headroom that is known."""
+    """Return how many kinds of port have no known headroom, as the beginning of a sentence; empty for none."""
     if not number:
         return ""
     return f"{number} of {of} kinds of lossless port {'has' if number == 1 else 'have'} no known headroom; "
 
 
 def _short(kind: HeadroomKind) -> list[str]:
-    """Return the methods that ask for more than is configured."""
+    """Return the names of the methods that require more headroom than is configured."""
     methods = kind.methods
     return [method.name for method in methods if method.margin_bytes is not None and method.margin_bytes < 0]
 
@@ -198,7 +198,7 @@ def _table(kind: HeadroomKind, style: TextStyle) -> str:
 
 
 def _laid_out(rows: Sequence[tuple[str, str, str]], style: TextStyle, indent: str) -> str:
-    """Return terms with their figures to the right, and how each is computed."""
+    """Return rows of a term, its figure aligned to the right, and how it is computed."""
     width = max(len(figure) for _, figure, _ in rows)
     return facts([(name, figure.rjust(width), why) for name, figure, why in rows], style, indent)
 
@@ -282,13 +282,13 @@ def _input(given: FormulaInput) -> tuple[str, str, str]:
 
 
 def _bytes(size_bytes: float) -> str:
-    """Return a term in bytes, with one decimal if it is not whole."""
+    """Return the size of a term in bytes, with one decimal if it is not whole."""
     whole = round(size_bytes, 1)
     return format_bytes(int(whole)) if whole == int(whole) else f"{whole:,.1f} B"
 
 
 def _sources(kinds: Sequence[HeadroomKind]) -> list[tuple[str, str]]:
-    """Return the sources of the methods that gave a figure; empty if no port has one."""
+    """Return the name and source of each method that gave a figure for a port, the floor last."""
     sources = {
         (method.name, method.source)
         for kind in kinds

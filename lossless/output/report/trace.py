@@ -1,11 +1,11 @@
-"""A trace as people read it, and as plain data for machines.
+"""The trace of a packet as text for people, and as plain data for machines.
 
 The text has one block a hop, one line a stage, and findings right below the stage they concern. The line of a stage
 has the action, and the row of the configuration that decides it. Counters of a class along its path are tables: one
-of switches, one of hosts, and the unknown ones.
+of switches, one of hosts, and below them the unknown counters.
 
-The data have names of the model, and findings as in the lint report. Names once shipped stay; ``version`` increases
-when they change.
+The data have the names of the model's fields, and findings as in the lint report. Keys once shipped stay; ``version``
+increases when they change.
 """
 
 from __future__ import annotations
@@ -69,13 +69,13 @@ _LABELS = {
     ("host", "rp_cnp_handled"): "CNPs handled",
     ("host", "rp_cnp_ignored"): "CNPs ignored",
 }
-"""What a counter is called, by its stage and its name; pauses at a switch are told apart by their port."""
+"""The label of a counter, by its stage and name; for pauses at a switch see :data:`_PAUSES`."""
 _BYTES = " (B)"
 _PAUSES = {"pfc_rx": "pauses received", "pfc_tx": "pauses sent"}
 
 
 def counters_text(trace: Trace, style: TextStyle) -> Iterator[str]:
-    """Yield the counters of the switches on a path, and those of its hosts; empty without captures."""
+    """Yield a block of counters of the switches on a path, and one of its hosts; none without captures."""
     hops = [(hop.switch, hop.counters, hop.ingress.port) for hop in trace.hops]
     ends = [trace.sender, trace.receiver]
     hosts = [(host.host, host.counters, "") for host in ends if host]
@@ -85,7 +85,7 @@ def counters_text(trace: Trace, style: TextStyle) -> Iterator[str]:
 
 
 def counted(counters: Sequence[TraceCounter], line: StageLine) -> str:
-    """Return the known counters of one line of a hop, in a line of their own; empty without any."""
+    """Return the known counters that belong to one line of a hop, as one line of text; empty without any."""
     counters = [counter for counter in counters if counter.value is not None]
     if line.label in ("PFC in", "PFC out"):
         pauses = [counter for counter in counters if counter.stage == "pfc"]
@@ -133,7 +133,7 @@ def _label(counter: TraceCounter, ingress: str) -> str:
 
 
 def _cell(same: Sequence[TraceCounter]) -> str:
-    """Return the value of a counter; of several NICs each with its name."""
+    """Return the value of a counter; of several NICs all values, each with its NIC; ``unknown`` without a value."""
     if len(same) == 1:
         return _value(same[0])
     return ", ".join(f"{counter.port or 'NIC'} {_value(counter)}" for counter in same) or UNKNOWN
@@ -176,7 +176,7 @@ class StageLine(NamedTuple):
 
 
 def end_text(end: TracePort, word: str) -> str:
-    """Return one port of a hop: ``Ethernet0, 400G over 3 m, from host1:port1``."""
+    """Return one port of a hop, ``Ethernet0, 400G over 3 m, from host1:port1``; ``word`` is ``from`` or ``to``."""
     speed = UNKNOWN if end.speed_bps is None else format_rate(end.speed_bps)
     cable = "cable unknown" if end.cable_m is None else f"{end.cable_m} m"
     parts = [end.port, f"{speed} over {cable}", f"{word} {end.peer}" if end.peer else ""]
@@ -186,7 +186,7 @@ def end_text(end: TracePort, word: str) -> str:
 
 
 def lines_of(hop: TraceHop) -> Iterator[StageLine]:
-    """Yield the lines of a hop; of a system without CONFIG_DB there are no rows to name, and no buffers to state."""
+    """Yield the lines of a hop; for a switch of another system than SONiC without rows, PG and buffer lines."""
     for line in stage_lines(hop.stages):
         if hop.format == SONIC:
             yield line
@@ -343,7 +343,7 @@ _STAGE_WORDS = {
     "egress_buffer": "buffer",
     "egress_dscp": "DSCP",
 }
-"""Stages as the lines of a hop call them, where they do not bear their own name."""
+"""The label of a stage in the lines of a hop, if it differs from the name of the stage."""
 
 
 def trace_text(trace: Trace, documents: Mapping[str, DocumentView], style: TextStyle = PLAIN) -> str:
@@ -385,7 +385,7 @@ class _TraceWriter:
             yield "-v shows every stage of each hop, and what the hosts send"
 
     def _news(self, marks: Sequence[TraceFinding]) -> bool:
-        """Return whether something is found here that was not explained at an earlier hop."""
+        """Return whether one of the findings was not explained at an earlier hop."""
         return any(_key(mark.finding) not in self._told for mark in marks)
 
     def _head(self) -> Iterator[str]:
@@ -478,7 +478,7 @@ def _place(finding: Finding, locations: Locations) -> str:
 
 
 def _hop_row(hop: TraceHop) -> tuple[str, ...]:
-    """Return a hop in short: its ports, the class, group and queue of the packet, and the faults that break it."""
+    """Return the row of a hop: switch, ports, TC, PG and queue of the packet, and the errors and losses there."""
     stages = hop.stages
     targets = (stage.lookup.target for stage in (stages.classification, stages.priority_group, stages.queue))
     errors = [mark.finding.code for mark in hop.marks if mark.finding.severity == "error"]
@@ -493,7 +493,7 @@ def _hop_row(hop: TraceHop) -> tuple[str, ...]:
 
 
 def _places(trace: Trace) -> Iterator[tuple[str, Sequence[TraceFinding], Sequence[TraceLoss]]]:
-    """Yield the devices of a path, with the findings at each and, of switches, the losses."""
+    """Yield the devices of a path, each with its findings and, for a switch, the losses there."""
     if trace.sender:
         yield trace.sender.host, trace.sender.marks, ()
     yield from ((hop.switch, hop.marks, hop.losses) for hop in trace.hops)
@@ -532,7 +532,7 @@ def _unlike(difference: TraceDifference, met: set[str]) -> str:
 
 
 def _host_rows(host: TraceHost, dscp: int | None) -> Iterator[tuple[str, str]]:
-    """Yield the settings of the NIC; its packet marking matters on the sender."""
+    """Yield the settings of a host's NIC; its packet marking only for the sender, of which ``dscp`` is given."""
     if dscp is not None:
         byte, nccl = host.traffic_class, host.nccl_tc
         marks = "nothing sets the ToS byte" if byte is None else f"ToS {byte}, DSCP {host.sends_dscp}"
@@ -555,7 +555,7 @@ def _broken(trace: Trace) -> Iterator[str]:
 
 
 def _unbroken(trace: Trace) -> str:
-    """Return the verdict on a chain without a break; for a lossless packet, with the hops of unknown groups."""
+    """Return the verdict on a chain without a break; for a lossless packet with the switches whose PG is unknown."""
     groups = {hop.switch: hop.stages.priority_group.lossless for hop in trace.hops}
     untold = [switch for switch, lossless in groups.items() if lossless is None]
     if trace.lossless and untold:
@@ -579,11 +579,11 @@ def _row(line: StageLine, width: int, style: TextStyle) -> list[str]:
 
 
 VERSION = 1
-"""Of the names in the object."""
+"""The version of the keys in the JSON object."""
 
 
 def trace_data(trace: Trace, documents: Mapping[str, DocumentView]) -> dict[str, Any]:
-    """Return a trace as plain data; ``documents`` provide the lines of findings."""
+    """Return a trace as plain data; lines and columns of findings are looked up in ``documents``."""
     findings = {id(mark.finding): mark.finding for _, mark in trace.marks}.values()
     locations = Locations(documents, findings)
     fields = plain(trace, locations)

@@ -52,13 +52,13 @@ _SHOWN = tuple(
         "watchdog",
     )
 )
-"""The measures of a run that are shown, of those that ``lossless simulate`` shows."""
+"""The labels of the measures of a run that are shown, a part of those in ``lossless simulate``."""
 
 
 def workload_text(
     estimate: Estimate, checked: WorkloadVerdict | None = None, style: TextStyle = PLAIN
 ) -> str:
-    """Return the estimate, and the verdict on buffers where there is one."""
+    """Return the estimate of a collective as text, with the verdict on buffers if ``checked``."""
     if checked is not None:
         runs, not_run, loads = spelled_out((checked.runs, checked.not_run, checked.pfc_loads))
         checked = checked._replace(runs=runs, not_run=not_run, pfc_loads=loads)
@@ -91,7 +91,7 @@ def _head(estimate: Estimate) -> Iterator[str]:
 
 
 def _parts(parts: Sequence[EstimatePart], style: TextStyle) -> str:
-    """Return a table of the busiest parts, bytes in one unit and times in one."""
+    """Return a table of the busiest links of each part of the fabric: bytes in one unit, times in one."""
     sizes = _figures([part.size_bytes for part in parts], _SIZES)
     times = _figures([part.time_ns for part in parts], _TIMES)
     names = (f"{_NAMES[part.name]}, {format_capacity(round(part.rate_bps))}" for part in parts)
@@ -100,7 +100,7 @@ def _parts(parts: Sequence[EstimatePart], style: TextStyle) -> str:
 
 
 def _figures(values: Sequence[float], units: Mapping[str, float]) -> list[str]:
-    """Return the largest unit in which the least value is a tenth or more, and the values in it."""
+    """Return the largest unit in which the least value is 0.1 or more, then the values in that unit as text."""
     finite = [value for value in values if value not in (0, float("inf"))]
     unit = next((unit for unit, scale in units.items() if finite and min(finite) >= scale / 10), [*units][-1])
     scaled = [value / units[unit] for value in values]
@@ -159,7 +159,7 @@ def _run(run: RunVerdict, style: TextStyle) -> Iterator[str]:
 
 
 def _load(load: PfcLoad | MissingInput) -> str:
-    """Return the verdict on the PFC load, and the measures above a limit, or why it is unknown."""
+    """Return the verdict on the PFC load, and its measures above a limit, or the reason why it is not evaluated."""
     why = ", ".join(load.above) if isinstance(load, PfcLoad) else load.reason
     verdict = str(load_data(load)["verdict"])
     return f"{verdict}: {why}" if why else verdict
@@ -175,7 +175,7 @@ def _port_row(ports: PortFanIn) -> tuple[str, ...]:
 
 
 def _assumed_of(checked: WorkloadVerdict | None) -> Iterator[str]:
-    """Yield the assumptions of the simulations."""
+    """Yield the assumptions of the simulations of a workload; none without simulations."""
     if checked is None:
         return
     if checked.runs and checked.run_part < 1:
@@ -192,7 +192,7 @@ def format_size(size_bytes: int) -> str:
 
 
 def format_time(time_ns: float) -> str:
-    """Return a time in the unit that suits it: ``22.4 s``."""
+    """Return a time in ns as text, in the largest unit that gives 1 or more: ``22.4 s``; ``never`` for infinity."""
     if time_ns == float("inf"):
         return "never"
     for unit, scale in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
@@ -206,7 +206,7 @@ def format_time(time_ns: float) -> str:
 
 
 def workload_data(estimate: Estimate, checked: WorkloadVerdict | None = None) -> dict[str, Any]:
-    """Return an estimate, times and sizes as whole numbers, with the verdict on buffers where there is one."""
+    """Return the estimate of a collective as plain data, with the verdict on buffers if ``checked``."""
     data = _estimate_data(estimate)
     return data if checked is None else {**data, "buffers": _verdict_data(checked)}
 
@@ -258,17 +258,17 @@ def _verdict_data(checked: WorkloadVerdict) -> dict[str, Any]:
 
 _FEW = 5
 _NAMED = ("source", "class_name", "ended_at", "stages", "loses", "assumed", "cycle")
-"""The fields whose names are shown. Hosts are only counted: a large fabric has too many of them to spell out."""
+"""The fields of a blast radius with names in the text. Hosts are only counted: a large fabric has too many."""
 
 
 def storm_text(radius: BlastRadius, style: TextStyle = PLAIN) -> str:
-    """Return the blast radius of a PFC storm from one host."""
+    """Return the blast radius of a PFC storm from one host as text."""
     shown = radius._replace(**{name: spelled_out(getattr(radius, name)) for name in _NAMED})
     return "\n\n".join(_storm_blocks(shown, style))
 
 
 def storm_picture(radius: BlastRadius) -> Picture:
-    """Return the picture with sentences from the text report, before the legend of lines and boxes."""
+    """Return the picture of a blast radius; sentences of the text report precede its legend."""
     picture = radius.picture()
     said = (("", line) for line in (*_who(radius), *_end(radius)))
     return picture._replace(legend=(*said, *picture.legend))

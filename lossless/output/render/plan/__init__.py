@@ -1,1 +1,1 @@
-"""The files by which a plan is carried out: playbooks for Ansible, and a script for each switch."""
+"""The files by which a plan is carried out: Ansible playbooks, and files for ``run.sh`` on switches and hosts."""

@@ -1,6 +1,7 @@
-"""The files of one batch, and how long it may take; names of groups of devices.
+"""The files and time limits of one batch of a plan, and the names of its groups of devices.
 
-A batch is a patch, commands, or rows alone. Groups are named in an Ansible inventory, and their folders too.
+A batch is a patch, commands, or only rows of CONFIG_DB. The name of a group is used in the Ansible inventory and for
+its folder.
 """
 
 from __future__ import annotations
@@ -30,28 +31,29 @@ if TYPE_CHECKING:
 
 
 CALL_S = 120
-"""Longest that a command may take that reads, saves or makes a checkpoint. A choice: they take seconds."""
+"""The time limit in seconds of a command that reads, saves or makes a checkpoint. A choice: they take seconds."""
 KILL_AFTER_S = 10
 """Seconds that a command may take to end after a signal."""
 PAUSE_S = 5
-"""How long to wait before the state of ports or services is looked at again."""
+"""Seconds between two queries of the state of ports or services."""
 _PATCH_S, _MOVE_S = 300, 5
-"""Longest for a patch, and for each move of it: the updater waits one second a move, and checks the whole
-configuration against its models before each (sonic-utilities generic_config_updater @691b1bb). A choice."""
+"""The time limit in seconds of a patch, and the addition for each move: the updater waits 1 s a move, and checks the
+whole configuration against its models before each (sonic-utilities generic_config_updater @691b1bb). A choice."""
 _WRITE_S = 2
-"""Longest for each of many commands that remove a row, while none of them hangs. A choice."""
+"""The addition to a time limit in seconds for each command that removes a row. A choice."""
 _RELOAD_S = 900
-"""Longest for a reload: SONiC refuses one for 120 s after the last, and restarts all services (config/main.py
-@691b1bb)."""
+"""The time limit in seconds of a reload: SONiC refuses one for 120 s after the last, and restarts all services
+(config/main.py @691b1bb)."""
 _PORTS_S, _RELOADED_PORTS_S = 120, 600
-"""Longest until ports are up again: links train in seconds, after a reload once services are there. A choice."""
+"""The time limits in seconds until ports are up again: links train in seconds, after a reload once services run.
+A choice."""
 _CALLS = 20
 """Commands of a batch beside those that change it, its rollback included; more than there are."""
 _MOST_TITLES = 3
 
 
 class BatchLimits(NamedTuple):
-    """How long a batch may take in seconds: one command that changes it, its ports, all with the rollback."""
+    """Time limits of a batch in seconds: of one changing command, until its ports are up, and of all with rollback."""
 
     command_s: int
     ports_s: int
@@ -59,7 +61,7 @@ class BatchLimits(NamedTuple):
 
 
 def limits_of(batch: PlannedBatch) -> BatchLimits:
-    """Return how long a batch may take."""
+    """Return the time limits of a batch."""
     ports_s = _RELOADED_PORTS_S if batch.how == "reload" else _PORTS_S
     ports_s = ports_s if batch.ports_down else 0
     if batch.how == "write":
@@ -97,7 +99,7 @@ def batch_files(number: str, batch: PlannedBatch) -> Iterator[tuple[str, str]]:
 
 
 def tests_of(batch: PlannedBatch) -> Iterator[dict[str, Any]]:
-    """Yield the operations that end a patch before it begins where a row is not as the plan read it."""
+    """Yield JSON Patch ``test`` operations, which refuse the patch if a row differs from the one that the plan read."""
     for table, rows in batch.before.items():
         for key, row in rows.items():
             path = f"/{pointer_part(table)}/{pointer_part(key)}"
@@ -130,14 +132,14 @@ def _written(number: str, name: str, before: Rows, after: Rows) -> Iterator[tupl
 
 
 def _removed(batch: PlannedBatch) -> int:
-    """Return how many commands remove rows and fields, either in the change or in its rollback."""
+    """Return the larger number of commands that remove rows and fields, in the change or in its rollback."""
     before, after = _present(batch.before), _present(batch.after)
     both = (removals(before, after), removals(after, before))
     return max(len(commands["before"]) + len(commands["after"]) for commands in both)
 
 
 def _present(tables: Rows) -> Rows:
-    """Return the rows that there are."""
+    """Return the rows of tables that are not None, without empty tables."""
     present = {
         table: {key: row for key, row in rows.items() if row is not None} for table, rows in tables.items()
     }
@@ -149,7 +151,7 @@ def _json(value: Mapping[str, Any]) -> str:
 
 
 SWITCHES, HOSTS = "plan_switches", "plan_hosts"
-"""The groups that all switches and all hosts of a plan are in."""
+"""The inventory groups of all switches and of all hosts of a plan."""
 _RESERVED = frozenset({"all", "ungrouped", "localhost", SWITCHES, HOSTS})
 _OTHER = re.compile(r"[^A-Za-z0-9_]+")
 _DEVICE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -157,13 +159,13 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
 class GroupNames:
-    """The name of each group of a plan: one that is called the same and has other devices gets another name."""
+    """The unique inventory name of each group of a plan; groups of the same name with other devices get another one."""
 
     def __init__(self, plan: Plan) -> None:
         """Name every group.
 
         Raises:
-            RenderError: a device has a name that an inventory takes for something else.
+            RenderError: a name is not plain, as for :func:`require_plain`.
         """
         require_plain(plan)
         self._taken = _RESERVED | devices_of(plan)
@@ -184,15 +186,15 @@ class GroupNames:
         }
 
     def of_switches(self, group: PlannedSwitches) -> str:
-        """Return the name of a group of switches."""
+        """Return the inventory name of a group of switches."""
         return self._names[group.name, group.devices]
 
     def of_hosts(self, group: HostGroup) -> str:
-        """Return the name of a group of hosts."""
+        """Return the inventory name of a group of hosts."""
         return self._names[group.name, group.hosts]
 
     def of_files(self, group: FileGroup) -> str:
-        """Return the name of a group of hosts that get files."""
+        """Return the inventory name of a group of hosts that get files."""
         return self._names[group.name, group.devices]
 
     def _name(self, name: str, devices: tuple[str, ...]) -> str:
@@ -233,10 +235,10 @@ def devices_of(plan: Plan) -> frozenset[str]:
 
 
 def require_plain(plan: Plan) -> None:
-    """Refuse names that would be read as something else: a range of devices, a port, a path.
+    """Refuse a plan id or device name that file names or an Ansible inventory would misread: a range, a port, a path.
 
     Raises:
-        RenderError: there is one.
+        RenderError: the id or a name has characters that are not allowed.
     """
     if not _ID.fullmatch(plan.id):
         raise RenderError(f"plan id {plan.id!r}: letters, digits, - and _ only: it is part of names of files")

@@ -1,10 +1,10 @@
 """Every file by which a plan is carried out, step by step, with the rollback from after each step.
 
-One copy serves all devices of a group: their changes are the same, and an inventory lists them.
+All devices of a group share one copy: their changes are the same, and an inventory lists them.
 
 Manual work of a step is confirmed by a variable: a playbook never waits for an answer. The playbook of a step and the
 inventory of a plan are for ansible-core without any collection. An InfiniBand host gets its new files in a step, and
-the settings of ``run.sh``; a session has its commands, the commands to undo it, and the order in which they are run.
+the settings of ``run.sh``; a configuration session has its commands, the commands to undo it, and their order.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _OF_KIND: dict[StepKind, str] = {
 
 
 class Required(NamedTuple):
-    """A variable that must be set to go on, and the message if it is not."""
+    """A variable of a playbook that must be set to go on, and the message if it is not."""
 
     variable: str
     message: str
@@ -70,7 +70,7 @@ def required(step: PlanStep, *, drained: bool) -> tuple[Required, ...]:
 
 
 def drained_message(step: PlanStep) -> str:
-    """Return the message of ``run.sh`` on a switch that has to be drained first."""
+    """Return the message of ``run.sh`` on a switch that must be drained first."""
     return _told(step, "this switch must carry no jobs while it changes", "--drained")
 
 
@@ -95,9 +95,9 @@ _SHARED = {
     "tasks/switch.yml": "tasks/switch.yml.j2",
     "tasks/host.yml": "tasks/host.yml.j2",
 }
-"""Files that every plan of a fabric has as they are, and their templates."""
+"""The files that every plan of an Ethernet fabric has, each with its template."""
 _SHARED_BY_HOSTS = {"tasks/device.yml": "tasks/switch.yml.j2"}
-"""The same of a subnet."""
+"""The files that every plan of an InfiniBand subnet has, each with its template."""
 _SCRIPTS = {"run.sh": "0755", "rows.py": "0644"}
 
 
@@ -133,7 +133,7 @@ def _as_they_are(shared: Mapping[str, str], scripts: Mapping[str, str]) -> Itera
 
 
 def _places(plan: Plan) -> Iterator[tuple[PlanStep, StepPlace]]:
-    """Yield each step with its folder; a rollback begins with a first step of its own."""
+    """Yield each step of a plan and of its rollbacks with its folder; the steps of a rollback count from 1."""
     for step in plan.steps:
         yield step, StepPlace(f"step-{step.number:02}", f"Step {step.number} of {len(plan.steps)}")
     for after, back in zip(plan.steps, plan.rollback, strict=True):
@@ -146,7 +146,7 @@ def _places(plan: Plan) -> Iterator[tuple[PlanStep, StepPlace]]:
 
 
 def _run(step: PlanStep) -> PlanStep:
-    """Return a step without the switches that people replace, upgrade or give a session: no playbook does that."""
+    """Return a step without switches that are only changed by hand or by a session, which no playbook does."""
     others = ("by hand", "session")
     return step._replace(
         switches=tuple(
@@ -231,7 +231,7 @@ def _manifest(
 
 
 def _given(plan: Plan, step: PlanStep, names: GroupNames) -> dict[str, Any]:
-    """Return the groups that get files, of a subnet alone."""
+    """Return the groups of hosts that get files, for the manifest of a subnet's step; empty for an Ethernet fabric."""
     if plan.transport != "infiniband":
         return {}
     groups = [
@@ -265,14 +265,14 @@ def _sums(files: Iterable[PlannedFile]) -> Mapping[str, str]:
 
 
 SERVICE_S = 120
-"""Longest that systemctl may take to stop or start opensm: systemd ends what it stops after 90 s by default."""
+"""The time limit in seconds of stopping or starting opensm: by default systemd kills a stopping service after 90 s."""
 STATE_S = 300
-"""Longest until the manager is in the state that it should be in, and has swept the subnet. A choice: a thousand hosts
-take a second in a simulation; a standby waits a minute before it takes over, by default."""
+"""The time limit in seconds until the manager is in the expected state, and has swept the subnet. A choice: a thousand
+hosts take a second in a simulation; a standby waits a minute before it takes over, by default."""
 LIMIT_S = 4 * SERVICE_S + 2 * STATE_S + 120
-"""Longest for a group: the change, and its rollback."""
+"""The time limit in seconds of a group: the change, and its rollback."""
 FOLDER = "/etc/lossless/plan"
-"""Where a host has the files of plans."""
+"""The folder of the files of plans on a host."""
 NONE = "-"
 
 
@@ -298,12 +298,12 @@ def host_group_files(group: FileGroup) -> Iterator[tuple[str, str]]:
 
 
 def sums(named: dict[str, str]) -> str:
-    """Return the file by which ``run.sh`` finds out whether all files have arrived."""
+    """Return the text of SHA256SUMS, by which ``run.sh`` verifies that all files have arrived."""
     return "".join(f"{hashlib.sha256(text.encode()).hexdigest()}  {name}\n" for name, text in named.items())
 
 
 SWITCH_FOLDER = "/etc/sonic/lossless-plan"
-"""Where a switch has the files of plans."""
+"""The folder of the files of plans on a switch."""
 _HOST_FOLDER = "/etc/lossless/plan"
 _LOCK = "/run/lossless-plan.lock"
 _WIDTH = 100
@@ -312,7 +312,7 @@ _BUSY = 75
 
 
 class StepPlace(NamedTuple):
-    """Where a step lies below the output folder, and how its title begins: ``Step 2 of 5``."""
+    """The folder of a step below the output folder, and the beginning of its title: ``Step 2 of 5``."""
 
     folder: str
     called: str
@@ -359,13 +359,13 @@ def playbook_text(
 
 
 def flags(step: PlanStep) -> tuple[str, ...]:
-    """Return the variables that a step requires."""
+    """Return the names of the variables that must be set to run a step."""
     drained = any(group.drained for group in step.switches)
     return tuple(each.variable for each in required(step, drained=drained))
 
 
 def plain(text: str) -> str:
-    """Return a text in one line that Ansible takes for no template."""
+    """Return a text on one line in which Ansible finds no template."""
     return " ".join(re.sub(r"{(?=[{%#])", "{ ", text).split())
 
 
@@ -425,7 +425,7 @@ def _host_play(
 def _file_play(
     plan: Plan, place: StepPlace, group: FileGroup, name: str, needed: Sequence[Required]
 ) -> dict[str, Any]:
-    """Return the play of hosts that get files: managers one after another, as each has a state of its own."""
+    """Return the Ansible play of a group of hosts that get files; a subnet manager has a group and play of its own."""
     said = listed([file.name for file in group.files])
     return {
         "title": shorten(f"{place.called}, {name}: {said}", _WIDTH, placeholder=" ..."),
@@ -471,7 +471,7 @@ _UNDO = "undo"
 
 
 def session_files(group: PlannedSwitches, called: str) -> Iterator[PlannedFile]:
-    """Yield the files of the sessions of a group; ``called`` is part of the names of sessions on a switch."""
+    """Yield the files of the configuration sessions of a group of switches; ``called`` is a part of session names."""
     for number, batch in enumerate(group.batches, 1):
         if batch.session is not None:
             session, prefix = batch.session, f"{number:02}-"

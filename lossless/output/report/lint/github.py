@@ -1,7 +1,7 @@
 """Findings as annotations of GitHub Actions: one command a line, read from the log of a step.
 
-Of each kind ten are shown beside the change (actions/toolkit docs/problem-matchers.md). The most severe come first;
-the rest is in the log as plain lines, and a last notice gives their number.
+GitHub shows ten annotations of each kind beside the change (actions/toolkit docs/problem-matchers.md). The most severe
+come first; the rest is in the log as plain lines, and a last notice gives their number.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _COMMANDS: dict[Severity, str] = {"error": "error", "warning": "warning", "info"
 
 
 class _Annotation(NamedTuple):
-    """The text of one annotation, and its place."""
+    """One annotation: severity, title and text, and its file, lines and column; None where unknown."""
 
     severity: Severity
     title: str
@@ -46,7 +46,7 @@ class _Annotation(NamedTuple):
 
 
 def github_text(report: Report, context: RunContext) -> ReportText:
-    """Return the commands for all findings and unreadable files, errors first."""
+    """Return the commands for findings and unreadable files, most severe first, then plain lines for the rest."""
     names = FileNames(context.folder, context.root)
     locations, findings = locate(report)
     notes = [_problem(problem, names) for problem in sort_problems(report.errors)]
@@ -65,7 +65,7 @@ def _lines(notes: list[_Annotation]) -> Iterator[str]:
 
 
 def _cut(notes: Iterable[_Annotation]) -> tuple[list[_Annotation], list[_Annotation]]:
-    """Return the notes to annotate and the rest; if there is a rest, one notice is reserved to report it."""
+    """Return the annotations to show and the rest; if there is a rest, one notice is reserved to report it."""
     by_kind = {severity: [note for note in notes if note.severity == severity] for severity in SEVERITIES}
     is_cut = any(len(kind) > MOST_OF_A_KIND for kind in by_kind.values())
     shown, rest = [], []

@@ -32,7 +32,7 @@ UNREADABLE = "unreadable"
 """The check name of unreadable files, which no rule found."""
 _SEVERITIES: dict[Severity, str] = {"error": "critical", "warning": "major", "info": "info"}
 _FIRST_LINE = 1
-"""The line of a finding that has none: GitLab shows no finding without one."""
+"""The line of a finding without a known line: GitLab shows no finding without one."""
 
 
 def gitlab_text(report: Report, context: RunContext) -> ReportText:
@@ -79,7 +79,7 @@ def _place(file: str, begin: int, end: int, names: FileNames) -> dict[str, Json]
 
 
 def finding_fingerprints(findings: Sequence[Finding], names: FileNames) -> list[str]:
-    """Return the fingerprint of every finding, by its place in the order of reports; all differ."""
+    """Return the fingerprint of every finding, in their order; all differ, as equal subjects are numbered."""
     relative = {file: names.name(file) for file in {finding.origin.file for finding in findings}}
     return _told_apart((f.code, relative[f.origin.file], *map(str, f.origin.path)) for f in findings)
 
@@ -90,7 +90,7 @@ def cause_fingerprint(finding: Finding) -> str:
 
 
 def problem_fingerprints(problems: Sequence[Problem], names: FileNames) -> list[str]:
-    """Return the fingerprint of everything that could not be read; all differ, also from those of findings."""
+    """Return the fingerprint of every problem of reading; all differ, also from those of findings."""
     return _told_apart(("", names.name(problem.file)) for problem in problems)
 
 

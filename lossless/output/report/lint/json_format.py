@@ -1,8 +1,8 @@
-"""Findings and problems for machines: always one JSON object.
+"""The report of lint as one JSON object for machines, and the updater's predicted response to a patch as text.
 
-Names once shipped stay; ``version`` increases when they change.
+Keys once shipped stay; ``version`` increases when they change.
 
-Of a patch, the predicted response of SONiC's updater is the part below the findings on the patched configuration.
+For a patch, the predicted response of SONiC's updater follows the findings on the patched configuration.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 VERSION = 1
-"""Of the names in the object."""
+"""The version of the keys in the JSON object."""
 MOST_ELEMENTS = 5
 
 
@@ -50,7 +50,7 @@ def json_text(report: Report) -> str:
 
 
 def finding_data(finding: Finding, locations: Locations) -> dict[str, Json]:
-    """Return one finding as the report has it."""
+    """Return one finding as plain data for the JSON report."""
     return {
         "code": finding.code,
         "name": finding.name,
@@ -96,7 +96,7 @@ def _intent_key(origin: Origin, locations: Locations) -> dict[str, Json]:
 
 
 def problem_data(problem: Problem) -> dict[str, Json]:
-    """Return the message and location of a file that could not be read."""
+    """Return a problem of reading a file as plain data: its location and message."""
     return {
         "file": shown_file(problem.file),
         "line": problem.line,
@@ -106,7 +106,7 @@ def problem_data(problem: Problem) -> dict[str, Json]:
 
 
 _MOST_PORTS = 6
-"""Ports whose down time is shown one by one."""
+"""The most ports that go down of which each has its own line."""
 _STAGES = {
     "patch": "it does not apply",
     "field-operation": "its own rules of tables and fields",
@@ -129,7 +129,7 @@ def patch_text(patched: Sequence[PatchedDevice], style: TextStyle) -> Iterator[s
 
 
 def patch_data(patched: Sequence[PatchedDevice]) -> list[dict[str, Any]]:
-    """Return the same as JSON has it."""
+    """Return the predicted response of SONiC's updater on each device as plain data for the JSON report."""
     return [
         {
             "device": each.device,

@@ -1,4 +1,4 @@
-"""Findings as JUnit XML: a suite a file, a case a finding, one passing case if there are no findings.
+"""Findings as JUnit XML: a suite for each file, a case for each finding, one passing case for a file without any.
 
 Only findings that make the run fail are failures; lesser findings are passing cases with their text beside them, so
 that a pipeline is red exactly when the exit code is not 0.
@@ -35,7 +35,7 @@ _HEAD = '<?xml version="1.0" encoding="utf-8"?>'
 
 
 class _Case(NamedTuple):
-    """One case of a suite; ``outcome`` is None where it passes."""
+    """One test case of a suite, for a finding or an unreadable file; ``outcome`` is None if it passes."""
 
     name: str
     group: str
@@ -48,7 +48,7 @@ class _Case(NamedTuple):
 
 
 def junit_text(report: Report, context: RunContext) -> ReportText:
-    """Return the whole report as one XML document, in the order of files."""
+    """Return the whole report as one XML document, its suites in the order of file names."""
     names = FileNames(context.folder, context.root)
     locations, findings = locate(report)
     cases = [_problem(problem, names) for problem in sort_problems(report.errors)]

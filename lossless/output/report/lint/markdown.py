@@ -53,18 +53,18 @@ def markdown_text(report: Report, context: RunContext) -> ReportText:
 
 
 def escaped(text: str) -> str:
-    """Return the beginning of a text, which Markdown shows as it is."""
+    """Return a text, at most its first 400 characters, escaped so that Markdown shows it literally."""
     return markdown(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…")
 
 
 class _FindingRows:
-    """How files are shown: from the root of the repository."""
+    """Makes rows of a table of findings; files are named from the root of the repository."""
 
     def __init__(self, names: FileNames) -> None:
         self.name = names.name
 
     def row(self, same: Sequence[Finding], locations: Locations) -> tuple[str, ...]:
-        """Return the row of the findings of one cause."""
+        """Return the row of the findings of one cause: severity, rule, place and message."""
         finding = same[0]
         span = locations.span(finding.origin)
         line = f":{span.line}" if span else ""

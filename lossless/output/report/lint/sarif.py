@@ -1,4 +1,4 @@
-"""Findings as SARIF 2.1.0, for code scanning and every viewer of it.
+"""Findings as SARIF 2.1.0, for code scanning and SARIF viewers.
 
 The names are those of the OASIS standard (oasis-tcs/sarif-spec Schemata/sarif-schema-2.1.0.json @0a8091f). URIs are
 relative to the root of the repository, and fingerprints carry no line. Findings beyond the limits of GitHub's code
@@ -32,7 +32,7 @@ MOST_RESULTS = 5_000
 MOST_PLACES = 100
 """Locations of a result that GitHub shows (docs.github.com, SARIF results exceed limits)."""
 FINGERPRINT = "lossless/v1"
-"""The key of our fingerprint: GitHub's own key would be taken for a hash of the line."""
+"""The key of the fingerprints here: under GitHub's own key they would be taken for a hash of the line."""
 _ROOT = "%SRCROOT%"
 _json = json.JSONEncoder(separators=(",", ":")).encode
 _LEVELS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "note"}
@@ -81,7 +81,7 @@ def _notices(findings: int) -> tuple[str, ...]:
 
 
 class _Artifacts:
-    """Files as SARIF names them, each made once."""
+    """The artifact locations of files in SARIF, each made once."""
 
     __slots__ = ("_made", "files")
 
@@ -125,7 +125,7 @@ def _described(text: RuleHelp) -> dict[str, Any]:
 
 
 def _invocation(report: Report, notices: Sequence[str], names: _Artifacts) -> dict[str, Any]:
-    """Return how the run went: it has not succeeded where something could not be read."""
+    """Return the invocation object of the run: not successful if a file could not be read; problems and notices."""
     notifications = [_problem(problem, names) for problem in sort_problems(report.errors)]
     notifications += [{"level": "warning", "message": _message(notice)} for notice in notices]
     return {"executionSuccessful": not report.errors, "toolExecutionNotifications": notifications}
@@ -161,7 +161,7 @@ def _result(
 
 
 def _related(finding: Finding, locations: Locations, names: _Artifacts) -> list[dict[str, Any]]:
-    """Return the other places of a finding, as many as are shown besides its own."""
+    """Return the related locations of a finding, at most MOST_PLACES with its own."""
     places = [(related.origin, related.message) for related in finding.related]
     if finding.via is not None:
         places.append((finding.via, "the intent behind it"))
@@ -188,5 +188,5 @@ def _region(span: Span) -> dict[str, int]:
 
 
 def _message(text: str) -> dict[str, str]:
-    """Return a message; a brace is doubled, since one alone begins a placeholder (the standard, 3.11.5)."""
+    """Return a message object; braces are doubled, since a single one begins a placeholder (SARIF 2.1.0, 3.11.5)."""
     return {"text": text.replace("{", "{{").replace("}", "}}")}

@@ -1,7 +1,7 @@
-"""The counts at the end of every report, facts of the run for other programs, and statistics of rules.
+"""The counts at the end of every report, the context of a run for reports to programs, and statistics of rules.
 
-Such facts are names from the root of the run, and words for its rules. Statistics count how often each rule found
-something: where to begin with a repository that was never linted.
+The context has the folders of the run and the help of its rules. Statistics count the findings of each rule: where to
+begin with a repository that was never linted.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 _MOST_NAMES = 4
-"""Of files that are skipped for one reason."""
+"""The most names of files in the line of one reason for skipping."""
 
 
 class ReportSummary(NamedTuple):
-    """Findings by severity; suppressed, baselined and unchecked ones; and files: read, excluded and skipped.
+    """Counts of a report: findings by severity, suppressed and baselined ones, unchecked rules, and files.
 
     ``causes`` counts equal findings of several devices once, ``ports_without_rdma`` the ports in service
     that rules of lossless classes leave out.
@@ -45,7 +45,7 @@ class ReportSummary(NamedTuple):
 
 
 def summarise(report: Report) -> ReportSummary:
-    """Count the findings and everything that was not checked."""
+    """Return the counts of a report: findings, unchecked rules, and files."""
     severities = [finding.severity for finding in report.findings]
     return ReportSummary(
         error=severities.count("error"),
@@ -63,7 +63,7 @@ def summarise(report: Report) -> ReportSummary:
 
 
 def causes_by_severity(findings: Iterable[Finding]) -> list[tuple[int, Severity]]:
-    """Return how many causes there are of each severity, most severe first."""
+    """Return the number of distinct causes of each severity, most severe first; 0 for a severity without any."""
     severities = [same[0].severity for same in by_cause(findings)]
     return [(severities.count(severity), severity) for severity in SEVERITIES]
 
@@ -74,7 +74,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def not_checked_text(unchecked: Iterable[UncheckedRule], style: TextStyle = PLAIN) -> Iterator[str]:
-    """Yield a line for everything that was not checked, and why."""
+    """Yield a line for each rule that was not checked and each reason, sorted."""
     for each in sorted(unchecked):
         times = f" ({each.times} times)" if each.times > 1 else ""
         rule = f"{each.code}: " if each.code else ""
@@ -84,7 +84,7 @@ def not_checked_text(unchecked: Iterable[UncheckedRule], style: TextStyle = PLAI
 def skipped_text(
     skipped: Sequence[SkippedFile], style: TextStyle = PLAIN, *, verbose: bool = False
 ) -> Iterator[str]:
-    """Yield a line for each reason for which files are skipped; ``verbose``: of files of any kind."""
+    """Yield a line for each reason for skipping files, with names; ``verbose``: also of files that are only counted."""
     if not skipped:
         return
     from lossless.output.report.lint.text import shown_file
@@ -97,9 +97,9 @@ def skipped_text(
 
 
 def summary_text(report: Report, style: TextStyle = PLAIN) -> str:
-    """Return the last line of a report: every count of findings, also those that are zero, and files left out.
+    """Return the last line of a report: findings by severity, also zero, other counts, and files left out.
 
-    One cause is counted once.
+    Equal findings of several devices are counted once.
     """
     counts = summarise(report)
     severities = ", ".join(
@@ -118,20 +118,20 @@ def summary_text(report: Report, style: TextStyle = PLAIN) -> str:
 
 
 def _incomplete(report: Report) -> str:
-    """Return the words before the counts if a file could not be read: the counts do not include it."""
+    """Return the words before the counts if a file could not be read, as the counts leave it out; empty otherwise."""
     if not report.errors:
         return ""
     return f"check incomplete ({counted(len(report.errors), 'problem')} in the input); the rest: "
 
 
 def _fitting_summary(report: Report, text: str, style: TextStyle) -> str:
-    """Return a summary on one line if it fits; on several without colors, which would be cut apart."""
+    """Return a summary on one line if it fits, else on several lines without colors."""
     plain = summary_text(report)
     return text if len(plain) <= style.columns else fitted(plain, style)
 
 
 def fitted(text: str, style: TextStyle) -> str:
-    """Return text in as many lines as its columns need."""
+    """Return text wrapped to the columns of the style."""
     if len(text) <= style.columns:
         return text
 
@@ -139,7 +139,7 @@ def fitted(text: str, style: TextStyle) -> str:
 
 
 class RuleHelp(NamedTuple):
-    """The help of a rule in a report: one sentence, the whole documentation as Markdown, and how it is graded."""
+    """The help of a rule in a report: one sentence, its documentation as Markdown, severity and confidence."""
 
     summary: str
     documentation: str
@@ -148,7 +148,7 @@ class RuleHelp(NamedTuple):
 
 
 class RunContext(NamedTuple):
-    """The folder of a run, and the severities that count as a failure.
+    """The folders of a run, the help of its rules, and the severities that count as a failure.
 
     ``folder`` is the current folder and ``root`` the one that names are relative to, both absolute. ``describe``
     gives the words for a rule's code, None if there are none. ``failing`` are the severities that make a run fail.
@@ -163,7 +163,7 @@ class RunContext(NamedTuple):
 
 
 class ReportText(NamedTuple):
-    """A report as text, and notices of the parts that it had to leave out."""
+    """A report as text, and notices about findings that it leaves out."""
 
     text: str
     notices: tuple[str, ...] = ()
@@ -173,7 +173,7 @@ _HEADS = ("findings", "places", "severity", "rule")
 
 
 def statistics_text(report: Report, style: TextStyle = PLAIN) -> str:
-    """Return one row for each rule and severity, the most frequent first; empty where nothing was found."""
+    """Return a table with a row for each rule and severity, the one with most causes first; empty without findings."""
     causes = ((same[0], sum(finding.places for finding in same)) for same in by_cause(report.findings))
     places = grouped(((first.severity, first.code, first.name), total) for first, total in causes)
     if not places:

@@ -1,4 +1,4 @@
-"""Findings and problems as people read them, and the parts that all formats share: words, elements, excerpts, places.
+"""Findings and problems as text for people, and the parts that all formats share: words, elements, excerpts, places.
 
 The words of a finding are its object, its explanation and its fix. Its first line is ``file:line:column: CODE
 name: message``, which editors and terminals can follow; a severity other than error follows in brackets. In a
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 if TYPE_CHECKING:
     Detail = tuple[str, str]
-    """A label and what it says."""
+    """The label of a line below a finding, such as ``note`` or ``help``, and its text."""
 
 _LONGEST_OBJECT = 60
 _SHOWN_PLACES = 3
@@ -51,7 +51,7 @@ def headline(finding: Finding) -> str:
 
 
 def object_of(path: Path, *, whole: bool = False) -> str:
-    """Return a path as people write it, on one line; unless ``whole``, dozens of ports in a key as their ranges.
+    """Return the path of a value on one line, shortened unless ``whole``: ports in a key as ranges, the middle cut.
 
     Tables of CONFIG_DB have upper-case names, keys of an intent have not, and commands have blanks.
     """
@@ -77,7 +77,7 @@ def details(finding: Finding, others: Iterable[Detail] = ()) -> Iterator[Detail]
 
 
 def other_places(finding: Finding, locations: Locations, name: Callable[[str], str]) -> Iterator[Detail]:
-    """Yield the other places of a finding in words; ``name`` returns the shown name of a file."""
+    """Yield the related places of a finding and the intent behind it; ``name`` returns the shown name of a file."""
     for related in finding.related:
         path = related.origin.path
         # In an intent the line says it all; in a CONFIG_DB of thousands of lines the object does.
@@ -96,7 +96,7 @@ def together(same: Sequence[Finding]) -> Finding:
 def same_elsewhere(
     same: Sequence[Finding], locations: Locations, name: Callable[[str], str]
 ) -> Iterator[Detail]:
-    """Yield the other places of the findings of one cause; of many the first."""
+    """Yield the places of the findings of one cause after the first: at most three, and the number of the rest."""
     if len(same) > 1:
         named = [_first_place(finding.origin, locations, name) for finding in same[1 : 1 + _SHOWN_PLACES]]
         unnamed = len(same) - 1 - len(named)
@@ -104,7 +104,7 @@ def same_elsewhere(
 
 
 def paragraphs(finding: Finding, others: Iterable[Detail] = ()) -> str:
-    """Return a finding in words alone, a line for each remark."""
+    """Return a finding without excerpt and location: the headline, then a line for each detail."""
     labelled = details(finding, others)
     return "\n".join([headline(finding), *(f"{label}: {visible_lines(text)}" for label, text in labelled)])
 
@@ -145,7 +145,7 @@ def excerpt(line: str, start: int, end: int, columns: int) -> tuple[str, str]:
 
 
 def _window(cells: list[str], start: int, end: int, columns: int) -> tuple[int, int]:
-    """Return the cells to show: all, from the first, or from a third of the room before the caret."""
+    """Return the range of cells to show: all, from the first, or from a third of the room before the caret."""
     widths = [_width(cell) for cell in cells]
     if sum(widths) <= columns:
         return 0, len(cells)
@@ -182,7 +182,7 @@ class _NameRun(NamedTuple):
     numbers: tuple[int, ...]
 
     def names(self) -> list[str]:
-        """Return every name of the run, or the range they make."""
+        """Return every name of a short run, or the range from its first to its last name."""
         if len(self.numbers) < _SHORTEST_RANGE:
             return [f"{self.head}{number}" for number in self.numbers]
         stem = self.head.rpartition(":")[2]
@@ -214,12 +214,12 @@ def _is_port(element: str) -> bool:
 
 
 def name_ranges(names: Sequence[str]) -> list[str]:
-    """Return names with those that belong together as one range: ``Ethernet0-Ethernet60``."""
+    """Return names in natural order, with three or more in even steps as one range: ``Ethernet0-Ethernet60``."""
     return [name for run in _runs(names) for name in (run.names() if isinstance(run, _NameRun) else [run])]
 
 
 def _runs(elements: Sequence[str]) -> Iterator[_NameRun | str]:
-    """Yield names in the order people count, those that belong together as one run."""
+    """Yield names in natural order, those whose numbers grow in even steps as one run."""
     numbers: dict[str, list[int]] = {}
     alone: set[str] = set()
     for element in elements:
@@ -238,7 +238,7 @@ def _runs(elements: Sequence[str]) -> Iterator[_NameRun | str]:
 
 
 def _even(numbers: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """Yield ascending numbers by runs in which each is as far from the next."""
+    """Yield ascending numbers as runs with even steps."""
     start = 0
     for end in range(1, len(numbers) + 1):
         length = end - start
@@ -256,7 +256,7 @@ def _natural(name: str) -> tuple[tuple[tuple[int, str], ...], str]:
 
 if TYPE_CHECKING:
     LineText = Callable[[str, int], str | None]
-    """Gives a line of a file, None where there is no such text."""
+    """A function that returns a line of a file, None if the file has no readable text."""
 
 
 def findings_text(report: Report, style: TextStyle = PLAIN) -> Iterator[str]:
@@ -269,7 +269,7 @@ def findings_text(report: Report, style: TextStyle = PLAIN) -> Iterator[str]:
 def problems_text(
     problems: Iterable[Problem], line_text: LineText, style: TextStyle = PLAIN
 ) -> Iterator[str]:
-    """Yield every problem as a block of lines; ``line_text`` gives the line it is about."""
+    """Yield every problem as a block of lines; ``line_text`` returns the source line of a problem."""
     for problem in sort_problems(problems):
         place = _place(problem.file, problem.line, problem.column)
         first, *rest = _folded(f"{place}: {visible(problem.message)}", style)
@@ -297,7 +297,7 @@ def _finding(same: Sequence[Finding], locations: Locations, style: TextStyle) ->
 
 
 def _first_lines(finding: Finding, span: Span | None, style: TextStyle) -> list[str]:
-    """Return the first line of a finding; on a terminal that is narrower as several."""
+    """Return the first line of a finding; as several lines on a terminal that is narrower."""
     doubt = "" if finding.confidence == "high" else f", {finding.confidence} confidence"
     is_plain = finding.severity == "error" and not doubt
     name = f"{finding.code} {finding.name}"
@@ -310,7 +310,7 @@ def _first_lines(finding: Finding, span: Span | None, style: TextStyle) -> list[
 
 
 def _folded(text: str, style: TextStyle) -> list[str]:
-    """Return the first line of a finding or problem; programs look for it whole."""
+    """Return the first line of a finding or problem; wrapped if too long, unless programs look for it whole."""
     if style.whole_heads or len(text) <= style.columns:
         return [text]
 
@@ -325,7 +325,7 @@ def _remark(label: str, text: str, margin: int, style: TextStyle) -> list[str]:
 
 
 def _fitting(line: str, indent: int, style: TextStyle) -> list[str]:
-    """Return a line of a remark in as many as its columns need."""
+    """Return a line of a remark wrapped to the columns that its indentation leaves."""
     if indent + len(line) <= style.columns:
         return [line]
 
@@ -355,12 +355,12 @@ def _place(file: str, line: int | None, column: int | None) -> str:
 
 
 def _word(number: int, start: int, line: str | None, style: TextStyle) -> list[str]:
-    """Return the lines that show the word a problem is about; none where there is no text."""
+    """Return the excerpt with a caret under the word of a problem; empty if the line is None."""
     return [] if line is None else _excerpt(line, number, start, _word_end(line, start), "error", style)
 
 
 def _word_end(line: str, start: int) -> int:
-    """Return where the word ends that a problem points at; problems have no end of their own."""
+    """Return the end of the word that begins at ``start``, as a problem has only a start."""
     end = start
     while end < len(line) and (line[end].isalnum() or line[end] in "_-.%"):
         end += 1
@@ -375,7 +375,7 @@ MARGINS = (
     LABELS["longest_pause_us"],
     "traffic",
 )
-"""What is said of runs, in this order."""
+"""The heads of the table of simulation margins."""
 
 
 def change_text(change: Change, style: TextStyle) -> Iterator[str]:
@@ -392,7 +392,7 @@ def change_text(change: Change, style: TextStyle) -> Iterator[str]:
 
 
 def counts_text(change: Change, added: int) -> str:
-    """Return the counts on one line."""
+    """Return the numbers of findings that a change adds, removes and leaves, on one line."""
     since = f"since {visible(change.revision)}"
     return f"{added} added, {len(change.removed.findings)} gone, {len(change.left)} left {since}"
 
@@ -411,14 +411,14 @@ def left_by_rule(left: Sequence[RemainingFinding]) -> Iterator[str]:
 
 
 def _growth(left: Sequence[RemainingFinding]) -> str:
-    """Return the note on findings that affect more places than before, empty if none does."""
+    """Return the note on remaining findings that affect more places in total than before, empty if not."""
     before = sum(places for _, places in left)
     now = sum(finding.places for finding, _ in left)
     return f": on {now} places, before on {before}" if now > before else ""
 
 
 def margin_row(margin: MarginChange) -> tuple[str, ...]:
-    """Return the simulation results of one part, each before and after if they differ."""
+    """Return the row of simulation results of one fabric, each value as before -> after if they differ."""
     both = [margin.before, margin.after]
     return (
         visible(shown_file(margin.part)),
@@ -443,9 +443,9 @@ def _differing(both: list[str | None]) -> str:
 
 
 class Locations:
-    """Lines and columns of the origins of findings.
+    """The lines and columns of the origins of findings.
 
-    A value that is empty, or is not on one line with its key, is shown by its key: a brace alone has no meaning.
+    A value that is empty, or is not on one line with its key, has the span of its key: a brace alone has no meaning.
     """
 
     __slots__ = ("_documents", "_keys", "_values")
@@ -474,14 +474,14 @@ class Locations:
         return value if beside_key else key
 
     def line_text(self, file: str, number: int) -> str:
-        """Return a line of a document that a span was found in."""
+        """Return the text of a line of a document."""
         return self._documents[file].line_text(number)
 
 
 def locate(report: Report) -> tuple[Locations, list[Finding]]:
-    """Return the places of all findings, and the findings in the order of reports.
+    """Return the locations of all findings, and the findings by file, severity and place.
 
-    By file; in a file errors first; then by place. The order that rules ran in does not matter.
+    The order in which rules ran does not matter.
     """
     locations = Locations(report.documents, report.findings)
 
@@ -496,7 +496,7 @@ def locate(report: Report) -> tuple[Locations, list[Finding]]:
 
 
 def sort_problems(problems: Iterable[Problem]) -> list[Problem]:
-    """Return problems by file and place; those that concern a whole file come first in it."""
+    """Return problems sorted by file, line and column; those without a line come first in their file."""
     return sorted(problems, key=lambda p: (p.file, p.line or 0, p.column or 0, p.message))
 
 

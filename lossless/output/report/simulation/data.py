@@ -1,4 +1,4 @@
-"""Results of simulations and sweeps as plain data, for JSON, where names or shape differ from the records."""
+"""Results of simulations and sweeps as plain data for JSON."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Data = dict[str, Any]
 
 _NO_FIGURES = ("setting", "loss")
-"""Fields of a row that are no figures of a lossless class."""
+"""Fields of a sweep's row that the data of a lossless class leave out."""
 
 
 def verdict_data(result: SimulationResult) -> Data:
@@ -37,12 +37,12 @@ def verdict_data(result: SimulationResult) -> Data:
 
 
 def run_data(run: RunVerdict) -> Data:
-    """Return the verdict of runs without its causes, which repeat the reasons."""
+    """Return the verdict from the runs of a scenario as plain data, without its causes, which repeat the reasons."""
     return {name: value for name, value in plain(run).items() if name != "causes"}
 
 
 def load_data(load: PfcLoad | MissingInput) -> Data:
-    """Return the PFC load, each measure beside its limit, or why it is unknown."""
+    """Return the PFC load as plain data: each measure beside its limit, or the reason why it is not evaluated."""
     if isinstance(load, MissingInput):
         return {"verdict": NOT_EVALUATED, "reason": load.reason}
     return {
@@ -57,7 +57,7 @@ def load_data(load: PfcLoad | MissingInput) -> Data:
 
 
 def sweep_data(sweep: Sweep) -> Data:
-    """Return a sweep, with counts of its settings before them."""
+    """Return a sweep as plain data, with counts of its settings before them."""
     return {
         "scenario": sweep.scenario,
         "class": sweep.class_name,
@@ -77,14 +77,14 @@ def sweep_data(sweep: Sweep) -> Data:
 
 
 def _counts(sweep: Sweep) -> Data:
-    """Return the number of settings with silent PFC and with a run cut at the end, or of a lossy class without loss."""
+    """Return the numbers of settings without PFC and with a cut run; for a lossy class, of settings without loss."""
     if sweep.is_lossy:
         return {"no_loss": sum(row.nothing_lost for row in sweep.rows)}
     return {"silent": sum(row.silent for row in sweep.rows), "cut": sweep.cut}
 
 
 def row_data(row: SweepRow, names: Sequence[str]) -> Data:
-    """Return the named thresholds of a row, then its results."""
+    """Return the named thresholds and the results of a sweep's row as plain data."""
     thresholds = {name: getattr(row.setting, name) for name in names}
     if row.loss is None:
         return thresholds | {name: value for name, value in row._asdict().items() if name not in _NO_FIGURES}

@@ -36,9 +36,9 @@ _TITLE_COLUMNS, _EDGE_IN = 110, 0.25
 """Characters in a line of the title, and space at the edges: a viewer of SVG may write letters a little wider."""
 _ROW_IN = 0.24
 _MEANS = 80
-"""Number of intervals over which deliveries are averaged: shorter intervals would only show single frames."""
+"""Number of intervals into which a run is divided to average deliveries: shorter ones would show single frames."""
 _LOG_FROM = 20
-"""Rates that differ by more are drawn on a logarithmic scale."""
+"""The ratio of largest to smallest rate above which the scale is logarithmic."""
 
 
 class _Panel(NamedTuple):
@@ -61,12 +61,12 @@ _PANELS = {
     "headroom": _Panel(f"{LABELS['headroom_bytes']} used by these groups", 0.6, SeriesNames("most"), 4.0),
     "memory": _Panel("memory in use in {name}", 0.6, SeriesNames("most"), 2.0),
 }
-"""From top to bottom."""
+"""The panels of the figure of occupancy, from top to bottom."""
 _RATES = SeriesNames("fastest", "slowest")
 
 
 def occupancy(recording: Recording) -> Figure:
-    """Return the occupancy of queue, groups, headroom and memory over time, each against its limits."""
+    """Return the figure of the occupancy of queue, PGs, headroom and memory over time, each against its limits."""
     shown = {kind: panel for kind, panel in _PANELS.items() if parts.most(_of(recording, kind)) > 0}
     figure, panels = _canvas(
         recording, "Occupancy", [panel.height for panel in shown.values()], _OCCUPANCY_IN
@@ -84,7 +84,7 @@ def occupancy(recording: Recording) -> Figure:
 
 
 def pauses(recording: Recording) -> Figure:
-    """Return when each link was paused, a row each: as high as the part of the time that it was."""
+    """Return the figure of pauses over time: a row for each paused link, its height the share of time in pause."""
     rows = [row for row in _of(recording, "paused") if row.pauses]
     figure, (axes,) = _canvas(recording, "Pauses", [max(0.6, _ROW_IN * (len(rows) + 1))], 1.0)
     for base, row in enumerate(reversed(rows)):
@@ -108,7 +108,7 @@ def pauses(recording: Recording) -> Figure:
 
 
 def rates(recording: Recording) -> Figure:
-    """Return the sender rates of DCQCN, if it runs, and the delivery rate of each flow."""
+    """Return the figure of the sender rates of DCQCN, if it runs, and of the delivery rate of each flow."""
     shown = {kind: series for kind in ("rate", "delivered") if (series := _of(recording, kind))}
     figure, panels = _canvas(recording, "Sender rates", [1.0] * len(shown), _RATES_IN)
     times, unit = _times(recording)
@@ -133,7 +133,7 @@ def rates(recording: Recording) -> Figure:
 def _canvas(
     recording: Recording, what: str, heights: Sequence[float], inches: float
 ) -> tuple[Figure, list[Axes]]:
-    """Return a figure with panels one below the other that share their time, first moments marked."""
+    """Return a figure of panels one below the other with a common time axis, on which first events are marked."""
     title = textwrap.wrap(f"{what}: {visible(recording.title)}; seed {recording.seed}", _TITLE_COLUMNS)
     high = inches * sum(heights) + 0.6 * len(heights) + 0.6 + 0.2 * len(title)
     figure = Figure(figsize=(_WIDTH_IN, high), layout=ConstrainedLayoutEngine(w_pad=_EDGE_IN, h_pad=0.04))
@@ -163,7 +163,7 @@ def _moments(recording: Recording) -> Iterator[str]:
 
 
 def _draw_bytes(axes: Axes, recording: Recording, series: Sequence[Series], panel: _Panel) -> bool:
-    """Draw the occupancy and its thresholds; return whether the scale is logarithmic."""
+    """Draw the series and thresholds of one panel of occupancy; return whether the scale is logarithmic."""
     kind = series[0].kind
     moving = _of(recording, "threshold") if kind == "group" else []
     limits, highest = _limits(recording, kind), parts.most(series)
@@ -223,7 +223,7 @@ def _many(shown: int, there_are: int) -> str:
 
 
 def _means(times: Sequence[float], series: Sequence[Series]) -> tuple[list[float], list[Series], float]:
-    """Return series as means over longer times, the middles of those, and how long they are."""
+    """Return series averaged over wider intervals: the middles of these, the averaged series, and the width of one."""
     wide = max(1, len(times) // _MEANS)
     starts = range(0, len(times) - wide, wide)
     centers = [(times[at] + times[at + wide]) / 2 for at in starts]
@@ -245,13 +245,13 @@ _MEASURES = (
     ("jct_ratio", LABELS["jct_ratio"]),
     ("queue_us", headed("queue_us", "us")),
 )
-"""What is drawn of a small change, and what it is called."""
+"""The measures that are drawn for a small change of a setting, each with its label."""
 _NO_PAUSE = 0.005
 """Share of ports in pause that counts as none: compared hundredths round to 0 below it."""
 
 
 def front(tuned: Tuned) -> Figure:
-    """Return all safe settings by JCT Ratio and queueing delay, the front, the chosen one and the presets."""
+    """Return the figure of safe settings by JCT Ratio and queueing delay: Pareto front, chosen setting, presets."""
     figure = Figure(
         figsize=(_TUNE_WIDTH_IN, _FRONT_IN), layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.05)
     )
@@ -302,7 +302,7 @@ def _places(rows: Sequence[Kpis]) -> tuple[list[float], list[float]]:
 
 
 def margins(chosen: Choice) -> Figure:
-    """Return the measures of the chosen setting after each small change, beside those without a change."""
+    """Return the figure of the chosen setting's measures after each small change, beside those without a change."""
     near = chosen.near
     high = 1.3 + _TUNE_ROW_IN * len(near)
     figure = Figure(figsize=(_TUNE_WIDTH_IN, high), layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.05))

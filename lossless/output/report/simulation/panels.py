@@ -1,7 +1,7 @@
-"""Parts of the figures of a run: lines that can be told apart, limits, moments, units.
+"""Parts of the figures of a run: distinguishable lines, limits, moments, units.
 
-Figures are read on paper too: lines differ in dashes and in lightness, not in color alone, and where there are more
-than can be told apart most of them are a band from the least to the most. Colors and dashes are those of
+Figures are read on paper too: lines differ in dashes and in lightness, not in color alone; of many series only some
+are lines, and a band shows the range of all. Colors and dashes are those of
 :mod:`lossless.output.report.drawing`.
 """
 
@@ -28,20 +28,20 @@ if TYPE_CHECKING:
     Values = Sequence[float | None]
 
 MOST_LINES = 6
-"""Series of a kind that are lines of their own; of more, some are lines and all a band."""
+"""The most series of a kind that are all drawn as lines; of more, some are lines, and a band shows the range of all."""
 _FAR, _FLAT = 0.08, 0.15
-"""Parts of the height of a linear panel: a threshold below the one, or a curve below the other, is not legible."""
+"""Parts of the height of a linear panel below which a threshold, and below which a curve, is not legible."""
 _DECADES_LINEAR = 0.7
 """Height of the linear part of a logarithmic scale, which has zero in it, in decades."""
 _LABEL_X, _LABEL_PT, _KEY_ROW_PT = 1.035, 7.5, 11.5
-"""Where labels of limits begin, in widths of the panel; size of small letters, and height of a row of the key."""
+"""Left edge of the labels of limits in widths of the panel; in points: size of small letters, height of a key's row."""
 LIMIT = "limit"
-"""Marks lines that have a label beside the panel."""
+"""The matplotlib id of lines that have a label beside the panel."""
 ROW = 0.8
-"""Height of a row that is paused all the while; the next begins at 1."""
+"""The height of the row of a link that is always paused; the next row begins at 1."""
 _LONGEST_NAME = 42
 _CLOSE = 0.02
-"""Part of a picture's width within which two moments are marked by one text."""
+"""The part of the time axis within which two moments share one mark."""
 
 
 class AxisUnit(NamedTuple):
@@ -61,22 +61,22 @@ class AxisUnit(NamedTuple):
 
 _TIMES = ((2e6, AxisUnit(1e6, "s")), (2e4, AxisUnit(1e3, "ms")), (0.0, AxisUnit(1.0, "us")))
 _SIZES = ((2e9, AxisUnit(1e9, "GB")), (2e6, AxisUnit(1e6, "MB")), (0.0, AxisUnit(1e3, "kB")))
-"""From how much on a unit is used."""
+"""Units of sizes, each with the least number of bytes from which it is used."""
 RATE = AxisUnit(1e9, "Gb/s")
 
 
 def time_unit(longest_us: float) -> AxisUnit:
-    """Return the unit that suits a time in microseconds."""
+    """Return the unit for an axis up to a time in microseconds: us, ms or s."""
     return next(unit for least, unit in _TIMES if longest_us >= least)
 
 
 def size_unit(most_bytes: float) -> AxisUnit:
-    """Return the unit that suits a number of bytes."""
+    """Return the unit for an axis up to a number of bytes: ``kB``, ``MB`` or ``GB``."""
     return next(unit for least, unit in _SIZES if most_bytes >= least)
 
 
 def size_text(size_bytes: float) -> str:
-    """Return bytes in the unit that suits them: ``819.2 kB``."""
+    """Return bytes in the unit that an axis up to them has: ``819.2 kB``."""
     return size_unit(size_bytes).text(size_bytes)
 
 
@@ -92,12 +92,12 @@ def short(name: str, longest: int = _LONGEST_NAME) -> str:
 
 
 def known(values: Iterable[float | None]) -> list[float]:
-    """Return the values that there are."""
+    """Return the values that are not None."""
     return [value for value in values if value is not None]
 
 
 def most(series: Iterable[Series]) -> float:
-    """Return the largest value of several series, their peaks between the times included."""
+    """Return the largest value of several series, including peaks between sampled times; 0 without series."""
     return max((max([*known(row.values), row.peak or 0.0]) for row in series), default=0.0)
 
 
@@ -105,7 +105,7 @@ def most(series: Iterable[Series]) -> float:
 
 
 class SeriesNames(NamedTuple):
-    """The labels of the series that are drawn out of many: the one with the most, and the one with the least."""
+    """The labels of the two series drawn out of many: that with the largest values, and that with the smallest."""
 
     most: str
     least: str | None = None
@@ -114,7 +114,7 @@ class SeriesNames(NamedTuple):
 def draw_series(
     axes: Axes, times: Sequence[float], series: Sequence[Series], unit: AxisUnit, words: SeriesNames
 ) -> None:
-    """Draw each series; of many the one with the most, the middle of all, and a band from the least to the most."""
+    """Draw each series; of more than MOST_LINES the largest and smallest, the median, and a band of the range."""
     chosen: list[tuple[str, Values]] = [(label(row), row.values) for row in series]
     if len(series) > MOST_LINES:
         across = [known(values) for values in zip(*(row.values for row in series), strict=True)]
@@ -131,7 +131,7 @@ def draw_series(
 
 
 def drawn_as(look: LineLook) -> dict[str, Any]:
-    """Return the look of a line as matplotlib takes it."""
+    """Return the look of a line as keyword arguments of matplotlib."""
     return {"color": look.color, "ls": (0, look.dashes) if look.dashes else "-", "lw": look.width}
 
 
@@ -154,7 +154,7 @@ def mean(series: Series) -> float:
 
 
 def draw_limits(axes: Axes, limits: Sequence[Limit], unit: AxisUnit, text: Callable[[float], str]) -> None:
-    """Draw the lines that do not move, each with its name and value."""
+    """Draw constant limits as horizontal lines, each named with its value."""
     for number, limit in enumerate(limits):
         name = f"{short(limit.name)}: {text(limit.value)}"
         look = drawn_as(LIMITS[number % len(LIMITS)])
@@ -178,15 +178,15 @@ def label_limits(axes: Axes, inches: float) -> None:
 
 
 def _height(axes: Axes, value: float) -> float:
-    """Return how high in a panel a value is, as part of its height."""
+    """Return the height of a value in a panel, as part of the panel's height."""
     _, y = axes.transLimits.transform(axes.transScale.transform((1.0, value)))
     return float(y)
 
 
 def spread(heights: Sequence[float], apart: float) -> list[float]:
-    """Return heights that are ``apart`` at least, in the same order, and as near as can be to the given ones.
+    """Return heights moved apart so that labels do not overlap: at least ``apart``, and near the given ones.
 
-    They are between 0 and 1 if there is room for all of them.
+    The order stays. Heights are between 0 and 1 if there is room for all of them.
     """
     order = sorted(range(len(heights)), key=lambda at: heights[at])
     placed: dict[int, float] = {}
@@ -199,7 +199,7 @@ def spread(heights: Sequence[float], apart: float) -> list[float]:
 
 
 def draw_moving(axes: Axes, times: Sequence[float], series: Sequence[Series], unit: AxisUnit) -> None:
-    """Draw thresholds that move."""
+    """Draw thresholds that change over time, such as dynamic ones."""
     for look, row in zip(LIMITS, series, strict=False):
         axes.plot(times, unit.of(row.values), **drawn_as(look), label=short(row.name))
 
@@ -249,7 +249,7 @@ def head(axes: Axes, text: str) -> None:
 
 
 def draw_row(axes: Axes, times: Sequence[float], parts: Sequence[float], base: float) -> None:
-    """Draw parts of the time, each from the time before to its own, as heights above a base line."""
+    """Draw the share of each interval that a link was paused as a height above a base line."""
     corners = [(times[0], base)]
     for at in range(1, len(parts)):
         if corners[-1][1] == base + ROW * parts[at]:
@@ -262,7 +262,7 @@ def draw_row(axes: Axes, times: Sequence[float], parts: Sequence[float], base: f
 
 
 def mark_moments(panels: Sequence[Axes], moments: Iterable[Moment], unit: AxisUnit, longest: float) -> None:
-    """Mark with a line through all panels when something first happened, with its first letter above it."""
+    """Mark the time of each first event by a vertical line through all panels, with its letter in the top one."""
     marks: list[tuple[float, str]] = []
     times = ((moment.at_us, moment) for moment in moments if moment.at_us is not None)
     for at_us, moment in sorted(times, key=lambda timed: timed[0]):
@@ -281,5 +281,5 @@ def mark_moments(panels: Sequence[Axes], moments: Iterable[Moment], unit: AxisUn
 
 
 def letter(moment: Moment) -> str:
-    """Return the letter that marks a moment: that of its last word, P of a first PAUSE."""
+    """Return the letter that marks a first event: the first of its name without ``first``, as P of a first PAUSE."""
     return moment.name.removeprefix("first ")[0].upper()

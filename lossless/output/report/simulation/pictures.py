@@ -1,4 +1,6 @@
-"""Pictures of one run as files: occupancy against thresholds, pauses per link, sender rates; as PNG and SVG.
+"""Pictures of a run and of a tuning result as PNG and SVG files.
+
+Of a run: occupancy against thresholds, pauses per link, sender rates. Of a tuning: Pareto front and margins.
 
 The same recording draws the same bytes.
 """
@@ -38,13 +40,13 @@ _STYLE = {
     "svg.hashsalt": "lossless",
     "text.parse_math": False,
 }
-"""The font comes with matplotlib; a dollar in a name is no formula."""
+"""The settings of matplotlib for all pictures: its own font, and no formula for a dollar sign in a name."""
 _METADATA: dict[str, dict[str, str | None]] = {"png": {"Software": None}, "svg": {"Date": None}}
 """Metadata of figures, without values that differ between days and versions."""
 
 
 def require_matplotlib() -> None:
-    """See to it that pictures can be drawn, before anything is run for them.
+    """Check that pictures can be drawn, before simulations run for them.
 
     Raises:
         LosslessError: matplotlib is not installed.
@@ -70,7 +72,7 @@ def write_pictures(recording: Recording, folder: str, stem: str) -> tuple[str, .
 
 
 def draw(recording: Recording) -> dict[str, bytes]:
-    """Return the pictures of a recording, by name and format: ``occupancy.svg``. matplotlib must be there."""
+    """Return the pictures of a recording as file contents by name: ``occupancy.svg``. matplotlib must be installed."""
     from lossless.output.report.simulation import figures
 
     return draw_figures(
@@ -83,7 +85,7 @@ def draw(recording: Recording) -> dict[str, bytes]:
 
 
 def write_tune_pictures(tuned: Tuned, folder: str) -> tuple[str, ...]:
-    """Draw the results of tuning into a folder, and return the files: ``tune-front.png`` and so on.
+    """Draw the result of tuning into a folder, and return the files: ``tune-front.png`` and so on.
 
     Raises:
         LosslessError: matplotlib is not installed, or the folder cannot be written.
@@ -93,7 +95,7 @@ def write_tune_pictures(tuned: Tuned, folder: str) -> tuple[str, ...]:
 
 
 def draw_tuned(tuned: Tuned) -> dict[str, bytes]:
-    """Return the pictures of a tuning result, by name and format: ``front.svg``. matplotlib must be installed."""
+    """Return the pictures of a tuning result as file contents by name: ``front.svg``. matplotlib must be installed."""
     from lossless.output.report.simulation import figures
 
     wanted = {"front": lambda: figures.front(tuned)}
@@ -110,7 +112,7 @@ def _written(pictures: Mapping[str, bytes], folder: str, stem: str) -> tuple[str
 
 
 def draw_figures(wanted: Mapping[str, Callable[[], Figure]]) -> dict[str, bytes]:
-    """Return pictures by name and format: ``front.svg``. matplotlib must be there."""
+    """Draw each wanted figure; return its PNG and SVG by name: ``front.svg``. matplotlib must be installed."""
     from matplotlib import style
 
     with style.context(["default", _STYLE]), warnings.catch_warnings():

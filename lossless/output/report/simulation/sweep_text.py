@@ -1,4 +1,4 @@
-"""A sweep as people read it, and as a table for other programs: the best settings first."""
+"""A sweep as text for people, and as CSV for programs: the best settings first."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _THRESHOLDS: dict[str, tuple[str, Callable[[int], str]]] = {
         ("trimming", lambda value: "on" if value else "off"),
     )
 }
-"""What people call a threshold, and how its values are written."""
+"""The label of a threshold, and the function that writes its values, by its field of a setting."""
 _NOW = "now"
 _PLAIN = ("dynamic_th", "queue_dynamic_th", "trimming")
-"""Those without a unit."""
+"""Thresholds whose values have no unit."""
 
 
 def sweep_text(
@@ -47,7 +47,7 @@ def sweep_text(
 
 
 def sweep_csv(sweeps: Sequence[Sweep]) -> str:
-    """Return all settings of all sweeps as comma-separated values, with a line of names; empty where there is none."""
+    """Return all settings of all sweeps as comma-separated values below a line of names; a missing value is empty."""
     import csv
     import io
 
@@ -103,7 +103,7 @@ def _less(sweep: Sweep) -> Iterator[tuple[str, str]]:
 
 
 def _share(sweep: Sweep, good: Callable[[SweepRow], bool]) -> str:
-    """Return how many settings are good, and with which values all or none are."""
+    """Return how many settings satisfy ``good``, and the threshold values with which all or none do."""
     rows = sweep.rows
     count = sum(map(good, rows))
     text = f"{count:,} of {len(rows):,}"
@@ -116,7 +116,7 @@ def _share(sweep: Sweep, good: Callable[[SweepRow], bool]) -> str:
 
 
 def _outcomes(rows: Sequence[SweepRow], name: str, good: Callable[[SweepRow], bool]) -> dict[int, set[bool]]:
-    """Return for each value of a threshold, in order, whether settings with it are good: all, none or some."""
+    """Return, for each value of a threshold in order, the results of ``good`` for the settings with that value."""
     outcomes: dict[int, set[bool]] = {}
     for row in rows:
         outcomes.setdefault(getattr(row.setting, name), set()).add(good(row))
@@ -136,7 +136,7 @@ def _values(seen: Mapping[str, Mapping[int, set[bool]]], wanted: set[bool]) -> s
 
 
 def _runs(values: Sequence[tuple[int, bool]], write: Callable[[int], str]) -> Iterator[str]:
-    """Yield the values with a true flag, neighboring ones as a range."""
+    """Yield the values with a true flag as text, consecutive ones as a range."""
     run: list[int] = []
     for value, holds in (*values, (0, False)):
         if holds:
@@ -150,7 +150,7 @@ _RATES = ("", headed("goodput_bps", "Gb/s"), headed("egress_bytes", "B"))
 
 
 def _ranked(sweep: Sweep, shown: int) -> Iterator[tuple[str, SweepRow]]:
-    """Yield the configured setting, then the shown settings, each with its rank."""
+    """Yield the configured setting as ``now``, then the first ``shown`` settings, each with its rank."""
     yield _NOW, sweep.configured
     yield from ((str(place), row) for place, row in enumerate(sweep.rows[:shown], 1))
 
@@ -200,7 +200,7 @@ def _lost(row: SweepRow) -> tuple[float, float]:
 
 
 def _loss(loss: LossVerdict) -> tuple[str, ...]:
-    """Return the loss of a lossy class with one setting; unfinished transfers give lower bounds of the times."""
+    """Return the cells for the loss of a lossy class; unfinished transfers make slowdown and cost lower bounds."""
     more = ">= " if loss.unfinished else ""
     shares = (f"{100 * getattr(loss, name):.2f}" for name in _SHARES)
     return (*shares, f"{loss.timeouts:,}", f"{more}{loss.slowdown:.2f} x", f"{more}{loss.cost:.2f} x")

@@ -1,7 +1,6 @@
-"""Results of tuning as text, as ``report.md``, as a table of all settings, and as plain data.
+"""The result of tuning as text, as ``report.md``, as CSV of all settings, and as plain data for JSON.
 
-``report.md`` has the choice and its reasons, for the ticket of the change. Plain data are for JSON and tables of
-other programs.
+``report.md`` has the chosen setting and the reasons, for the ticket of the change.
 """
 
 from __future__ import annotations
@@ -30,9 +29,9 @@ if TYPE_CHECKING:
 
 
 def tune_data(result: TuneResult) -> Data:
-    """Return the result of tuning under stable names; ``settings`` has every setting that was tried, in that order.
+    """Return the result of tuning as plain data with stable keys; ``settings`` has every tried setting, in that order.
 
-    ``intent`` is the line that declares the chosen setting, None if it is the current one.
+    ``intent`` is the line that declares the chosen setting, None if that is no improvement.
     """
     tuned = result.tuned
     return {
@@ -61,7 +60,7 @@ def tune_data(result: TuneResult) -> Data:
 
 
 def port_data(kind: PortKind, thresholds: ThresholdSetting) -> Data:
-    """Return a kind of port with the thresholds that a lossless class has there."""
+    """Return a kind of port and the thresholds of a lossless class on it as plain data."""
     own = {name: value for name, value in thresholds._asdict().items() if name not in LOSSY_ALONE}
     return {"role": kind.role, "rate_bps": round(kind.rate_bps), **own}
 
@@ -106,12 +105,12 @@ def _standing(standing: Standing, tuned: Tuned) -> Data:
 
 
 def _kpis(kpis: Kpis) -> Data:
-    """Return the measures of a setting, over all workloads and of each."""
+    """Return the measures of a setting as plain data, over all workloads and for each."""
     return {**kpis._asdict(), "workloads": [_workload(each) for each in kpis.workloads]}
 
 
 def _workload(kpis: WorkloadKpis) -> Data:
-    """Return the measures of one workload; a measure over seeds is a list of its least, mean and most."""
+    """Return the measures of one workload as plain data; one over seeds is a list of its least, mean and most."""
     values = kpis._asdict()
     return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
@@ -126,7 +125,7 @@ _STYLE = TextStyle(columns=120, verbose=True)
 
 
 def tune_markdown(result: TuneResult) -> str:
-    """Return a tuning result as Markdown."""
+    """Return the result of tuning as Markdown, the text of report.md."""
     lines = [
         f"# Thresholds of class {result.tuned.class_name}",
         "",
@@ -168,13 +167,16 @@ _OVERALL = (
 
 
 def tune_text(result: TuneResult, limit: int | None = None, style: TextStyle = PLAIN) -> str:
-    """Return the searched and chosen settings, the comparison with presets, and the first settings of the front."""
+    """Return the result of tuning: searched and chosen settings, comparison with presets, and the Pareto front.
+
+    Without ``limit`` the front has at most ROWS settings, or all with a verbose style.
+    """
     line = result.stated().line if result.improves else None
     return "\n\n".join(_blocks(spelled_out(result), spelled_out(line), limit, style))
 
 
 def tune_csv(tuned: Tuned) -> str:
-    """Return everything that was tried as comma-separated values: a line for each kind of port of a setting."""
+    """Return all tried settings as comma-separated values: a line for each kind of port of a setting."""
     import csv
     import io
 
@@ -232,7 +234,7 @@ def _raised(role: str, rate_bps: int, size_bytes: int) -> str:
 
 
 def _values(name: str, values: Sequence[int]) -> str:
-    """Return the values of the first grid; ECN thresholds are those of the slowest ports."""
+    """Return the values of one axis of the first grid as text; ECN thresholds are those of the slowest ports."""
     return ", ".join(_value(name, value) for value in values)
 
 
@@ -302,7 +304,7 @@ def _overall(kpis: Kpis) -> tuple[str, ...]:
 
 
 def _stands(standing: Standing, tuned: Tuned) -> str:
-    """Return the setting that is no worse than a preset in any measure and better in one, or that there is none."""
+    """Return a sentence with the setting that is no worse than a preset in any measure and better in one, if any."""
     name = standing.name
     if standing.dominated:
         return f"{name}: the chosen setting is no worse in anything, and better in something"

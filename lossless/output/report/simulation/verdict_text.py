@@ -42,7 +42,7 @@ _READ = (
 
 
 def peaks_text(peaks: Sequence[PeakComparison], style: TextStyle) -> str:
-    """Return peaks that were measured beside those of the model, one table for each kind of port."""
+    """Return measured peaks beside simulated and closed-form ones, one table for each kind of port."""
     tables = [
         table([(kind, *_HEADS), *map(_row, same)], style, "  ")
         for kind, same in grouped((_kind(peak), peak) for peak in peaks).items()
@@ -72,7 +72,7 @@ def _peak(size_bytes: int | None, without: str) -> str:
 
 
 def run_text(run: RunVerdict, style: TextStyle = PLAIN) -> str:
-    """Return the results of one scenario; :func:`verdict_text` puts its reasons and changes first."""
+    """Return the verdict and measures of one scenario as text; reasons and changes are in :func:`verdict_text`."""
     return "\n".join(_lines(spelled_out(run), style))
 
 
@@ -85,7 +85,7 @@ def _lines(run: RunVerdict, style: TextStyle) -> Iterator[str]:
 
 
 def load_text(load: PfcLoad | MissingInput, style: TextStyle = PLAIN) -> str:
-    """Return the PFC load, each measure with its limit."""
+    """Return the PFC load as text, each measure with its limit, or the reason why it is not evaluated."""
     load = spelled_out(load)
     if isinstance(load, MissingInput):
         return f"{LABELS['pfc_load']}: {NOT_EVALUATED}\n{wrapped(load.reason, style, '  ')}"
@@ -154,7 +154,7 @@ def _loss(loss: LossVerdict) -> Iterator[tuple[str, str]]:
 
 
 def _beside(seen: BesideVerdict, seeds: int) -> str:
-    """Return the drops and pauses of the storage class."""
+    """Return the drops and pauses of the class of storage traffic beside the simulated class."""
     lost = f"frames dropped in {seen.dropping_seeds} of {seeds} seeds" if seen.dropping_seeds else "no drops"
     if not seen.lossless:
         return f"lossy, {lost}"
@@ -298,7 +298,7 @@ def _blocks(result: SimulationResult, style: TextStyle) -> Iterator[str]:
 
 
 def _head(result: SimulationResult, style: TextStyle) -> Iterator[str]:
-    """Yield the verdict, in one line why a fabric is safe, the port with the least headroom left, and the PFC load."""
+    """Yield the verdict, for a safe fabric the reason, the port with the least headroom left, and the PFC load."""
     lines, runs = result.closed.lines, result.runs
     yield f"{LABELS['verdict']}: {result.overall}"
     if result.overall == "safe":
@@ -366,12 +366,12 @@ def _in_numbers(verdict: FabricVerdict, runs: Sequence[RunVerdict], style: TextS
 
 
 def _counted(counts: Iterable[tuple[str, int]]) -> str:
-    """Return how many have which verdict: ``64 unsafe, 32 safe``."""
+    """Return the sum of the numbers of each verdict: ``64 unsafe, 32 safe``."""
     return ", ".join(f"{sum(numbers):,} {verdict}" for verdict, numbers in grouped(counts).items())
 
 
 def _evidence(verdict: FabricVerdict, style: TextStyle) -> Iterator[str]:
-    """Yield every kind of port, every pool, and where XOFF sits against marking."""
+    """Yield tables of every kind of port, every pool, and the margins between ECN marking and XOFF."""
     if verdict.lines:
         yield table([_PORTS, *map(_port_row, verdict.lines)], style)
     if verdict.pools:
@@ -382,7 +382,7 @@ def _evidence(verdict: FabricVerdict, style: TextStyle) -> Iterator[str]:
 
 
 def _listed(title: str, entries: Iterable[str], style: TextStyle) -> Iterator[str]:
-    """Yield a block of entries, each once; none where there are none."""
+    """Yield a titled block of entries, each once, without -v at most ROWS; no block without entries."""
     once = [*dict.fromkeys(entries)]
     if once:
         yield "\n".join([f"{title}:", *cut([wrapped(entry, style, "  ") for entry in once], style, "  ")])
@@ -406,7 +406,7 @@ def _port_kind(line: PortVerdict) -> str:
 
 
 def _traffic_rows(line: PortVerdict) -> Iterator[tuple[str, ...]]:
-    """Yield a row per pattern, the first with the kind of port: N ports into one egress queue, one port into N."""
+    """Yield a row for each traffic pattern at a kind of port: N ports into one egress queue, one port into N."""
     rows: list[tuple[str, int, FanIn | FanOut]] = [
         (f"{one.senders} into 1", one.egress_bytes, one) for one in line.fan_in
     ]

@@ -26,7 +26,7 @@ _ROWS = {"super-spine": 0, "spine": 1, "leaf": 2, "switch": 2, "host": 3}
 
 
 class GroupFrame(NamedTuple):
-    """A box around a group, its title, and where the base line of the title begins."""
+    """A box around a group of switches, its title, and the start of the title's base line."""
 
     area: Area
     title: str
@@ -34,12 +34,12 @@ class GroupFrame(NamedTuple):
 
     @property
     def title_area(self) -> Area:
-        """The rectangle of its title."""
+        """The rectangle of the title of the frame."""
         return text_area(*self.at, self.title)
 
 
 class PictureLayout(NamedTuple):
-    """The box of every item by its key, frames of groups, the size of it all, and the width that boxes share."""
+    """The box of every item by its key, the frames of groups, the size of the picture, and the width of all boxes."""
 
     boxes: dict[str, Area]
     frames: tuple[GroupFrame, ...]
@@ -71,12 +71,12 @@ def _box_height(boxes: Iterable[Sequence[str]]) -> float:
 
 
 def arc_height(dx: float) -> float:
-    """Return how far a link between two items of one row rises over them."""
+    """Return the height of the arc of a link between two boxes of one row, ``dx`` apart, in pixels."""
     return min(max(_LOWEST_ARC, _ARC * dx), _HIGHEST_ARC)
 
 
 class _Rows:
-    """Tiers in rows. Items stand in columns, centered over several of them, or over all."""
+    """The layout of tiers in rows: an item is in a column, or centered over several columns or all."""
 
     def __init__(self, picture: Picture, box_w: float, lines: Mapping[str, Sequence[str]]) -> None:
         self._items = picture.items
@@ -108,7 +108,7 @@ class _Rows:
     # --- columns ---
 
     def _spans(self) -> list[tuple[float, float]]:
-        """Return left and right of each column: as wide as its widest row, and as the title of its frame."""
+        """Return the left and right edge of each column: as wide as its widest row, or the title of its frame."""
         counts: dict[tuple[int, int], dict[int, int]] = {}
         for item in self._items:
             if item.columns is not None:
@@ -138,7 +138,7 @@ class _Rows:
         }
 
     def _hosts_width(self) -> float:
-        """Return how wide the row of hosts is where they do not belong to single columns."""
+        """Return the width of the row of hosts; 0 if each host belongs to a single column."""
         hosts = [item for item in self._items if item.role == "host"]
         single = all(item.columns and item.columns[0] == item.columns[1] for item in hosts)
         return 0.0 if single else len(hosts) * self._step - GAP
@@ -153,7 +153,7 @@ class _Rows:
     # --- places ---
 
     def _across(self) -> Iterator[tuple[PictureItem, float]]:
-        """Yield the switches with where they begin: centered over their columns, or in the whole picture."""
+        """Yield each switch with its left edge: centered over its columns, or in the whole picture."""
         switches = [
             ((_ROWS[item.role], *item.columns), item)
             for item in self._items
@@ -175,7 +175,7 @@ class _Rows:
         yield from ((item, x + at * self._step) for at, item in enumerate(items))
 
     def _hosts(self, left_of: Mapping[str, float]) -> Iterator[tuple[str, float]]:
-        """Yield the hosts with where they begin: below the middle of their switches, side by side."""
+        """Yield each host's key with its left edge: near the middle below its switches, side by side."""
         edges = (edge for edge in self._picture.edges if edge.tier == "hosts")
         above = grouped((edge.b, left_of[edge.a]) for edge in edges)
         hosts = [item for item in self._items if item.role == "host"]
@@ -190,7 +190,7 @@ class _Rows:
             yield from self._packed(wanted, left, right)
 
     def _packed(self, wanted: Mapping[str, float], left: float, right: float) -> Iterator[tuple[str, float]]:
-        """Yield where boxes begin that are as near as can be to where they are wanted, from left to right."""
+        """Yield each key with the left edge of its box, near the wanted one without overlaps, from left to right."""
         order = sorted(wanted, key=lambda key: wanted[key])
         most = right - self._box_w
         latest = {key: most - self._step * (len(order) - 1 - at) for at, key in enumerate(order)}
@@ -202,7 +202,7 @@ class _Rows:
     # --- rows ---
 
     def _tops(self) -> tuple[dict[int, float], float]:
-        """Return where rows begin, and where the last ends; links within a row need room above it."""
+        """Return the top of each row, and the height of the picture; links within a row need room above it."""
         arched = {
             self._row_of[edge.a]
             for edge in self._picture.edges
@@ -218,7 +218,7 @@ class _Rows:
         return tops, y - ROW_GAP + GAP + (_FRAME_TITLE if self._picture.frames else 0)
 
     def _frames(self, boxes: Mapping[str, Area]) -> Iterator[GroupFrame]:
-        """Yield the frames; the title is below the lowest row of the picture, or else above."""
+        """Yield the frames; the title of one around items of the lowest row is below them, of others above."""
         lowest = max(self._row_of.values(), default=0)
         for frame, title_w in zip(self._picture.frames, self._title_w, strict=True):
             inside = [boxes[key] for key in frame.items]
@@ -243,7 +243,7 @@ def _side_by_side(widths: Sequence[float]) -> list[tuple[float, float]]:
 
 
 def _grid(picture: Picture, box_w: float, lines: Mapping[str, Sequence[str]]) -> PictureLayout:
-    """Return the switches of a torus, layer beside layer; hosts have no boxes of their own."""
+    """Return the layout of the switches of a torus, layer beside layer; hosts have no boxes."""
     switches = [item for item in picture.items if item.role != "host"]
     box_h = _box_height(lines.values())
     step_x, step_y = box_w + _CELL_GAP, box_h + _CELL_GAP

@@ -56,12 +56,12 @@ _NARROWEST = 380
 
 
 def topology_svg(picture: Picture) -> str:
-    """Return the picture of a fabric."""
+    """Return the picture of a fabric as SVG text."""
     return "\n".join(_drawing(picture).lines()) + "\n"
 
 
 def _drawing(picture: Picture) -> _Drawing:
-    """Return the picture with numbers on the lines of as many tiers as have room for them, else in boxes."""
+    """Return the drawing with link counts on lines; for tiers without room for all labels the boxes give them."""
     counted = frozenset[str]()
     while True:
         drawing = _Drawing(picture, counted)
@@ -83,7 +83,7 @@ class _Drawing:
         self._legend = [*legend(picture, counted), *(("", text) for text in self.labels.unplaced)]
 
     def _shown(self, item: PictureItem) -> bool:
-        """Return whether an item has a box: hosts of a grid have none."""
+        """Return whether an item has a box: hosts of a torus have none."""
         return item.role != "host" or not self._picture.sides
 
     def lines(self) -> Iterator[str]:
@@ -112,7 +112,7 @@ class _Drawing:
         yield "</svg>"
 
     def _width(self) -> float:
-        """Return the width of it all: of boxes, title and legend."""
+        """Return the width of the picture, so that boxes, title and legend fit."""
         title = text_width(self._picture.fabric, TITLE_PX, bold=True)
         words = max((_SWATCH + 8 + text_width(text, TEXT_PX) for _, text in self._legend), default=0.0)
         longest = max(title, text_width(totals(self._picture), TEXT_PX), words)
@@ -144,7 +144,7 @@ class _Drawing:
         yield f"<rect x='{px(left)}' y='{px(top)}' {size} rx='4' fill='{fill}' stroke='{INK}'/>"
 
     def _inside(self) -> dict[str, list[str]]:
-        """Return, by item, the links between devices that are drawn as one."""
+        """Return, by the key of an item for several devices, the texts about links among these."""
         edges = (edge for edge in self._picture.edges if edge.a == edge.b)
         return grouped((edge.a, f"({links_of(edge)} among them)") for edge in edges)
 
@@ -178,7 +178,7 @@ def _frame_title(frame: GroupFrame) -> str:
 
 
 def _link_label(label: LinkLabel) -> Iterator[str]:
-    """Yield a label with the paper behind it, so that its own line does not pass through it."""
+    """Yield a label on a rectangle of background color, so that its own line does not pass through it."""
     left, top, right, bottom = label.area
     x, y = label.at
     box = f"x='{px(left - 1)}' y='{px(top)}' width='{px(right - left + 2)}' height='{px(bottom - top)}'"
@@ -207,16 +207,16 @@ def _legend_line(name: str, words: str, y: float) -> Iterator[str]:
 
 
 _STUB, _BESIDE, _ARC_PARTS = 13, 6, 24
-"""Length of the ends of a link that closes a ring, pixels between parallel lines, and straight parts of an arc."""
+"""Length of the ends of a link that closes a ring and distance of parallel lines, in pixels; parts of an arc."""
 _PLACES = (0.3, 0.36, 0.24, 0.42, 0.5, 0.58, 0.66, 0.18, 0.74, 0.8, 0.14, 0.86)
 _PLACES_OF_ARC = (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74)
 """Parts of the length of a line at which its label is tried, in this order: lines cross in their middle."""
 
 
 class LinkLine(NamedTuple):
-    """A line between two boxes as the points of its straight parts, and the SVG of its shape without looks.
+    """A line between two boxes: the points of its straight parts, and the SVG elements of its shape without color.
 
-    One that closes a ring is two short ends, the points of the second in ``other_end``.
+    A link that closes a ring is two short ends, the points of the second in ``other_end``.
     """
 
     edge: PictureEdge
@@ -225,7 +225,7 @@ class LinkLine(NamedTuple):
     other_end: tuple[Point, ...] = ()
 
     def label_places(self) -> Iterator[Point]:
-        """Yield the points at which the middle of a label may be, best first."""
+        """Yield the points at which the middle of the line's label may be, best first."""
         lengths = [hypot(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(self.points)]
         for part in _PLACES_OF_ARC if len(self.points) > 2 else _PLACES:
             yield _point(self.points, lengths, part * sum(lengths))
@@ -259,7 +259,7 @@ def link_lines(picture: Picture, places: PictureLayout) -> list[LinkLine]:
 
 
 def _is_drawn(edge: PictureEdge, items: Mapping[str, PictureItem], places: PictureLayout) -> bool:
-    """Return whether a link is drawn: of those between the layers of a grid, only at its first corner."""
+    """Return whether an edge is drawn: between the layers of a torus, only at their first corner."""
     if edge.a == edge.b or not {edge.a, edge.b} <= places.boxes.keys():
         return False
     a, b = (items[end].place for end in (edge.a, edge.b))
@@ -293,7 +293,7 @@ def _arc(edge: PictureEdge, a: Area, b: Area, beside: float) -> LinkLine:
 
 
 def _ends(a: Area, b: Area) -> tuple[Point, Point]:
-    """Return where a straight line leaves one box and meets another: at the sides that face each other."""
+    """Return the ends of a straight line between two boxes, at the sides that face each other."""
     if a.top == b.top:
         left, right = sorted((a, b))
         y = (a.top + a.bottom) / 2
@@ -303,7 +303,7 @@ def _ends(a: Area, b: Area) -> tuple[Point, Point]:
 
 
 def _ring_ends(edge: PictureEdge, a: Area, b: Area) -> LinkLine:
-    """Return both ends of a link that closes a ring of a grid: it leaves on one side and enters at the other."""
+    """Return both ends of a link that closes a ring of a torus: it leaves on one side and enters at the other."""
     if a.top == b.top:
         y = (a.top + a.bottom) / 2
         first, second = ((a.right, y), (a.right + _STUB, y)), ((b.left - _STUB, y), (b.left, y))
@@ -318,13 +318,13 @@ def _straight(a: Point, b: Point) -> str:
 
 
 _MOST_LABELS, _MOST_UP = 40, 3
-"""Labels of one tier, and lines up from one box of those that have labels: with more, a reader finds none."""
+"""The most labels of one tier, and the most labeled lines up from one box: more would not be readable."""
 _CLEAR, _APART = 2, 6
 """Pixels between a label and a line that is not its own, and between two labels."""
 
 
 class LinkLabel(NamedTuple):
-    """A text, the middle of its base line at ``at``, and the rectangle that it covers."""
+    """The label of a line: its text, the middle of its base line ``at``, and the rectangle that it covers."""
 
     at: Point
     text: str
@@ -332,7 +332,7 @@ class LinkLabel(NamedTuple):
 
 
 class LinkLabels(NamedTuple):
-    """The labels that have a place; the tiers of counts that have none; and words that have none."""
+    """The labels with a place; the tiers whose link counts have no place; and other label texts without a place."""
 
     placed: tuple[LinkLabel, ...]
     unlabelled: frozenset[str]
@@ -340,7 +340,7 @@ class LinkLabels(NamedTuple):
 
 
 def link_labels(lines: Sequence[LinkLine], places: PictureLayout, counted: Collection[str]) -> LinkLabels:
-    """Return the labels of lines, without those of tiers whose numbers are ``counted`` in boxes."""
+    """Return the labels of lines, without those of tiers whose link counts are ``counted`` in boxes."""
     taken = [*places.boxes.values()] + [frame.title_area for frame in places.frames]
     placed: list[LinkLabel] = []
     unlabelled, unplaced = set[str](), []
@@ -376,7 +376,7 @@ def _text(line: LinkLine) -> str:
 def _placed(
     of_tier: Sequence[LinkLine], lines: Sequence[LinkLine], taken: Sequence[Area]
 ) -> list[LinkLabel | None]:
-    """Return the label of each line, None for one without a place."""
+    """Return the label of each line of a tier, None for one without a place; at a missing count it stops."""
     if len(of_tier) > _MOST_LABELS or _is_mesh(of_tier, lines):
         return [None]
     labels: list[LinkLabel | None] = []
@@ -423,14 +423,14 @@ TIERS = {
     "local_links": ("links within groups", "local link"),
     "global_links": ("links between groups", "global link"),
 }
-"""By tier: what the legend calls its links, and what a box calls one of them."""
+"""The noun of the links of a tier in the legend, and that of one link in a box, by tier."""
 _BETWEEN_PEERS = ("links", "local_links", "global_links")
 _MANY = {"leaf": "leaves", "switch": "switches"}
 _NAMES = re.compile(r"(\D++)(.*)")
 
 
 def box_lines(picture: Picture, item: PictureItem, counted: Collection[str]) -> list[str]:
-    """Return the lines in the box of an item, the first of them its title; ``counted`` are tiers with their number."""
+    """Return the lines in the box of an item, its title first; boxes give the link counts of the ``counted`` tiers."""
     if item.words:
         return [line for line in item.words if line]
     lines = [_title(item), *item.labels, *_counts(picture, item.key, counted)]
@@ -442,7 +442,7 @@ def box_lines(picture: Picture, item: PictureItem, counted: Collection[str]) -> 
 
 
 def _title(item: PictureItem) -> str:
-    """Return the name of a device, or how many devices there are."""
+    """Return the name of an item's device, or the number of its devices with their role."""
     return item.names[0] if item.devices == 1 else many(item.devices, item.role)
 
 
@@ -452,7 +452,7 @@ def many(number: int, role: str) -> str:
 
 
 def _counts(picture: Picture, key: str, counted: Collection[str]) -> Iterator[str]:
-    """Yield the number of links of an item in tiers whose lines have no numbers, for the box at the lower end."""
+    """Yield the number of links of an item in each ``counted`` tier, for the box at the lower end."""
     for tier in TIERS:
         ends = [edge for edge in picture.edges if edge.tier == tier and key in _counted_ends(edge)]
         links = sum(edge.links for edge in ends)
@@ -461,14 +461,14 @@ def _counts(picture: Picture, key: str, counted: Collection[str]) -> Iterator[st
 
 
 def _counted_ends(edge: PictureEdge) -> tuple[str, ...]:
-    """Return the ends whose boxes give the number of links: the lower one, or both of peers."""
+    """Return the keys of the boxes that give the number of an edge's links: the lower one, or both between peers."""
     if edge.tier in _BETWEEN_PEERS:
         return edge.a, edge.b
     return (edge.b,) if edge.tier == "hosts" else (edge.a,)
 
 
 def _hosts_at(picture: Picture, key: str) -> str:
-    """Return how many hosts are attached to an item of a grid, where hosts have no boxes."""
+    """Return how many hosts are attached to a switch of a torus, whose hosts have no boxes; empty for none."""
     items = {item.key: item for item in picture.items}
     ends = (edge.b for edge in picture.edges if edge.a == key and edge.tier == "hosts")
     hosts = sum(items[end].devices for end in ends)
@@ -476,7 +476,7 @@ def _hosts_at(picture: Picture, key: str) -> str:
 
 
 def totals(picture: Picture) -> str:
-    """Return how many devices of each role there are."""
+    """Return the number of devices of each role in a picture, as one line."""
     numbers: dict[str, int] = {}
     for item in picture.items:
         numbers[item.role] = numbers.get(item.role, 0) + item.devices
@@ -530,12 +530,12 @@ def from_to(first: str, last: str) -> str:
 
 
 def name_range(item: PictureItem) -> str:
-    """Return the name of an item, or the first and last name, in full."""
+    """Return the name of an item's device, or the first and last name of several, in full."""
     first, last = item.names
     return str(first) if first == last else f"{first} .. {last}"
 
 
 def links_of(edge: PictureEdge) -> str:
-    """Return how many links there are, how fast and how long."""
+    """Return the number, speed and cable length of an edge's links; no length if unknown."""
     links = f"{edge.links:,} x {format_rate(edge.speed_bps)}"
     return f"{links}, {edge.cable_m:,} m" if edge.cable_m else links

@@ -1,8 +1,8 @@
-"""A fabric as lines of text: in numbers, by its capacity, and by the changes to another intent, which are data too.
+"""The topology of a fabric as text: numbers, capacity, and changes between two intents, the last also as plain data.
 
 Numbers are switches and hosts by product, ports used and free, links by tier. Capacity is by tier, across the
 bisection, and for each GPU. Changes from the current intent are devices renamed, added and removed, and cables moved;
-names of their data once shipped stay.
+keys of their data once shipped stay.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
 
 if TYPE_CHECKING:
     Pair = tuple[DeclaredCable, DeclaredCable]
-    """A cable as it is, and as it is to be."""
+    """A cable in the current intent, and the same cable in the new one."""
     Row = tuple[str, ...]
 
 _FEW = 4
 
 
 class _Changes(NamedTuple):
-    """The changes of a new cabling, with names that can be shown."""
+    """The changes of devices and cables from the current intent to a new one."""
 
     renamed: tuple[tuple[PlanNode, str], ...]
     added: tuple[PlanNode, ...]
@@ -54,7 +54,7 @@ class _Changes(NamedTuple):
 
 
 def recabling_text(plan: RecablingPlan, path: str, against: str, style: TextStyle = PLAIN) -> str:
-    """Return the changes from the current intent to another."""
+    """Return the changes of devices and cables from the current intent to another as text."""
     changes = _Changes(
         renamed=tuple(plan.renamed),
         added=plan.added,
@@ -68,7 +68,7 @@ def recabling_text(plan: RecablingPlan, path: str, against: str, style: TextStyl
 
 
 def pins_yaml(names: Mapping[str, str], ports: Mapping[str, Sequence[str]]) -> str:
-    """Return names and ports as they are stated beside a shape."""
+    """Return the YAML of ``names`` and ``ports`` as an intent states them beside a shape."""
     lines = ["  names:"] if names else []
     lines += [f"    {text_scalar(old)}: {text_scalar(new)}" for old, new in names.items()]
     lines += ["  ports:"] if ports else []
@@ -147,7 +147,7 @@ def _end(device: str, port: str | None) -> str:
 
 
 def _ends(pairs: Iterable[Pair]) -> Iterator[Row]:
-    """Yield, for two devices and each end of the cables between them that moves, the ports from first to last."""
+    """Yield a row for each device whose ports change on moved cables: pair, count, device, old and new ports."""
     between = grouped(((was.a, was.b), (was.ports, to_be.ports)) for was, to_be in pairs)
     for (a, b), group in between.items():
         for end, device in enumerate((a, b)):
@@ -162,14 +162,14 @@ def _range(names: Sequence[str]) -> str:
 
 
 def _some(names: Sequence[str]) -> str:
-    """Return all names where they are few; devices that are added need not follow each other."""
+    """Return all names up to four, else the first, then the range from the second to the last."""
     if len(names) <= _FEW:
         return ", ".join(names)
     return f"{names[0]}, {first_to_last(names[1], names[-1])}"
 
 
 def recabling_data(plan: RecablingPlan) -> dict[str, Json]:
-    """Return the devices and links that stay, and those that change."""
+    """Return the devices and links that stay, and those that change, between two intents as plain data."""
     return {
         "stays": plan.stays,
         "devices": {
@@ -200,7 +200,7 @@ _PLURALS = {"leaf": "leaves", "switch": "switches"}
 
 
 def topology_text(summary: FabricSummary, style: TextStyle = PLAIN) -> str:
-    """Return a fabric in numbers; its capacity is a separate text."""
+    """Return the devices, ports and links of a fabric in numbers as text, without its capacity."""
     return "\n\n".join(_summary_blocks(spelled_out(summary), style))
 
 
@@ -261,12 +261,12 @@ def many(number: int, what: str) -> str:
 
 
 def first_to_last(first: str, last: str) -> str:
-    """Return a range of names, or the one that there is."""
+    """Return the range ``first .. last`` of names, or the one name if both are equal."""
     return first if first == last else f"{first} .. {last}"
 
 
 def capacity_text(capacity: FabricCapacity, style: TextStyle = PLAIN) -> str:
-    """Return the capacity of a fabric; every figure is for one direction."""
+    """Return the capacity of a fabric as text; every figure is for one direction."""
     return "\n\n".join(_blocks(spelled_out(capacity), style))
 
 
@@ -285,7 +285,7 @@ def _blocks(capacity: FabricCapacity, style: TextStyle) -> Iterator[str]:
 
 
 def _tiers(tiers: Sequence[TierCapacity], failed: ToleratedFailures, style: TextStyle) -> str:
-    """Return the rates below and above each tier in one unit, and the rate above that remains after failures."""
+    """Return a table of the rates below and above each tier in one unit, and the rates above left after failures."""
     unit, scale = ("Tb/s", 1e12) if max(tier.down_bps for tier in tiers) >= 1e12 else ("Gb/s", 1e9)
     links, switches = failed.links, failed.switches
     heads = (
