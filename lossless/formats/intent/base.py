@@ -33,7 +33,7 @@ def _section_title(model: type) -> str:
 
 
 class Model(BaseModel):
-    """Base of every intent model: frozen, and strict about keys."""
+    """Base of every pydantic model of an intent: frozen, strict about types, and without unknown keys."""
 
     # Deferred: a section is validated as part of a document, and needs no validator of its own.
     model_config = ConfigDict(
@@ -54,19 +54,19 @@ class Model(BaseModel):
 
 
 class LazyJsonSchema:
-    """The JSON Schema of an annotated value, built only when a schema is requested; most runs never do."""
+    """The JSON Schema of an annotated value, built only when a schema is requested; most runs never request one."""
 
     def __init__(self, make: Callable[[], dict[str, Any]]) -> None:
         """Store the function that builds the schema."""
         self._make = make
 
     def __get_pydantic_json_schema__(self, _core: object, _handler: object) -> dict[str, Any]:
-        """Return the schema (hook of pydantic)."""
+        """Return the JSON Schema that the stored function builds (hook of pydantic)."""
         return self._make()
 
 
 def refused(message: str, *within: str | int, at_key: bool = False) -> PydanticCustomError:
-    """Return an error whose message is shown unchanged.
+    """Return the pydantic error of a refused value of an intent, with a message that is shown unchanged.
 
     ``within`` is the path from the value to the part at fault; ``at_key`` locates the error at its key instead of its
     value, and the message then names the key.
@@ -76,7 +76,10 @@ def refused(message: str, *within: str | int, at_key: bool = False) -> PydanticC
 
 
 def shown(value: object) -> str:
-    """Return a value as messages quote it: as written in YAML, not in Python."""
+    """Return a value of an intent as messages quote it.
+
+    A list or mapping is shown by its kind, null as ``nothing``, and any other value by its first 60 characters.
+    """
     if isinstance(value, dict | list | tuple):
         return ("a " if value else "an empty ") + ("mapping" if isinstance(value, dict) else "list")
     if value is None or isinstance(value, bool):
@@ -86,7 +89,7 @@ def shown(value: object) -> str:
 
 
 def not_one_of(value: object, choices: Sequence[str]) -> str:
-    """Return the message that a value is none of the accepted words, with the nearest of them."""
+    """Return the message that a value is none of the accepted words, with the nearest of them if one is close."""
     close = nearest(str(value), choices)
     return f"{shown(value)} is not one of {one_of(choices)}" + (f"; did you mean {close}?" if close else "")
 
@@ -164,12 +167,15 @@ BLANKS = rf"[{units.BLANKS}]*"
 
 
 def whole_pattern(notation: str) -> str:
-    """Return the pattern of a whole text in a JSON Schema, blanks around it; to Python ``$`` also ends a line."""
+    """Return the JSON Schema pattern of a whole value in a notation, with optional blanks around it.
+
+    ``(?!\\n)`` refuses a final line feed, before which Python's ``$`` matches too.
+    """
     return rf"^{BLANKS}{notation}{BLANKS}$(?!\n)"
 
 
 def _notation(words: Iterable[str]) -> str:
-    """Return the pattern of a quantity in one of some units, as units.py reads it."""
+    """Return the pattern of a number with one of the given units, as units.py parses it."""
     return rf"{units.NUMBER}{BLANKS}(?:{'|'.join(words)})"
 
 
@@ -178,7 +184,7 @@ _RATE = rf"{_notation(units.RATE_BPS)}(?:{BLANKS}(?:{'|'.join(units.PER_SECOND)}
 RATE_PATTERN = whole_pattern(_RATE)
 DURATION_PATTERN = whole_pattern(_notation(units.DURATION_NS))
 BUNDLE_PATTERN = rf"0*(?:[1-9][0-9]{{0,2}}|10[01][0-9]|102[0-4]){BLANKS}[x×]"
-"""The pattern of the number of links in a bundle, 1 to MAX_BUNDLE."""
+"""The pattern of the number of links in a bundle, 1 to MAX_BUNDLE, and the times sign after it."""
 Size = Annotated[
     int, _quantity(units.parse_size, "size"), _schema("bytes: 800 KiB, 150 kB", whole_pattern(_SIZE))
 ]
@@ -274,7 +280,8 @@ def identifier(value: str, what: str, longest: int) -> str:
     """Return a name that is safe in file paths and shell words.
 
     Raises:
-        PydanticCustomError: the name is too long or has other characters than letters, digits, ``.``, ``_`` and ``-``.
+        PydanticCustomError: the name is empty or too long, does not begin with a letter or digit, or has other
+            characters than letters, digits, ``.``, ``_`` and ``-``.
     """
     if re.fullmatch(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{longest - 1}}}", value) is None:
         wanted = f"at most {longest} letters, digits, '.', '_' and '-', beginning with a letter or digit"
@@ -287,7 +294,7 @@ PORT_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,30}(/[0-9]{1,4}){0,3}"
 
 
 def port_name(value: str) -> str:
-    """Return the name of a port.
+    """Return a port name unchanged.
 
     Raises:
         PydanticCustomError: the text is not a port name.

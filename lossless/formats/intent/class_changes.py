@@ -1,7 +1,7 @@
-"""Changes to an intent that set thresholds of a class: swept or tuned values, and those of a preset.
+"""Changes to an intent that set ECN, buffer and queue thresholds of a traffic class, and DCQCN parameters.
 
-They are set for all switches and links of the class. Existing exceptions are changed too, because a value for a
-device or a speed takes precedence.
+The values are swept, tuned, or those of a preset. Existing exceptions are changed too, because a value for a device or
+a speed takes precedence.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ _RIVALS = {"dynamic_th": "static_th", "static_th": "dynamic_th"}
 def class_changes(
     loaded: LoadedIntent, class_name: str, values: Mapping[str, int]
 ) -> tuple[ValueChange, ...]:
-    """Return the changes that set values of a class on all switches and links.
+    """Return the changes to an intent that set thresholds of a class on all switches and links.
 
-    ``values`` are in bytes and percent. Their keys are those under ``ecn`` and ``buffer``; keys under ``queue`` have
-    the prefix ``queue.``. In the traditional buffer model all lossless classes share a profile, so the values under
-    ``buffer`` are set for each of them.
+    ``values`` are in bytes and percent, a ``dynamic_th`` is an exponent. Their keys are those under ``ecn`` and
+    ``buffer``; keys under ``queue`` have the prefix ``queue.``. Values under ``buffer`` are set for all of
+    :func:`sharing_classes`. Where ECN is off it stays off, unless the values are a whole curve.
     """
     curve = {key: value for key, value in values.items() if key in _CURVE_KEYS}
     queue = {key.removeprefix(_QUEUE): value for key, value in values.items() if key.startswith(_QUEUE)}
@@ -57,7 +57,10 @@ def class_changes(
 
 
 def sharing_classes(loaded: LoadedIntent, class_name: str) -> tuple[str, ...]:
-    """Return the classes that share a buffer profile with a class, itself included."""
+    """Return a class and all lossless classes, which share one buffer profile, in the order of the intent.
+
+    If every switch role has the dynamic buffer model, it is the class alone.
+    """
     classes, model = loaded.intent.classes, loaded.intent.buffers.model
     alone = all(model.get(role) == "dynamic" for role in SWITCH_ROLES)
     return tuple(name for name, cls in classes.items() if name == class_name or (cls.lossless and not alone))
@@ -69,7 +72,7 @@ def placed_changes(
     values: Mapping[Place, Mapping[str, int]],
     role_of: Mapping[str, str],
 ) -> tuple[ValueChange, ...]:
-    """Return the changes that set values of a class by the role of the switch and the speed of the port.
+    """Return the changes that set ECN and buffer thresholds of a class by switch role and port speed.
 
     The values of the first place become the values for all, as :func:`class_changes` sets them; others become
     exceptions: by speed, or by tier and speed where roles differ at one speed. ``role_of`` maps each switch to its
@@ -95,7 +98,7 @@ def _exceptions(
     values: Mapping[Place, Mapping[str, int]],
     role_of: Mapping[str, str],
 ) -> Iterator[tuple[Path, dict[str, Json]]]:
-    """Yield the values of places that differ from those of the first place, each with its path below the section."""
+    """Yield the path below a section and the thresholds of each role and speed whose values differ from the first."""
     first = next(iter(values.values()))
     by_speed = all(values[one] == values[other] for one in values for other in values if one[1] == other[1])
     policy = getattr(declared, section)
@@ -138,7 +141,10 @@ def _curve_changes(loaded: LoadedIntent, class_name: str, curve: Mapping[str, in
 def _threshold_changes(
     loaded: LoadedIntent, section: tuple[str, str], values: Mapping[str, int]
 ) -> Iterator[ValueChange]:
-    """Yield the changes that set values in one section of a class, ``buffer`` or ``queue``."""
+    """Yield the changes that set thresholds in the section ``buffer`` or ``queue`` of a class and in its exceptions.
+
+    Where ``static_th`` is declared, ``dynamic_th`` replaces it, and the reverse.
+    """
     policy = getattr(loaded.intent.classes[section[0]], section[1])
     path = ("classes", *section)
     for key, value in values.items():
@@ -171,18 +177,18 @@ def intent_line(changes: tuple[ValueChange, ...]) -> str:
 
 
 TUNED_PRESETS = ("azure", "nvidia")
-"""Presets that have an ECN curve."""
+"""Presets of an intent that have an ECN curve."""
 _CNP_INTERVAL = {"min_time_between_cnps": "cnp_interval"}
-"""Keys of an intent for parameters whose ConnectX name is less clear."""
+"""Keys of an intent by ConnectX's name of the DCQCN parameter, where the two names differ."""
 _RATES = ("rpg_ai_rate", "rpg_hai_rate")
 _MBPS = 1_000_000
 
 
 class TunedValues(NamedTuple):
-    """Tuned values of a class.
+    """Tuned thresholds of a traffic class, and tuned DCQCN parameters.
 
-    ``thresholds`` are by their keys under ``ecn`` and ``buffer``, by role and speed; ``headroom_bytes`` has the ports
-    that need more headroom; ``dcqcn`` has DCQCN parameters by ConnectX's names, in its units.
+    ``thresholds`` maps switch role and port speed to values by key of ``ecn`` and ``buffer``. ``headroom_bytes`` is the
+    xoff of the roles and speeds that need more headroom. ``dcqcn`` has ConnectX's parameter names and units.
     """
 
     thresholds: Mapping[Place, Mapping[str, int]] = {}
@@ -197,7 +203,10 @@ def tuned_changes(
     role_of: Mapping[str, str],
     places: Iterable[Place],
 ) -> tuple[ValueChange, ...]:
-    """Return the changes that set tuned values; ``places`` are all kinds of ports, ``role_of`` has all switches."""
+    """Return the changes to an intent that set tuned values.
+
+    ``places`` are the roles and speeds of all switch ports, ``role_of`` the roles of all switches by name.
+    """
     own: dict[Place, Mapping[str, int]] = {
         place: {"xoff": values.headroom_bytes[place]} if place in values.headroom_bytes else {}
         for place in places
@@ -224,14 +233,14 @@ def _dcqcn_changes(loaded: LoadedIntent, parameters: Mapping[str, int]) -> Itera
 
 
 def _parameter_text(name: str, value: int) -> Json:
-    """Return a parameter as an intent has it: rates and times with their units."""
+    """Return a DCQCN parameter as an intent has it: rates and times with their units."""
     if name in _RATES:
         return format_rate(value * _MBPS)
     return value if name == "dce_tcp_g" else f"{value}us"
 
 
 def preset_changes(loaded: LoadedIntent, class_name: str, preset: str) -> tuple[ValueChange, ...]:
-    """Return the changes that give a class the ECN curve of a preset, and the buffers of its HWSKUs."""
+    """Return the changes that give a class the ECN curve of a preset, and the buffer thresholds of the HWSKUs."""
     classes = preset_values(preset)["classes"].values()
     curve = next(given["ecn"] for given in classes if given.get("lossless"))
     stated = ValueChange(("classes", class_name, "ecn"), "add", curve)
@@ -239,7 +248,10 @@ def preset_changes(loaded: LoadedIntent, class_name: str, preset: str) -> tuple[
 
 
 def row_changes(loaded: LoadedIntent, class_name: str) -> tuple[ValueChange, ...]:
-    """Return the changes that give a class the buffers of its HWSKUs; none where it has them already."""
+    """Return the changes that give a class and those that share its profile the buffer thresholds of the HWSKUs.
+
+    They remove the ``buffer`` sections; the result is empty where none is written.
+    """
     paths = (("classes", name, "buffer") for name in sharing_classes(loaded, class_name))
     return tuple(ValueChange(path, "remove") for path in paths if loaded.document.exists(path))
 
@@ -252,14 +264,14 @@ INTENT_KEYS = {
     "headroom_bytes": "xoff",
     "queue_dynamic_th": "queue.dynamic_th",
 }
-"""The keys of an intent by the thresholds of a sweep; ``trimming`` is stated by what a class is trimmed into."""
+"""The keys of an intent by field of ThresholdSetting; ``trimming`` has none, because it is a section of its own."""
 
 SWEEP_INSTEAD = "lossless sweep --vary queue_dynamic_th=-6..1 tries thresholds of a lossy class"
-"""What is done of a lossy class, which is not tuned."""
+"""The advice of messages for a lossy class, which is not tuned."""
 
 
 class StatedThresholds(NamedTuple):
-    """How an intent states a setting: the line that does, and the text of its file before and after."""
+    """An intent file with changed thresholds: the changes as a line of YAML, and the text before and after them."""
 
     file: str
     line: str
@@ -270,10 +282,11 @@ class StatedThresholds(NamedTuple):
 def stated_setting(
     document: Document, class_name: str, setting: ThresholdSetting, profile_dirs: Sequence[Folder] = ()
 ) -> StatedThresholds:
-    """Return an intent with a setting of a class's thresholds; every other byte of it stays.
+    """Return the text of an intent with the thresholds of a setting for a class; every other byte of it stays.
 
     Raises:
-        InputError: it states that already, leaves no place for it, or its switches cannot hold the setting.
+        InputError: the setting turns trimming off or has no threshold, the file cannot be edited so, or the switches
+            cannot hold the thresholds.
     """
     values = {
         key: value for name, key in INTENT_KEYS.items() if (value := getattr(setting, name)) is not None
@@ -290,10 +303,10 @@ def stated_setting(
 
 
 def edited_intent(document: Document, changes: Sequence[ValueChange]) -> str:
-    """Return the text of an intent with some changes.
+    """Return the text of an intent with these changes made.
 
     Raises:
-        InputError: what is written there leaves no place for them.
+        InputError: no edit of the text makes exactly these changes.
     """
     after = edited(document, changes)
     if after is None:

@@ -1,4 +1,4 @@
-"""Priority groups and buffers of a class: values for all switches, with exceptions by speed, by tier and by device.
+"""Priority groups, buffer thresholds and queue limits of a class in an intent, with exceptions for links and switches.
 
 Groups are parsed by hand: pydantic models for so few numbers would slow down every lint of an intent.
 """
@@ -40,7 +40,7 @@ Exponent = Annotated[int, *whole_number(-8, 7, "a dynamic_th")]
 
 
 class Threshold(Model):
-    """The threshold of a group or queue. A key that is left out comes from a lower rank, else it is computed."""
+    """The dynamic (alpha) or static (bytes) threshold of a priority group or queue in an intent: at most one."""
 
     if TYPE_CHECKING:
         dynamic_th: int | None
@@ -54,7 +54,7 @@ class Threshold(Model):
 
     @property
     def values(self) -> Self:
-        """The values for ports of all speeds."""
+        """The thresholds for ports of all speeds."""
         return self
 
 
@@ -159,7 +159,7 @@ _number: Callable[[object], object] = small_number(0, 7, "a priority group").fun
 
 
 class GroupBySpeed(NamedTuple):
-    """The priority group of a class on some switches, and that on links of one speed, in b/s."""
+    """The priority group of a class on the switches of one role or on one switch; exceptions by link speed in b/s."""
 
     number: int | None
     """Priority group from 0 to 7. Left out: as a lower rank states it, else as where `pg` is left out. Example: `1`"""
@@ -168,7 +168,7 @@ class GroupBySpeed(NamedTuple):
 
     @property
     def values(self) -> int | None:
-        """The group for links of all other speeds."""
+        """The priority group for links of all other speeds, None where it is not declared."""
         return self.number
 
 
@@ -194,7 +194,7 @@ class GroupPolicy(NamedTuple):
 
     @property
     def values(self) -> int | None:
-        """The group for links of all other speeds, of switches that are no exception."""
+        """The priority group on links and switches without an exception, None where it is not declared."""
         return self.number
 
     @classmethod
@@ -274,7 +274,7 @@ _NUMBER_SCHEMA = {"type": "integer", "minimum": 0, "maximum": 7}
 
 
 def _schema(declared_by: type, **exceptions: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a number, and of one with its exceptions."""
+    """Return the JSON Schema of a priority group: a number, or a mapping of the number and its exceptions."""
     from lossless.formats.intent.key_docs import documented
 
     by_speed = exceptions_schema(RATE_PATTERN, _NUMBER_SCHEMA)

@@ -131,12 +131,12 @@ class EcnBySpeed(Model):
 
     @property
     def values(self) -> EcnIntent | None:
-        """The curve for links of all other speeds."""
+        """The curve for links of all other speeds, None where only curves by speed are declared."""
         return self.all_speeds
 
 
 def _layer(value: object) -> object:
-    """Return a layer as its model expects it: the curve, or ``off``, under ``all_speeds``, the exceptions beside it."""
+    """Return an entry of ``by_tier`` or ``by_device`` as EcnBySpeed has it: curve or ``off`` under ``all_speeds``."""
     mapping = off_or_mapping(value)
     return _parts(mapping) if isinstance(mapping, dict) else {"all_speeds": _NO_CURVE}
 
@@ -171,14 +171,14 @@ class EcnPolicy(EcnBySpeed):
         return self
 
     def speeds(self) -> set[int]:
-        """Return the speeds that have their own curve on any switch."""
+        """Return the link speeds in b/s that have their own curve, and not ``off``, on any switch."""
         layers = (self, *self.by_tier.values(), *self.by_device.values())
         curves = (entry for layer in layers for entry in layer.by_speed.items())
         return {speed_bps for speed_bps, curve in curves if not isinstance(curve, NoCurve)}
 
 
 _EXCEPTIONS = EcnPolicy.model_fields.keys() - {"all_speeds"}
-"""Keys beside those of the curve: the exceptions."""
+"""Keys of a class's ``ecn`` beside those of the curve: ``by_speed``, ``by_tier`` and ``by_device``."""
 
 
 def _number(value: object) -> object:
@@ -188,7 +188,7 @@ def _number(value: object) -> object:
 
 
 def _numbers(named: dict[Any, object], *within: str | int) -> tuple[object, ...]:
-    """Return the DSCPs that are written under their names."""
+    """Return the numbers of a mapping of DSCP names to numbers, ``{AF31: 26}``; a number may belong to another name."""
     for name in named:
         if not isinstance(name, str):
             raise refused(f"a key is text, found {shown(name)}", *within, name, at_key=True)
@@ -271,7 +271,7 @@ def _coloured_schema() -> dict[str, Any]:
 
 
 def _layer_schema(declared_by: type, left_out: str, **exceptions: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a curve whose keys may come from a lower rank or a preset, and of its exceptions."""
+    """Return the JSON Schema of a curve whose keys may come from a lower rank or a preset, and of its exceptions."""
     from lossless.formats.intent.key_docs import documented, lengthened
 
     curve = _coloured_schema()

@@ -365,7 +365,7 @@ class Intent(Model, title="Intent"):
 
 
 def json_schema() -> dict[str, Any]:
-    """Return the JSON Schema of an Ethernet intent as people write it; ``intent/schema.py`` has that of all intents.
+    """Return the JSON Schema of an Ethernet intent as people write it; ``intent/load.py`` has that of all intents.
 
     Keys that a preset may supply are not required here, because a schema cannot see presets.
     """
@@ -380,7 +380,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def finished_schema(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema of pydantic in the form for editors: references resolved, keys with descriptions and examples."""
+    """Return pydantic's JSON Schema in the form for editors: no references, keys with descriptions and examples."""
     from lossless.formats.intent.key_docs import describe
 
     _close(schema)
@@ -390,7 +390,7 @@ def finished_schema(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _resolved(schema: Any, parts: dict[str, Any]) -> Any:
-    """Return a schema with a copy of each referenced part in place of the reference; no model contains itself."""
+    """Return a JSON Schema with a copy of each referenced part in place of its reference; no model contains itself."""
     if isinstance(schema, list):
         return [_resolved(part, parts) for part in schema]
     if not isinstance(schema, dict):
@@ -402,7 +402,7 @@ def _resolved(schema: Any, parts: dict[str, Any]) -> Any:
 
 
 def _close(schema: Any) -> None:
-    """Refuse names that do not match their pattern, in place: pydantic's schemas leave other names open."""
+    """Make a JSON Schema refuse keys that match no pattern of ``patternProperties``, in place."""
     if isinstance(schema, dict):
         if "patternProperties" in schema:
             schema["additionalProperties"] = False

@@ -39,7 +39,7 @@ LABEL_KEY = rf"^([a-z0-9]([a-z0-9.-]{{0,251}}[a-z0-9])?/)?{_PART}$"
 LABEL_VALUE = rf"^({_PART})?$"
 """The pattern of label values, and of the parts of label keys (Kubernetes, labels and selectors)."""
 PCI_ADDRESS = r"^0000:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]$"
-"""The operator's own pattern (api/v1alpha1/nicconfigurationtemplate_types.go @0744b8d)."""
+"""The operator's own pattern of PCI addresses (api/v1alpha1/nicconfigurationtemplate_types.go @0744b8d)."""
 PARAMETER = r"^[A-Z][A-Z0-9_]{0,63}$"
 PARAMETER_VALUE = r"^[A-Za-z0-9_.-]{1,128}$"
 MOST_VFS = 65_535
@@ -125,7 +125,7 @@ def _read_request(size: Any) -> Any:
 
 ReadRequest = Literal[128, 256, 512, 1024, 2048, 4096]
 READ_REQUESTS: tuple[ReadRequest, ...] = get_args(ReadRequest)
-"""Sizes in bytes that the resource definition admits."""
+"""Sizes of PCI Express read requests, in bytes, that NicConfigurationTemplate admits."""
 _PCI_SCHEMA = {
     "anyOf": [
         {"type": "boolean"},
@@ -320,7 +320,7 @@ Reorder = Annotated[
         {"anyOf": [{"type": "integer", "minimum": 1, "maximum": FRAMES_AHEAD}, {"enum": ["any", "none"]}]}
     ),
 ]
-"""How many frames a NIC accepts ahead of the next one in order."""
+"""How many frames a NIC accepts ahead of the next one in order: a number, ``any`` or ``none``."""
 _DEVICE_NAME = ("an RDMA device name", 63)
 """The noun of an RDMA device name in messages, and its most characters.
 

@@ -1,4 +1,4 @@
-"""Jobs on a fabric: the GPUs of hosts, tolerated failures, environment variables, and the workloads of tuning.
+"""Intent sections on jobs: GPUs of hosts, failures to tolerate, environment variables, and workloads.
 
 Variables are declared by name. Workloads are the traffic that thresholds are tuned for, in the terms of ``simulate``
 and ``workload``.
@@ -142,7 +142,10 @@ class FailuresIntent(Model):
 
 NAME = r"^[A-Z][A-Z0-9_]{0,63}$"
 VALUE = r"^[A-Za-z0-9_./:,=^+%@-]{1,255}$"
-"""The pattern of values that NCCL's own file, a shell, Docker and systemd read identically, without quotes."""
+"""The pattern of values of environment variables that NCCL's file, a shell, Docker and systemd read identically.
+
+Such values need no quotes.
+"""
 
 VARIABLE_KEYS = {
     "NCCL_IB_TC": "hosts.nccl.ib_tc",
@@ -159,7 +162,7 @@ VARIABLE_KEYS = {
     "UCX_NET_DEVICES": "hosts.rdma_devices",
     "MORI_RDMA_TC": "hosts.mori.traffic_class",
 }
-"""Variables that are derived from a key of the intent, and that key."""
+"""Environment variables that are derived from a key of the intent, and that key."""
 
 
 def _environment(value: Any) -> Any:
@@ -198,7 +201,7 @@ Environment = Annotated[
         }
     ),
 ]
-"""Variables by name, their values as text."""
+"""Environment variables of jobs by name, their values as text."""
 
 
 def _some_rate(rate_bps: int) -> int:

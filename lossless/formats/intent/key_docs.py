@@ -1,10 +1,10 @@
-"""Documentation of the keys of an intent, shown by editors, and the JSON Schema of intents as text.
+"""Documentation of the keys of an intent in its JSON Schema, shown by editors, and parts of that schema as text.
 
-It is the string below a field: the meaning of the key with its unit, then each example as ``Example: `800 KiB``` in
-YAML. Such strings cost nothing when models are loaded; they are read from the source when a schema is built. Schemas
-built by hand have the same text under the word ``documentation``.
+The documentation of a key is the string below its field: its meaning and unit, then each example as
+``Example: `800 KiB``` in YAML. Such strings cost nothing when models are loaded; they are read from the source when a
+schema is built. Schemas built by hand have the same text under the word ``documentation``.
 
-As text, a schema has the forms of a value, the words it may be, and values in YAML.
+The parts as text are the forms of a value, the words it may be, and values in YAML.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class KeyDoc(NamedTuple):
-    """The meaning of a key, and example values as YAML parses them."""
+    """The meaning of a key of an intent, and example values as YAML parses them."""
 
     description: str
     examples: tuple[Any, ...]
@@ -32,7 +32,7 @@ class KeyDoc(NamedTuple):
 
 @cache
 def key_doc(text: str) -> KeyDoc:
-    """Return the documentation of a key, parsed from its text.
+    """Return the documentation of a key of an intent, parsed from its text.
 
     Raises:
         InputError: an example is not valid YAML.
@@ -55,13 +55,13 @@ def documented(properties: Mapping[str, Schema], declared_by: type) -> dict[str,
 
 
 def lengthened(text: str, sentence: str) -> str:
-    """Return a documentation with one more sentence before its examples."""
+    """Return the documentation of a key with one more sentence before its examples."""
     description, *examples = re.split(r"(?<!\s)\s++(?=Example: )", text)
     return "\n".join([f"{description} {sentence}", *examples])
 
 
 def documentation(model: type) -> dict[str, str]:
-    """Return the documentation of a class's fields by key; its own texts override those of its base classes."""
+    """Return the documentation of an intent class's fields by key; its own texts override those of its base classes."""
     texts: dict[str, str] = {}
     for base in reversed(model.__mro__):
         if base.__module__.startswith(f"{__package__}."):
@@ -120,7 +120,7 @@ Schema = dict[str, Any]
 
 
 def forms(part: Schema) -> Iterator[Schema]:
-    """Yield the schemas of all forms that a value can have."""
+    """Yield the JSON Schemas of all forms that a value can have: itself, or its alternatives under ``anyOf``."""
     if "anyOf" not in part:
         yield part
     for form in part.get("anyOf", ()):
@@ -128,7 +128,7 @@ def forms(part: Schema) -> Iterator[Schema]:
 
 
 def words(form: Schema) -> list[str]:
-    """Return the words that a value may be; ``off`` stands for false."""
+    """Return the words that a JSON Schema accepts: true and false of a boolean, else the texts of its enum or const."""
     if form.get("type") == "boolean":
         return ["true", "false"]
     values = [*form.get("enum", ()), *([form["const"]] if "const" in form else [])]
@@ -140,7 +140,7 @@ _OTHER_IN_YAML = frozenset({"true", "false", "null", "~"})
 
 
 def written(value: Any) -> str:
-    """Return a value as YAML text."""
+    """Return a value as YAML on one line."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key}: {written(inner)}" for key, inner in value.items()) + "}"
     if isinstance(value, list):

@@ -72,10 +72,11 @@ class LoadedIntent(NamedTuple):
 
 
 def load_intent(document: Document) -> LoadedIntent:
-    """Return the intent of a document.
+    """Return the Ethernet intent of a document.
 
     Raises:
-        InputError: every invalid value of the document, each located, in the order of the file.
+        InputError: the version, transport or preset is unknown; else every invalid value and contradiction, each
+            located, in the order of the file.
     """
     transport_of(document)
     preset = _preset(document)
@@ -104,10 +105,10 @@ def transport_of(document: Document) -> str:
 
 
 def checked(written: IntentSource, model: type[_Model], data: Any) -> tuple[_Model, list[Problem]]:
-    """Return the data of a document as an instance of a model, and problems that the model itself does not find.
+    """Return the data of a document as an instance of a model, and the problems of keys that are not text.
 
     Raises:
-        InputError: every value that the model refuses, each located, in the order of the file.
+        InputError: every value that the model refuses and every such key, each located, in the order of the file.
     """
     problems = list(not_text(written.document, written.document.data))
     try:
@@ -141,7 +142,7 @@ def _preset(document: Document) -> dict[str, Any]:
 
 
 def preset_values(name: str) -> dict[str, Any]:
-    """Return the keys that a preset gives, in the form in which an intent has them."""
+    """Return the keys of an intent that a preset gives, as its file in ``profiles/presets`` has them."""
     with open(os.path.join(data_dir("profiles"), "presets", f"{name}.toml"), "rb") as file:
         return tomllib.load(file)["intent"]  # type: ignore[no-any-return]
 

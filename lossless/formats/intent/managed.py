@@ -75,19 +75,19 @@ class ManagedIntent(Model, title="ManagedIntent"):
 
 
 def json_schema() -> dict[str, Any]:
-    """Return the JSON Schema of a managed intent as people write it."""
+    """Return the JSON Schema of an intent for a cloud provider's fabric, as people write it."""
 
     return finished_schema(ManagedIntent.model_json_schema(by_alias=True))
 
 
 class LoadedManagedIntent(NamedTuple):
-    """An intent of a fabric that a cloud runs, and the document it was written in."""
+    """The intent of a cloud provider's fabric, and the document that it was loaded from."""
 
     intent: ManagedIntent
     document: Document
 
     def origin(self, *path: str) -> Origin:
-        """Return where a value was written, or the key above it."""
+        """Return the origin of a value of the intent, or of the nearest key above it that is in the file."""
         if self.document.exists(path):
             return Origin(self.document.file, path)
         while path and not self.document.exists(path):

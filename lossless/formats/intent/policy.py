@@ -1,7 +1,7 @@
-"""Policies of a lossless fabric: PFC, its watchdog, telemetry and congestion control; ranks of values of a class.
+"""Intent sections on PFC, its watchdog, telemetry and congestion control; ranks of the values of a class.
 
-The ranks are device before tier before speed before fabric. The sections of this form (``pg``, ``ecn``, ``buffer``,
-``queue``) have values for all switches, with exceptions: ``by_speed`` for links of one speed, ``by_tier`` for the
+The ranks are device before tier before speed before fabric. The class sections ``pg``, ``ecn``, ``buffer`` and
+``queue`` have values for all switches, with exceptions: ``by_speed`` for links of one speed, ``by_tier`` for the
 switches of one role, ``by_device`` for single switches. Within a tier or a device ``by_speed`` makes exceptions too.
 """
 
@@ -70,7 +70,7 @@ class WatchdogPolicy(Model):
 
 
 def _watchdog_schema() -> dict[str, Any]:
-    """Return the schema of ``off``, or of a watchdog some keys of which may come from a preset."""
+    """Return the JSON Schema of ``off`` or a watchdog, whose keys are not required: a preset may supply them."""
     schema = WatchdogPolicy.model_json_schema()
     del schema["required"]
     return {"anyOf": [{"enum": ["off", False]}, schema]}
@@ -133,7 +133,11 @@ class TelemetryIntent(Model):
 
 
 def off_or_section(value: object) -> object:
-    """Return None for ``off``, and a mapping unchanged, also an empty one."""
+    """Return None for a section that is ``off`` or false, and a mapping unchanged, also an empty one.
+
+    Raises:
+        PydanticCustomError: the value is neither.
+    """
     return value if value == {} else off_or_mapping(value)
 
 
@@ -268,7 +272,7 @@ RATIO_TIERS = ("leaf", "spine")
 
 
 def _ratios(value: Any) -> Any:
-    """Return the ratio of each tier; a single number applies to all tiers."""
+    """Return the oversubscription ratios by tier; a single number applies to leaves and spines."""
     if not isinstance(value, dict):
         return dict.fromkeys(RATIO_TIERS, _ratio(value))
     if not value:
@@ -304,16 +308,16 @@ TierRatios = Annotated[
         }
     ),
 ]
-"""Ratios by tier; a tier that is left out has 1:1."""
+"""Oversubscription ratios by tier; a tier that is left out has 1:1."""
 
 
 _Values = TypeVar("_Values", covariant=True)
 CLASS_SECTIONS = ("pg", "ecn", "buffer", "queue")
-"""The sections of a class that have this form."""
+"""The sections of a class whose values have exceptions by speed, tier and device."""
 
 
 class BySpeed(Protocol[_Values]):
-    """Values for ports of all speeds, None where there are none, and exceptions for ports of one speed."""
+    """Values of a class section for ports of all speeds, None where there are none, and exceptions by port speed."""
 
     @property
     def values(self) -> _Values | None:
@@ -325,21 +329,21 @@ class BySpeed(Protocol[_Values]):
 
 
 class Ranked(BySpeed[_Values], Protocol[_Values]):
-    """Values for all switches, with exceptions for some of them."""
+    """Values of a class section for all switches, with exceptions by switch role and by switch name."""
 
     @property
     def by_tier(self) -> Mapping[str, BySpeed[_Values]]:
-        """The values for switches of one role, by role."""
+        """The exceptions for the switches of one role, by role."""
 
     @property
     def by_device(self) -> Mapping[str, BySpeed[_Values]]:
-        """The values for single switches, by name."""
+        """The exceptions for single switches, by switch name."""
 
 
 class ClassPlace(NamedTuple):
-    """A place at which a class has queues and groups: the ports of one speed of one switch.
+    """The ports of one speed on a switch, by which the values of a class are looked up.
 
-    ``device`` is empty where no exception names the switch; ``role`` is the role of the switch.
+    ``device`` is the name of the switch, empty where no exception names it; ``role`` is its role.
     """
 
     device: str
@@ -348,7 +352,7 @@ class ClassPlace(NamedTuple):
 
 
 def statements(policy: Ranked[_Values], place: ClassPlace) -> Iterator[tuple[_Values, Path]]:
-    """Yield the values that apply at a place, the highest rank first, each with its path below the policy."""
+    """Yield the values of a class section for the ports of a place, highest rank first, each with its path below it."""
     for key, layers, name in (
         ("by_device", policy.by_device, place.device),
         ("by_tier", policy.by_tier, place.role),
@@ -366,7 +370,7 @@ def _by_speed(layer: BySpeed[_Values], path: Path, speed_bps: int) -> Iterator[t
 
 
 def everywhere(policy: Ranked[_Values]) -> Iterator[tuple[_Values, Path]]:
-    """Yield all values of a policy, for any place, each with its path below the policy; speeds are in b/s."""
+    """Yield every declared value of a class section, each with its path below the section; speeds are in b/s."""
     layers: list[tuple[BySpeed[_Values], Path]] = [(policy, ())]
     layers += [(layer, ("by_tier", name)) for name, layer in policy.by_tier.items()]
     layers += [(layer, ("by_device", name)) for name, layer in policy.by_device.items()]
@@ -377,7 +381,7 @@ def everywhere(policy: Ranked[_Values]) -> Iterator[tuple[_Values, Path]]:
 
 
 def as_written(document: Document, path: Path) -> Path:
-    """Return a path with its speeds as the file spells them, since 400G and 400 Gb/s are the same key."""
+    """Return a path in an intent with link speeds as the file spells them, since 400G and 400 Gb/s are the same key."""
     written_path: Path = ()
     for at, key in enumerate(path):
         if at and path[at - 1] == "by_speed":
@@ -388,7 +392,7 @@ def as_written(document: Document, path: Path) -> Path:
 
 
 def speed_mappings(document: Document, class_name: str) -> Iterator[Path]:
-    """Yield the paths of a class at which the keys of a mapping are speeds."""
+    """Yield the paths of the ``by_speed`` mappings of a class, also of those that are not written."""
     for section in CLASS_SECTIONS:
         path: Path = ("classes", class_name, section)
         layers = [
@@ -400,7 +404,7 @@ def speed_mappings(document: Document, class_name: str) -> Iterator[Path]:
 
 
 def mapping_keys(document: Document, path: Path) -> list[str]:
-    """Return the keys of the mapping at a path as they are written; empty where there is no mapping."""
+    """Return the keys of the mapping at a path of a document as written; empty where there is no mapping."""
     value: object = document.data
     for key in path:
         value = value.get(key) if isinstance(value, dict) else None
@@ -408,7 +412,7 @@ def mapping_keys(document: Document, path: Path) -> list[str]:
 
 
 def tier_name(name: str) -> str:
-    """Return the role of a switch.
+    """Return the name of a switch role unchanged.
 
     Raises:
         PydanticCustomError: the name is not a role.
@@ -433,4 +437,4 @@ TIER_PATTERN = f"^({'|'.join(SWITCH_ROLES)})$"
 TierName = Annotated[
     str, AfterValidator(tier_name), WithJsonSchema({"type": "string", "pattern": TIER_PATTERN})
 ]
-"""The role of switches, as a key of exceptions."""
+"""A switch role as a key of ``by_tier``."""

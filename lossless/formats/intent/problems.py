@@ -1,7 +1,7 @@
-"""Mistakes of an intent as located problems: pydantic's errors, and contradictions of values that are each valid alone.
+"""Located problems of an intent: pydantic's errors, and contradictions between values that are each valid alone.
 
-One mistake is one problem, in the words of operators. Trimming contradicts itself by classes that cannot be trimmed
-or carry trimmed packets, by sizes, and by releases.
+One mistake is one problem, in the words of operators. Problems of the trimming section are classes that cannot be
+trimmed or carry trimmed packets, sizes, and releases without trimming.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def contradictions(document: Document, intent: Intent) -> Iterator[Problem]:
-    """Yield each contradiction, located at the value that the operator can change."""
+    """Yield a problem for each contradiction between values of an intent, located at a value of its file."""
     yield from _shared_priorities(document, intent)
     yield from _shared_dscps(document, intent)
     yield from _bandwidth(document, intent)
@@ -47,7 +47,7 @@ def contradictions(document: Document, intent: Intent) -> Iterator[Problem]:
 
 
 def _transport(document: Document, intent: Intent) -> Iterator[Problem]:
-    """Yield congestion controls and NIC settings that the transport does not have."""
+    """Yield a problem for a congestion control or NIC retransmission that the transport does not have."""
     kind = intent.congestion_control.kind
     if intent.transport == "rocev2" and kind in UEC_CONTROLS:
         message = f"congestion_control: {kind} is that of transport uec; RoCEv2 has dcqcn"
@@ -87,7 +87,10 @@ def _shared_dscps(document: Document, intent: Intent) -> Iterator[Problem]:
 
 
 def _written_first(document: Document, second: str, first: str, key: str) -> tuple[str, str]:
-    """Return the class to report and the other one: the second class, unless only the first is in the file itself."""
+    """Return the class to report for a shared priority or DSCP, then the other class.
+
+    The second class is reported, unless only the first one's value is in the file and not from the preset.
+    """
     only_first = document.exists(("classes", first, key)) and not document.exists(("classes", second, key))
     return (first, second) if only_first else (second, first)
 
@@ -121,7 +124,7 @@ def _rest(document: Document, intent: Intent) -> Iterator[Problem]:
 
 
 def _speeds(document: Document, intent: Intent) -> Iterator[Problem]:
-    """Yield speeds that are written twice, as 400G and 400 Gb/s, and WRED profile names that two classes share."""
+    """Yield problems of speeds written twice, as 400G and 400 Gb/s, and of WRED profiles named like a class."""
     for name, cls in intent.classes.items():
         for path in speed_mappings(document, name):
             written: dict[int, str] = {}
@@ -162,7 +165,7 @@ Source: sonic-buildimage files/build_templates/qos_config.j2 @0791705 and the ma
 
 
 def _dual_tor(document: Document, intent: Intent) -> Iterator[Problem]:
-    """Yield priorities and DSCPs that conflict with those of tunnels between dual ToRs, which SONiC prescribes."""
+    """Yield problems of priorities and DSCPs that conflict with those that SONiC prescribes between dual ToRs."""
     where = _dual_tor_path(intent)
     if where is None:
         return
@@ -205,7 +208,7 @@ def _dual_tor_path(intent: Intent) -> Path | None:
 
 
 def _kubernetes(document: Document, intent: Intent) -> Iterator[Problem]:
-    """Yield settings that NVIDIA's NIC configuration operator does not support.
+    """Yield a problem for each host setting that NVIDIA's NIC configuration operator does not support.
 
     Sources: Mellanox/nic-configuration-operator pkg/consts/consts.go @0044138 (trust), README.md @0082142 (ToS).
     """
@@ -219,7 +222,7 @@ def _kubernetes(document: Document, intent: Intent) -> Iterator[Problem]:
 
 
 def _environment(document: Document, intent: Intent) -> Iterator[Problem]:
-    """Yield variables of the environment that have a key of their own in the intent."""
+    """Yield a problem for each environment variable that has a key of its own in the intent."""
     for name in intent.hosts.environment:
         if name in VARIABLE_KEYS:
             message = f"hosts.environment: {name} is set by {VARIABLE_KEYS[name]}"
@@ -246,7 +249,7 @@ class IntentSource(NamedTuple):
     model: type[BaseModel] = Intent
 
     def path(self, path: Path) -> Path:
-        """Return the part of a path that is in the file, without the segments that only the models have."""
+        """Return the segments of a path that are in the file, without those that only the models have."""
         written_path: Path = ()
         for segment in path:
             if self.document.exists((*written_path, segment)):
@@ -302,7 +305,7 @@ def refusals(written: IntentSource, details: Sequence[ErrorDetails]) -> Iterator
 
 
 def not_text(document: Document, data: Any, path: Path = ()) -> Iterator[Problem]:
-    """Yield a problem for each key that is not text, such as ``5:``; link speeds without a unit have their own one."""
+    """Yield a problem for each key of a document that is not text, such as ``5:``, except right under ``by_speed``."""
     items = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
     for key, value in items:
         if isinstance(data, dict) and not isinstance(key, str) and path[-1:] != ("by_speed",):
@@ -379,7 +382,7 @@ def _name_rule(pattern: str) -> str:
 
 
 def _keys_at(model_of_document: type[BaseModel], loc: Path) -> list[str]:
-    """Return the valid keys of the mapping at ``loc``."""
+    """Return the valid keys of the mapping at a path of an intent; empty where no model describes it."""
     annotation: Any = model_of_document
     for segment in loc:
         annotation = _inner(annotation, segment)
@@ -396,7 +399,7 @@ def _fields(model: type[BaseModel]) -> dict[str, Any]:
 
 
 def _inner(annotation: Any, segment: str | int) -> Any:
-    """Return the type of a segment of a path: of a field of a model, the values of a mapping, the items of a list."""
+    """Return the type below a path segment: of a field, of values of a mapping, or of items of a list; else None."""
     model = _model_in(annotation) if not _is_collection(annotation) else None
     if model is not None:
         return _fields(model).get(str(segment))
@@ -456,7 +459,7 @@ def contradictions_of_trimming(document: Document, intent: Intent) -> Iterator[P
 
 
 def _releases(document: Document, intent: Intent) -> Iterator[Problem]:
-    """Yield declared releases that do not support trimming."""
+    """Yield a problem for each declared SONiC release without packet trimming, one for each place in the file."""
     stated = {("release", role): release for role, release in intent.sonic.release.items()}
     stated |= {("devices", name): release for name, release in intent.sonic.devices.items()}
     told = set()
@@ -471,7 +474,7 @@ def _releases(document: Document, intent: Intent) -> Iterator[Problem]:
 
 
 def _carrier(document: Document, intent: Intent, trimming: TrimmingIntent) -> Iterator[Problem]:
-    """Yield the reason why a class cannot carry trimmed packets."""
+    """Yield the problem of a class that cannot carry trimmed packets, if it cannot."""
     name, path = trimming.into, ("trimming", "into")
     if name not in intent.classes:
         hint = suggestion(name, sorted(intent.classes))

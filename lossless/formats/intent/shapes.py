@@ -1,4 +1,4 @@
-"""Topologies by shape: a few numbers that define all devices and links."""
+"""Shapes of an Ethernet topology in an intent: a few numbers that define all devices and links."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def refuse_too_many(links: int) -> None:
     """Refuse a fabric of more links than a layout supports.
 
     Raises:
-        PydanticCustomError: there are more.
+        PydanticCustomError: there are more than LINKS.
     """
     if links > LINKS:
         raise refused(f"{links:,} links; the most that is laid out is {LINKS:,}")
@@ -32,12 +32,12 @@ def clos_links(leaves: int, hosts_per_leaf: int, host_links: int, spines: int, u
 
 
 def pairs(groups: int) -> int:
-    """Return the number of pairs among groups."""
+    """Return the number of pairs of groups of a dragonfly."""
     return groups * (groups - 1) // 2
 
 
 def torus_links(sides: Sequence[int], links: int, hosts_per_switch: int, host_links: int) -> int:
-    """Return how many links a torus has."""
+    """Return how many links a torus has, between switches and to hosts."""
     switches = prod(sides)
     # A side of two has half of what a ring has: one bundle for every two switches.
     across = sum(switches if side > 2 else switches // 2 for side in sides)
@@ -124,13 +124,13 @@ class ShapeIntent(Model):
 
     @property
     def room_sizes(self) -> Mapping[str, int]:
-        """The declared numbers that the shape may grow to."""
+        """The declared sizes under ``room`` that the shape may grow to, by key; empty where none are declared."""
         room = getattr(self, "room", None)
         return room.model_dump(exclude_none=True) if room is not None else {}
 
     @property
     def frame(self) -> tuple[int, ...]:
-        """The numbers that determine which device a place is, besides its count: those of planes, rails or sides."""
+        """The numbers of planes, rails or sides, by which positions of devices are counted; empty for most shapes."""
         return ()
 
     def grown(self) -> Self:
@@ -156,10 +156,10 @@ class ShapeIntent(Model):
 
 
 def refuse_unequal_parts(shape: ShapeIntent, parts: str, whole: str) -> None:
-    """Refuse a shape, at its size now or when grown, that cannot be divided into equal parts.
+    """Refuse a shape whose number of planes or rails does not divide a number of switches, now or when grown.
 
     Raises:
-        PydanticCustomError: the parts do not divide the whole.
+        PydanticCustomError: ``parts`` do not divide ``whole``; both are keys of the shape.
     """
     number = getattr(shape, parts)
     for size, where in ((getattr(shape, whole), (parts,)), (shape.room_sizes.get(whole), ("room", whole))):
@@ -168,10 +168,10 @@ def refuse_unequal_parts(shape: ShapeIntent, parts: str, whole: str) -> None:
 
 
 def refuse_unequal_links(parts: str, number: int, host_links: int) -> None:
-    """Refuse hosts that have more links at one of several leaves than at another.
+    """Refuse hosts that have more links on one rail than on another.
 
     Raises:
-        PydanticCustomError: the number of leaves does not divide the links of a host.
+        PydanticCustomError: the number of rails does not divide the links of a host.
     """
     if host_links % number:
         raise refused(f"{number} {parts} do not divide {host_links} links of a host", parts)
@@ -291,7 +291,7 @@ class ThreeTierIntent(ClosIntent):
 
     @property
     def frame(self) -> tuple[int, ...]:
-        """The number of planes, through which spines and super-spines are counted, and of rails, which hosts share."""
+        """The number of planes, by which spines and super-spines are counted, then of rails, which share hosts."""
         return (self.planes, self.rails)
 
     @model_validator(mode="after")
@@ -360,7 +360,7 @@ class RailOptimisedIntent(ShapeIntent):
 
     @property
     def frame(self) -> tuple[int, ...]:
-        """The number of planes, through which leaves and spines are counted."""
+        """The number of planes, by which leaves and spines are counted."""
         return (self.planes,)
 
     @model_validator(mode="after")

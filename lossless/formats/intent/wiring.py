@@ -1,4 +1,4 @@
-"""Hardware, topology and networks; routing of packets, and bridging by leaves."""
+"""Intent sections on hardware, other networks, and topology with its routing and bridging."""
 
 from __future__ import annotations
 
@@ -45,7 +45,11 @@ MOST_EXTRA_HOPS = 8
 
 
 def _load_balancing(value: Any) -> Any:
-    """Return the load balancing of all switches, or that of each tier."""
+    """Return a declared load balancing unchanged: one for all switches, or a mapping of roles to it.
+
+    Raises:
+        PydanticCustomError: a role or a load balancing is unknown, or the mapping is empty.
+    """
     if not isinstance(value, dict):
         return _choice(value)
     if not value:
@@ -193,7 +197,7 @@ class HardwareIntent(Model):
     """NIC profile of every host that names none of its own. Example: `connectx-7`"""
 
     def choice(self, role: str) -> tuple[SwitchChoice | None, str]:
-        """Return the product of a role, None where none is declared, and the key that names it."""
+        """Return the product of a switch role, None where none is declared, and the key of ``hardware`` for it."""
         own = {"leaf": self.leaf, "spine": self.spine, "super-spine": self.super_spine}.get(role)
         return (own, role) if own is not None or self.switch is None else (self.switch, "switch")
 
@@ -381,21 +385,21 @@ class TopologyIntent(Model):
 
     @property
     def shape_key(self) -> str | None:
-        """The key of the shape, None where devices and links are listed."""
+        """The key of the topology's shape, None where devices and links are listed."""
         return next((name for name in SHAPES if getattr(self, name) is not None), None)
 
     @property
     def frame(self) -> tuple[str | int, ...] | None:
-        """The shape and the numbers that determine which device a place is, None where devices are listed.
+        """The key of the shape and its numbers of planes, rails or sides, None where devices are listed.
 
-        Places of two topologies with equal frames are comparable.
+        Positions of devices in two topologies with equal frames are comparable.
         """
         shape, key = self.shape, self.shape_key
         return None if shape is None or key is None else (key, *shape.frame)
 
     @property
     def shape(self) -> ShapeIntent | None:
-        """The shape, None where devices and links are listed."""
+        """The topology's shape, None where devices and links are listed."""
         shape: ShapeIntent | None = getattr(self, self.shape_key) if self.shape_key else None
         return shape
 
@@ -405,7 +409,7 @@ SHAPES = tuple(
     for name, field in TopologyIntent.model_fields.items()
     if any(isinstance(form, type) and issubclass(form, ShapeIntent) for form in get_args(field.annotation))
 )
-"""The keys of the shapes; a topology has at most one."""
+"""The keys of shapes under ``topology``, which has at most one of them."""
 
 _PREFIX = r"[0-9A-Fa-f:.]+/[0-9]{1,3}"
 Prefix = Annotated[str, WithJsonSchema({"type": "string", "pattern": rf"^{_PREFIX}$"})]

@@ -224,7 +224,7 @@ class SubnetHardware(Model):
     """Adapter profile of every host that names none of its own. Example: `connectx-7`"""
 
     def of_role(self, role: str) -> tuple[str | None, str]:
-        """Return the product of a role, None where none is declared, and the key that names it."""
+        """Return the product of a switch role, None where none is declared, and the key of ``hardware`` for it."""
         own = getattr(self, role)
         return (own, role) if own is not None else (self.switch, "switch")
 
@@ -430,7 +430,7 @@ class SubnetTopology(Model):
 
 
 def split_end(end: str) -> tuple[str, int | None]:
-    """Return the switch and the port of an end, ``leaf1:17``.
+    """Return the switch and the port of a link end, ``leaf1:17``; the port is None where none is named.
 
     Raises:
         PydanticCustomError: the port is not a port number.
@@ -451,7 +451,8 @@ FilePath = Annotated[
         )
     ),
 ]
-"""A file that the intent names: the type of every such key, as it cannot be opened without the rule of its place."""
+"""The path of a file that an intent names, as it is written: only :meth:`StatedPath.beside` makes it a path to open.
+"""
 
 
 class InfinibandIntent(Model):
@@ -504,7 +505,7 @@ class InfinibandIntent(Model):
     """Settings of the jobs on the subnet. Left out: no files are written for them."""
 
     def is_off(self, section: Literal["qos", "sharp"]) -> bool:
-        """Return whether a section is declared ``off``, as opposed to left out."""
+        """Return whether the section ``qos`` or ``sharp`` is declared ``off``, as opposed to left out."""
         return section in self.model_fields_set and getattr(self, section) is None
 
 
@@ -522,7 +523,7 @@ def json_schema() -> dict[str, Any]:
 
 
 class LoadedSubnet(NamedTuple):
-    """The intent of a subnet, and the document it was written in."""
+    """The intent of an InfiniBand subnet, and the document that it was loaded from."""
 
     intent: InfinibandIntent
     document: Document
@@ -532,7 +533,7 @@ class LoadedSubnet(NamedTuple):
         return located(self.document, origin.path, message, at_key=origin.mark == "key")
 
     def origin(self, *path: str | int) -> Origin:
-        """Return where a value was written, or the nearest key above it where it is left out."""
+        """Return the origin of a value of the intent, or of the nearest key above it where it is left out."""
         if self.document.exists(path):
             return Origin(self.document.file, path)
         while path and not self.document.exists(path):
@@ -541,7 +542,7 @@ class LoadedSubnet(NamedTuple):
 
 
 def load_subnet(document: Document) -> LoadedSubnet:
-    """Return the intent of a subnet.
+    """Return the intent of an InfiniBand subnet.
 
     Raises:
         InputError: every invalid value of the document, each located, in the order of the file.

@@ -1,6 +1,6 @@
-"""Services of a subnet: service levels, partitions, reductions in the switches, and the environment of jobs.
+"""Intent sections on the services of an InfiniBand subnet: service levels, partitions, SHARP, and the jobs.
 
-The parts of an InfiniBand intent share the types defined here: named rates, GUIDs, and keys of files.
+All sections of an InfiniBand intent share the types defined here: named rates, GUIDs, and keys of files.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from lossless.model.fabric.infiniband.subnet import Membership
 
 RateName = Literal["HDR100", "HDR", "NDR200", "NDR", "XDR"]
 RATE_GBPS: dict[RateName, int] = {"HDR100": 100, "HDR": 200, "NDR200": 200, "NDR": 400, "XDR": 800}
-"""Rates a link can be stated to have, slowest generation first, in Gb/s one way."""
+"""InfiniBand link rates by name, slowest generation first, in Gb/s one way."""
 RATE_NAMES: tuple[str, ...] = tuple(RATE_GBPS)
 _LINKS = re.compile(rf"{BLANKS}([0-9]{{1,7}}){BLANKS}[x×]{BLANKS}(\S+){BLANKS}")
 _HEX64 = re.compile(r"0[xX][0-9A-Fa-f]{1,16}|[0-9A-Fa-f]{16}|[0-9A-Fa-f]{4}(:[0-9A-Fa-f]{4}){3}")
@@ -50,7 +50,7 @@ def _rated_links(value: object) -> tuple[int, str]:
 
 
 def _meant(rate: str) -> str:
-    """Return the names of the rate that is written in bits per second or as ``NDR400``, else the nearest name."""
+    """Return a hint for messages: the names of a rate in b/s or as ``NDR400``, else similar or all names."""
     in_gbps = re.fullmatch(r"[HNX]DR([0-9]{3})", rate)
     try:
         rate_bps = units.parse_rate(f"{in_gbps[1]}G" if in_gbps else rate)

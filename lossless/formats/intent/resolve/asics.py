@@ -3,7 +3,7 @@
 Each ASIC has its own buffers and configuration, so each is a switch of the model, named ``leaf1:asic0``. The links
 between the ASICs of a device are unknown, and are not part of the fabric.
 
-The end of a link is a device and the port assigned to it.
+The end of a link is a switch of the model or a host, and the port assigned to it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class SwitchUnit(NamedTuple):
-    """A switch of the model: its name, its kind, and its layout."""
+    """A switch of the model, one ASIC of a device: its name, its switch kind, and the layout of its ports."""
 
     name: str
     kind: SwitchKind
@@ -36,13 +36,16 @@ class SwitchUnit(NamedTuple):
 
 
 class DeviceUnits(NamedTuple):
-    """The units of a device, and the index of the unit of each of its links."""
+    """The switches of the model that a device consists of, one for each ASIC.
+
+    ``unit_of`` is the index of the ASIC for each link, empty where there is one ASIC.
+    """
 
     units: tuple[SwitchUnit, ...]
     unit_of: tuple[int, ...]
 
     def ports(self) -> Iterator[tuple[str, str]]:
-        """Yield switch and port of each link of the device, in the order of the uses that its layout was built for."""
+        """Yield switch and port of each link of the device in the order of its port uses, then any reclaimed ports."""
         if len(self.units) == 1:
             (unit,) = self.units
             return ((unit.name, port.name) for port in unit.layout.ports)
@@ -51,15 +54,15 @@ class DeviceUnits(NamedTuple):
 
 
 class AsicSplitter:
-    """Splits switch kinds with several ASICs; those of one product share their parts."""
+    """Splits switch kinds with several ASICs; switches of one product share the profiles of the ASICs."""
 
     def __init__(self) -> None:
         self._parts: dict[tuple[int, int], tuple[AsicPart, ...]] = {}
 
     def split(self, kind: SwitchKind) -> tuple[tuple[tuple[str, SwitchKind], ...], tuple[int, ...]]:
-        """Return the name and kind of each ASIC, and for each port use the number of its ASIC.
+        """Return the name and switch kind of each ASIC, and for each port use the index of its ASIC.
 
-        A switch with one ASIC has an empty name and no numbers.
+        For a switch with one ASIC the name is empty, and there are no indexes.
 
         Raises:
             ProfileError: ports are to be kept free on a switch with several ASICs.
@@ -94,7 +97,7 @@ class AsicSplitter:
 
 
 def units_of(parts: Sequence[AsicPart], kind: SwitchKind) -> tuple[int, ...]:
-    """Return the number of the ASIC for each use: that of the port it names, else the first with a port left.
+    """Return the index of the ASIC for each port use: that of the port it names, else the first with a port left.
 
     All members of a LAG are at one ASIC. A use that fits on no ASIC gets the first one, where rules report it.
     """
@@ -115,7 +118,7 @@ def _claimed(placements: Sequence[PortPlacement], use: PortUse) -> int:
 
 
 def _taken(placements: Sequence[PortPlacement], use: PortUse, at: int | None) -> int:
-    """Take a port for a use and return its ASIC: ``at`` where it is given, else the first with a port left."""
+    """Take a port and return the index of its ASIC: ``at`` if given, else the first with a port left, or 0."""
     if at is not None:
         placements[at].take(use.speed_bps)
         return at
@@ -128,7 +131,7 @@ if TYPE_CHECKING:
 
 
 def links_of(wiring: WiringPlan, devices: Mapping[str, DeviceUnits]) -> Iterator[Link]:
-    """Yield every link between devices that are declared here."""
+    """Yield every link of the fabric, without those to a device that is configured elsewhere."""
     for bundle, (near, near_port), (far, far_port) in ends_of(wiring, devices):
         if near_port is not None and far_port is not None:
             yield Link(near, near_port, far, far_port, bundle.speed_bps, bundle.to_host)
@@ -168,7 +171,7 @@ def _port(device: str, end: End) -> str | None:
 
 
 def ends_of(wiring: WiringPlan, devices: Mapping[str, DeviceUnits]) -> Iterator[tuple[LinkBundle, End, End]]:
-    """Yield every link with its two ends; a switch's ports are taken in the order of the uses of its layout."""
+    """Yield the bundle and the two ends of every link; a switch's ports are taken in the order of its port uses."""
     unused = {name: device.ports() for name, device in devices.items()}
     numbers = _HostPorts(wiring)
     outside = {node.name for node in wiring.nodes if node.outside}

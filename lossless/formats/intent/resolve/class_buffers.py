@@ -61,7 +61,7 @@ _MOST_RATIO = 65_535
 
 
 def buffer_model(loaded: LoadedIntent, kind: SwitchKind) -> BufferModel:
-    """Return the buffer model of a kind of switch.
+    """Return the buffer model of a kind of switch, traditional or dynamic.
 
     Raises:
         InputError: SONiC has no dynamic model for it, or none that supports the declared ratio.
@@ -109,7 +109,7 @@ def _with_formula() -> Iterator[str]:
 
 
 def dynamic_buffers(loaded: LoadedIntent, kind: SwitchKind) -> DynamicBuffers:
-    """Return the settings of the dynamic model. Without a declared ratio each group has its own headroom."""
+    """Return the settings of the dynamic buffer model; ``oversubscription`` is None without a declared ratio."""
     policy, ratio = loaded.intent.buffers, stated_pools(loaded, kind).ratio
     mtu_bytes, percent = policy.lossless_mtu, policy.small_packets
     return DynamicBuffers(
@@ -150,7 +150,7 @@ def buffer_defaults(loaded: LoadedIntent, kind: SwitchKind, templates: Sequence[
     A switch that SONiC does not support and that runs another system has none: its own values are unknown.
 
     Raises:
-        InputError: no HWSKU of the product ships lossless buffers for it, or none in the declared form.
+        InputError: the HWSKU ships no lossless buffers, or no HWSKU of the product ships them in the declared form.
     """
     wanted = loaded.intent.buffers.pools.get(kind.role)
     shipped = [defaults for template in templates if (defaults := _own(kind, template))]
@@ -175,7 +175,7 @@ def _own(kind: SwitchKind, template: str) -> BufferDefaults | None:
 
 
 def _of_others(kind: SwitchKind, template: str, wanted: str) -> BufferDefaults | None:
-    """Return another HWSKU's template of a form, None where none of that form holds this HWSKU's headroom."""
+    """Return the first template of the product's HWSKUs in a form, None where none holds this HWSKU's headroom."""
     for hwsku in kind.profile.hwskus:
         defaults = hwsku.buffer_defaults(template)
         if (
@@ -188,7 +188,7 @@ def _of_others(kind: SwitchKind, template: str, wanted: str) -> BufferDefaults |
 
 
 def _in_form(hwsku: Hwsku, defaults: BufferDefaults, wanted: str) -> bool:
-    """Return whether a HWSKU ships these pools in a form and backs its headroom; those for lossy fabrics do not."""
+    """Return whether pools of a HWSKU have a form and hold its headroom; those for lossy fabrics do not."""
     return _form(defaults) == wanted and backs_headroom(hwsku, defaults)
 
 
@@ -214,7 +214,10 @@ def _without_form(kind: SwitchKind, wanted: str) -> str:
 
 
 class StatedBuffers(NamedTuple):
-    """Declared values of a class at a place, by the keys of an intent, in bytes; None where a key is not declared."""
+    """The buffer values that an intent declares for a class on ports of one speed, by key; None where not declared.
+
+    All are in bytes except ``dynamic_th``, the exponent of alpha.
+    """
 
     dynamic_th: int | None = None
     static_th: int | None = None
@@ -224,16 +227,16 @@ class StatedBuffers(NamedTuple):
 
     @property
     def threshold(self) -> tuple[int | None, int | None]:
-        """Its ``dynamic_th`` and ``static_th``, at most one of them set."""
+        """The declared ``dynamic_th`` and ``static_th``, at most one of them set."""
         return self.dynamic_th, self.static_th
 
     @property
     def headroom(self) -> tuple[int | None, ...]:
-        """Its declared headroom: xoff, xon and xon_offset."""
+        """The declared headroom values in bytes: xoff, xon and xon_offset."""
         return self.xoff, self.xon, self.xon_offset
 
     def shown(self) -> str:
-        """Return the declared values as text for a message."""
+        """Return the declared buffer values as text for a message; ``nothing`` where there are none."""
         values = {key: value for key, value in self._asdict().items() if value is not None}
         words = (
             f"{key} {value if key == 'dynamic_th' else format_bytes(value)}" for key, value in values.items()
@@ -246,18 +249,18 @@ _NO_ROW = HeadroomRow(0, 0, 0, 0, 0, DEFAULT_ALPHA_EXPONENT, None)
 
 
 class LocatedBuffers(NamedTuple):
-    """Declared values of a class at a place, and their origin; that of the class where none is declared."""
+    """The declared buffer values of a class on ports of one speed, and the origin of the first, else of the class."""
 
     stated: StatedBuffers
     origin: Origin
 
 
 _RIVALS = (("xoff",), ("xon",), ("xon_offset",), ("dynamic_th", "static_th"))
-"""Groups of keys that exclude each other: the highest rank that declares one of a group applies to the whole group."""
+"""Keys of ``buffer`` in groups that exclude each other: the highest rank that declares one of a group decides it."""
 
 
 def class_buffers(loaded: LoadedIntent, class_name: str, place: ClassPlace) -> LocatedBuffers:
-    """Return the declared buffers of a class at a place, each key from the highest rank that declares it."""
+    """Return the declared buffer values of a class on ports of a place, each from the highest rank that declares it."""
     policy = loaded.intent.classes[class_name].buffer
     values, origin = ranked_values(loaded, ("classes", class_name, "buffer"), policy, place, _RIVALS)
     return LocatedBuffers(StatedBuffers(**values), origin)
@@ -270,7 +273,9 @@ def ranked_values(
     place: ClassPlace,
     rivals: Sequence[tuple[str, ...]],
 ) -> tuple[dict[str, int], Origin]:
-    """Return the values that a section of a class declares for a place, by key, and the origin of the first.
+    """Return the values that a section of a class declares for ports of a place, by key, and the origin of the first.
+
+    Without a value the origin is that of the class.
 
     ``rivals`` are groups of keys that exclude each other: of each group the first key of the highest rank applies.
     """
@@ -310,7 +315,10 @@ def stated_row(row: HeadroomRow, stated: StatedBuffers) -> HeadroomRow:
 
 
 def other_kind(kind: SwitchKind, model: BufferModel, pool: Pool, stated: Mapping[str, int | None]) -> str:
-    """Return why a threshold has the wrong kind for its pool, which NVIDIA's SAI refuses; empty where it fits."""
+    """Return why a threshold is not of its pool's mode, dynamic or static, which NVIDIA's SAI refuses.
+
+    The text is empty where it fits, and in the traditional model on chips of other vendors.
+    """
     wrong = {"dynamic": "static_th", "static": "dynamic_th"}.get(pool.mode, "")
     if stated.get(wrong) is None or (model != "dynamic" and kind.profile.asic.formula != "mellanox"):
         return ""
@@ -318,14 +326,14 @@ def other_kind(kind: SwitchKind, model: BufferModel, pool: Pool, stated: Mapping
 
 
 class GroupBuffers(NamedTuple):
-    """Buffers of the groups of a class: a profile, or a threshold override where the switch computes the profile."""
+    """Buffers of the priority groups of a class: a profile, or a threshold where the switch computes the profile."""
 
     profile: BufferProfile | None = None
     override: BufferProfile | None = None
 
 
 class LosslessBuffers:
-    """Builds the profiles of the lossless groups of one switch kind, one for all that are identical."""
+    """Builds the buffer profiles of the lossless priority groups of one switch kind, one for all identical ones."""
 
     def __init__(
         self, loaded: LoadedIntent, kind: SwitchKind, pools: Mapping[str, Pool], model: BufferModel
@@ -338,7 +346,7 @@ class LosslessBuffers:
     def of(
         self, row: HeadroomRow | None, speed_bps: int, groups: Mapping[str, int]
     ) -> dict[str, GroupBuffers]:
-        """Return the buffers of the groups of each lossless class on ports of one speed and cable length.
+        """Return the buffers of the priority group of each lossless class on ports of one speed and cable length.
 
         ``groups`` maps each class to its priority group there.
 
@@ -397,7 +405,7 @@ class LosslessBuffers:
         return InputError([self._loaded.problem(located.origin, f"{dotted}: {message}")])
 
     def _computed(self, located: LocatedBuffers) -> GroupBuffers:
-        """Return the buffers of groups in the dynamic model: declared headroom, else a threshold or none at all."""
+        """Return the buffers of priority groups in the dynamic model: declared headroom, a threshold alone, or none."""
         stated = located.stated
         if stated != NOTHING and stated not in self._own:
             alone = stated.headroom == NOTHING.headroom
@@ -446,6 +454,6 @@ class LosslessBuffers:
 
 
 def _name(stated: StatedBuffers) -> str:
-    """Return the name of a profile, made of its declared values, so that equal profiles of a switch share a name."""
+    """Return the name of a buffer profile, made of its declared values, so that equal ones of a switch share a name."""
     values = (f"{key}_{value}" for key, value in stated._asdict().items() if value is not None)
     return "_".join(("lossless", *values))

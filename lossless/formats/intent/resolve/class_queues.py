@@ -1,4 +1,4 @@
-"""Queue limits of classes, and the routing, failures and trimming that an intent declares, to the model.
+"""Resolves queue limits of classes, routing, bridging, failures and trimming of an intent to the fabric model.
 
 A queue limit is the reserved buffer of a queue, and its threshold. In both buffer models a row of BUFFER_QUEUE names
 any profile for a single port and queue, so every class can have its own. Source: sonic-swss orchagent/bufferorch.cpp
@@ -51,7 +51,10 @@ _TRIMS = "_trim"
 def stated_size(
     loaded: LoadedIntent, kind: SwitchKind, class_name: str, speed_bps: int
 ) -> tuple[int | None, Origin]:
-    """Return the declared reserved buffer of each queue of a class on ports of one speed, in bytes, and its origin."""
+    """Return the declared reserved buffer of each queue of a class on ports of one speed, in bytes, and its origin.
+
+    Without a declared one it is None, and the origin is that of the class.
+    """
     policy, path = loaded.intent.classes[class_name].queue, ("classes", class_name, "queue")
     stated, origin = ranked_values(loaded, path, policy, kind.place(speed_bps), (_SIZE,))
     return stated.get("size"), origin
@@ -100,7 +103,8 @@ class QueueLimits:
         priority groups (sonic-swss orchagent/bufferorch.cpp @e6b0c5b).
 
         Raises:
-            InputError: the HWSKU ships no profile, or its pool has another kind of threshold.
+            InputError: values are declared or the class is trimmed, and the HWSKU ships no profile; or its pool has
+                another kind of threshold.
         """
         limited = self._limited(class_name, speed_bps, shipped)
         if class_name not in self._trimmed:
@@ -134,7 +138,7 @@ class QueueLimits:
 
 
 def _stated(shipped: BufferProfile, stated: Mapping[str, int]) -> BufferProfile:
-    """Return a profile with the declared values in place of its own."""
+    """Return a queue profile with the declared reserved buffer and threshold in place of its own."""
     sized = shipped._replace(reserved_bytes=stated.get("size", shipped.reserved_bytes))
     if not any(key in stated for key in _THRESHOLDS):
         return sized
@@ -142,7 +146,7 @@ def _stated(shipped: BufferProfile, stated: Mapping[str, int]) -> BufferProfile:
 
 
 class _Reserved(NamedTuple):
-    """The reservation of one value of the intent on a switch: pool, bytes per queue, and number of queues."""
+    """The egress buffer that one declared ``queue.size`` reserves on a switch: pool, bytes a queue, queue count."""
 
     origin: Origin
     pool: str
@@ -198,7 +202,7 @@ def _sum(reserved: Iterable[_Reserved]) -> int:
 
 
 def _reserved(loaded: LoadedIntent, kind: SwitchKind, switch: Switch) -> list[_Reserved]:
-    """Return the reservation of each value of the intent for the queues of ports that are up."""
+    """Return the reservation of each declared ``queue.size`` for the queues of a switch's ports in use."""
     class_of = {loaded.origin("classes", name): name for name in loaded.intent.classes}
     queues: dict[tuple[str, int, str], int] = {}
     for port, queue in _queues(switch):
@@ -215,7 +219,7 @@ def _reserved(loaded: LoadedIntent, kind: SwitchKind, switch: Switch) -> list[_R
 
 
 def _queues(switch: Switch) -> Iterator[tuple[Port, Queue]]:
-    """Yield the queues of ports, each with its port; a port that is down has queues of no class."""
+    """Yield the queues of placed ports, each after its port; queues of reclaimed ports belong to no class."""
     for port in switch.ports:
         if port.placed and port.qos is not None:
             yield from ((port, queue) for queue in port.qos.queues if queue is not None)
@@ -224,7 +228,7 @@ def _queues(switch: Switch) -> Iterator[tuple[Port, Queue]]:
 def _problem(
     loaded: LoadedIntent, kind: SwitchKind, reserved: list[_Reserved], free_bytes: int, where: str
 ) -> Problem:
-    """Return the problem of reservations that exceed ``free_bytes``, located at the largest."""
+    """Return the problem of queue reservations that exceed ``free_bytes``, located at the largest of them."""
     worst = max(reserved, key=lambda one: one.bytes)
     others_bytes = _sum(reserved) - worst.bytes
     others = f", others {format_bytes(others_bytes)}" if others_bytes else ""
@@ -289,7 +293,7 @@ def bridging(loaded: LoadedIntent) -> Bridging | None:
 
 
 def packet_order(loaded: LoadedIntent, plan: WiringPlan) -> PacketOrder:
-    """Return how packets are spread over equal paths, and how much reordering NICs accept.
+    """Return the load balancing over equal paths, the reordering that NICs accept, and how they retransmit.
 
     Raises:
         InputError: every declared tier that has no switches.
@@ -314,7 +318,7 @@ def packet_order(loaded: LoadedIntent, plan: WiringPlan) -> PacketOrder:
 
 
 def adapts(loaded: LoadedIntent, kind: SwitchKind, use: PortUse) -> bool:
-    """Return whether packets that leave by a port are routed adaptively: over links to switches that are in no LAG.
+    """Return whether a port routes packets adaptively: as its role declares, to a switch, in no LAG, by this ASIC.
 
     Source: as :func:`routes_adaptively` (layer 3 interfaces, neither bonds nor their members).
     """
@@ -326,7 +330,7 @@ def adapts(loaded: LoadedIntent, kind: SwitchKind, use: PortUse) -> bool:
 
 
 def trimming(loaded: LoadedIntent) -> Trimming | None:
-    """Return the packets that are trimmed, None where an intent does not declare trimming."""
+    """Return the trimmed classes, their size and their new class, None where an intent does not declare trimming."""
     stated = loaded.intent.trimming
     if stated is None:
         return None
@@ -346,7 +350,7 @@ def trim_settings(loaded: LoadedIntent, kind: SwitchKind) -> TrimSettings | None
 
 
 class _Check:
-    """Checks names against the switches and links of a plan."""
+    """Checks switch names, roles and link ends of an intent against the switches and links of its wiring plan."""
 
     def __init__(self, loaded: LoadedIntent, plan: WiringPlan) -> None:
         self._loaded = loaded
@@ -355,7 +359,7 @@ class _Check:
         self._pairs = {frozenset((bundle.a, bundle.b)) for bundle in plan.bundles if not bundle.to_host}
 
     def bounces(self, bounce: Collection[FabricElement]) -> Iterator[Problem]:
-        """Yield switches that do not exist, and those with no tier above them."""
+        """Yield a problem for each switch in ``bounce`` that does not exist, or has no link to a tier above."""
         for (name,), origin in bounce:
             if name not in self._tiers:
                 yield self._problem(origin, self._no_switch(name))
@@ -363,14 +367,14 @@ class _Check:
                 yield self._problem(origin, f"{name} has no uplinks, so it cannot bounce packets")
 
     def roles(self, stated: Iterable[str]) -> Iterator[Problem]:
-        """Yield declared tiers without a switch."""
+        """Yield a problem for each role in ``load_balancing`` that no switch has."""
         for role in stated:
             if role not in self._roles:
                 at = self._loaded.origin("topology", "routing", "load_balancing", role)
                 yield self._problem(at, f"no switch is a {role}; there are {joined(sorted(self._roles))}")
 
     def out_of_service(self, gone: Collection[FabricElement]) -> Iterator[Problem]:
-        """Yield switches that do not exist, and pairs of ends without a link."""
+        """Yield a problem for each switch out of service that does not exist, and each pair of them without a link."""
         for names, origin in gone:
             unknown = [(number, name) for number, name in enumerate(names) if name not in self._tiers]
             for number, name in unknown:

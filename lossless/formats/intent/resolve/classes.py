@@ -1,4 +1,4 @@
-"""Classes of an intent to the maps that all ports share; its hardware by profile, and the ports of its links.
+"""Resolves classes of an intent to the QoS maps of ports, its hardware to profiles, and its links to switch ports.
 
 Every product name without a profile is a located problem, and so is a mistake in the configuration of a switch's
 cages and ports.
@@ -40,11 +40,11 @@ if TYPE_CHECKING:
 
 
 _MOST_NAMES = 5
-"""Names of cages or ports that a message lists."""
+"""The most names of cages or ports that a message lists."""
 
 
 class CageReader:
-    """Reads ``breakout`` and ``down`` of one hardware choice."""
+    """Checks ``breakout`` and ``down`` of one hardware choice against the cages and ports of its product."""
 
     def __init__(
         self, loaded: LoadedIntent, profile: SwitchProfile, hwsku: Hwsku, path: tuple[str, ...]
@@ -91,7 +91,7 @@ class CageReader:
                 problems.append(self._problem(why, "down", index))
 
     def _names(self, breakout: dict[str, tuple[PortSpec, ...]]) -> dict[str, None]:
-        """Return the possible port names: those of each configured breakout, and all names that other cages allow."""
+        """Return the possible port names: of configured breakouts, of the HWSKU, and of all modes of other cages."""
         ports = [port for split_ports in breakout.values() for port in split_ports]
         ports += self._hwsku.ports
         for cage in self._profile.cages:
@@ -106,7 +106,7 @@ class CageReader:
 
 
 def _some(known: list[str]) -> str:
-    """Return names for a message: of many only the first ones and the last, since a switch has dozens."""
+    """Return names of cages or ports for a message: of many only the first four and the last."""
     if len(known) <= _MOST_NAMES:
         return ", ".join(known)
     return f"{', '.join(known[: _MOST_NAMES - 1])} ... {known[-1]}"
@@ -122,7 +122,10 @@ WRED_NAME = "AZURE_LOSSLESS"
 
 
 class Maps(NamedTuple):
-    """The maps and masks that ports share. The PFC maps are None where the fabric has no PFC."""
+    """The QoS maps and the PFC mask of ports.
+
+    ``pfc_to_pg`` is None where no class is lossless, both PFC maps where the link has no PFC.
+    """
 
     dscp_to_tc: IndexMap
     tc_to_queue: IndexMap
@@ -133,7 +136,7 @@ class Maps(NamedTuple):
 
 
 class PlacedGroups(NamedTuple):
-    """The priority groups of classes at a place, by class, and the origin of each.
+    """The priority groups of classes on the ports of one speed of a switch, by class, and the origin of each.
 
     ``shared`` is the group of traffic of no class, ``targets`` has the group of each TC.
     """
@@ -145,7 +148,7 @@ class PlacedGroups(NamedTuple):
 
 
 def class_set(loaded: LoadedIntent) -> ClassSet:
-    """Return the declared classes by priority; their order in the document has no meaning."""
+    """Return the declared traffic classes, sorted by priority; their order in the document has no meaning."""
     return ClassSet(
         "declared",
         tuple(
@@ -180,7 +183,7 @@ def _named(loaded: LoadedIntent, class_name: str) -> Iterator[NamedDscp]:
 
 
 def maps(loaded: LoadedIntent) -> Maps:
-    """Return the maps that classify every DSCP: priority = TC = queue, with the groups for all switches."""
+    """Return the QoS maps of the fabric without exceptions for switches or speeds: priority = TC = queue."""
     classes = loaded.intent.classes
     origin = loaded.origin("classes")
     owners = {dscp: name for name, cls in classes.items() for dscp in cls.dscps}
@@ -209,7 +212,7 @@ def maps(loaded: LoadedIntent) -> Maps:
 
 
 def in_groups(loaded: LoadedIntent, plain: Maps, groups: PlacedGroups, name: str) -> Maps:
-    """Return a copy of maps with the priority groups of a place, under another name."""
+    """Return a copy of QoS maps whose maps to priority groups have the groups and the name given."""
     named = {cls.priority: name for name, cls in loaded.intent.classes.items()}
     paused = tuple(group if p in plain.pfc.priorities else None for p, group in enumerate(groups.targets))
     origin = loaded.origin("classes")
@@ -222,7 +225,7 @@ def in_groups(loaded: LoadedIntent, plain: Maps, groups: PlacedGroups, name: str
 
 
 def class_groups(loaded: LoadedIntent, place: ClassPlace) -> PlacedGroups:
-    """Return the priority group of each class at a place.
+    """Return the priority group of each class on the ports of a place.
 
     A lossless class has the group of its priority. Lossy classes share group 0, as in stock SONiC; where 0 is lossless
     they share the first group that no lossless priority has, because they would use up its headroom. ``pg`` overrides
@@ -247,7 +250,10 @@ def class_groups(loaded: LoadedIntent, place: ClassPlace) -> PlacedGroups:
 
 
 def schedulers(loaded: LoadedIntent) -> dict[str, Scheduler]:
-    """Return the scheduler of each class. Classes without a share divide the rest equally, at least 1 percent each."""
+    """Return the scheduler of each class by name.
+
+    Classes without a share divide the rest equally, at least 1 percent each.
+    """
     classes = loaded.intent.classes
     open_shares = [cls for cls in classes.values() if cls.bandwidth is None and cls.scheduling != "strict"]
     taken = sum(cls.bandwidth or 0 for cls in classes.values())
@@ -265,7 +271,7 @@ def schedulers(loaded: LoadedIntent) -> dict[str, Scheduler]:
 
 
 def wred(loaded: LoadedIntent, class_name: str, place: ClassPlace) -> tuple[Wred | None, Origin]:
-    """Return the WRED profile of a class at a place, None where ECN is off, and the origin of either.
+    """Return the WRED profile of a class on the ports of a place, None where ECN is off, and the origin of either.
 
     All colors have the class's curve unless they have their own: RDMA packets are green unless a device on the path
     recolors them.
@@ -354,7 +360,7 @@ class PortPlacement:
         return match
 
     def unused(self) -> Iterator[PortSpec]:
-        """Yield the ports without a link: the remaining ports of split cages, and the ports of untouched cages."""
+        """Yield the ports without a link: those kept free or down, then of used cages, then of untouched cages."""
         yield from self._kept_down
         for waiting in self._open.values():
             yield from waiting
@@ -419,7 +425,7 @@ class SwitchHardware(NamedTuple):
 
 
 class FabricHardware(NamedTuple):
-    """The hardware of a fabric: its adapter, the adapters of hosts that have another, and each switch by name."""
+    """The hardware of a fabric: its NIC profile, those of hosts with another by host, and of each switch by name."""
 
     nic: NicProfile
     other_nics: dict[str, NicProfile]
@@ -429,10 +435,11 @@ class FabricHardware(NamedTuple):
 def find_hardware(
     loaded: LoadedIntent, profile_dirs: Sequence[str | PathLike[str]], nodes: Iterable[PlanNode]
 ) -> FabricHardware:
-    """Return the hardware of a fabric.
+    """Return the hardware of a fabric by its profiles.
 
     Raises:
-        InputError: every profile and HWSKU that does not exist or cannot be read, each located in the intent.
+        InputError: every profile that does not exist or cannot be read, every unknown HWSKU or system, every role
+            without a product, and every invalid cage or port setting, each located in the intent.
     """
     finder = _Finder(loaded, profile_dirs)
     nic = finder.nic(loaded.intent.hardware.nic, "hardware", "nic")

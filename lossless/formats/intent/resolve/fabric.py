@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 
 
 def cluster(loaded: LoadedIntent) -> Cluster | None:
-    """Return the GPUs of the hosts, None where the intent declares none."""
+    """Return the GPU cluster of an intent, None where it declares none."""
     declared = loaded.intent.cluster
     if declared is None:
         return None
@@ -98,20 +98,21 @@ def resolve(loaded: LoadedIntent, profile_dirs: Sequence[str | PathLike[str]] = 
     An unsafe or impossible fabric is built nevertheless, for rules to report.
 
     Raises:
-        InputError: a profile, HWSKU or device that does not exist, located in the intent.
+        InputError: a profile, HWSKU, device or port that does not exist, or a setting that the hardware does not
+            support; located in the intent.
     """
     return resolve_wired(loaded, profile_dirs).fabric
 
 
 class WiredFabric(NamedTuple):
-    """A fabric, its wiring plan, and the devices whose ports its links use."""
+    """A fabric, its wiring plan, and the ASICs of each of its switch devices by device name."""
 
     fabric: Fabric
     plan: WiringPlan
     devices: Mapping[str, DeviceUnits]
 
     def wires(self) -> Iterator[DeclaredCable]:
-        """Yield every link as a cable between two devices."""
+        """Yield every link as a cable between two devices, outside devices included."""
         return wires_of(self.plan, self.devices)
 
 
@@ -211,7 +212,7 @@ class _FabricResolver:
         return self._layouts[kind]
 
     def _uses(self, node: PlanNode, bundle: LinkBundle, lags: dict[tuple[str, str], str]) -> list[PortUse]:
-        """Return the ports that a bundle needs on a switch; LAGs of the switch are numbered from 1."""
+        """Return the port uses of a bundle on a switch, one for each link; LAGs of the switch are numbered from 1."""
         far, lag = bundle.b if bundle.a == node.name else bundle.a, None
         if bundle.lag is not None:
             lag = lags.setdefault((far, bundle.lag), f"PortChannel{len(lags) + 1}")
@@ -273,7 +274,7 @@ class _FabricResolver:
             )
 
     def _capacities(self, bundles: dict[str, list[LinkBundle]]) -> Iterator[Capacity]:
-        """Yield one capacity for each kind of leaf and spine; switches with identical wiring are counted once."""
+        """Yield one capacity for leaves or spines with identical wiring; none for those without links down or up."""
         identical: dict[tuple[object, ...], list[PlanNode]] = {}
         for node in self.plan.nodes:
             if node.role in ("leaf", "spine") and not node.outside:
@@ -298,7 +299,7 @@ class _FabricResolver:
                 yield capacity._replace(leaf=_with_uplinks(self.devices[nodes[0].name]))
 
     def _far(self, node: PlanNode, bundle: LinkBundle) -> Role:
-        """Return the role at the other end of a bundle."""
+        """Return the role of the device at the other end of a bundle of links."""
         return self._roles[_beyond(node, bundle)]
 
     def _above(self, node: PlanNode, bundles: Sequence[LinkBundle]) -> list[LinkBundle]:
@@ -363,12 +364,12 @@ class _FabricResolver:
 
 
 def _beyond(node: PlanNode, bundle: LinkBundle) -> str:
-    """Return the name at the other end of a bundle."""
+    """Return the name of the device at the other end of a bundle of links."""
     return bundle.b if bundle.a == node.name else bundle.a
 
 
 def _with_uplinks(device: DeviceUnits) -> str:
-    """Return the name of the unit of a device that has links to switches."""
+    """Return the name of the first ASIC of a device with links to switches, else of its first ASIC."""
     with_uplinks = (unit.name for unit in device.units if any(use.tier != "hosts" for use in unit.kind.uses))
     return next(with_uplinks, device.units[0].name)
 
@@ -401,10 +402,11 @@ FOLDER = "kubernetes"
 def kubernetes_policy(
     loaded: LoadedIntent, nics: Collection[NicProfile], devices: Collection[str]
 ) -> KubernetesPolicy | None:
-    """Return the settings of the operator, None where hosts are not nodes of a cluster.
+    """Return the settings of NVIDIA's NIC configuration operator, None where the intent has no ``hosts.kubernetes``.
 
     Raises:
-        InputError: it can set none of the NICs, or a device has the name of the folder it is rendered to.
+        InputError: no NIC is by NVIDIA, one has no PCI ID, a firmware setting is derived from another key, no class
+            gives a ToS byte, or a device has the name of the folder of the rendered files.
     """
     stated = loaded.intent.hosts.kubernetes
     if stated is None:
@@ -453,7 +455,7 @@ def _problems(
 
 
 def _decided_elsewhere(loaded: LoadedIntent, nics: Collection[NicProfile]) -> Iterator[Problem]:
-    """Yield firmware settings that are parameters of DCQCN, which are derived from congestion_control."""
+    """Yield a problem for each firmware setting that is a DCQCN parameter, derived from congestion_control."""
     stated = loaded.intent.hosts.kubernetes
     parameters = {name for nic in nics for name in nic.dcqcn}
     for name in (stated.firmware or {}) if stated else ():
@@ -492,7 +494,7 @@ def _stated(loaded: LoadedIntent) -> Iterator[tuple[tuple[str, ...], Collection[
 
 
 def stated_by_name(loaded: LoadedIntent) -> frozenset[str]:
-    """Return the devices with exceptions for buffers or curves under their own name."""
+    """Return the names of switches with exceptions for buffers or classes under ``by_device``."""
     return frozenset(name for path, names in _stated(loaded) if path[-1] == "by_device" for name in names)
 
 
@@ -543,7 +545,7 @@ class _DeclaredNames:
         self._nics = {name for link in to_hosts for name in (link.b, f"{link.b}:{link.b_port}")}
 
     def problems(self, name: str, stated: WorkloadIntent) -> Iterator[Problem]:
-        """Yield the unresolved names of a workload."""
+        """Yield a problem for each unknown class, NIC port or switch port of a workload, and for a wrong algorithm."""
         if stated.traffic_class is not None and stated.traffic_class not in self._lossless:
             hint = suggestion(stated.traffic_class, self._lossless)
             yield self._problem(f"no lossless class is called {stated.traffic_class!r}{hint}", name, "class")

@@ -1,4 +1,4 @@
-"""The required settings of every host's NICs, by the classes and the NIC profile, and the environment of its jobs.
+"""Resolves the required settings of host NICs from the classes and the NIC profile, and the environment of jobs.
 
 Bandwidth shares are percentages of the traffic classes of a NIC. The environment has variables that an intent
 declares, and those derived from the fabric.
@@ -33,7 +33,7 @@ Groups = tuple[tuple["TrafficClassIntent", ...], ...]
 
 
 def shares(loaded: LoadedIntent, nic: NicProfile, tool: Tool, cnp_dscp: int | None) -> Ets | None:
-    """Return the TCs of a NIC, None where none need to be set.
+    """Return the ETS settings of a NIC, its TCs and their bandwidth shares; None where none are set.
 
     mlx5 pauses by priority and needs none, so ``mlnx_qos`` leaves them unchanged. bnxt_re has fixed TCs: 1 for RoCE, 2
     for CNPs, 0 for the rest. Elsewhere every class has its own TC, the class ``rest`` first, where the declared shares
@@ -62,14 +62,14 @@ def _by_role(classes: Sequence[TrafficClassIntent], cnp_dscp: int | None) -> Ets
 
 
 def _stated_shares(classes: Sequence[TrafficClassIntent]) -> tuple[int, ...] | None:
-    """Return the percentage of each class, None where the declared shares do not sum to 100%."""
+    """Return the bandwidth percentage of each class, None where a DWRR class has none or they do not sum to 100%."""
     percent = tuple(cls.bandwidth or 0 for cls in classes)
     unsaid = any(cls.bandwidth is None and cls.scheduling != "strict" for cls in classes)
     return None if unsaid or sum(percent) != _WHOLE else percent
 
 
 def _ets(groups: Groups, percent: Sequence[int], strict: Sequence[bool]) -> Ets:
-    """Return the TCs of groups of classes, numbered from 0; priorities of no class are in TC 0 with the rest."""
+    """Return the ETS settings with one TC for each group of classes, from 0; priorities of no class are in TC 0."""
     by_priority = {cls.priority: tc for tc, group in enumerate(groups) for cls in group}
     unused = _TCS - len(groups)
     tsa: list[Tsa] = ["strict" if alone else "ets" for alone in (*strict, *(True,) * unused)]
@@ -87,11 +87,11 @@ ROCE_V2 = 2
 _STATED = ("trust", "dcbx", "global_pause", "pfc_prevention", "reorder", "retransmission")
 """Settings of hosts whose origins are kept, to compare with the settings read from a host."""
 _PER_UNIT = {"us": 1000, "Mb/s": 10**6}
-"""Factor from a unit of the firmware to our base unit (ns, b/s)."""
+"""Factors from units of the firmware to the units of an intent's values (ns, b/s)."""
 
 
 def congestion_control(loaded: LoadedIntent, nic: NicProfile) -> CongestionControl:
-    """Return the declared congestion control and its DSCP of CNPs."""
+    """Return the declared congestion control with the DSCP of CNPs, which is None without DCQCN."""
     policy = loaded.intent.congestion_control
     cnp_dscp = _cnp_dscp(loaded, nic) if policy.kind == "dcqcn" else None
     return CongestionControl(
@@ -203,7 +203,7 @@ def _jobs(loaded: LoadedIntent, tos: int | None) -> Jobs:
 
 
 def _libraries(loaded: LoadedIntent) -> Iterator[Library]:
-    """Yield the libraries that jobs use, beside NCCL's own host-driven queue pairs."""
+    """Yield the communication libraries of jobs with their ToS bytes, beside NCCL's host-driven queue pairs."""
     hosts = loaded.intent.hosts
     if hosts.ucx is not None:
         tos, at = hosts.ucx.traffic_class, loaded.origin("hosts", "ucx")
@@ -233,7 +233,7 @@ def _dscp_to_priority(loaded: LoadedIntent) -> tuple[tuple[int, int], ...]:
 
 
 def _traffic_class(loaded: LoadedIntent, nic: NicProfile) -> int | None:
-    """Return the ToS byte of RDMA traffic.
+    """Return the ToS byte of RDMA traffic, None where it is ``unset`` or no class gives one.
 
     It is derived from the first DSCP of the lossless class with the lowest priority; without a lossless class, of the
     lossy class that DCQCN runs on. One byte serves a whole host: jobs whose traffic belongs in another lossless class
@@ -276,7 +276,7 @@ def _dcqcn(loaded: LoadedIntent, nic: NicProfile) -> Dcqcn:
 
 
 def _dcqcn_priorities(loaded: LoadedIntent) -> tuple[int, ...] | None:
-    """Return the priorities of DCQCN, None for those with PFC.
+    """Return the priorities that DCQCN runs on, None for those with PFC.
 
     They are the declared ones, or those of lossless classes where links to hosts have no PFC.
     """
@@ -289,10 +289,11 @@ def _dcqcn_priorities(loaded: LoadedIntent) -> tuple[int, ...] | None:
 
 
 def check_nics(loaded: LoadedIntent, nics: Iterable[NicProfile]) -> None:
-    """Check that each adapter supports the settings of the intent.
+    """Check that each NIC profile and its tool support the host settings of the intent.
 
     Raises:
-        InputError: every setting that an adapter lacks, that is finer than its unit, or outside its known range.
+        InputError: every setting that a NIC or its tool lacks, that is finer than its unit or outside its known range,
+            and every NIC whose interfaces are unknown.
     """
     problems = [
         problem
@@ -330,7 +331,7 @@ def _unfit_prevention(loaded: LoadedIntent, nic: NicProfile) -> Iterator[Problem
 
 
 def _unfit_tool(loaded: LoadedIntent, nic: NicProfile) -> Iterator[Problem]:
-    """Yield settings that the tool cannot make on an adapter."""
+    """Yield the problem of a tool that cannot set a NIC as the intent declares, at most one."""
     hosts, tool, origin = loaded.intent.hosts, _tool(loaded, nic), loaded.origin("hosts", "tool")
     if tool not in nic.tools:
         fits = " or ".join(nic.tools)
@@ -347,7 +348,7 @@ def _unfit_tool(loaded: LoadedIntent, nic: NicProfile) -> Iterator[Problem]:
 
 
 def _not_found(loaded: LoadedIntent, nic: NicProfile) -> Iterator[Problem]:
-    """Yield a problem where neither the profile nor the intent identifies the adapter's interfaces."""
+    """Yield a problem where neither the profile nor the intent identifies the interfaces of a NIC."""
     hosts = loaded.intent.hosts
     known = len(nic.tools) > 1 or nic.pci_id is not None
     if not known and not hosts.interfaces and not hosts.rdma_devices:
@@ -356,7 +357,7 @@ def _not_found(loaded: LoadedIntent, nic: NicProfile) -> Iterator[Problem]:
 
 
 def _unfit(parameter: Parameter, value: int) -> str | None:
-    """Return why an adapter cannot be set to a value in our units, None where no reason is known."""
+    """Return why a NIC cannot have a DCQCN parameter of this value in ns or b/s, None where no reason is known."""
     count, rest = divmod(value, _PER_UNIT.get(parameter.unit, 1))
     if rest:
         return f"counts in whole {parameter.unit}"
@@ -369,12 +370,12 @@ def _unfit(parameter: Parameter, value: int) -> str | None:
 
 
 def _spoken_unit(parameter: Parameter) -> str:
-    """Return the unit of a parameter for messages; empty where it is a count of the firmware."""
+    """Return the unit of a DCQCN parameter for messages; empty where it is a count of the firmware."""
     return parameter.unit if parameter.unit in (*_PER_UNIT, "%") else ""
 
 
 def _given(loaded: LoadedIntent) -> Iterator[tuple[str, str, int]]:
-    """Yield the DCQCN parameters that the intent declares: key, firmware name, value in our units."""
+    """Yield the DCQCN parameters that the intent declares: key, firmware name, value (times in ns, rates in b/s)."""
     for key, value in loaded.intent.congestion_control.dcqcn:
         if value is not None and key not in ("priorities", "cnp_dscp", "cnp_priority"):
             yield key, "min_time_between_cnps" if key == "cnp_interval" else key, int(value)
@@ -391,7 +392,7 @@ def _stated_dcqcn(loaded: LoadedIntent, nic: NicProfile) -> dict[str, int]:
 
 
 def variables(loaded: LoadedIntent, tos: int | None) -> tuple[Variable, ...]:
-    """Return every variable of the jobs, in the order of the rendered files.
+    """Return every environment variable of the jobs, in the order of the rendered files.
 
     ``tos`` is the ToS byte that the hosts give RDMA traffic. NCCL and UCX are set to it where the intent declares no
     other byte: UCX would use 106 by default, and queue pairs that bypass the kernel would use 0.

@@ -80,7 +80,7 @@ MONITORED = (
 
 
 class SwitchLayout(NamedTuple):
-    """The ports of one switch kind, in the order of their uses, and the settings of the whole switch.
+    """The ports of one switch kind, in the order of their uses, then reclaimed ports; the settings of the whole switch.
 
     ``unused`` are the ports without a link, ``idle`` those of them that may be up.
     """
@@ -118,9 +118,8 @@ class LayoutBuilder:
         """Return the layout of a kind of switch.
 
         Raises:
-            InputError: the HWSKU ships no lossless buffers, so none can be computed; the declared buffers are not
-            available;
-                or a link names a port that cannot be its own.
+            InputError: the HWSKU ships no lossless buffers, the switch does not support the declared buffers, or it
+                lacks ports that the intent names or keeps free.
         """
         require_few_ports(self.loaded, kind)
         model = buffer_model(self.loaded, kind)
@@ -143,7 +142,7 @@ class LayoutBuilder:
         return SwitchLayout(ports, demand(kind.uses), qos, unused, idle)
 
     def _row(self, kind: SwitchKind, use: PortUse, model: BufferModel) -> HeadroomRow | None:
-        """Return the headroom row of a port with the declared headroom, None in the dynamic model."""
+        """Return the headroom row of a port with the declared headroom, None in the dynamic model or without a row."""
         row = None if model == "dynamic" else kind.hwsku.row_covering(use.speed_bps, use.cable_m)
         first = next((name for name, cls in self._intent.classes.items() if cls.lossless), None)
         if row is None or first is None:
@@ -224,7 +223,7 @@ class LayoutBuilder:
         )
 
     def _tunnel(self, kind: SwitchKind) -> TunnelMaps | None:
-        """Return the maps of the tunnel between dual ToRs, which begins and ends at leaves."""
+        """Return the QoS maps of the tunnel between dual ToRs, None for switches that are no dual-ToR leaf."""
         if not kind.remapped or kind.role != "leaf":
             return None
         return self._policies.tunnel(self.loaded.origin("topology"))
@@ -232,7 +231,7 @@ class LayoutBuilder:
     def port_qos(
         self, shaper: _PortShaper, policy: PortPolicy, speed_bps: int, lossless: Mapping[str, GroupBuffers]
     ) -> PortQos:
-        """Return the QoS of ports of one speed and cable length, with the buffers of lossless groups by their class."""
+        """Return the QoS of ports of one speed and cable length; ``lossless`` has buffers of lossless classes."""
         shared = policy.maps
         with_map = shaper.kind.profile.asic.pfc_to_pg_map
         return PortQos(
@@ -252,7 +251,7 @@ class LayoutBuilder:
         )
 
     def _watchdog_origin(self) -> Origin:
-        """Return the origin of the watchdog; without one, that of the first lossless class, which needs it."""
+        """Return the origin of the watchdog or of ``pfc``; without both, that of the first lossless class."""
         origin = self.loaded.origin("pfc", "watchdog")
         lossless = (name for name, cls in self._intent.classes.items() if cls.lossless)
         return origin if origin.path else self.loaded.origin("classes", next(lossless, ""))
@@ -386,7 +385,7 @@ class _PortShaper:
         return first, second
 
     def defaults_profile(self, name: str) -> BufferProfile | None:
-        """Return one of the HWSKU's own profiles, bound to the pools of this switch."""
+        """Return one of the HWSKU's own buffer profiles, bound to the pools of this switch; None where it has none."""
         default = self._defaults.profile(name)
         if default is None:
             return None

@@ -1,7 +1,7 @@
 """Turns the intent of a cloud provider's fabric into the fabric model, and lists the cables that an intent declares.
 
-Such a fabric has no switches, and the environment of its jobs. Cables have the ports they are in as far as the intent
-or its shape determines them.
+A provider's fabric has no switches or hosts in the model, only the environment of its jobs. Cables have port names as
+far as the intent or its shape determines them.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def planned_cables(wired: WiredFabric, loaded: LoadedIntent) -> Iterator[Planned
 
 
 def _end(at: End) -> CableEnd:
-    """Return an end by device and front-panel port, without the ASIC."""
+    """Return a cable end by device and front-panel port, without the ASIC."""
     return CableEnd(at[0].partition(":")[0], at[1])
 
 
@@ -92,7 +92,10 @@ def _stated(loaded: LoadedManagedIntent) -> Iterator[Variable]:
 def _of_image(
     loaded: LoadedManagedIntent, network: CloudNetwork | None, stated: tuple[Variable, ...]
 ) -> Iterator[Variable]:
-    """Yield the variables in /etc/nccl.conf of the provider's image, which a file that replaces it must keep."""
+    """Yield the variables in /etc/nccl.conf of the provider's image that the intent does not declare.
+
+    A file that replaces that one must keep them.
+    """
     named = {variable.name for variable in stated}
     for name, value in network.image if network else ():
         if name not in named:

@@ -33,14 +33,15 @@ if TYPE_CHECKING:
     from lossless.model.hardware.model import BufferDefaults
 
 RATIO: Path = ("headroom_oversubscription",)
-"""The path of the shared headroom's ratio, below the rank that declares it."""
+"""The path of the oversubscription of shared headroom, below the rank of ``buffers`` that declares it."""
 _XOFF: Path = ("pool_sizes", INGRESS_LOSSLESS_POOL, "xoff")
 _POOLS = (INGRESS_LOSSLESS_POOL, INGRESS_LOSSY_POOL, EGRESS_LOSSLESS_POOL, EGRESS_LOSSY_POOL)
 _RIVALS: tuple[tuple[Path, ...], ...] = (
     (RATIO, _XOFF),
     *((("pool_sizes", pool, "size"), ("pool_sizes", pool, "percentage")) for pool in _POOLS),
 )
-"""Groups of paths that exclude each other: the highest rank that declares one of a group applies to the whole group."""
+"""Paths of pool settings in groups that exclude each other: the highest rank that declares one of a group decides it.
+"""
 
 
 class StatedPools(NamedTuple):
@@ -50,7 +51,7 @@ class StatedPools(NamedTuple):
 
     @property
     def ratio(self) -> float | None:
-        """The declared ratio of the headroom that groups can claim to the shared headroom pool, None without one."""
+        """The declared ratio of the headroom of all priority groups to the shared headroom pool, None without one."""
         return self._value(RATIO)
 
     @property
@@ -63,7 +64,7 @@ class StatedPools(NamedTuple):
         return any(path in self.values for path in (RATIO, _XOFF))
 
     def in_place(self, pool: Pool) -> Pool:
-        """Return a pool with its declared values in place of the defaults."""
+        """Return a buffer pool with its declared size, percentage and xoff in place of the defaults."""
         size_bytes = self._whole(("pool_sizes", pool.name, "size"))
         percent = self._whole(("pool_sizes", pool.name, "percentage"))
         shared_bytes = self._whole(("pool_sizes", pool.name, "xoff"))
@@ -103,7 +104,7 @@ def stated_pools(loaded: LoadedIntent, kind: SwitchKind) -> StatedPools:
 
 
 def _at(rank: SwitchBuffers, path: Path) -> float | None:
-    """Return the value at a path below a rank, None where it is not declared."""
+    """Return the pool setting at a path below a rank of ``buffers``, None where it is not declared."""
     value: object = rank
     for key in path:
         value = getattr(value, str(key), None)

@@ -1,6 +1,6 @@
-"""Turns the declared topology into a plan: its shape with overridden names and ports, or its devices and links.
+"""Turns the declared topology into a wiring plan: its shape with overridden names and ports, or its devices and links.
 
-Mistakes are reported: unknown names, hosts wired to hosts.
+Unknown names, hosts wired to hosts and other mistakes are reported as problems.
 """
 
 from __future__ import annotations
@@ -48,10 +48,11 @@ if TYPE_CHECKING:
 
 
 def shape_plan(loaded: LoadedIntent) -> WiringPlan | None:
-    """Return the plan of the declared shape, with its own names and ports; None where there is no shape.
+    """Return the wiring plan of the declared shape, with declared names and ports; None where there is no shape.
 
     Raises:
-        InputError: a name or port is assigned to a device or link that the shape does not have, or twice.
+        InputError: a name or port is assigned to a device or link that the shape does not have, or twice, or the
+            number of ports is not that of the links.
     """
     topology = loaded.intent.topology
     declared = topology.shape
@@ -75,7 +76,7 @@ _CABLE_KEYS: dict[LinkTier, str] = {
 
 
 def _shape(declared: ShapeIntent, at: Origin) -> Shape:
-    """Convert a declared shape to the model; ``at`` is its origin."""
+    """Return a declared shape as a shape of the model; ``at`` is its origin."""
     links = partial(_links, declared, at)
     match declared:
         case LeafSpineIntent():
@@ -147,7 +148,7 @@ def _shape(declared: ShapeIntent, at: Origin) -> Shape:
 
 
 def _links(declared: ShapeIntent, at: Origin, tier: LinkTier) -> LinkKind:
-    """Return the links of a tier; links between switches are declared under the name of their tier."""
+    """Return the rate, cable length and LAG of a shape's links of one tier, by the keys of the intent."""
     key, cable = "host_links" if tier == "hosts" else tier, _CABLE_KEYS[tier]
     cables_m = {name.rstrip("_"): cable_m for name, cable_m in declared.cables}
     lag = "lag" if declared.lag and tier != "hosts" else None
@@ -155,7 +156,7 @@ def _links(declared: ShapeIntent, at: Origin, tier: LinkTier) -> LinkKind:
 
 
 class _Overrides:
-    """Names and ports of an intent that replace derived ones."""
+    """Declared device names and ports that replace those derived from a shape."""
 
     def __init__(self, loaded: LoadedIntent, plan: WiringPlan) -> None:
         self._loaded = loaded
@@ -267,8 +268,8 @@ def plan(loaded: LoadedIntent) -> WiringPlan:
 
     Raises:
         InputError: every link that names an undeclared device, joins two hosts or ends at the device it starts from,
-            every named port with several links, every LAG to a host or of several speeds, and every tier with
-            declared PFC and no links.
+            every named port with several links, every LAG to a host or of several speeds, and every wrong override of
+            a shape; else every tier with declared PFC and no links.
     """
     wiring = _plan(loaded)
     problems = list(_tiers_without_links(loaded, wiring))
@@ -282,7 +283,7 @@ def _plan(loaded: LoadedIntent) -> WiringPlan:
 
 
 def _tiers_without_links(loaded: LoadedIntent, wiring: WiringPlan) -> Iterator[Problem]:
-    """Yield tiers with declared PFC that have no links."""
+    """Yield a problem for each tier with declared PFC that has no links."""
     there = wiring.link_tiers
     stated = loaded.intent.pfc.tiers if loaded.intent.pfc else None
     for index, tier in enumerate(stated or ()):
@@ -318,7 +319,10 @@ def _node(loaded: LoadedIntent, name: str, device: DeviceChoice) -> PlanNode:
 
 
 def _lags_of_several_speeds(loaded: LoadedIntent, bundles: list[LinkBundle]) -> Iterator[Problem]:
-    """Yield links that SONiC would refuse as members of their LAG (sonic-utilities config/main.py @691b1bb)."""
+    """Yield a problem for each bundle of another speed than its LAG, as SONiC refuses such members.
+
+    Source: sonic-utilities config/main.py @691b1bb.
+    """
     first: dict[tuple[object, ...], LinkBundle] = {}
     for bundle in bundles:
         if bundle.lag is None:
@@ -333,14 +337,14 @@ def _lags_of_several_speeds(loaded: LoadedIntent, bundles: list[LinkBundle]) -> 
 
 
 def _rank(node: PlanNode) -> tuple[object, ...]:
-    """Return the sort key of a device: leaves, spines, hosts; ``leaf2`` before ``leaf10``."""
+    """Return the sort key of a device: by role in the order of ROLES, then by name, ``leaf2`` before ``leaf10``."""
     # Every second part of the split is digits, so that numbers never meet text.
     parts = tuple(int(p) if i % 2 else p for i, p in enumerate(re.split(r"([0-9]+)", node.name)))
     return (ROLES.index(node.role), parts, node.name)
 
 
 class _Ends:
-    """The two ends of one declared bundle, checked."""
+    """Checks the two ends of one declared bundle of links."""
 
     def __init__(self, loaded: LoadedIntent, number: int, link: LinkChoice, problems: list[Problem]) -> None:
         self._loaded = loaded

@@ -65,14 +65,14 @@ _GROUP = 0
 
 
 class ReclaimedPorts(NamedTuple):
-    """Unused ports with their QoS, and the pools of their profiles that ports in use do not have."""
+    """The unused ports of a switch with their QoS, and the pools of zero size that their buffer profiles need."""
 
     ports: tuple[Port, ...]
     pools: tuple[Pool, ...]
 
 
 def zero_buffers(loaded: LoadedIntent, kind: SwitchKind) -> ZeroBuffers | None:
-    """Return the zero-size profiles that reclaim buffer, None where an intent keeps unused ports.
+    """Return the zero-size buffer profiles of unused ports, None where an intent keeps the buffer of such ports.
 
     Raises:
         InputError: SONiC has no such profiles for the product.
@@ -92,7 +92,10 @@ def zero_buffers(loaded: LoadedIntent, kind: SwitchKind) -> ZeroBuffers | None:
 def reclaimed(
     zero: ZeroBuffers, specs: Sequence[PortSpec], used: Sequence[Port], device: SwitchQos, origin: Origin
 ) -> ReclaimedPorts:
-    """Return the unused ports of a switch; they mirror the queues and lists of its other ports, ``used``."""
+    """Return the unused ports of a switch, with the queues and profile lists of its ports in use, ``used``.
+
+    There are none where no port in use has a lossy priority group.
+    """
     normal = _UsedPortBuffers(used)
     if not specs or normal.lossy is None:
         return ReclaimedPorts((), ())
@@ -109,7 +112,7 @@ def _itself(profile: BufferProfile) -> BufferProfile | None:
 
 
 class _UsedPortBuffers:
-    """The buffers of ports in use: by queue, the lists, and the profile of lossy groups."""
+    """The buffer profiles of ports in use: by queue number, in the port-wide lists, and of the first lossy group."""
 
     def __init__(self, used: Sequence[Port]) -> None:
         distinct = list({id(port.qos): port.qos for port in used if port.qos}.values())
@@ -122,7 +125,7 @@ class _UsedPortBuffers:
 
 
 class _Zeros:
-    """The profiles of size 0, each built once."""
+    """The zero-size buffer profiles and pools of unused ports, each built once."""
 
     def __init__(self, zero: ZeroBuffers, pools: Sequence[Pool], origin: Origin) -> None:
         self.pools = tuple(
@@ -150,7 +153,7 @@ class _Zeros:
         self._by_pool = made
 
     def instead_of(self, profile: BufferProfile) -> BufferProfile | None:
-        """Return the replacement of a profile: the one of size 0 in its pool."""
+        """Return the zero-size profile in the pool of a buffer profile, None where there is none."""
         return self._by_pool.get(profile.pool.name) if profile.pool else None
 
 
@@ -205,7 +208,7 @@ def _port(spec: PortSpec, like: Port, qos: PortQos, origin: Origin) -> Port:
 
 
 class PortUse(NamedTuple):
-    """One port that a switch needs: its speed, the tier of its link, and the real cable length.
+    """The use of one switch port by a link: speed, tier of the link, real cable length, and the port name if declared.
 
     ``remapped``: tunnels between dual ToRs pass here. ``lag`` names its LAG. ``kept`` are the ports to keep free before
     it, as counts and speeds in b/s.
@@ -223,7 +226,7 @@ class PortUse(NamedTuple):
 
     @property
     def to_host(self) -> bool:
-        """Whether a host is at the other end."""
+        """Whether a host is at the other end of the link."""
         return self.tier == "hosts"
 
 
@@ -231,7 +234,7 @@ class SwitchKind(NamedTuple):
     """The properties that identical switches share: product, HWSKU, role and the ports they need, in order.
 
     ``cages`` are the declared settings of cages and ports. ``device`` is the name of a switch with exceptions for
-    buffers or curves under its own name, empty for all others.
+    buffers or classes under its own name, empty for all others.
     """
 
     profile: SwitchProfile
@@ -248,7 +251,7 @@ class SwitchKind(NamedTuple):
         return f"{self.device or f'role {self.role}'} ({self.hwsku.name})"
 
     def place(self, speed_bps: int) -> ClassPlace:
-        """Return the place of classes at ports of one speed."""
+        """Return the switch name, role and speed by which values of a class are looked up for ports of one speed."""
         return ClassPlace(self.device, self.role, speed_bps)
 
     @property
@@ -271,7 +274,7 @@ def require_few_ports(loaded: LoadedIntent, kind: SwitchKind) -> None:
 
 
 def place(loaded: LoadedIntent, kind: SwitchKind, placement: PortPlacement) -> list[PortSpec | None]:
-    """Return the port of each use; named ports are assigned before the others.
+    """Return the port of each use, None where none is left or free; named ports are assigned before the others.
 
     Raises:
         InputError: a named port must stay down, or no port is left to keep free.
@@ -291,7 +294,7 @@ def place(loaded: LoadedIntent, kind: SwitchKind, placement: PortPlacement) -> l
 def _placed(
     loaded: LoadedIntent, kind: SwitchKind, use: PortUse, claimed: PortSpec | None, placement: PortPlacement
 ) -> PortSpec | None:
-    """Return the port of a use, after the ports that are kept free before it."""
+    """Return the port of a use, None where there is none, after keeping the ports free that come before it."""
     for ports, speed_bps in use.kept:
         for _ in range(ports):
             if not placement.keep(speed_bps):
@@ -303,7 +306,7 @@ def _placed(
 
 
 def demand(uses: Sequence[PortUse]) -> tuple[PortDemand, ...]:
-    """Return how many ports of each speed are needed, and their purpose."""
+    """Return how many switch ports of each speed are needed for hosts and for switches."""
     by_purpose: dict[tuple[int, str], list[PortUse]] = {}
     for use in uses:
         by_purpose.setdefault((use.speed_bps, "host" if use.to_host else "switch"), []).append(use)
@@ -322,7 +325,7 @@ GROUPS_WITH_SECOND = "AZURE_DUALTOR"
 
 
 class PortPolicy(NamedTuple):
-    """The class policy of one kind of port.
+    """The QoS maps, watchdog mask and priority groups of identical ports of a switch.
 
     ``maps.pfc`` are the priorities with PFC, ``watched`` those with the watchdog. ``second`` maps each second priority
     to its class, ``groups`` each class to its priority group.
@@ -340,7 +343,7 @@ class PortPolicy(NamedTuple):
 
 
 class _Side(NamedTuple):
-    """Properties of the switch that affect the policy of its ports: whether tunnels pass at any port, and its role."""
+    """Properties of a switch that affect the policy of its ports: whether tunnels pass a port, and if it is a leaf."""
 
     remapped: bool
     leaf: bool
@@ -387,7 +390,7 @@ class PortPolicies:
         return self._made[key]
 
     def global_dscp_map(self, role: Role, *, beside_remapped: bool) -> IndexMap:
-        """Return the DSCP map of ports that bind none: the one named ``AZURE``."""
+        """Return the DSCP-to-TC map of ports that bind none, on switches of a role: the one named ``AZURE``."""
         if not beside_remapped:
             return self.plain.dscp_to_tc
         return self._beside(self.plain, role != "leaf", role == "leaf", "").dscp_to_tc
@@ -402,7 +405,10 @@ class PortPolicies:
         return PortPolicy(port_maps, watched, self.second if has_second else {}, groups)
 
     def _beside(self, plain: Maps, remapped: bool, leaf: bool, suffix: str) -> Maps:
-        """Return the maps of a port at a switch that tunnels pass; if they pass this port, with second priorities."""
+        """Return the QoS maps of a port on a switch that tunnels of dual ToRs pass.
+
+        If they pass this port, the maps have the second priorities.
+        """
         name = MAP_NAME if remapped != leaf else OTHER_MAP
         groups = _changed(plain.tc_to_pg, plain.tc_to_pg.name, {p: p for p in self.second})
         if not remapped:
@@ -422,7 +428,7 @@ class PortPolicies:
         )
 
     def tunnel(self, origin: Origin) -> TunnelMaps:
-        """Return the maps with which a dual ToR encapsulates packets for its peer, and decapsulates packets from it.
+        """Return the QoS maps with which a dual ToR encapsulates packets for its peer, and decapsulates those from it.
 
         Lossless classes travel with their second priority, and are counted in its group after decapsulation.
         """
@@ -441,7 +447,7 @@ class PortPolicies:
         )
 
     def _first_dscp(self, traffic_class: int) -> int:
-        """Return the lowest DSCP of a TC, or that of the class ``rest`` where no class has the TC."""
+        """Return the lowest DSCP of a TC that is no second priority, else that of the class ``rest``, else 0."""
         targets = self.plain.dscp_to_tc.targets
         free = [dscp for dscp in DSCPS if dscp not in self.second]
         dscps = (dscp for tc in (traffic_class, self.rest) for dscp in free if targets[dscp] == tc)
@@ -449,6 +455,6 @@ class PortPolicies:
 
 
 def _changed(index_map: IndexMap, name: str, targets: Mapping[int, int]) -> IndexMap:
-    """Return a copy of a map under another name, with other targets for some of its entries."""
+    """Return a copy of a QoS map under a name, with ``targets`` in place of the targets of these entries."""
     changed = tuple(targets.get(i, target) for i, target in enumerate(index_map.targets))
     return index_map._replace(name=name, targets=changed)

@@ -1,4 +1,4 @@
-"""Resolves managers, partitions, SHARP and jobs of a subnet's intent, and its topology to a layout.
+"""Resolves managers, routing, partitions, SHARP and jobs of an InfiniBand intent, and its topology to a layout.
 
 Every name is looked up: ``host[1-16]``, ``host1:mlx5_0``, ``@storage``, and opensm's words. A layout comes from a
 shape, or from the listed switches and links.
@@ -58,7 +58,7 @@ _GUID = re.compile(r"0[xX][0-9A-Fa-f]{1,16}")
 
 
 class Services:
-    """Looks up the names in the services of an intent, and collects unknown names as problems."""
+    """Looks up host, HCA and switch names in the service sections of an intent; unknown ones become problems."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class Services:
             raise InputError(self.problems)
 
     def managers(self) -> tuple[ManagerHost, ...]:
-        """Return the hosts of the subnet managers."""
+        """Return the hosts or switches of the subnet managers, in the order of the intent."""
         managers = []
         for index, choice in enumerate(self._loaded.intent.subnet_manager.hosts):
             path = ("subnet_manager", "hosts", index)
@@ -111,7 +111,7 @@ class Services:
         return tuple(self._partition(name, choice) for name, choice in declared.items())
 
     def sharp(self) -> Sharp | None:
-        """Return the reductions in the switches, None without a section ``sharp``; for ``off``, ``on`` is False."""
+        """Return the SHARP settings of the subnet, None without a section ``sharp``; for ``off``, ``on`` is False."""
         loaded, choice = self._loaded, self._loaded.intent.sharp
         at = loaded.origin("sharp")
         if choice is None:
@@ -154,7 +154,7 @@ class Services:
         return tuple(self._loaded.intent.qos.levels) if self._loaded.intent.qos else ()
 
     def _node(self, named: str, path: tuple[str | int, ...]) -> tuple[str, str | None]:
-        """Return the host or switch of a name, and the HCA where the name has one."""
+        """Return the host or switch of a name, and its first HCA; None for a switch and for an unknown name."""
         if named in self._switches:
             return named, None
         try:
@@ -261,7 +261,7 @@ def _is_of_few(member: Member) -> bool:
 _RANGES = re.compile(r"([^\[\]]*)\[([0-9,\- ]+)\]([^\[\]]*)")
 _MOST = 1_000_000
 _MOST_DIGITS = 30
-"""Of both ends of a range; Python itself refuses numbers of thousands of digits."""
+"""The most digits of both ends of a range together; Python itself refuses numbers of thousands of digits."""
 
 
 class HostNames(NamedTuple):
@@ -327,10 +327,10 @@ SWITCH_LINKS = "links between switches"
 
 
 def layout_of(loaded: LoadedSubnet) -> SubnetLayout:
-    """Return the layout of an intent; hosts listed by name follow those of the shape.
+    """Return the switches, hosts and links of an InfiniBand intent; hosts listed by name follow those of the shape.
 
     Raises:
-        InputError: a switch that does not exist, or an impossible port, located in the intent.
+        InputError: a switch that does not exist, an impossible port, or a name given twice, located in the intent.
     """
     made = _of_shape(loaded)
     problems: list[Problem] = []
@@ -428,7 +428,11 @@ def _listed(loaded: LoadedSubnet) -> SubnetLayout:
 def _bundle(
     link: SwitchLink, at: Origin, known: Mapping[str, object], taken: set[tuple[str, int]]
 ) -> Iterator[SubnetWire]:
-    """Return the links of a bundle between two switches that are listed; raises PydanticCustomError."""
+    """Return the links of a bundle between two listed switches, adding named ports to ``taken``.
+
+    Raises:
+        PydanticCustomError: a switch does not exist, a port has a link already or several, or both ends are one switch.
+    """
     ends = [split_end(link.a), split_end(link.b)]
     for name, port in ends:
         if name not in known:
@@ -449,7 +453,7 @@ def _bundle(
 def _named_host(
     loaded: LoadedSubnet, name: str, choice: HostChoice, known: dict[str, None], problems: list[Problem]
 ) -> Iterator[SubnetWire]:
-    """Yield the links of a host that is listed by name; its switches take the links in turn."""
+    """Yield the links of a host listed by name, to its switches in turn; none where a switch is unknown, a problem."""
     count, rate = choice.links
     path = ("topology", "hosts", name)
     missing = [switch for switch in choice.at if switch not in known]

@@ -1,4 +1,4 @@
-"""Turns the intent of a subnet and hardware profiles into the model of the subnet: its options, GUIDs and ports.
+"""Turns an InfiniBand intent and hardware profiles into the model of the subnet: its options, GUIDs and ports.
 
 Keys of opensm.conf are those that an intent declares, and those derived from its other sections. GUIDs stand in an
 intent or in a file beside it, which has one line a switch or HCA: ``leaf1 0x0002c90300a1b2c3``. Each link gets a port
@@ -53,7 +53,7 @@ def guids_of(loaded: LoadedSubnet, known: Mapping[str, object]) -> dict[str, int
     """Return the GUIDs of switches and HCAs by name; those of the intent override those of its file.
 
     Raises:
-        InputError: a name that is not in ``known``, a GUID with two names, or a file that cannot be read.
+        InputError: a name that is not in ``known``, a GUID with two names, or a file or line that cannot be read.
     """
     problems: list[Problem] = []
     guid_of: dict[str, int] = {}
@@ -71,7 +71,7 @@ def guids_of(loaded: LoadedSubnet, known: Mapping[str, object]) -> dict[str, int
 
 
 class _GuidPlace:
-    """Creates problems located at one place."""
+    """Creates problems located at one GUID, in the intent or in its GUID file."""
 
     def __init__(self, file: str, line: int | None, column: int | None) -> None:
         self._file, self._line, self._column = file, line, column
@@ -90,7 +90,7 @@ def _of_intent(loaded: LoadedSubnet) -> Iterator[_Stated]:
 
 
 def _of_file(loaded: LoadedSubnet, problems: list[Problem]) -> Iterator[_Stated]:
-    """Yield the GUIDs of the file that an intent names; text after a # is a comment."""
+    """Yield the GUIDs of the intent's GUID file; text after a # is a comment. Invalid lines go to ``problems``."""
     if loaded.intent.guid_file is None:
         return
     path, lines = _stated_lines(loaded, loaded.intent.guid_file)
@@ -124,7 +124,7 @@ _VLS_CODE = {count: code for code, count in OPERATIONAL_VLS.items()}
 
 
 def options_of(loaded: LoadedSubnet) -> tuple[ManagerSetting, ...]:
-    """Return the keys derived from the intent, then those that it declares itself.
+    """Return the settings of opensm.conf: those derived from the intent, then those that it declares itself.
 
     Raises:
         InputError: a declared key is also derived from another section.
@@ -145,7 +145,7 @@ def options_of(loaded: LoadedSubnet) -> tuple[ManagerSetting, ...]:
 
 
 def levels_of(loaded: LoadedSubnet) -> tuple[ServiceLevel, ...]:
-    """Return the levels of service that an intent declares."""
+    """Return the InfiniBand service levels that an intent declares, empty without ``qos``."""
     qos = loaded.intent.qos
     return tuple(
         ServiceLevel(name, level.sl, level.vl, loaded.origin("qos", "levels", name))
@@ -188,9 +188,9 @@ def _qos(loaded: LoadedSubnet, qos: SubnetQos) -> Iterator[ManagerSetting]:
 
 
 def _arbitration(qos: SubnetQos, table: str, origin: Origin, layers: int) -> Iterator[ManagerSetting]:
-    """Yield an arbitration table where a level has a weight in it; without one opensm's default applies.
+    """Yield the setting of a VL arbitration table where a level has a weight in it; else opensm's default applies.
 
-    A lane of the engine without a level has the largest of the weights.
+    A VL of the routing engine without a level has the largest of the weights.
     """
     weights = [(level.vl, getattr(level, table)) for level in qos.levels.values()]
     stated = [(vl, weight) for vl, weight in weights if weight is not None]
@@ -208,12 +208,12 @@ def _engine(loaded: LoadedSubnet) -> str | None:
 
 
 def _layers(loaded: LoadedSubnet, qos: SubnetQos) -> int:
-    """Return how many lanes the engine divides its paths among, each the VL of the SL with its number; 0 for none."""
+    """Return how many VLs the routing engine divides its paths among, each that of the SL of its number; 0 for none."""
     return qos.vls or DROP if _engine(loaded) in SL_IS_LANE else 0
 
 
 def _torus_arbitration(qos: SubnetQos, table: str, origin: Origin) -> Iterator[ManagerSetting]:
-    """Yield the arbitration tables of both kinds of ports, to which torus-2QoS assigns lanes itself."""
+    """Yield the settings of the VL arbitration tables of both kinds of ports, whose VLs torus-2QoS assigns itself."""
     levels = [(level.sl, getattr(level, table)) for level in qos.levels.values()]
     stated = [(sl, weight) for sl, weight in levels if weight is not None]
     for kind in TORUS_PORTS:
@@ -260,7 +260,7 @@ class SubnetPorts(NamedTuple):
 
 
 def cages(profile: InfinibandSwitchProfile) -> int:
-    """Return the number of unsplit ports of a switch: those at a rate of all lanes."""
+    """Return the number of unsplit ports of a switch: those at a rate of all lanes, else half of the split ports."""
     whole = [count for rate, count in profile.ports.items() if RATES[rate].lanes == FULL_LANES]
     return max(whole, default=max(profile.ports.values()) // 2)
 
@@ -283,7 +283,7 @@ def place(profile: InfinibandSwitchProfile, uses: Sequence[SubnetPortUse]) -> Su
 
 
 class _Free:
-    """Allocates port numbers from 1 on; the halves of a split port follow each other."""
+    """Allocates port numbers of an InfiniBand switch from 1 on; the halves of a split port follow each other."""
 
     def __init__(self, highest: int, taken: set[int], *, halves: bool) -> None:
         self._highest, self._taken, self._step = highest, taken, 2 if halves else 1
@@ -316,7 +316,8 @@ def resolve_subnet(loaded: LoadedSubnet, profile_dirs: Sequence[str | PathLike[s
     An unsafe or impossible subnet is built nevertheless, for rules to report.
 
     Raises:
-        InputError: a profile, switch, host or level that does not exist, located in the intent.
+        InputError: a profile, switch, host, port or level that does not exist, or a GUID that is invalid, located in
+            the intent or its GUID file.
     """
     return _SubnetResolver(loaded, profile_dirs).subnet()
 
