@@ -43,14 +43,17 @@ _NEVER = -8
 
 
 class _LanedPort(NamedTuple):
-    """A port and its lanes."""
+    """A switch port and the numbers of its lanes."""
 
     port: Port
     lanes: set[int]
 
 
 def find_buffers(devices: Sequence[ImportDevice]) -> DraftBuffers:
-    """Return the buffer policy that most devices of each tier have."""
+    """Return the buffer policy of a draft: model, pool form and unused ports of most devices of each tier, and ratios.
+
+    Settings of the dynamic buffer model are those of most devices that have it.
+    """
     notes: list[str] = []
     words = {
         "model": _by_tier(devices, _model, "traditional", notes),
@@ -68,7 +71,10 @@ def find_buffers(devices: Sequence[ImportDevice]) -> DraftBuffers:
 def _by_tier(
     devices: Sequence[ImportDevice], word_of: Callable[[ImportDevice], str], usual: str, notes: list[str]
 ) -> dict[Tier, str]:
-    """Return the word that most devices of each tier have, without tiers whose word is ``usual``."""
+    """Return the policy word of most devices by tier, without tiers whose word is ``usual`` or empty.
+
+    ``notes`` gets a note for each tier whose devices differ.
+    """
     by_tier: dict[Tier, str] = {}
     for tier in sorted({device.tier for device in devices}):
         word, vote = most(word_of(device) for device in devices if device.tier is tier)
@@ -128,7 +134,7 @@ def _unused(device: ImportDevice) -> str:
 
 
 def _expected_ports(device: ImportDevice) -> set[str]:
-    """Return the ports that exist on a device besides those in use, as the HWSKU defines them."""
+    """Return the names of the HWSKU's ports in cages that have no port in use and no breakout of their own."""
     split, used = breakouts(device), _laned(device, device.used.values())
     taken = {cage.index for cage in device.profile.cages if cage.name in split or _of_cage(used, cage)}
     return {spec.name for spec in device.hwsku.ports if spec.index not in taken}
@@ -142,7 +148,7 @@ def _takes_nothing(device: ImportDevice, name: str) -> bool:
 
 
 def breakouts(device: ImportDevice) -> dict[str, str]:
-    """Return the cages whose breakout neither the HWSKU nor their speed implies, as ``4 x 100G``."""
+    """Return the breakouts that neither the HWSKU nor the port speed implies, as ``4 x 100G``, by cage name."""
     if not device.switch.runs_sonic:
         return dict(device.breakouts)
     laned, numbered = _laned(device, device.switch.ports), _numbered(device.switch.ports)
@@ -173,19 +179,19 @@ def _breakout(
 
 
 def _numbered(ports: Iterable[Port]) -> dict[str, int]:
-    """Return the numbers in the names of ports."""
+    """Return the number in each SONiC port name, 8 of ``Ethernet8``, by name; ports of other names are left out."""
     numbers = ((port.name, whole_number(port.name.removeprefix("Ethernet"))) for port in ports)
     return {name: number for name, number in numbers if number is not None}
 
 
 def _named_after(numbered: Mapping[str, int], cage: Cage) -> set[str]:
-    """Return the possible names of a cage's ports: the cage's number plus that of a lane."""
+    """Return the port names whose number belongs to a cage: its first number plus that of a lane."""
     first = int(cage.name.removeprefix("Ethernet"))
     return {name for name, number in numbered.items() if first <= number < first + len(cage.lanes)}
 
 
 def _laned(device: ImportDevice, ports: Iterable[Port]) -> list[_LanedPort]:
-    """Return the ports with known lanes, with these lanes."""
+    """Return the ports whose row in PORT has lanes, each with its lane numbers."""
     rows = ((port, device.tables.row("PORT", port.name)) for port in ports)
     laned = (_LanedPort(port, _lanes(row.fields.get("lanes", "").split(","))) for port, row in rows if row)
     return [port for port in laned if port.lanes]
@@ -214,7 +220,7 @@ Source: sonic-buildimage files/build_templates/buffers_config.j2 @02aaf5c.
 def with_class_buffers(
     devices: Sequence[ImportDevice], classes: Sequence[DraftClass]
 ) -> tuple[DraftClass, ...]:
-    """Return classes with the buffers that most of their groups have, except for values that are defaults."""
+    """Return draft classes with the thresholds and headroom of most of their lossless groups, except for defaults."""
     return tuple(_with_buffers(devices, classes, cls) if cls.lossless else cls for cls in classes)
 
 
@@ -238,7 +244,7 @@ def _has_keys(values: ClassValues, lower: ClassValues) -> bool:
 
 
 def _values_of(device: ImportDevice, port: Port, priorities: Sequence[int]) -> Iterator[ClassValues]:
-    """Yield, for each lossless group of a port, the values that are not defaults of an intent."""
+    """Yield, for each lossless priority group of a port, the buffer values that are not defaults of an intent."""
     qos = port.qos
     for priority in priorities if qos is not None and port.speed_bps else ():
         group = (
@@ -272,7 +278,7 @@ def _of_computed(device: ImportDevice, profile: BufferProfile | None) -> ClassVa
 
 
 def _beyond(device: ImportDevice, profile: BufferProfile, row: HeadroomRow) -> ClassValues:
-    """Return the values of a profile that differ from the row of its speed and length."""
+    """Return the values of a buffer profile that differ from the HWSKU's headroom row of its speed and length."""
     usual = {"xoff": row.headroom_bytes, "xon": row.xon_bytes, "xon_offset": row.xon_offset_bytes}
     given = {"xoff": profile.headroom_bytes, "xon": profile.xon_bytes, "xon_offset": profile.xon_offset_bytes}
     other = ((key, value) for key, value in given.items() if value is not None and value != usual[key])
@@ -283,7 +289,10 @@ def _beyond(device: ImportDevice, profile: BufferProfile, row: HeadroomRow) -> C
 
 
 def _threshold(device: ImportDevice, profile: BufferProfile) -> ClassValues:
-    """Return a threshold of the pool's kind, none for one of the other kind, whose effect depends on the switch."""
+    """Return the threshold of a buffer profile that has the mode of ingress_lossless_pool; empty for another one.
+
+    The effect of a threshold of the other mode depends on the switch.
+    """
     pools = {pool.name: pool for pool in device.switch.qos.pools}
     mode = pools[INGRESS_LOSSLESS_POOL].mode if INGRESS_LOSSLESS_POOL in pools else ""
     if mode == "dynamic" and profile.dynamic_th is not None and -8 <= profile.dynamic_th <= 7:
@@ -297,7 +306,7 @@ _V = TypeVar("_V")
 
 
 class PortsOfSpeed(NamedTuple):
-    """The ports of one speed on a device."""
+    """The ports of one speed on a device, and the tier of the device."""
 
     tier: Tier
     device: str
@@ -305,14 +314,14 @@ class PortsOfSpeed(NamedTuple):
 
 
 def cell_of(device: ImportDevice, port: Port) -> PortsOfSpeed:
-    """Return the device and speed of a port."""
+    """Return the tier, device and speed of a port; a speed that is not configured is 0."""
     return PortsOfSpeed(device.tier, device.name, port.speed_bps or 0)
 
 
 def voters(devices: Iterable[ImportDevice], lesser: Container[CableEnd]) -> list[tuple[PortsOfSpeed, Port]]:
-    """Return the ports that vote, with their device and speed: all ports of a known speed.
+    """Return the ports in use of a known speed, whose values are counted, each after its device and speed.
 
-    Those in ``lesser`` vote only where no other port of their tier has their speed.
+    Those in ``lesser`` count only where no other port of their tier has their speed.
     """
     ports = [
         (cell_of(device, port), port, CableEnd(device.name, port.name) in lesser)
@@ -331,7 +340,7 @@ def voters(devices: Iterable[ImportDevice], lesser: Container[CableEnd]) -> list
 def layered(
     ports: Mapping[PortsOfSpeed, Sequence[_V]], hides: Callable[[_V, _V], bool], what: str
 ) -> tuple[Stated[_V], tuple[str, ...]]:
-    """Return declarations that give the ports their values, and notes on devices whose own ports differ.
+    """Return the values to declare by scope and speed, and notes on ports and devices that differ from most.
 
     An empty value declares nothing. ``hides`` returns whether one value overrides all of another of a lower rank.
     """
@@ -350,7 +359,7 @@ def _more(names: Sequence[str]) -> str:
 
 
 class _Layers(Generic[_V]):
-    """Chooses the ranks of the values of devices and speeds."""
+    """Chooses the ranks of an intent (all switches, tier, device, speed) at which values of ports are declared."""
 
     def __init__(
         self,
@@ -420,24 +429,24 @@ class _Layers(Generic[_V]):
 
 
 RATIO = ("headroom_oversubscription",)
-"""The key of the ratio below ``buffers``."""
+"""The path of the oversubscription of shared headroom, below ``buffers``."""
 
 
 def stated_ratios(devices: Sequence[ImportDevice]) -> tuple[Stated[PoolValues], tuple[str, ...]]:
-    """Return the ratios of devices with the dynamic buffer model."""
+    """Return the headroom oversubscription of devices with the dynamic buffer model by scope, and notes."""
     told = ((device, device.switch.qos.dynamic) for device in devices)
     return _layers((d, ((RATIO, m.oversubscription),) if m.oversubscription else ()) for d, m in told if m)
 
 
 def with_ratio(draft: Draft, ratio: float) -> Draft:
-    """Return a draft with one ratio for all switches."""
+    """Return a draft that declares one headroom oversubscription for all switches, and no pool size."""
     return draft._replace(buffers=draft.buffers._replace(pools={None: {None: ((RATIO, ratio),)}}))
 
 
 def with_sizes(draft: Draft, cells: Mapping[str, Iterable[Cell]]) -> Draft:
-    """Return a draft that declares pool values of devices, as far as those computed for the intent differ.
+    """Return a draft that declares the deployed pool sizes that differ from those computed for the intent.
 
-    ``cells`` compare each device with the values computed for it.
+    ``cells`` has the comparison of each device's fields with the computed ones, by device name.
     """
     pools, notes = _layers((device, _values(device, cells[device.name])) for device in draft.devices)
     said = "pool sizes are as deployed; left out, they are computed for the ports that are up"
@@ -446,7 +455,7 @@ def with_sizes(draft: Draft, cells: Mapping[str, Iterable[Cell]]) -> Draft:
 
 
 def _values(device: ImportDevice, cells: Iterable[Cell]) -> PoolValues:
-    """Return the pool sizes of a device, and its ratio, unless a size of the shared headroom overrides it."""
+    """Return the pool sizes of a device to declare, after its headroom oversubscription if no xoff overrides that."""
     sizes = tuple(sorted((path, size) for cell in cells for path, size in _size(cell)))
     told = device.switch.qos.dynamic
     ratio = told.oversubscription if told else None
@@ -456,7 +465,7 @@ def _values(device: ImportDevice, cells: Iterable[Cell]) -> PoolValues:
 
 
 def _size(cell: Cell) -> Iterable[tuple[tuple[str, ...], int]]:
-    """Yield a pool size that differs from the computed one, by its path below ``buffers``."""
+    """Yield the path below ``buffers`` and the value of a deployed pool field that differs from the computed one."""
     number = whole_number(cell.deployed) if cell.table == "BUFFER_POOL" and cell.deployed else None
     keys = ("size", "percentage", "xoff") if cell.key == INGRESS_LOSSLESS_POOL else ("size", "percentage")
     if cell.state != "same" and cell.field in keys and number is not None and number >= 0:
@@ -466,6 +475,6 @@ def _size(cell: Cell) -> Iterable[tuple[tuple[str, ...], int]]:
 def _layers(
     by_device: Iterable[tuple[ImportDevice, PoolValues]],
 ) -> tuple[Stated[PoolValues], tuple[str, ...]]:
-    """Return the values of devices by scope; values of a switch have no speed."""
+    """Return the pool values of devices by scope, and notes; pool values of a switch have no port speed."""
     ports = {PortsOfSpeed(device.tier, device.name, 0): [values] for device, values in by_device}
     return layered(ports, lambda values, lower: dict(values).keys() >= dict(lower).keys(), "buffers")

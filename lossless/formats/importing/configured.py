@@ -1,4 +1,4 @@
-"""Switches of other systems than SONiC, from their files and the declared hardware; classes of all systems by votes.
+"""Imports switches of other systems than SONiC, and derives classes and watchdog of a draft from the ports of all.
 
 An intent has one number for class, queue and PFC priority, other systems have three. Ports are renumbered before they
 vote: a class with PFC has the number of its priority, any other that of its queue. Deviations of a switch are lost,
@@ -71,7 +71,10 @@ def configured_device(
     profile_dirs: Sequence[Folder],
     problems: list[Problem],
 ) -> ImportDevice | None:
-    """Return the device of a configuration; each fact that is neither in the file nor declared is a problem."""
+    """Return the device of a configuration of another system than SONiC.
+
+    It is None without a profile or a valid name. Each fact that is neither in the file nor declared is a problem.
+    """
     profile = _profile(document, read, products, profile_dirs, problems)
     if profile is None:
         return None
@@ -107,7 +110,7 @@ def _profile(
     profile_dirs: Sequence[Folder],
     problems: list[Problem],
 ) -> SwitchProfile | None:
-    """Return the profile that is declared for a switch, else that of the product in its file.
+    """Return the profile that is declared for a switch, else that of the product in its file; None adds a problem.
 
     Raises:
         ProfileError: a profile of that name does not exist.
@@ -144,7 +147,10 @@ def _profile(
 def _ports(
     document: Document, read: ReadSwitch, profile: SwitchProfile, problems: list[Problem]
 ) -> dict[str, Port]:
-    """Return the ports that carry classes and exist on the product."""
+    """Return the ports that carry classes, by name, as far as they are named like ports of the product.
+
+    Unknown ports, no port at all, and DSCPs without a class are problems.
+    """
     prefixes = {_word(cage.name) for cage in profile.cages}
     used = {p.name: p for p in read.switch.ports if carries_classes(p) and _word(p.name) in prefixes}
     used = {name: port for name, port in used.items() if name[-1].isdecimal()}
@@ -188,7 +194,7 @@ def _at(document: Document, origin: Origin, message: str) -> Problem:
 
 
 def unsaid_dscps(port: Port) -> str | None:
-    """Return the DSCPs without a class in a configuration, as text; None where all have one."""
+    """Return the DSCPs whose class the configuration of a port lacks, as ``DSCP 5 goes``; None where all have one."""
     targets = port.qos.dscp_to_tc.targets if port.qos and port.qos.dscp_to_tc else ()
     unsaid = [str(dscp) for dscp, target in enumerate(targets) if target == UNREADABLE]
     if len(unsaid) == len(DSCPS):
@@ -197,7 +203,7 @@ def unsaid_dscps(port: Port) -> str | None:
 
 
 def as_classes(port: Port) -> Port:
-    """Return a port whose classes have the number of their priority, else of their queue."""
+    """Return a port whose QoS numbers each class by its PFC priority, else by its queue."""
     return port if port.qos is None else port._replace(qos=_as_classes(port.qos))
 
 
@@ -221,7 +227,10 @@ def _as_classes(qos: PortQos) -> PortQos:
 
 
 def _paused(qos: PortQos) -> dict[int, int]:
-    """Return the class that each priority pauses, including those with headroom for which DCBX decides."""
+    """Return the TC that each priority with PFC pauses, by priority.
+
+    Where no priority has PFC, that of each priority group: DCBX may turn PFC on there.
+    """
     groups = {priority: qos.pausing_group(priority) for priority in PRIORITIES}
     held = {p: group for p, group in groups.items() if p in qos.pfc.priorities}
     for group in filter(None, qos.groups if not held else ()):
@@ -255,7 +264,7 @@ def _queue(qos: PortQos, number: int, paused: Mapping[int, int], reached: Collec
 
 
 class _Split(NamedTuple):
-    """The split of a cage: how many ports, of which speed; ``own``: it is that of the HWSKU."""
+    """The breakout of a cage: how many ports, of which speed; ``own``: it is that of the HWSKU."""
 
     count: int  # type: ignore[assignment]
     speed_bps: int
@@ -263,7 +272,7 @@ class _Split(NamedTuple):
 
 
 class SplitPorts:
-    """The split of each cage, inferred from the ports of a switch, and the speed of each port."""
+    """The breakout of each cage, inferred from the port names of a switch, and the speed of each port."""
 
     def __init__(self, profile: SwitchProfile, hwsku: Hwsku, ports: Sequence[Port]) -> None:
         self._profile, self._hwsku = profile, hwsku
@@ -274,11 +283,11 @@ class SplitPorts:
             self._place(cage, by_name)
 
     def with_speed(self, port: Port) -> Port:
-        """Return a port with its speed: that of its lines, else that of the HWSKU or of the split."""
+        """Return a port with its speed: the configured one, else that of its cage's breakout, if known."""
         return port if port.speed_bps else port._replace(speed_bps=self._speed_of.get(port.name))
 
     def stated(self) -> dict[str, str]:
-        """Return the cages whose split must be declared: neither that of the HWSKU nor the one with most ports."""
+        """Return the breakouts to declare, as ``4 x 100G``, by cage: neither the HWSKU's nor those with most ports."""
         cages = {cage.name: cage for cage in self._profile.cages}
         return {
             name: f"{split.count} x {format_rate(split.speed_bps)}"
@@ -324,7 +333,7 @@ _ALL = 100
 
 
 class DraftClasses(NamedTuple):
-    """The classes that most ports have, and notes on choices made for all of them."""
+    """The traffic classes of a draft, by the QoS of most ports, and notes on choices made for all of them."""
 
     classes: tuple[DraftClass, ...]
     notes: tuple[str, ...]
@@ -341,10 +350,10 @@ class _QueueShares(NamedTuple):
 def find_classes(
     devices: Iterable[ImportDevice], *, silent: frozenset[CableEnd] = frozenset(), remapped: bool = False
 ) -> DraftClasses:
-    """Return the classes that most ports of the devices have; none where no port is in use.
+    """Return the traffic classes that most ports of the devices have; none where no port is in use.
 
-    ``silent`` are the ports of tiers without PFC, which do not vote. ``remapped``: some are dual ToRs. Then the ports
-    that tunnels pass have second priorities, which are not classes.
+    ``silent`` are the ports of tiers without PFC, which are not counted. ``remapped``: some devices are dual ToRs. Then
+    the ports that tunnels pass have second priorities, which are not classes.
     """
     all_ports = [
         port
@@ -387,7 +396,7 @@ def _has_queue(qos: Sequence[PortQos], number: int) -> bool:
 
 
 class _ClassBuilder:
-    """Builds each class from the votes."""
+    """Builds the classes of a draft from the DSCPs, PFC priorities and queue shares of most ports."""
 
     def __init__(
         self,
@@ -469,7 +478,7 @@ def _shares(qos: Sequence[PortQos], active: Sequence[int]) -> _QueueShares:
 
 
 def _percent(weights: Mapping[int, int]) -> dict[int, int]:
-    """Return weights as shares that sum to 100 at most: unchanged, divided by their common divisor, or scaled."""
+    """Return DWRR weights by TC as percentages: unchanged if they sum to at most 100, else divided or scaled down."""
     if sum(weights.values()) <= _ALL:
         return dict(weights)
     divisor = gcd(*weights.values())
@@ -479,7 +488,7 @@ def _percent(weights: Mapping[int, int]) -> dict[int, int]:
 
 
 def find_watchdog(devices: Iterable[ImportDevice]) -> tuple[DraftWatchdog | None, tuple[str, ...]]:
-    """Return the watchdog that most ports with PFC have, and notes on choices."""
+    """Return the PFC watchdog that most ports with PFC have, None where most have none, and notes on choices."""
     rows: list[Times | None] = []
     polls = []
     for device in devices:
@@ -521,19 +530,19 @@ _T = TypeVar("_T")
 
 
 class Vote(NamedTuple):
-    """The outcome of a vote: how many voted for the winner, of how many."""
+    """How many ports or devices have the most frequent value, and how many there are."""
 
     ayes: int
     votes: int
 
     @property
     def unanimous(self) -> bool:
-        """Whether all votes were equal."""
+        """Whether all of them have the same value."""
         return self.ayes == self.votes
 
 
 def most(values: Iterable[_T]) -> tuple[_T | None, Vote]:
-    """Return the most frequent value and the outcome of the vote; None without votes."""
+    """Return the most frequent value, None without values, and how many have it; a tie goes to the first as text."""
     counts = Counter(values)
     if not counts:
         return None, Vote(0, 0)
@@ -542,7 +551,7 @@ def most(values: Iterable[_T]) -> tuple[_T | None, Vote]:
 
 
 def dissent_notes(vote: Vote, what: str) -> tuple[str, ...]:
-    """Return a note that some votes differ, none where all agree."""
+    """Return a note on how many ports differ from the most frequent value, none where all agree."""
     if vote.unanimous:
         return ()
     others = vote.votes - vote.ayes
@@ -550,17 +559,18 @@ def dissent_notes(vote: Vote, what: str) -> tuple[str, ...]:
 
 
 Times = tuple[int | None, int | None, str | None]
-"""Detection and restoration in milliseconds and the action, each None where the configuration lacks it."""
+"""Detection and restoration time of a watchdog in ms and its action, each None where the configuration lacks it."""
 
 
 _ACTION = "drop"
-"""The default action of an intent."""
+"""The default watchdog action of an intent."""
 
 
 def completed(rows: Sequence[Times | None]) -> tuple[list[Times | None], tuple[str, ...]]:
-    """Return watchdogs with all of their times, and notes on choices; None stands for a port without one.
+    """Return the watchdogs of ports with missing times and actions filled in from most others, and notes on choices.
 
-    Where no switch has a detection time, no watchdog is declared, because its behavior is unknown.
+    None stands for a port without one. Where no switch has a detection time, all are None, because the behavior of
+    the watchdog is unknown.
     """
     timed = [row for row in rows if row is not None and row[0] is not None]
     whole = [row for row in timed if row[2] is not None]

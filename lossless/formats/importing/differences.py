@@ -64,13 +64,13 @@ KINDS = {
     "trust": "an intent trusts DSCP on every port; this one does not",
     "cable": "configured is the next longer length that the HWSKU has a row for",
 }
-"""The reason of each kind of difference."""
+"""The reason of each kind of difference between a device and its render."""
 UNEXPLAINED = "unexplained"
 _MAPS_OF_PFC = ("MAP_PFC_PRIORITY_TO_QUEUE", "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP")
 
 
 class ImportDifference(NamedTuple):
-    """A field that differs after import and render, and the kind of the difference."""
+    """A field or setting of a device that differs after import and render, and the kind of the difference."""
 
     device: str
     kind: str
@@ -78,7 +78,7 @@ class ImportDifference(NamedTuple):
 
 
 class Explainer:
-    """Assigns each difference of a device its kind."""
+    """Assigns a kind to each field of CONFIG_DB in which a device differs from its render."""
 
     def __init__(self, device: ImportDevice, rendered: Switch, draft: Draft) -> None:
         self._device = device
@@ -102,7 +102,7 @@ class Explainer:
         return {(name, group.number) for name, qos in ports for group in qos.groups if group is not None}
 
     def differences(self, cells: Iterable[Cell]) -> list[ImportDifference]:
-        """Return the differences among the cells of a device."""
+        """Return the fields in which a device differs from its render, each with its kind; ``cells`` are all fields."""
         return [
             ImportDifference(self._device.name, self._kind(cell), cell)
             for cell in cells
@@ -223,7 +223,7 @@ class Explainer:
 
 
 def _bound(device: ImportDevice) -> dict[tuple[str, str], set[str]]:
-    """Return the objects that are referenced, each with the ports that refer to it."""
+    """Return the rows of CONFIG_DB that others refer to, by table and key, each with the ports that refer to it."""
     ports_of: dict[tuple[str, str], set[str]] = {}
     for (table, field), target in REFERENCES.items():
         for key, row in device.tables.table(table).items():
@@ -251,7 +251,7 @@ class Figures(NamedTuple):
 
 
 def figures(cells: Iterable[Cell]) -> Figures:
-    """Return the figures of one device. A row or table is reproduced if no field is missing, changed or added."""
+    """Return the counts of one device's fields. A row or table is the same if no field is missing, changed or added."""
     tables: dict[str, bool] = {}
     rows: dict[tuple[str, str], tuple[bool, bool]] = {}
     states: Counter[str] = Counter()
@@ -269,7 +269,7 @@ def figures(cells: Iterable[Cell]) -> Figures:
 
 
 def total(each: Iterable[Figures]) -> Figures:
-    """Return the sum of figures."""
+    """Return the sum of the figures of devices, zeros without any."""
     all_figures = list(each)
     return Figures(*map(sum, zip(*all_figures, strict=True))) if all_figures else Figures(0, 0, 0, 0, 0, 0, 0)
 
@@ -279,10 +279,10 @@ if TYPE_CHECKING:
 
 
 def cells_of_system(rendered: Switch, running: Switch, ports: Collection[str]) -> Iterator[tuple[str, Cell]]:
-    """Yield every value of ports on both sides, with the key of its attribute.
+    """Yield every setting of ports, as deployed and as rendered and read back, each after the key of its attribute.
 
     Raises:
-        RenderError: the system does not take what is declared.
+        RenderError: a declared setting cannot be rendered for the system of the switch.
     """
     before, after = _by_port(running, ports), _by_port(read_back(rendered), ports)
     for port in ports:
@@ -294,7 +294,7 @@ def cells_of_system(rendered: Switch, running: Switch, ports: Collection[str]) -
 
 
 def same_on_ports(one: Switch, other: Switch, ports: Collection[str]) -> bool:
-    """Return whether two configurations of a switch do the same on ports."""
+    """Return whether two configurations of a switch give these ports the same behavior."""
     return _by_port(one, ports) == _by_port(other, ports)
 
 
@@ -323,7 +323,7 @@ KINDS_BY_PART = {
 def other_differences(
     cells: Mapping[str, Sequence[tuple[str, Cell]]],
 ) -> Iterator[ImportDifference]:
-    """Yield the settings that differ after import and render, by device; those of most ports are declared for all."""
+    """Yield the port settings of other systems that differ after import and render, with the kind of each."""
     said = grouped((cell.field, cell.deployed) for of in cells.values() for _, cell in of)
     usual = {field: most(values)[0] for field, values in said.items()}
     for device, of in cells.items():
@@ -349,7 +349,10 @@ def other_devices(
     profile_dirs: Sequence[Folder],
     problems: list[Problem],
 ) -> list[ImportDevice]:
-    """Return the devices of configurations of other systems; ``switches`` state profiles, see ``import_configs``.
+    """Return the devices of configurations of other systems than SONiC; ``problems`` gets those of files left out.
+
+    ``switches`` state profiles, see ``import_configs``. A second file of the same switch with the same behavior is left
+    out.
 
     Raises:
         ProfileError: a profile of that name does not exist.
@@ -376,7 +379,7 @@ def other_devices(
 
 
 def _same(first: ImportDevice, other: ImportDevice) -> bool:
-    """Return whether two files are one switch in two forms, as what is rendered for it is."""
+    """Return whether two files of a name are one switch in two forms: same system, ports and port behavior."""
     if first.switch.format != other.switch.format or first.used.keys() != other.used.keys():
         return False
     return same_on_ports(first.switch, other.switch, first.used)
@@ -385,7 +388,10 @@ def _same(first: ImportDevice, other: ImportDevice) -> bool:
 def compare_others(
     devices: Sequence[ImportDevice], fabric: Fabric
 ) -> tuple[dict[str, tuple[Cell, ...]], tuple[ImportDifference, ...], tuple[Problem, ...]]:
-    """Return all parts of what devices do, those that do not come back, and what their systems refuse."""
+    """Return the port settings of devices of other systems than SONiC by device, and those that differ in their render.
+
+    The last element are the problems of devices that cannot be rendered.
+    """
     rendered = {switch.name: switch for switch in fabric.switches}
     parts: dict[str, list[tuple[str, Cell]]] = {}
     refused: list[Problem] = []

@@ -56,7 +56,7 @@ def with_groups(
     *,
     remapped: bool,
 ) -> tuple[DraftClass, ...]:
-    """Return classes with the priority groups that most ports have for them, except for defaults.
+    """Return draft classes with the priority groups that most ports have for them, except for defaults.
 
     ``silent`` are the ports of tiers without PFC. They, and with ``remapped`` the ports that tunnels of dual ToRs pass,
     vote only where no other port of a tier has their speed.
@@ -88,13 +88,13 @@ def _with_groups(ports: Sequence[tuple[PortsOfSpeed, Port]], cls: DraftClass, us
 
 
 def _is_held(group: int, ports: Sequence[PortQos]) -> bool:
-    """Return whether most ports have buffer for a group; a group that no DSCP reaches needs none."""
+    """Return whether most ports have buffer for a priority group; a group that no DSCP reaches needs none."""
     held, _ = most(qos.groups[group] is not None for qos in ports)
     return held is True
 
 
 def _beyond(groups: Stated[ClassGroup], usual: ClassGroup) -> Stated[ClassGroup]:
-    """Return declared values without the default; a device may restore the default against its tier."""
+    """Return declared priority groups without the default; a device or speed may restore it as an exception."""
     kept = {
         scope: {
             speed_bps: group
@@ -112,7 +112,7 @@ _SHIPPED = (EGRESS_LOSSLESS_PROFILE, EGRESS_LOSSY_PROFILE, QUEUE_LOSSY_PROFILE)
 def with_queue_limits(
     devices: Sequence[ImportDevice], classes: Sequence[DraftClass]
 ) -> tuple[DraftClass, ...]:
-    """Return classes with the limits that most of their queues have, except for defaults."""
+    """Return draft classes with the threshold and reserved buffer of most of their queues, except for defaults."""
     return tuple(_with_limits(devices, cls) for cls in classes)
 
 
@@ -129,7 +129,7 @@ def _with_limits(devices: Sequence[ImportDevice], cls: DraftClass) -> DraftClass
 
 
 def _hides(values: ClassValues, lower: ClassValues) -> bool:
-    """Return whether values override all values of a lower rank; the two kinds of thresholds override each other."""
+    """Return whether queue limits override all of a lower rank; dynamic and static thresholds override each other."""
     return _kinds(values) >= _kinds(lower)
 
 
@@ -138,7 +138,7 @@ def _kinds(values: ClassValues) -> set[str]:
 
 
 def _limits(device: ImportDevice, profile: BufferProfile | None, *, lossless: bool) -> ClassValues:
-    """Return the values of a profile that differ from those of the HWSKU; none for the HWSKU's own profiles."""
+    """Return the values of a queue profile that differ from those of the HWSKU; empty for the HWSKU's own profiles."""
     if profile is None or profile.pool is None or profile.name in _SHIPPED:
         return ()
     by_template = (defaults.queue_profile(lossless=lossless) for defaults in device.hwsku.buffers)
@@ -154,7 +154,7 @@ def _limits(device: ImportDevice, profile: BufferProfile | None, *, lossless: bo
 
 
 def _threshold(device: ImportDevice, profile: BufferProfile, pool: Pool) -> ClassValues:
-    """Return the threshold of a profile; none where it is not of its pool's kind, on chips that refuse that."""
+    """Return the threshold of a queue profile; empty where it has not its pool's mode, on chips that refuse that."""
     strict, mode = device.profile.asic.formula == "mellanox", pool.mode
     if profile.dynamic_th is not None and -8 <= profile.dynamic_th <= 7:
         return () if strict and mode == "static" else (("dynamic_th", profile.dynamic_th),)
@@ -174,12 +174,12 @@ def draft_of(
     name: str,
     cable_m: int | None = None,
 ) -> Draft:
-    """Return the draft of an intent for devices; ``nic`` is the adapter that the user names, if any.
+    """Return the draft of an intent for devices; ``nic`` is the NIC profile that the user names, if any.
 
     ``cable_m`` is the default length of cables; see :func:`wire`.
 
     Raises:
-        InputError: no port of any device carries classes, so that there is nothing to declare.
+        InputError: no port of any device carries classes, or a cable has no length.
     """
     fastest_nic_bps = max((rate for adapter in nics for rate in adapter.rates_bps), default=0)
     wiring = wire(devices, (*claims, *neighbor_claims(devices)), fastest_nic_bps, cable_m)
@@ -231,7 +231,7 @@ def _with_ranks(
     *,
     remapped: bool,
 ) -> tuple[DraftClass, ...]:
-    """Return classes with their values by tier, speed and device."""
+    """Return draft classes with priority groups, ECN curves, buffers and queue limits by tier, speed and device."""
     own = _with_buffers(devices)
     grouped = with_groups(own, drafted, silent, remapped=remapped)
     return with_queue_limits(own, with_class_buffers(own, with_curves(devices, grouped, silent)))
@@ -286,7 +286,7 @@ def _mtu(devices: Sequence[ImportDevice]) -> tuple[int, tuple[str, ...]]:
 def _nic(
     nics: Sequence[NicProfile], wiring: ImportWiring, beyond: Mapping[str, Tier]
 ) -> tuple[str, tuple[str, ...]]:
-    """Return an adapter that supports the speeds of the links to hosts, and notes on the choice."""
+    """Return the name of a NIC profile for the speeds of host links, of any one if none has them, and a note on it."""
     hosts = wiring.outside.keys() - beyond.keys()
     speeds = {link.speed_bps for link in wiring.links if link.b.device in hosts}
     fitting = [nic.name for nic in nics if speeds <= set(nic.rates_bps)]
@@ -313,7 +313,10 @@ def _with_tiers(devices: Sequence[ImportDevice], links: Sequence[ImportLink]) ->
 def _oversubscription(
     tier_of: Mapping[str, Tier], devices: Sequence[ImportDevice], links: Sequence[ImportLink]
 ) -> dict[Tier, float]:
-    """Return the highest oversubscription of the switches of each tier, rounded up to hundredths; at least 1."""
+    """Return the highest oversubscription of the switches of each tier, rounded up to hundredths; at least 1.
+
+    Tiers whose switches lack links up or down are left out.
+    """
     worst: dict[Tier, float] = {}
     for device in devices:
         ratio = _ratio(device.name, tier_of, links)
@@ -344,7 +347,7 @@ Leaves are assumed below spines, and spines above leaves.
 
 
 def switches_outside(devices: Sequence[ImportDevice], wiring: ImportWiring) -> dict[str, Tier]:
-    """Return the tier of each far end that is a switch.
+    """Return the tier of each switch among the far ends for which no file was given, by name.
 
     It is a switch by its type, else by a switch's port name, or because it is unnamed and its link faster than NICs.
     """
@@ -367,7 +370,7 @@ def _is_switch(end: CableEnd, wiring: ImportWiring) -> bool:
 
 
 def tiers_of(devices: Iterable[ImportDevice], outside: Mapping[str, Tier]) -> dict[str, Tier]:
-    """Return the tier of every switch, including those outside."""
+    """Return the tier of every switch by name, including those for which no file was given."""
     return {**outside, **{device.name: device.tier for device in devices}}
 
 
@@ -375,7 +378,7 @@ TIERS = ("hosts", "uplinks", "spine_uplinks")
 
 
 class PfcTiers(NamedTuple):
-    """The tiers with PFC, None where all or none have it; and the ports of the other tiers."""
+    """The tiers of links with PFC, None where all or none have it; and the ports of the tiers without."""
 
     pausing: tuple[str, ...] | None
     silent: frozenset[CableEnd]
@@ -384,7 +387,7 @@ class PfcTiers(NamedTuple):
 def find_tiers(
     devices: Sequence[ImportDevice], tier_of: Mapping[str, Tier], links: Sequence[ImportLink]
 ) -> PfcTiers:
-    """Return the tiers in which most ports have PFC; ``tier_of`` has the tier of every switch."""
+    """Return the tiers of links in which most ports have PFC; ``tier_of`` has the tier of every switch."""
     ports = _ports_by_tier(devices, tier_of, links)
     pausing = tuple(tier for tier in TIERS if tier in ports and _pause(ports[tier]))
     if not pausing or len(pausing) == len(ports):
@@ -419,7 +422,7 @@ _Notes = tuple[str, ...]
 def find_trimming(
     devices: Sequence[ImportDevice], classes: Sequence[DraftClass]
 ) -> tuple[DraftTrimming | None, _Notes]:
-    """Return the trimming of most devices and notes; None without trimming, or where an intent cannot declare it."""
+    """Return the packet trimming of most devices, None without it or where an intent cannot declare it, and notes."""
     settings = [device.switch.qos.trimming for device in devices]
     told, vote = most(None if each is None else (each.size_bytes, each.dscp, each.queue) for each in settings)
     if told is None:
@@ -439,7 +442,7 @@ def _dissent(those: int, votes: int) -> str:
 
 
 def _trims(devices: Sequence[ImportDevice], number: int) -> bool:
-    """Return whether most queues of a number trim packets that find no room."""
+    """Return whether the profiles of most queues of a number trim packets."""
     queues = (port.qos.queues[number] for device in devices for port in device.used.values() if port.qos)
     winner, _ = most(queue.buffer is not None and queue.buffer.trims for queue in queues if queue is not None)
     return winner is True

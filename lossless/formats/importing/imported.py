@@ -1,4 +1,4 @@
-"""Deployed devices to the intent that renders back most of what they have: its text, and the comparison of its render.
+"""Turns deployed devices into an intent: writes its text, and compares its render with the devices.
 
 The text is short, in the units people use, with a comment for each choice. The oversubscription of shared headroom
 comes from deployed pool sizes.
@@ -70,9 +70,10 @@ _MOST_DECIMALS = 6
 
 
 def shared_sizes(cells: Iterable[Cell]) -> list[tuple[int, int]]:
-    """Return, for each shared headroom pool, the total that all groups can claim and the deployed size, in bytes.
+    """Return, for each shared headroom pool, the headroom of all groups and the deployed size, in bytes.
 
-    ``cells`` compare a device with an intent whose ratio is 1, in which the pool holds the total.
+    ``cells`` compare a device with an intent whose ratio is 1, in which the pool holds the headroom of all groups.
+    Pools that are deployed larger than that are left out.
     """
     sizes = []
     for cell in cells:
@@ -84,14 +85,14 @@ def shared_sizes(cells: Iterable[Cell]) -> list[tuple[int, int]]:
 
 
 def ratio_of(sizes: Iterable[tuple[int, int]]) -> float | None:
-    """Return the ratio with fewest decimals that gives most pools their deployed size; None where no ratio does."""
+    """Return the headroom oversubscription of fewest decimals that gives most pools their deployed size, or None."""
     ratios = (_shortest(claimed, deployed) for claimed, deployed in sizes)
     usual, _ = most(ratio for ratio in ratios if ratio is not None)
     return usual
 
 
 def _shortest(claimed: int, deployed: int) -> float | None:
-    """Return the decimal with fewest digits for which ``claimed`` divided by it and rounded up is ``deployed``."""
+    """Return the decimal with fewest digits by which ``claimed``, divided and rounded up, is ``deployed``, or None."""
     low = Fraction(claimed, deployed)
     for decimals in range(_MOST_DECIMALS + 1):
         ratio = float(Fraction(math.ceil(low * 10**decimals), 10**decimals))
@@ -103,15 +104,18 @@ def _shortest(claimed: int, deployed: int) -> float | None:
 if TYPE_CHECKING:
     Path = str | PathLike[str]
     Refusals = Callable[[str], tuple[Problem, ...]]
-    """The findings for which ``render`` refuses the text of an intent."""
+    """A function that returns the findings for which ``render`` refuses the text of an intent."""
 
 
 INTENT_FILE = "fabric.yaml"
-"""What an imported intent is called before it is written."""
+"""The file name of an imported intent before it is written."""
 
 
 class ImportRequest(NamedTuple):
-    """What is known of devices beside their files; see :func:`lossless.api.import_configs`."""
+    """Options of an import: cabling and LLDP files, NIC, fabric name, switch profiles, and default cable length.
+
+    See :func:`lossless.api.import_configs`.
+    """
 
     cabling: Path | None = None
     lldp: Sequence[Path] = ()
@@ -123,12 +127,12 @@ class ImportRequest(NamedTuple):
 
 
 class ImportResult(NamedTuple):
-    """An imported intent: its text, and how what it renders compares with what is deployed.
+    """An imported intent: its text, and the comparison of its render with the deployed devices.
 
-    ``cells`` are all fields of the tables that rendering owns, by device; ``differences`` those that do not come
-    back, each with its kind. ``refused`` says why ``render`` refuses this intent: what it cannot express, and
-    then nothing could be compared, or what lint reports as errors. ``bases`` are the devices' own files as ``render``
-    wants them, by path below a folder.
+    ``cells`` are all fields of the tables that rendering owns, by device; ``differences`` those that differ after the
+    render, each with its kind. ``refused`` are the problems for which ``render`` refuses this intent: values that it
+    cannot express, so that nothing was compared, or errors of lint. ``bases`` are the files of SONiC devices as
+    ``render`` expects them, by path below a folder.
     """
 
     text: str
@@ -140,22 +144,24 @@ class ImportResult(NamedTuple):
 
     @property
     def figures(self) -> Figures:
-        """How much of what is deployed comes back the same, all devices together."""
+        """The counts of deployed tables, rows and fields, and of those that the intent reproduces, of all devices."""
         return total(map(figures, self.cells.values()))
 
     @property
     def reasons(self) -> Mapping[str, str]:
-        """What each kind of difference means."""
+        """The reason of each kind of difference."""
         return KINDS
 
 
 def intent_of_devices(
     documents: Sequence[Document], asked: ImportRequest, refusals: Refusals
 ) -> ImportResult:
-    """Return the intent that devices amount to.
+    """Return the intent imported from deployed devices, and the comparison of its render with them.
 
     Raises:
-        InputError: a file cannot be read, or a device is of no HWSKU that a profile knows.
+        InputError: a file cannot be read, no profile has the hardware of a device, a cable has no length, or no port
+            carries classes.
+        LosslessError: the name of the fabric is not valid, or a profile that the user names does not exist.
     """
     require_name(asked.name)
     problems: list[Problem] = []
@@ -172,7 +178,7 @@ def intent_of_devices(
 
 
 class _Attempt(NamedTuple):
-    """What an intent renders, compared with the devices it was imported from."""
+    """The text of an intent, and its render compared with the devices that it was imported from."""
 
     text: str
     cells: dict[str, tuple[Cell, ...]]
@@ -181,7 +187,7 @@ class _Attempt(NamedTuple):
 
 
 def _best(draft: Draft, profile_dirs: Sequence[Folder], refusals: Refusals) -> _Attempt:
-    """Return the intent of a draft, with what gives pools their sizes where they are not those that are computed."""
+    """Return the intent of a draft, with a headroom ratio or pool sizes declared where fewer fields differ then."""
     first = _attempt(draft, profile_dirs)
     if not _pools_differ(first):
         return first
@@ -201,7 +207,7 @@ def _better(first: _Attempt, second: _Attempt) -> _Attempt:
 
 
 def _with_best_ratio(draft: Draft, profile_dirs: Sequence[Folder]) -> _Attempt:
-    """Return the intent of a draft with the ratio of the shared headroom that gives most pools their size."""
+    """Return the intent of a draft with the headroom ratio that gives most pools their deployed size, else with 1."""
     whole = _attempt(with_ratio(draft, 1.0), profile_dirs)
     ratio = ratio_of(size for cells in whole.cells.values() for size in shared_sizes(cells))
     return whole if ratio is None else _attempt(with_ratio(draft, ratio), profile_dirs)
@@ -218,10 +224,10 @@ def _claims(devices: Sequence[ImportDevice], cabling: Path | None, lldp: Sequenc
 
 
 def _nics(nic: str | None, profile_dirs: Sequence[Folder]) -> list[NicProfile]:
-    """Return the adapters to choose from.
+    """Return the NIC profiles to choose from: the one that the user names, else all.
 
     Raises:
-        InputError: the one that the user names is not known.
+        ProfileError: the one that the user names does not exist.
     """
     if nic is not None:
         return [load_nic(nic, profile_dirs)]
@@ -229,7 +235,7 @@ def _nics(nic: str | None, profile_dirs: Sequence[Folder]) -> list[NicProfile]:
 
 
 def _attempt(draft: Draft, profile_dirs: Sequence[Folder]) -> _Attempt:
-    """Render the intent of a draft and compare each device with it."""
+    """Return the text of a draft's intent, and the comparison of its render with each device."""
     text = intent_text(draft)
     errors: list[Problem] = []
     fabric = intent_fabric(load_text(text, INTENT_FILE), profile_dirs, errors)
@@ -252,7 +258,7 @@ _WORDS = frozenset(
 
 
 def intent_text(draft: Draft) -> str:
-    """Return the text of an intent for a draft."""
+    """Return the YAML of the intent that a draft stands for, with its notes as comments."""
     return "\n".join(_lines(draft)) + "\n"
 
 
@@ -298,7 +304,7 @@ def _dscps(dscps: tuple[int, ...] | None) -> str:
 
 
 def _stated(stated: Stated[_V], fields: Callable[[_V], Iterable[str]]) -> str:
-    """Return the values of a class as YAML: for all switches, with their exceptions."""
+    """Return the values of a class section as YAML: for all switches, with exceptions by speed, tier and device."""
     return _short(_ranks(stated, fields))
 
 
@@ -416,7 +422,7 @@ def _buffers(draft: Draft) -> Iterator[str]:
 
 
 def _by_tier(words: dict[Tier, str], tiers: set[Tier]) -> str:
-    """Return one word if all tiers have it, else a mapping."""
+    """Return a buffer policy as YAML: one word if all tiers have it, else a mapping of tiers to words."""
     if len({*words.values()}) == 1 and words.keys() == tiers:
         return next(iter(words.values()))
     return f"{{{', '.join(f'{tier.word}: {word}' for tier, word in words.items())}}}"
@@ -523,7 +529,7 @@ class RoundTrip(NamedTuple):
 
 
 def round_trip(draft: Draft, fabric: Fabric) -> RoundTrip:
-    """Compare the devices of a draft that run SONiC with the render of the fabric of its intent."""
+    """Return the comparison of the SONiC devices of a draft with the render of its intent's fabric."""
     switches = {switch.name: switch for switch in fabric.switches}
     cells: dict[str, tuple[Cell, ...]] = {}
     differences: list[ImportDifference] = []

@@ -1,6 +1,6 @@
-"""Derives links from a cabling file, LLDP and DEVICE_NEIGHBOR, in this order of trust; and marking curves of queues.
+"""Derives links from a cabling file, LLDP and DEVICE_NEIGHBOR, in this order of trust; and ECN curves of classes.
 
-Of curves the one of most ports is declared, with exceptions by speed, tier and device.
+The curve of most ports is declared, with exceptions by speed, tier and device.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _LARGEST_THRESHOLD = 2**31 - 1
 _ALL = 100
 _DEFAULT_PROBABILITY = 100
-"""The default of orchagent for a profile without a probability (sonic-swss orchagent/qosorch.cpp @e6b0c5b)."""
+"""The default of orchagent for a WRED profile without a probability (sonic-swss orchagent/qosorch.cpp @e6b0c5b)."""
 
 
 _OFF: ClassCurve = (None,)
@@ -40,9 +40,9 @@ _OFF: ClassCurve = (None,)
 def with_curves(
     devices: Sequence[ImportDevice], classes: Sequence[DraftClass], silent: Collection[CableEnd]
 ) -> tuple[DraftClass, ...]:
-    """Return classes with the curves that most of their queues have.
+    """Return draft classes with the WRED curves that most of their queues have.
 
-    ``silent`` are the ports of tiers without PFC, which vote only where no other port of a tier has their speed.
+    ``silent`` are the ports of tiers without PFC, which count only where no other port of a tier has their speed.
     """
     ports = voters(devices, silent)
     return tuple(_with_curves(ports, cls) for cls in classes)
@@ -64,7 +64,7 @@ def _with_curves(ports: Sequence[tuple[PortsOfSpeed, Port]], cls: DraftClass) ->
 def _spelt(
     scope: Tier | str | None, by_speed: dict[int | None, ClassCurve], cells: Iterable[PortsOfSpeed]
 ) -> dict[int | None, ClassCurve]:
-    """Return the curves of a scope in a form that an intent accepts: without exceptions to an ``off`` for all speeds.
+    """Return the ECN curves of a scope as an intent accepts them: without exceptions to an ``off`` for all speeds.
 
     Speeds without a curve do not mark; a device overrides its tier speed by speed.
     """
@@ -76,7 +76,7 @@ def _spelt(
 
 
 def _curve(wred: Wred | None) -> ClassCurve:
-    """Return the curve of a marking profile, none for a profile that does not mark or cannot be declared."""
+    """Return the curve of a WRED profile, ``off`` without one, or if it does not mark or cannot be declared."""
     green = _of_colour(wred.green) if wred is not None and wred.marks else None
     if wred is None or green is None:
         return _OFF
@@ -85,14 +85,14 @@ def _curve(wred: Wred | None) -> ClassCurve:
 
 
 def _other(curve: Curve, green: ColourCurve) -> ColourCurve | None:
-    """Return the curve of a color, None where it is off; that of green for a curve that cannot be declared."""
+    """Return the curve of yellow or red packets, None where it is off; green's where it cannot be declared."""
     if curve.enabled == curve.marks:
         return (_of_colour(curve) or green) if curve.enabled else None
     return green
 
 
 def _of_colour(curve: Curve) -> ColourCurve | None:
-    """Return a curve in the form of an intent, None where it cannot be declared."""
+    """Return the WRED curve of one color in the form of an intent, None where it cannot be declared."""
     probability = _DEFAULT_PROBABILITY if curve.probability_percent is None else curve.probability_percent
     if curve.min_bytes is None or curve.max_bytes is None or not 0 <= probability <= _ALL:
         return None
@@ -123,12 +123,12 @@ def wire(
     fastest_nic_bps: int,
     cable_m: int | None = None,
 ) -> ImportWiring:
-    """Return one link for every port in use; an unknown far end of a link faster than any NIC is a switch.
+    """Return a link for every port in use with a usable name; an unknown far end faster than any NIC is a switch.
 
     ``cable_m`` is the default length of cables at switches of other systems than SONiC.
 
     Raises:
-        InputError: a cable has no length, and there is no default.
+        InputError: a cable of a system other than SONiC has no length, and there is no default.
     """
     return _LinkBuilder(devices, claims, fastest_nic_bps, cable_m).wiring()
 
@@ -163,7 +163,7 @@ class _LinkBuilder:
         return ImportWiring(tuple(links), self._outside, frozenset(self._too_fast), tuple(self._notes))
 
     def _by_end(self, claims: Iterable[Claim]) -> dict[CableEnd, Claim]:
-        """Return the most trusted claim of each port in use; a claim applies to both its ends."""
+        """Return the claim from the most trusted source for each port; a claim applies to both ends of a cable."""
         trusted: dict[CableEnd, Claim] = {}
         ranked = sorted(claims, key=lambda c: (_TRUST.index(c.source), *map(_end_key, (c.near, c.far))))
         for claim in ranked:
@@ -180,7 +180,7 @@ class _LinkBuilder:
             self._notes.append(f"{end.device} {end.port}: {claims}; the first was taken")
 
     def _known(self, end: CableEnd) -> CableEnd:
-        """Return an end with the device's own name for the port, also for an alias."""
+        """Return a cable end with the device's own name for the port in place of an alias."""
         device = self._devices.get(end.device)
         return end if device is None or end.port is None else CableEnd(end.device, own_name(device, end.port))
 
@@ -200,7 +200,7 @@ class _LinkBuilder:
         return ImportLink(near, far, speed_bps, cable_m, tuple(notes))
 
     def _nowhere(self, near: CableEnd, speed_bps: int) -> CableEnd:
-        """Return the other end of a port without a known neighbor."""
+        """Return the far end of a port without a known neighbor: a device outside, named after this one."""
         known = "what is at these ports, nothing says"
         if speed_bps > self._fastest_nic_bps:
             far = self._out(CableEnd(f"{near.device}-outside-switch", None), f"{known}; no NIC is so fast")
@@ -209,7 +209,7 @@ class _LinkBuilder:
         return self._out(CableEnd(f"{near.device}-outside", None), known)
 
     def _far(self, near: CableEnd, claim: Claim) -> CableEnd:
-        """Return the other end: a free port of a device, or a place outside the given devices."""
+        """Return the far end of a cable: a free port of a given device, else a device outside."""
         far = claim.far
         device = self._devices.get(far.device)
         if device is None:
@@ -234,7 +234,7 @@ class _LinkBuilder:
         return CableEnd(name, None if CableEnd(name, port) in self._taken else port)
 
     def _free_name(self, text: str) -> str:
-        """Return a valid device name for a text that no other device has."""
+        """Return a device name, made of a text, that an intent accepts and no other device has."""
         plain = re.sub(r"[^A-Za-z0-9._-]", "-", text).lstrip("._-")[:60] or "outside"
         taken = self._devices.keys() | self._outside.keys()
         numbered = (f"{plain}-{number}" for number in count(2))
@@ -252,7 +252,7 @@ class _LinkBuilder:
     def _cable(
         self, near: CableEnd, far: CableEnd, port: Port, claim: Claim | None, speed_bps: int, notes: list[str]
     ) -> int:
-        """Return the length of a cable: that of the cabling file, else the one configured at its ends."""
+        """Return the length of a cable: from the cabling file, else as configured at its ends, else a default."""
         if claim is not None and claim.cable_m:
             return claim.cable_m
         ends = [(self._devices[near.device], port.cable.configured_m), *self._configured_at(far)]
@@ -300,7 +300,7 @@ class _LinkBuilder:
 
 
 def _covers(device: ImportDevice, speed_bps: int, cable_m: int) -> int | None:
-    """Return the configured length for a real one, None where the HWSKU has no row of that length."""
+    """Return the configured cable length for a real one, None where no headroom row of the HWSKU covers it."""
     if device.switch.qos.buffer_model == "dynamic" or not device.switch.runs_sonic:
         return cable_m
     row = device.hwsku.row_covering(speed_bps, cable_m)
@@ -316,7 +316,7 @@ def _kind(device: ImportDevice, neighbor: str) -> str:
 def lldp_claims(
     device: str, heard: Iterable[LldpNeighbor], devices: Sequence[ImportDevice]
 ) -> Iterable[Claim]:
-    """Yield the cables that a device learned by LLDP; of several names of the far port, its own one in the neighbor."""
+    """Yield the cables that a device learned by LLDP; of several names of the far port, that of the neighbor itself."""
     by_name = {switch.name: switch for switch in devices}
     for neighbor in heard:
         far = by_name.get(neighbor.name)

@@ -1,4 +1,4 @@
-"""Documents to devices, and the records that the steps of an import pass on.
+"""Turns CONFIG_DB documents into devices, and defines the records that the steps of an import pass on.
 
 Each device must name its HWSKU, and a profile must have it. The records are devices with their ports, links, classes,
 and the whole draft.
@@ -38,7 +38,7 @@ def devices_of(
     others: Sequence[ImportDevice] = (),
     problems: Sequence[Problem] = (),
 ) -> tuple[ImportDevice, ...]:
-    """Return the devices of documents and those that run other systems, by name.
+    """Return the SONiC devices of documents and ``others``, which run other systems, sorted by name.
 
     ``problems`` are those of the others.
 
@@ -57,10 +57,10 @@ def devices_of(
 
 
 def require_name(name: str) -> None:
-    """Check the name of a fabric.
+    """Check that an intent accepts the name of a fabric.
 
     Raises:
-        LosslessError: it is not valid.
+        LosslessError: it does not.
     """
     if PLAIN_NAME.fullmatch(name) is None:
         raise LosslessError(f"{name!r} cannot name a fabric; expected {NAMES}")
@@ -113,7 +113,7 @@ def _unknown_hardware(document: Document, switch: Switch) -> Problem:
 
 
 def _name(document: Document, tables: Tables) -> str:
-    """Return the hostname; without one, the folder of a ``config_db.json``, else the name of the file.
+    """Return the hostname of a device; without one, the folder of a ``config_db.json``, else the name of the file.
 
     A part of a file, as one ASIC of several, has a name of its own.
     """
@@ -140,7 +140,9 @@ def _same_names(devices: Sequence[ImportDevice]) -> Iterable[Problem]:
 
 
 def second_priorities(port: Port) -> tuple[int, ...]:
-    """Return the priorities of a port with PFC and without watchdog: those of tunnels between dual ToRs.
+    """Return the priorities of a port with PFC and without watchdog, where it has others with both.
+
+    They are the second priorities of tunnels between dual ToRs.
 
     Source: sonic-buildimage files/build_templates/qos_config.j2 @086b03b, ``tunnel_qos_remap_enable``.
     """
@@ -176,8 +178,8 @@ class ImportDevice(NamedTuple):
     """One deployed switch: the content of its file, and its hardware.
 
     ``tier`` is the one that the intent will declare. ``used`` are the ports that are configured to carry classes, by
-    name, in the order of their names. For a switch of another system than SONiC, ``tables`` are empty, ``breakouts``
-    are the cages whose split must be declared, and ``notes`` list parts of its file that are not read or refused.
+    name. For a switch of another system than SONiC, ``tables`` are empty, ``breakouts`` are the breakouts to declare by
+    cage, and ``notes`` list parts of its file that are not read or refused.
     """
 
     name: str
@@ -212,7 +214,7 @@ class ImportLink(NamedTuple):
 
 
 class ImportWiring(NamedTuple):
-    """The links of all devices, and the far ends for which no file was given, each with its known facts.
+    """The links of all devices, and the far ends for which no file was given, each with a remark on its source.
 
     ``too_fast`` are the far ends without a name whose links are faster than every NIC.
     """
@@ -224,7 +226,7 @@ class ImportWiring(NamedTuple):
 
 
 class ColourCurve(NamedTuple):
-    """Thresholds at which marking of one color begins and ends, in bytes, and its probability in percent."""
+    """The WRED curve of one color: min and max threshold in bytes, and the probability at max in percent."""
 
     min_bytes: int
     max_bytes: int
@@ -232,25 +234,25 @@ class ColourCurve(NamedTuple):
 
 
 class EcnCurve(NamedTuple):
-    """The curve of a queue, and the exceptions of colors; None: packets of the color are not marked."""
+    """The WRED curve of a queue, and other curves for yellow and red; None: packets of the color are not marked."""
 
     green: ColourCurve
     others: tuple[tuple[str, ColourCurve | None], ...] = ()
 
 
 ClassCurve = tuple["EcnCurve | None"]
-"""The curve of a class, None where it does not mark."""
+"""The WRED curve of a class, None where it does not mark."""
 ClassGroup = tuple[int]
-"""The priority group of a class."""
+"""The priority group of a class, as a tuple of its number."""
 ClassValues = tuple[tuple[str, int], ...]
 """Keys below ``buffer`` or ``queue`` of a class with their values, sizes in bytes."""
 _Values = TypeVar("_Values")
 Stated = dict["Tier | str | None", dict["int | None", _Values]]
-"""Values by scope (a tier, a device by its name, None for all switches) and by link speed, None for all others."""
+"""Values of a class or of pools by scope (a tier, a device by name, None for all) and link speed (None for all)."""
 
 
 class DraftClass(NamedTuple):
-    """One class before it is declared; ``dscps`` is None for the class of all other DSCPs.
+    """One traffic class of a draft; ``dscps`` is None for the class of all other DSCPs.
 
     ``pg``, ``buffers`` and ``queues`` are the values that are not defaults. ``notes`` list the choices.
     """
@@ -282,7 +284,7 @@ PoolValues = tuple[tuple[tuple[str, ...], float], ...]
 
 
 class DraftTrimming(NamedTuple):
-    """The classes that are trimmed to a size, and the class that trimmed packets continue in."""
+    """Packet trimming of a draft: the trimmed classes, the class that trimmed packets continue in, and their size."""
 
     classes: tuple[str, ...]
     into: str
@@ -290,9 +292,9 @@ class DraftTrimming(NamedTuple):
 
 
 class DraftBuffers(NamedTuple):
-    """The buffer policy: words by tier, pools and shared headroom by scope, and settings of the dynamic model.
+    """The buffer policy of a draft: words by key and tier, pools and shared headroom by scope, and the dynamic model.
 
-    ``small_packets`` is a percentage. Defaults of an intent are left out.
+    ``small_packets`` is a percentage. Words that are defaults of an intent are left out.
     """
 
     words: dict[str, dict[Tier, str]]
@@ -303,12 +305,12 @@ class DraftBuffers(NamedTuple):
 
 
 class Draft(NamedTuple):
-    """All facts for the text of an intent.
+    """An imported intent before its text is written.
 
-    ``outside`` are the far ends without a file, each with its known facts, ``switches_outside`` the
-    tiers of those that are switches. ``dual_tors`` are leaves that share their hosts in pairs. ``tiers`` are those with
-    PFC where not all have it. ``notes`` are choices by the key they belong to: ``classes``, ``pfc``, ``nic``,
-    ``topology``, ``mtu``, ``trimming``. ``oversubscription`` is that of each tier with uplinks.
+    ``outside`` are the far ends without a file, each with a remark on its source, ``switches_outside`` the tiers of
+    those that are switches. ``dual_tors`` are leaves that share their hosts in pairs. ``tiers`` are the tiers of links
+    with PFC where not all have it. ``notes`` are choices by the key they belong to: ``classes``, ``pfc``, ``nic``,
+    ``topology``, ``mtu``, ``buffers``, ``trimming``. ``oversubscription`` is that of each tier with uplinks.
     """
 
     name: str

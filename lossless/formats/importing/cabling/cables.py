@@ -1,4 +1,4 @@
-"""Cables in files: two ends each, a speed and a length where the file has them; cabling files and LLDP output.
+"""Reads cables from cabling files and LLDP output: two ends each, a speed and a length where the file has them.
 
 Statements of several files about one cable are merged; a contradiction between them is a problem, and no value is
 guessed.
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class FileLine(NamedTuple):
-    """A place in a file: the file, and a line of it counted from 1."""
+    """A line of a file, counted from 1."""
 
     file: str
     line: int
@@ -45,7 +45,7 @@ class FileLine(NamedTuple):
 
 
 class FileCable(NamedTuple):
-    """One cable. ``b_words`` are the possible names of the port at end ``b``, where its name is ambiguous.
+    """One cable in a file. ``b_words`` are the possible names of the port at end ``b``, where its name is ambiguous.
 
     ``heard``: end ``a`` learned of the cable by LLDP.
     """
@@ -60,7 +60,7 @@ class FileCable(NamedTuple):
 
 
 class CableFile(NamedTuple):
-    """The content of one file: cables, the roles of devices in its own words, speeds of interfaces, and its mistakes.
+    """The content of one file about cabling: cables, device roles in its own words, interface speeds, and problems.
 
     ``speeds`` are configured speeds of interfaces, ``rated`` those of their type where none is configured.
     """
@@ -101,7 +101,7 @@ LENGTH_UNITS = (*_MM, *_SPELT)
 _DECIMAL_COMMA = re.compile(r"^(\s*\d+),(\d{1,2})(?!\d)")
 """A decimal comma, ``2,5``, as many spreadsheets have it; ``1,500`` is ambiguous, and not accepted as a length."""
 PORT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,30}")
-"""The pattern of names that an intent accepts for a port."""
+"""The pattern of port names of a switch that cabling files may give an intent: names without slashes."""
 _SONIC_PORT = re.compile(r"Ethernet[0-9]+")
 """The pattern of SONiC's own port names; other names of a neighbor for a port are its alias or description."""
 
@@ -112,7 +112,7 @@ def sonic_spelling(port: str) -> str:
 
 
 def parse_cable_length(text: str, unit: str = "") -> int:
-    """Return whole meters, rounded up; ``unit`` applies to a number without a unit.
+    """Return a cable length in whole meters, rounded up; ``unit`` applies to a number without a unit.
 
     Raises:
         QuantityError: no number, no unit or an unknown one, or a length of 0.
@@ -130,7 +130,7 @@ def parse_cable_length(text: str, unit: str = "") -> int:
 
 
 def parse_speed(text: str, unit: str = "") -> int:
-    """Return b/s: ``400G``, ``400GbE``, ``400 Gb/s``; ``unit`` applies to a number without a unit.
+    """Return a link speed in b/s, of ``400G``, ``400GbE``, ``400 Gb/s``; ``unit`` applies to a number without a unit.
 
     Raises:
         QuantityError: the text is not a rate, or has no unit.
@@ -140,7 +140,7 @@ def parse_speed(text: str, unit: str = "") -> int:
 
 
 def merge_cables(cables: Iterable[FileCable], problems: list[Problem]) -> tuple[FileCable, ...]:
-    """Return each cable once, with the facts of all files; contradictions are appended to ``problems``."""
+    """Return each cable once, with the facts of all files; contradictions and repeated lines go to ``problems``."""
     named = list(_with_own_ports(list(cables)))
     at: dict[CableEnd, FileCable] = {}
     first_of: dict[tuple[str, CableEnd, CableEnd], FileCable] = {}
@@ -166,7 +166,7 @@ def merge_cables(cables: Iterable[FileCable], problems: list[Problem]) -> tuple[
 
 
 def _with_own_ports(cables: list[FileCable]) -> Iterator[FileCable]:
-    """Yield cables with the far device's own name for its port, where it is unambiguous."""
+    """Yield cables with the far device's own name for its port; where several fit, ``b_words`` keeps all."""
     own = {cable.a for cable in cables} | {cable.b for cable in cables if not cable.b_words}
     for cable in cables:
         if not cable.b_words:
@@ -180,7 +180,7 @@ def _with_own_ports(cables: list[FileCable]) -> Iterator[FileCable]:
 
 
 def _turned(cable: FileCable) -> FileCable:
-    """Return a cable from its lower end to its upper, so that statements from both ends are comparable."""
+    """Return a cable with its ends sorted by device and port, so that statements from both ends are comparable."""
     a, b = sorted((cable.a, cable.b), key=_key)
     return cable._replace(a=a, b=b)
 
@@ -190,7 +190,7 @@ def _key(end: CableEnd) -> tuple[str, str]:
 
 
 def _are_one(cable: FileCable, other: FileCable) -> bool:
-    """Return whether two may be one cable: their devices match, and so do their ports where both are known."""
+    """Return whether two entries may be one cable: their devices match, and so do their ports where both are known."""
     return all(
         mine.device == there.device and (mine.port == there.port or None in (mine.port, there.port))
         for mine, there in zip(*_aligned(cable, other), strict=True)
@@ -213,7 +213,7 @@ def _contradiction(cable: FileCable, other: FileCable) -> Problem:
 
 
 def _with(first: FileCable, second: FileCable, problems: list[Problem]) -> FileCable:
-    """Return one cable with the facts of two files."""
+    """Return one cable with the facts of two entries; of two values the first is kept, and a problem is added."""
     mine, theirs = _aligned(first, second)
     a, b = (near if near.port is not None else other for near, other in zip(mine, theirs, strict=True))
     whole = first._replace(a=a, b=b)
@@ -237,10 +237,10 @@ _HEADS = ("device", "port", "device", "port")
 
 
 def read_cabling(text: str, file: str) -> tuple[Claim, ...]:
-    """Return the cables of a file. A first line of headings, blank lines and comments (``#``) are skipped.
+    """Return the cables of a cabling file. A first line of headings, blank lines and comments (``#``) are skipped.
 
     Raises:
-        InputError: every line that is not a cable, located.
+        InputError: every line that is not a cable or names a port again, located.
     """
     problems: list[Problem] = []
     claims = []
@@ -304,7 +304,7 @@ _COLUMNS = ("LocalPort", "RemoteDevice", "RemotePortID", "Capability", "RemotePo
 
 
 class LldpNeighbor(NamedTuple):
-    """One neighbor that a port received: its name, and its names for its own port, best first.
+    """One neighbor that a port learned by LLDP: its name, and its names for its own port, best first.
 
     ``line`` is its line in the file, counted from 1.
     """
@@ -316,7 +316,8 @@ class LldpNeighbor(NamedTuple):
 
 
 def device_of(file: str, devices: Collection[str]) -> str:
-    """Return the device that a file belongs to: the only one there is, or the one whose name the file or folder has.
+    """Return the device that an LLDP file belongs to: the one that the file or its folder is named after, else the only
+    one there is.
 
     Raises:
         InputError: the device cannot be determined.
@@ -332,12 +333,12 @@ def device_of(file: str, devices: Collection[str]) -> str:
 
 
 def looks_like_lldp(text: str) -> bool:
-    """Return whether a text other than JSON is LLDP output of a command."""
+    """Return whether a text is output of ``show lldp table``, ``show lldp neighbors`` or ``lldpctl`` without JSON."""
     return _TABLE_BEGINS.match(text) is not None or _NEIGHBOR.search(text) is not None
 
 
 def read_lldp(text: str, file: str) -> tuple[LldpNeighbor, ...]:
-    """Return the neighbors that the ports of one device received.
+    """Return the LLDP neighbors of the ports of one device.
 
     Raises:
         InputError: the text is neither a table nor a list nor JSON of LLDP, located.
@@ -384,7 +385,7 @@ def _of_table(text: str, file: str) -> Iterator[LldpNeighbor]:
 
 
 def read_lldp_json(document: Document) -> tuple[LldpNeighbor, ...]:
-    """Return the neighbors in the output of `lldpctl -f json` or `-f json0`.
+    """Return the LLDP neighbors in the output of `lldpctl -f json` or `-f json0`, without those that have no name.
 
     Raises:
         InputError: it is other JSON, located.
@@ -404,7 +405,7 @@ def read_lldp_json(document: Document) -> tuple[LldpNeighbor, ...]:
 
 
 def _seen(interfaces: Any, at: Path) -> Iterator[tuple[Path, str, Any]]:
-    """Yield the path of each interface, its name, and the data received there.
+    """Yield the path of each interface in the JSON of lldpctl, its name, and the data received there.
 
     One interface is an object, several are a list of objects. Each has its name for a key; in json0 it has a name.
     """
@@ -438,7 +439,7 @@ def _system_name(chassis: dict[str, Any]) -> str:
 
 
 def _first(value: Any, at: Path) -> tuple[Any, Path]:
-    """Return a value, or the first of a list, and its path."""
+    """Return a JSON value, or the first item of a list that is not empty, and the path of it."""
     return (value[0], (*at, 0)) if isinstance(value, list) and value else (value, at)
 
 
@@ -448,7 +449,7 @@ def _object(value: Any) -> dict[str, Any]:
 
 
 def _text(value: Any) -> str:
-    """Return a text, which json0 wraps in a list of objects with a value."""
+    """Return a text in the JSON of lldpctl, which json0 wraps in a list of objects with a value; else empty."""
     first, _ = _first(value, ())
     inner = first.get("value") if isinstance(first, dict) else first
     return inner if isinstance(inner, str) else ""

@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 
 
 def line_path(line: int) -> Path:
-    """Return the path of a line of a file of cables in findings."""
+    """Return the path by which findings refer to a line of a file of cables."""
     return (f"line {line}",)
 
 
 def cable_documents(texts: Mapping[str, str], findings: Iterable[Finding]) -> dict[str, Document]:
-    """Return files of cables as documents, with the places of the lines that findings refer to."""
+    """Return files of cables as documents that have only the lines that findings refer to."""
     wanted: dict[str, set[Path]] = {file: set() for file in texts}
     for finding in findings:
         for origin in (finding.origin, *(place.origin for place in finding.related)):
@@ -65,8 +65,11 @@ _FRONT = (
     # SONiC's standard naming has the slot, the cage and, of a split one, the part from 1.
     re.compile(r"eth1/(?P<cage>[0-9]+)(?:/(?P<one>[0-9]))?"),
 )
-"""Sources: sonic-buildimage device/mellanox port_config.ini @086b03b (etp1a), NVIDIA Cumulus Linux manual, Switch Port
-Attributes (swp1s0), docs.ansible.com, dellemc.enterprise_sonic, sonic_port_breakout (Eth1/1, and parts of it)."""
+"""Patterns of port names by their position on the front panel.
+
+Sources: sonic-buildimage device/mellanox port_config.ini @086b03b (etp1a), NVIDIA Cumulus Linux manual, Switch Port
+Attributes (swp1s0), docs.ansible.com, dellemc.enterprise_sonic, sonic_port_breakout (Eth1/1, and parts of it).
+"""
 OUT_OF_BAND = re.compile(r"(?i)(eth|mgmt|management|ma|bmc|ipmi|ilo|idrac|oob|em|usb|console)[-_ ]?[0-9/]*")
 """The pattern of switch ports that carry no traffic of the fabric, such as management ports."""
 
@@ -117,8 +120,8 @@ _MANY = 5
 class IntentNames(NamedTuple):
     """Names of devices and ports in an intent. ``ports`` are those of switches, by device.
 
-    ``host_ports`` are ports that the intent names of devices other than its switches; ``should`` maps each port of a
-    switch to the device at its other end.
+    ``host_ports`` are ports that the intent names of devices other than its switches; ``should`` maps each planned port
+    of a switch to the device at the other end of its cable.
     """
 
     devices: frozenset[str]
@@ -130,7 +133,7 @@ class IntentNames(NamedTuple):
 def names_of_intent(
     devices: Iterable[str], switches: Iterable[Switch], planned: Iterable[PlannedCable]
 ) -> IntentNames:
-    """Return the names of an intent; identical switches share their port names."""
+    """Return the names of devices and ports in an intent; identical switches share their port names."""
     ports, shared = dict[str, PortNames](), dict[tuple[int, int], PortNames]()
     for switch in switches:
         key = (id(switch.ports), id(switch.unused))
@@ -198,7 +201,7 @@ class _CableMapper:
         return CableReport(merged, frozenset(listed), frozenset(heard), frozenset(listening))
 
     def _refuse_names(self) -> None:
-        """Add problems for names of two devices, LLDP of an unknown device, and files of another fabric."""
+        """Add problems for two names of one device, LLDP of an unknown device, and files of another fabric."""
         for device, first, second in claimed_twice(self._meant):
             place = next(c.place for c in self._said if first in (c.a.device, c.b.device))
             says = f"{first} and {second} may both be {device} of the intent; leave one out: --exclude {second!r}"
@@ -260,7 +263,7 @@ class _CableMapper:
         return cables[0].place.problem(says)
 
     def _with_ports(self, cable: FileCable) -> FileCable:
-        """Return a cable with the intent's names for its ports; None for a port whose name is ambiguous."""
+        """Return a cable with the intent's names for its ports, None for a port that no name of the intent fits."""
         a = cable.a._replace(port=self._port(cable.a))
         if not cable.heard:
             return cable._replace(a=a, b=cable.b._replace(port=self._port(cable.b)))
@@ -284,7 +287,7 @@ class _CableMapper:
         return own.get(end.port.lower(), end.port)
 
     def _words_of_hosts(self) -> dict[str, set[str]]:
-        """Return the names in files for the ports of devices other than the intent's switches."""
+        """Return the names in files, in lower case, of ports of devices other than the intent's switches, by device."""
         by_host: dict[str, set[str]] = {}
         for cable in map(self._renamed, self._said):
             for end, words in ((cable.a, (cable.a.port,)), (cable.b, cable.b_words or (cable.b.port,))):
@@ -310,7 +313,7 @@ class _CableMapper:
 
 
 def _one_a_port(cables: Iterable[FileCable], should: Mapping[CableEnd, str]) -> Iterator[FileCable]:
-    """Yield cables; of several neighbors that one port reports, only the intended one, if it is among them."""
+    """Yield cables; of several LLDP neighbors of one port, only the one that the intent has there, if among them."""
     kept = list(cables)
     expected = {
         (cable.place.file, cable.a) for cable in kept if cable.heard and should.get(cable.a) == cable.b.device

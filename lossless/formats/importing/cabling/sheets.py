@@ -49,7 +49,7 @@ _LLDP_NAMES = re.compile(r"(?i)(show[-_ ]?)?lldp.*")
 
 
 class CableFiles(NamedTuple):
-    """The combined content of files, and their problems.
+    """The combined content of files about cabling, and their problems.
 
     ``listed`` are devices in sheets or exports, ``listening`` those whose own LLDP was given, by file.
     """
@@ -61,12 +61,12 @@ class CableFiles(NamedTuple):
 
     @property
     def cables(self) -> list[FileCable]:
-        """All cables, once for each file that contains them."""
+        """All cables in the files, once for each file that contains them."""
         return [cable for file in self.files for cable in file.cables]
 
 
 def read_files(texts: Mapping[str, str], known: Collection[str] = ()) -> CableFiles:
-    """Return the content of files; files of LLDP may belong to the devices ``known``, beside those in the files."""
+    """Return the content of files about cabling; ``known`` are devices that LLDP files may belong to, beside theirs."""
     cable_files: list[CableFile] = []
     problems: list[Problem] = []
     heard: dict[str, tuple[LldpNeighbor, ...]] = {}
@@ -109,7 +109,7 @@ def _heard_cables(device: str, file: str, heard: Iterable[LldpNeighbor]) -> tupl
 
 
 def _read(text: str, file: str) -> CableFile | tuple[LldpNeighbor, ...]:
-    """Return the content of a file, whose kind is recognized by its content."""
+    """Return the content of a file about cabling, whose kind is recognized by its content; of LLDP, the neighbors."""
     if not text.lstrip().startswith(("{", "[")):
         return read_lldp(text, file) if looks_like_lldp(text) else read_sheet(text, file)
     document = load_json(text, file, lists=True)
@@ -122,7 +122,10 @@ def _read(text: str, file: str) -> CableFile | tuple[LldpNeighbor, ...]:
 
 
 def _device_of(file: str, known: Collection[str]) -> str:
-    """Return the device that a file belongs to: the one whose name the file or its folder has."""
+    """Return the device that an LLDP file belongs to: the known one with the name of the file or of its folder.
+
+    Without such a device it is the name of the file, or that of the folder of a file like ``lldp.txt``.
+    """
     path = PurePath(file)
     for candidate in (path.name, path.stem, path.parent.name):
         if candidate in known:
@@ -146,17 +149,17 @@ def interface_bps(kind: str) -> int | None:
 
 
 def is_netbox(data: dict[Any, Any]) -> bool:
-    """Return whether JSON is a response of NetBox's API."""
+    """Return whether JSON has a list where responses of NetBox's API have one."""
     return any(True for _ in _lists(data))
 
 
 def read_netbox(document: Document) -> CableFile:
-    """Return the devices, interfaces and cables of an export; cables that cannot become one link are problems."""
+    """Return the device roles, interface speeds and cables of a NetBox export; unusable cables are problems."""
     return _Export(document).contents()
 
 
 def _lists(data: dict[Any, Any]) -> Iterator[tuple[tuple[str | int, ...], list[Any]]]:
-    """Yield the lists of objects of an export, each with its path."""
+    """Yield the lists of objects of a NetBox export, each after its path."""
     if 0 in data:
         # The items of a list are in the data by their numbers.
         yield (), list(data.values())
@@ -251,7 +254,7 @@ def _refusal(ends: list[list[tuple[str, CableEnd | None]]], kinds: set[str]) -> 
 
 
 def _ends(item: dict[str, Any], side: str) -> list[tuple[str, CableEnd | None]]:
-    """Return the ends of one side: the type of each, and its place; None where the export does not name it."""
+    """Return the ends on one side of a NetBox cable: the type of each, and its device and port, None if not named."""
     listed = item.get(f"{side}_terminations")
     if listed is None:
         kind = item.get(f"termination_{side}_type")
@@ -268,7 +271,7 @@ def _end(named: Any) -> CableEnd | None:
 
 
 def _text(value: Any, *keys: str) -> str:
-    """Return a value that is text itself, or the first text under one of the keys."""
+    """Return a value that is text itself, or of an object the first value under one of the keys; else empty."""
     if isinstance(value, dict):
         return next((str(value[key]) for key in keys if value.get(key)), "")
     return str(value) if isinstance(value, str) else ""
@@ -300,11 +303,14 @@ _SEPARATOR = re.compile(r'"?sep=([,;\t|])"?')
 """The first line that declares the separator of cells for Excel."""
 
 Columns = dict[str, int]
-"""Column numbers by content: ``a device``, ``length``, ``length unit``; with a heading's unit ``length in m``."""
+"""Column indexes of a sheet by content: ``a device``, ``length``, ``length unit``; a heading's unit: ``length in m``.
+"""
 
 
 def read_sheet(text: str, file: str) -> CableFile:
-    """Return the content of a sheet; lines that cannot be used are problems. Comments (``#``) are skipped.
+    """Return the cables, interface speeds or device roles of a CSV sheet; unusable lines are problems.
+
+    Comments (``#``) are skipped.
 
     Raises:
         InputError: the text is not CSV, or lacks the columns of every supported kind.
@@ -351,7 +357,7 @@ def _lines(text: str, file: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _columns(heads: Sequence[str]) -> Columns:
-    """Return the columns by their headings; of two device columns without a side the first is that of end ``a``."""
+    """Return the columns of a sheet by its headings; of two device columns without a side the first is of end ``a``."""
     columns: Columns = {}
     for at, head in enumerate(heads):
         words = re.findall(r"[a-z]+|[0-9]+", head.lower())
@@ -380,7 +386,7 @@ def _name(words: Sequence[str], columns: Columns) -> str | None:
 
 
 def _note_unit(name: str, words: Sequence[str], columns: Columns) -> None:
-    """Add the unit in a heading, ``length (m)``, as the name of a column."""
+    """Add a column ``length in m`` for the unit in a heading ``length (m)``, and so for speeds."""
     units = [word for word in words[1:] if word in (LENGTH_UNITS if name == "length" else _RATE_UNITS)]
     if name in ("length", "speed") and units:
         columns.setdefault(f"{name} in {units[-1]}", columns[name])
@@ -397,7 +403,7 @@ def _kind(columns: Columns) -> str:
 def _cables(
     lines: Sequence[tuple[int, list[str]]], columns: Columns, file: str, most: int | None = None
 ) -> CableFile:
-    """Return the cables of a sheet; without headings a line has at most ``most`` cells."""
+    """Return the cables of a sheet and the problems of its lines; a line with more than ``most`` cells is one."""
     problems: list[Problem] = []
     cables = []
     for number, cells in lines:

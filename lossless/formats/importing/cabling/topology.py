@@ -29,11 +29,10 @@ _MANY = 5
 
 
 class CablingOptions(NamedTuple):
-    """Facts that no file has.
+    """Device roles, and default speeds and cable lengths of links, that files about cabling lack.
 
-    ``roles`` are patterns of names, or of an export's own roles (``role:tor``), each with a role. ``speeds`` and
-    ``cables`` are defaults of links by tier, for those without a value in any file. ``exclude`` are devices to leave
-    out.
+    ``roles`` are patterns of names, or of an export's own roles (``role:tor``), each with a role. ``speeds`` in b/s and
+    ``cables`` in m are defaults by tier of links. ``exclude`` are name patterns of devices to leave out.
     """
 
     roles: tuple[tuple[str, str], ...] = ()
@@ -52,14 +51,14 @@ class CablingLink(NamedTuple):
 
 
 class CablingTopology(NamedTuple):
-    """Devices with their roles, and links, both in natural order."""
+    """The role of each device by name, and the links, both in natural order."""
 
     roles: dict[str, str]
     links: tuple[CablingLink, ...]
 
 
 def read_topology(texts: Mapping[str, str], options: CablingOptions) -> CablingTopology:
-    """Return the devices and links in files; ``texts`` has the text of each file.
+    """Return the devices and links in files about cabling; ``texts`` has the text of each file.
 
     Raises:
         InputError: files of an unsupported kind, contradictions, and devices or links with missing facts.
@@ -79,7 +78,7 @@ def read_topology(texts: Mapping[str, str], options: CablingOptions) -> CablingT
 
 
 def _by_one_name(cable_files: CableFiles) -> tuple[CableFile, ...]:
-    """Return the content of files with one name for each device and port, in spite of different spellings."""
+    """Return the content of files about cabling with one spelling of the name of each device and port."""
     cables = cable_files.cables
     names = {end.device for cable in cables for end in (cable.a, cable.b)} | cable_files.listed
     called = canonical_names(names, cable_files.listed)
@@ -101,7 +100,7 @@ def _by_one_name(cable_files: CableFiles) -> tuple[CableFile, ...]:
 
 
 def _port_names(called: Mapping[str, str], cables: Iterable[FileCable]) -> dict[tuple[str, str], str]:
-    """Return the name of each port of a device by its lower-case letters: SONiC's spelling, else the first found."""
+    """Return the name of each port by device and lower-case name: the first found, with SONiC's capital."""
     name_of: dict[tuple[str, str], str] = {}
     for cable in cables:
         for end in (cable.a, cable.b):
@@ -112,7 +111,7 @@ def _port_names(called: Mapping[str, str], cables: Iterable[FileCable]) -> dict[
 
 
 def is_excluded(cable: FileCable, exclude: Sequence[str]) -> bool:
-    """Return whether an end of a cable is a device whose name matches one of some patterns."""
+    """Return whether the device at an end of a cable has a name that matches a pattern, in any case."""
     return any(
         fnmatchcase(end.device.lower(), pattern.lower()) for end in (cable.a, cable.b) for pattern in exclude
     )
@@ -121,7 +120,10 @@ def is_excluded(cable: FileCable, exclude: Sequence[str]) -> bool:
 def _roles(
     cables: Sequence[FileCable], files: Iterable[CableFile], options: CablingOptions, problems: list[Problem]
 ) -> dict[str, str]:
-    """Return the role of every device that has a cable: as declared, else the role that an export gives it."""
+    """Return the role of every device with a cable, by name: as declared, else the role in an export.
+
+    Devices without a role, and names that an intent refuses, are problems.
+    """
     exported = {name: role for file in files for name, role, _ in file.roles}
     first: dict[str, FileLine] = {}
     for cable in cables:
@@ -206,7 +208,7 @@ def _unsure(end: CableEnd, cable: FileCable) -> str:
 
 
 def _speed(cable: FileCable, speed_of: Mapping[CableEnd, int], problems: list[Problem]) -> int | None:
-    """Return the speed of a cable or its interfaces; contradictions between them are problems."""
+    """Return the highest speed of a cable and its interfaces, None if unknown; a contradiction is a problem."""
     speeds = {
         speed for speed in (cable.speed_bps, *(speed_of.get(end) for end in (cable.a, cable.b))) if speed
     }
@@ -255,7 +257,7 @@ def _order(link: CablingLink) -> tuple[object, ...]:
 
 
 def topology_yaml(topology: CablingTopology) -> str:
-    """Return devices and links as the section ``topology`` of an intent."""
+    """Return devices and links as the YAML of the section ``topology`` of an intent."""
     lines = ["topology:", "  devices:"]
     ranked = sorted(topology.roles.items(), key=lambda named: ROLES.index(named[1]))
     lines += [f"    {text_scalar(name)}: {{role: {role}}}" for name, role in ranked]
