@@ -1,1 +1,1 @@
-"""Files of any kind to documents, and documents to fabrics, subnets and hosts."""
+"""Reads files of any kind into documents, and documents into fabrics, subnets and hosts."""

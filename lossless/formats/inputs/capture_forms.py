@@ -1,4 +1,4 @@
-"""The registry of forms of captures, and the reading of a text by the first form that it has.
+"""The registry of forms of captures, and the reading of a text by the forms that it has.
 
 The form of a text is found by its content, not by the file's name. A snapshot of the collector and a terminal's
 transcript of a host have a section for each command; every other text of one is a section, or outputs that were written
@@ -36,18 +36,18 @@ tried."""
 _TAKEN = re.compile(r"^# taken ([0-9]{1,12})(?: UTC)?\s*$", re.MULTILINE)
 _HEADER_LINES = 8
 _SEARCHED = 4 * LOOKED_INTO
-"""Letters of a text in which a section of a known form begins, if it has one."""
+"""Characters of a text in which the first section of a known form begins, if it has one."""
 _EARLY = "this JSON ends early or is damaged; it is read up to there"
 _NAMELESS = "another output of {} that names no interface: write ==> and the command before each; not read"
 
 
 def declared_by(source: str) -> Any:
-    """Return the module that has the forms of one package, the most particular first, and its commands."""
+    """Return the module ``forms`` of a source of captures: FORMS, the most particular first, and COMMANDS."""
     return import_module(f"lossless.formats.{PACKAGES[source]}.forms")
 
 
 def read_capture(text: str, file: str, sources: Iterable[str] = PACKAGES) -> tuple[StateCapture, ...] | None:
-    """Return the captures in a text, by the first package that has a form of it; None if none has."""
+    """Return the captures in a text, by the first source of which a form matches it; None if none does."""
     return next((captures for source in sources if (captures := _read(text, file, source))), None)
 
 
@@ -68,7 +68,7 @@ def _in(forms: Iterable[CaptureForm], unit: Unit) -> tuple[CaptureForm, ...]:
 
 
 def _documents(text: str, file: str, forms: Sequence[CaptureForm]) -> Iterator[StateCapture]:
-    """Yield the captures in the JSON documents of a text, each with the command in the lines before it."""
+    """Yield the captures in the JSON documents of a text, each read with the last command in the lines before it."""
     command = NO_COMMAND
     for printed in printed_json(text) if forms else ():
         command = next(filter(None, map(command_of, reversed(printed.before))), command)
@@ -85,7 +85,7 @@ def _marked(capture: StateCapture, printed: PrintedJson) -> StateCapture:
 
 
 def _sections(text: str, file: str, source: str) -> Iterator[StateCapture]:
-    """Yield a capture for each section of a known form, those of a host with the time and the host that it names."""
+    """Yield a capture for each section of a known form; those of hosts have the time in the text and their host."""
     package = declared_by(source)
     forms = _in(package.FORMS, "section")
     if not forms:

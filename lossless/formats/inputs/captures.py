@@ -1,4 +1,4 @@
-"""Paths to captures of running state: files of any name are read by their contents, and grouped by device.
+"""Finds captures of running state at paths: files of any name are recognized by their contents, and grouped by device.
 
 Captures are files below folders, and trees of ``show techsupport``. The contents of a file are found by reading it.
 The name counts only if a tool omits the switch or ASIC from its output: ``show techsupport`` writes
@@ -54,18 +54,18 @@ class CaptureDocument:
         self._documents = configurations
 
     def locate_many(self, paths: Iterable[Path], mark: Literal["value", "key"] = "value") -> dict[Path, Span]:
-        """Return the span of every path."""
+        """Return the span in the file of each path: of the line whose number is in its first two keys, else of JSON."""
         return {path: self._span(path, mark) for path in paths}
 
     def exists(self, path: Path) -> bool:
-        """Return whether a place is there: a line of the text, or a key of JSON."""
+        """Return whether a path is in the file: a line of the text, or a key of JSON."""
         line = next((part for part in path[:2] if isinstance(part, int)), None)
         if line is not None:
             return 0 < line <= len(self._lines)
         return any(document.exists(path) for document in self._whole())
 
     def line_text(self, number: int) -> str:
-        """Return a line, counted from 1."""
+        """Return a line of the file, counted from 1; empty for a line that is not there."""
         return self._lines[number - 1].rstrip("\r") if 0 < number <= len(self._lines) else ""
 
     def _span(self, path: Path, mark: Literal["value", "key"]) -> Span:
@@ -89,7 +89,7 @@ class CaptureDocument:
 
 
 class CapturedDevice(NamedTuple):
-    """The data of one device in files: captures, and its configurations by namespace, None for that of no ASIC."""
+    """The captures of one device, and its configurations by ASIC namespace, None for the host or the whole switch."""
 
     name: str
     captures: tuple[StateCapture, ...]
@@ -97,12 +97,12 @@ class CapturedDevice(NamedTuple):
 
     @property
     def configuration(self) -> Document | None:
-        """Its only configuration; None if no file has one, or several ASICs have one each."""
+        """The only configuration of the device; None if no file has one, or several ASICs have one each."""
         return next(iter(self.configurations.values())) if len(self.configurations) == 1 else None
 
 
 class CaptureInputs(NamedTuple):
-    """The data at some paths: devices by name, intents, files by name, and problems of unreadable files."""
+    """The captured devices and the intents in files, the files by name, and the problems of reading them."""
 
     devices: tuple[CapturedDevice, ...]
     intents: tuple[Document, ...]
@@ -111,7 +111,7 @@ class CaptureInputs(NamedTuple):
 
 
 class _ReadFile(NamedTuple):
-    """One file: its text, and its captures, intent or configurations."""
+    """The contents of one file: its captures with their configurations by namespace, or its intent."""
 
     document: CaptureDocument
     captures: tuple[StateCapture, ...] = ()
@@ -120,7 +120,7 @@ class _ReadFile(NamedTuple):
 
 
 def gather_captures(paths: Sequence[str | os.PathLike[str]]) -> CaptureInputs:
-    """Return the data at some paths; a file that is named and has no known form is a problem."""
+    """Return the captured devices and intents at paths; a named file that has no known form is a problem."""
     problems: list[Problem] = []
     read = [
         file
@@ -137,7 +137,7 @@ def gather_captures(paths: Sequence[str | os.PathLike[str]]) -> CaptureInputs:
 
 
 def _read(file: str, problems: list[Problem], *, expected: bool) -> _ReadFile | None:
-    """Read one file; a file without a known form is a problem only if it is expected to have one."""
+    """Return the contents of one file, None if it has no known form; that is a problem only if one is expected."""
     try:
         raw = read_bytes(file)
         why = refusal(raw)
@@ -184,7 +184,10 @@ def _of_namespace(captures: Sequence[StateCapture], file: str) -> tuple[StateCap
 
 
 def _configurations(text: str, file: str, captures: Sequence[StateCapture]) -> Mapping[str | None, Document]:
-    """Return the configurations that a file holds, by namespace: that of the switch, or of its host and each ASIC."""
+    """Return the configurations that a file holds, by namespace: that of the switch, or of its host and each ASIC.
+
+    It is empty if several have one namespace: then they are of several switches.
+    """
     if all(capture.form != _CONFIG for capture in captures):
         return {}
     if is_snapshot(text):
@@ -203,7 +206,7 @@ def _configurations(text: str, file: str, captures: Sequence[StateCapture]) -> M
 
 
 def _namespace(document: Document) -> str | None:
-    """Return the namespace of a configuration: its section's in the file, its own, or that of the file's name."""
+    """Return the ASIC namespace of a configuration: of its section, its own, or in the file's name; None for a host."""
     section = str(next(iter(document.part.layout.root), "")) if document.part else ""
     if section == HOST:
         return None
@@ -215,7 +218,9 @@ def _namespace(document: Document) -> str | None:
 
 
 def _devices(files: Sequence[_ReadFile]) -> Iterator[CapturedDevice]:
-    """Yield devices: a file without a device name belongs to the device that the others in its folder name."""
+    """Yield devices; a file without a device name belongs to the one that others in its folder name, else to the
+    folder's.
+    """
     captured = [file for file in files if file.captures]
     folders = grouped((os.path.dirname(file.document.file), file) for file in captured)
     names = {folder: _named(inside) for folder, inside in folders.items()}
@@ -267,7 +272,7 @@ _MAGIC = (
 
 
 def files_at(paths: Sequence[str | os.PathLike[str]], problems: list[Problem]) -> Iterator[tuple[str, bool]]:
-    """Yield the files at some paths, each once, with whether it is expected to be a capture.
+    """Yield the files at paths, each once, with whether it is expected to be a capture.
 
     A link in a folder that leads outside of it, and of its repository, is a problem.
     """
@@ -332,7 +337,7 @@ def _is_dump(folder: str, files: Sequence[str]) -> bool:
 
 
 def _of_dump(files: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    """Yield the databases of a dump, which are expected, and outputs of commands; of each the last."""
+    """Yield the files of databases in a dump, which are expected, and of command outputs; of each the last."""
     last: dict[tuple[str, ...], tuple[str, bool]] = {}
     for name in sorted(files):
         if match := _DATABASE.fullmatch(name):

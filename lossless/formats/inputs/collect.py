@@ -1,4 +1,4 @@
-"""Paths to documents: files as named, directories searched for files of every kind that is linted."""
+"""Finds the files at paths and reads them into documents: named files, and folders searched for files to lint."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _UNKNOWN = (
 
 
 class Candidate(NamedTuple):
-    """A file that may be an input; with ``expected`` it is reported if it is not, as it is named or looks like one."""
+    """A file that may be an input; if ``expected``, as it is named or looks like one, it is reported if it is none."""
 
     file: str
     expected: bool
 
 
 class FoundFiles(Record):
-    """The files at some paths that may be inputs, each once even if it is reached by several names.
+    """The files at the paths of a run that may be inputs, each once even if it is reached by several names.
 
     ``problems`` are folders that cannot be read, ``others`` files with names that inputs never have, ``excluded`` files
     that the user left out. A link that leads outside of the searched folder and its repository is a problem too.
@@ -77,13 +77,13 @@ def collect(
 def gather(
     paths: Sequence[str | os.PathLike[str]], *, lenient: bool = False, excludes: Excludes | None = None
 ) -> Inputs:
-    """Return all inputs at some paths, together; see :func:`collect`."""
+    """Return the documents, host facts and problems of all files at paths; see :func:`collect`."""
     found = search(paths, lenient=lenient, excludes=excludes)
     return merged([Inputs(problems=found.problems), *map(read, found.candidates)])
 
 
 def merged(parts: Sequence[Inputs]) -> Inputs:
-    """Return the inputs of several files as one."""
+    """Return the documents, problems and host facts of several files as those of one."""
     return Inputs(
         tuple(document for part in parts for document in part.documents),
         tuple(problem for part in parts for problem in part.problems),
@@ -94,7 +94,7 @@ def merged(parts: Sequence[Inputs]) -> Inputs:
 def search(
     paths: Sequence[str | os.PathLike[str]], *, lenient: bool = False, excludes: Excludes | None = None
 ) -> FoundFiles:
-    """Return the files to read, and those that are left out.
+    """Return the files at paths that may be inputs, and those that are left out.
 
     With ``lenient``, named files need not be inputs, like those in a folder. ``excludes`` returns whether the user
     excludes a file below a folder (its second argument), or one that is itself named (None).
@@ -137,14 +137,14 @@ def search(
 
 
 def reach_in(folder: str, named: Sequence[str]) -> Reach:
-    """Return what a folder that is searched may lead to: its own files, those of its repository, and named ones."""
+    """Return the files that links in a searched folder may lead to: its own, its repository's, and named ones."""
     from lossless.ground.documents.folder import Reach
 
     return Reach([folder], named)
 
 
 def load_configuration(file: str) -> Document:
-    """Read a file that may have a configuration in any form; raises InputError."""
+    """Return the document of a JSON or YAML file, whose top level may be a list; raises InputError."""
     return load(file, lists=True)
 
 
@@ -153,7 +153,7 @@ def read(
     load: Callable[[str], Document] = load_configuration,
     text_of: Callable[[str], str] | None = None,
 ) -> Inputs:
-    """Read one file; one that is no input is reported if it was expected to be, a broken input always.
+    """Return the inputs in one file; one that is no input is reported if it was expected to be, a broken input always.
 
     ``load`` reads JSON and YAML, ``text_of`` the text of other files; None reads them from disk.
     """
@@ -180,7 +180,7 @@ def read(
 
 
 def _resources(file: str, text_of: Callable[[str], str] | None) -> tuple[Facts, ...]:
-    """Return the facts of a file with several resources of a cluster, which is no one YAML document."""
+    """Return the host facts in a YAML file of several Kubernetes resources, which is no one document; else empty."""
     if not file.lower().endswith((".yaml", ".yml")):
         return ()
     from lossless.formats.hosts.read.dcb import resources_in
@@ -193,7 +193,10 @@ def _resources(file: str, text_of: Callable[[str], str] | None) -> tuple[Facts, 
 
 
 def _read_text(candidate: Candidate, text_of: Callable[[str], str] | None) -> Inputs:
-    """Read a switch's configuration, a subnet manager's file, or facts of a host; others are skipped, unless named."""
+    """Return the switch configuration, subnet manager's files or host facts in a text file.
+
+    Another file is a problem if expected, else skipped.
+    """
     from lossless.ground.documents.marked_document import BYTE_ORDER_MARK, read_as_written
 
     file, expected = candidate
@@ -272,10 +275,10 @@ def devices_in(document: Document) -> Inputs:
 
 
 def device_in(document: Document) -> Document:
-    """Return the configuration of one device in any form.
+    """Return the CONFIG_DB of the one device in a file, in any form that SONiC's tools write.
 
     Raises:
-        InputError: the file has none, or several.
+        InputError: the file is invalid, or has no device or several.
     """
     from lossless.formats.sonic.read.forms import devices_of
 
@@ -292,23 +295,23 @@ def device_in(document: Document) -> Document:
 
 
 def split(documents: Iterable[Document]) -> list[Document]:
-    """Return documents with those of several devices, or in another form, as a document for each device."""
+    """Return documents, with one document for each device in place of a file of several or in another form."""
     return [device for document in documents for device in devices_in(document).documents]
 
 
 def located(document: Document, path: Path, message: str) -> Problem:
-    """Return a problem with the place of a path in a document."""
+    """Return a problem located at a path in a document."""
     span = document.locate(path)
     return Problem(document.file, span.line, span.column, message)
 
 
 def is_json(file: str) -> bool:
-    """Return whether a file is a device's by its name: those are JSON, intents are YAML."""
+    """Return whether a file has the suffix of a device's configuration, ``.json``; intents are YAML."""
     return file.lower().endswith(".json")
 
 
 def is_device(document: Document) -> bool:
-    """Return whether a document is the configuration of a device with SONiC."""
+    """Return whether a document is the configuration of a device with SONiC, by its suffix and dialect."""
     return is_json(document.file) and not document.dialect
 
 
@@ -335,7 +338,10 @@ def _beside_host(document: Document) -> Document:
 
 
 def _files_below(folder: str, problems: list[Problem]) -> Iterator[str]:
-    """Yield the files of a folder. Folders that are links are not entered: none leads in cycles."""
+    """Yield the files below a folder, those known to git where it is in a repository. Links to folders are not entered.
+
+    Folders that cannot be read are added to ``problems``.
+    """
     from lossless.formats.inputs.git import known_to_git
 
     known = known_to_git(folder)
@@ -356,7 +362,10 @@ def _files_below(folder: str, problems: list[Problem]) -> Iterator[str]:
 
 
 def _is_special(file: str) -> bool:
-    """Return whether reading may never end: a pipe, a device. A dangling link is reported when read."""
+    """Return whether a path is no regular file, such as a pipe, whose reading may never end.
+
+    A dangling link is none: it is reported when read.
+    """
     return os.path.exists(file) and not os.path.isfile(file)
 
 
@@ -366,7 +375,10 @@ def _looks_like_ours(file: str) -> bool:
 
 
 def _holds_rows(document: Document) -> bool:
-    """Return whether a file found in a directory may be an input: many JSON files have a key PORT or VERSIONS."""
+    """Return whether a file found in a folder may be an input: any YAML, JSON with rows in a table of CONFIG_DB.
+
+    A table must be a mapping there, because many JSON files have a key PORT or VERSIONS.
+    """
     if not is_json(document.file):
         return True
     data = document.data
@@ -394,7 +406,7 @@ def _is_list(document: Document) -> bool:
 
 
 def _holds_devices(document: Document) -> bool:
-    """Return whether a file that has no tables holds devices in another form."""
+    """Return whether a JSON file without tables at its top level holds devices in another form."""
     if not any(isinstance(value, dict) for value in document.data.values()):
         return False
     from lossless.formats.sonic.read.forms import devices_of

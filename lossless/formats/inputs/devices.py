@@ -1,4 +1,4 @@
-"""Configurations of switches to the fabric model: one device by itself, or all devices together."""
+"""Turns CONFIG_DB documents of SONiC switches into the fabric model: one device by itself, or all devices together."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class DeviceInput(NamedTuple):
-    """One device: its rows, the problems of its file, and its fabric, None if a hardware profile is unreadable."""
+    """One SONiC device: its rows, the problems of its file, and its fabric, None if a profile cannot be read."""
 
     tables: Tables
     problems: tuple[Problem, ...]
@@ -32,13 +32,13 @@ class DeviceInput(NamedTuple):
 
 
 class DeviceReader:
-    """Reads devices one by one, and looks the hardware of each kind of device up once."""
+    """Reads SONiC devices one by one, and looks up the profile of each kind of device once."""
 
     def __init__(self, profile_dirs: Sequence[Folder]) -> None:
         self._find_hardware = hardware_finder(profile_dirs)
 
     def read(self, document: Document, rdma_dscps: tuple[int, ...] = ()) -> DeviceInput:
-        """Return the rows and the fabric of one device, on which some DSCPs must be lossless."""
+        """Return the rows and the fabric of one device, on which ``rdma_dscps`` must be lossless."""
         tables = tables_of(document)
         problems = _problems(document, tables)
         try:
@@ -49,11 +49,11 @@ class DeviceReader:
 
 
 _PARTIAL = "qos.json"
-"""What render calls the file of a switch where it has no base: the tables that it owns, without a hostname."""
+"""The name of a rendered file of a switch without a base: the tables that render owns, without a hostname."""
 
 
 def tables_of(document: Document) -> Tables:
-    """Return the rows of a document; a part that was rendered is of the switch that its folder is called."""
+    """Return the rows of a CONFIG_DB document; a rendered ``qos.json`` belongs to the switch that its folder names."""
     tables = Tables.of(document)
     if document.file.endswith(_PARTIAL) and not tables.device and not tables.table("DEVICE_METADATA"):
         folder, name = os.path.split(document.file)
@@ -73,8 +73,8 @@ def deployed_fabric(
 ) -> Fabric:
     """Return one fabric of all devices together, as the daemons of each apply its rows.
 
-    ``named_in`` returns the DSCPs that must be lossless on the devices of a file. What cannot be read of them is added
-    to ``errors``.
+    ``named_in`` returns the DSCPs that must be lossless on the devices of a file. Problems of reading the documents are
+    added to ``errors``.
 
     Raises:
         ProfileError: a hardware profile cannot be read.
@@ -92,7 +92,7 @@ def deployed_fabric(
 
 
 def rewrites_of(fabric: Fabric, documents: Iterable[Document]) -> DscpRewrites:
-    """Return the maps by which ports of deployed devices write DSCP again; no intent declares one."""
+    """Return the maps by which ports of deployed devices rewrite DSCP; empty for an intent, which declares none."""
     if fabric.declared:
         return {}
     from lossless.formats.sonic.to_model.lags import rewrites
@@ -113,7 +113,7 @@ def _repeated_keys(document: Document) -> tuple[RepeatedKey, ...]:
 
 
 def hostname_of(running: Document) -> str:
-    """Return the hostname that a configuration states, empty where it states none."""
+    """Return the hostname in DEVICE_METADATA of a configuration, empty where it has none."""
     table = running.data.get("DEVICE_METADATA")
     row = table.get("localhost") if isinstance(table, dict) else None
     name = row.get("hostname") if isinstance(row, dict) else None
@@ -121,7 +121,7 @@ def hostname_of(running: Document) -> str:
 
 
 def name_in_intent(tables: Tables, name: str) -> str:
-    """Return the name of a device in an intent: its hostname, or the name of its folder if it has none."""
+    """Return the name of a device in an intent: ``name`` if its file has a hostname, else the name of its folder."""
     row = tables.row("DEVICE_METADATA", "localhost")
     named = tables.device or (row is not None and "hostname" in row.fields)
     # Plain strings: pathlib costs a linter's start a third of an interpreter's.

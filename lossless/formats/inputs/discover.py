@@ -1,4 +1,4 @@
-"""Files of a folder that may be inputs: by name, and by the contents of a broken file."""
+"""Which files of a folder may be inputs: by their suffix, and by the contents of a broken file."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ SKIPPED = frozenset({"node_modules", "__pycache__"})
 
 
 def fits(name: str) -> bool:
-    """Return whether a file can be read by its suffix."""
+    """Return whether a file has the suffix of a kind of input."""
     return name.lower().endswith(SUFFIXES)
 
 
 def is_skipped(folder: str) -> bool:
-    """Return whether a folder of this name is another tool's."""
+    """Return whether a folder of this name belongs to another tool, and is not searched."""
     return folder.startswith(".") or folder in SKIPPED
 
 
@@ -47,7 +47,7 @@ def seems_ours(file: str) -> bool:
 
 @cache
 def _telling(is_json: bool) -> Pattern[bytes]:
-    """Return the pattern that the text of a configuration, or of an intent, contains and other files do not."""
+    """Return the pattern that the text of a CONFIG_DB (JSON), or of an intent, contains and other files do not."""
     import re
 
     if is_json:

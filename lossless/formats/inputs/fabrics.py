@@ -1,6 +1,6 @@
-"""Documents and paths to fabrics, the same way for intents and deployed devices; statements of users about files.
+"""Reads documents into fabrics, of intents and of deployed devices, with statements of ``lossless.toml`` about files.
 
-Such a statement is in ``lossless.toml``, and stands beside those of the file itself.
+Such a statement says which fabric a switch belongs to, which DSCPs must be lossless, or which ports carry no RDMA.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ def fabrics_of(
     rdma_dscps: tuple[int, ...] = (),
     stated: FileStatements | None = None,
 ) -> Fabrics:
-    """Return the fabric of each intent, and one of all deployed devices together, as their daemons apply their rows.
+    """Return the fabric of each intent, and of the deployed SONiC devices together, as their daemons apply their rows.
 
-    ``rdma_dscps`` names the DSCPs that must be lossless on deployed devices. ``stated`` says of which fabric each of
-    these is, and names DSCPs where ``rdma_dscps`` does not.
+    ``rdma_dscps`` names the DSCPs that must be lossless on deployed devices. ``stated`` says which of these make up one
+    fabric, by default all, and names DSCPs where ``rdma_dscps`` does not.
     """
     errors: list[Problem] = []
     intents = [document for document in documents if is_intent(document)]
@@ -67,7 +67,10 @@ def with_other_systems(
     rdma_dscps: tuple[int, ...] = (),
     stated: FileStatements | None = None,
 ) -> tuple[Fabric, ...]:
-    """Return fabrics with the deployed switches that run other systems, among those of the same that run SONiC."""
+    """Return fabrics with the deployed switches that run other systems than SONiC.
+
+    They join the deployed fabric that their files belong to, or make up one of their own.
+    """
     configured = [document for document in documents if document.dialect]
     if not configured:
         return tuple(fabrics)
@@ -88,7 +91,7 @@ def with_other_systems(
 
 
 def inside(fabrics: Sequence[Fabric], stated: FileStatements | None) -> tuple[Fabric, ...]:
-    """Return fabrics in which deployed ports that are said to carry no RDMA have no part of a class."""
+    """Return fabrics without the QoS of deployed ports that are stated to carry no RDMA."""
     if stated is None:
         return tuple(fabrics)
     return tuple(_inside(fabric, ports_outside(fabric, stated)) for fabric in fabrics)
@@ -102,7 +105,7 @@ def _inside(fabric: Fabric, outside: Mapping[str, Collection[str]]) -> Fabric:
 
 
 def ports_outside(fabric: Fabric, stated: FileStatements) -> dict[str, frozenset[str]]:
-    """Return the ports that are said to carry no RDMA, by the place that their deployed switch is written in."""
+    """Return the ports of deployed switches that are stated to carry no RDMA, by the file of the switch's origin."""
     if fabric.declared:
         return {}
     pairs = zip(fabric.switches, fabric.sources, strict=True)
@@ -110,7 +113,7 @@ def ports_outside(fabric: Fabric, stated: FileStatements) -> dict[str, frozenset
 
 
 def without_class(switch: Switch, names: Collection[str]) -> Switch:
-    """Return a switch of which some ports have no part of a class."""
+    """Return a switch without the QoS of the named ports."""
     if not names:
         return switch
     ports = (port._replace(qos=None) if port.name in names else port for port in switch.ports)
@@ -118,12 +121,12 @@ def without_class(switch: Switch, names: Collection[str]) -> Switch:
 
 
 def _naming(rdma_dscps: tuple[int, ...], stated: FileStatements | None) -> Callable[[str], tuple[int, ...]]:
-    """Return what says which DSCPs must be lossless on the devices of a file."""
+    """Return a function from a file to the DSCPs that must be lossless there: ``rdma_dscps`` if any, else as stated."""
     return (lambda _file: rdma_dscps) if rdma_dscps or stated is None else stated.rdma_dscps
 
 
 def _by_fabric(documents: Sequence[Document], stated: FileStatements | None) -> list[list[Document]]:
-    """Return documents by the fabric that they are said to be of."""
+    """Return documents grouped by the fabric that they are stated to belong to; one group without statements."""
     if stated is None:
         return [[*documents]]
     return [*grouped((stated.fabric(document.file), document) for document in documents).values()]
@@ -136,10 +139,10 @@ def _are_one(fabric: Fabric, file: str, stated: FileStatements | None) -> bool:
 def documents_at(
     path: str | PathLike[str], excludes: Excludes | None = None
 ) -> tuple[list[Document], list[Problem]]:
-    """Return what a path stands for; a folder with a fabric.yaml stands for that intent.
+    """Return the documents at a path and their problems; of a folder with a fabric.yaml, that intent alone.
 
     Raises:
-        InputError: that is a link that leads outside of the folder.
+        InputError: the fabric.yaml is a link that leads outside of the folder.
     """
     if os.path.isfile(os.path.join(path, "fabric.yaml")):
         from lossless.ground.documents.folder import file_in
@@ -149,7 +152,7 @@ def documents_at(
 
 
 def configurations_beside(path: str | PathLike[str]) -> tuple[str, ...]:
-    """Return the files of devices below a folder that is read as its fabric.yaml: they are not read with it."""
+    """Return the CONFIG_DB files below a folder with a fabric.yaml, which are not read with it; else empty."""
     if not os.path.isfile(os.path.join(path, "fabric.yaml")):
         return ()
     return tuple(file for file, _ in search([path]).candidates if is_json(file) and seems_ours(file))
@@ -175,10 +178,10 @@ class FileStatements(Protocol):
     """Statements about the file of a switch that no such file contains."""
 
     def fabric(self, file: str) -> str:
-        """Return the fabric that a file is of, empty where nothing says it."""
+        """Return the fabric that the switch of a file belongs to, empty where it is not stated."""
 
     def rdma_dscps(self, file: str) -> tuple[int, ...]:
-        """Return the DSCPs that must be lossless there."""
+        """Return the DSCPs that must be lossless on the devices of a file."""
 
     def without_rdma(self, file: str, switch: Switch) -> frozenset[str]:
         """Return the ports of a switch in a file that carry no RDMA."""

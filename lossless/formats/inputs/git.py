@@ -89,7 +89,7 @@ _OWN = {
 
 
 def is_installed() -> bool:
-    """Return whether there is a git here."""
+    """Return whether the program git is installed."""
     return find_program(GIT) is not None
 
 
@@ -117,7 +117,7 @@ def git(
 
 
 def said(stderr: bytes) -> str:
-    """Return git's error message, without its prefix."""
+    """Return the first line of git's error output, without its prefix."""
     lines = os.fsdecode(stderr).splitlines()
     return lines[0].removeprefix("fatal: ") if lines else "git gives no reason"
 
@@ -149,7 +149,7 @@ def known_to_git(folder: str) -> list[str] | None:
 
 
 def _tracked(folder: str, listed: bytes) -> Iterator[str]:
-    """Yield the names of an index that are on disk; those of repositories within it too."""
+    """Yield the names of tracked files that are on disk, and of those in submodules."""
     for entry in filter(None, listed.split(b"\0")):
         head, _, raw = entry.partition(b"\t")
         name = os.fsdecode(raw)
@@ -160,7 +160,7 @@ def _tracked(folder: str, listed: bytes) -> Iterator[str]:
 
 
 def _added(folder: str, listed: bytes) -> Iterator[str]:
-    """Yield names that git would add, but for those in folders of other tools."""
+    """Yield the names of files that git would add, but for those in folders of other tools."""
     for name in map(os.fsdecode, filter(None, listed.split(b"\0"))):
         *folders, last = name.split("/")
         if any(map(is_skipped, folders)):

@@ -1,7 +1,4 @@
-"""Intents to their declarations: a fabric, or a subnet of InfiniBand; progress of a run.
-
-Progress is a callback that gets how many files are done, of how many, while they are processed.
-"""
+"""Reads intents and resolves them to the fabrics and InfiniBand subnets that they declare, with a progress callback."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Declaration(NamedTuple):
-    """The declaration of an intent: a fabric, or a subnet of InfiniBand; neither if it cannot be read."""
+    """The fabric or InfiniBand subnet that an intent declares; neither if the intent cannot be read."""
 
     fabric: Fabric | None = None
     subnet: Subnet | None = None
@@ -36,7 +33,7 @@ class Declarations(NamedTuple):
 
 
 def is_intent(document: Document) -> bool:
-    """Return whether a document is an intent: those are in YAML, devices in JSON, managers have forms of their own."""
+    """Return whether a document is an intent, by its name and form: YAML that is no configuration of a switch."""
     return not document.dialect and document.file.lower().endswith((".yaml", ".yml"))
 
 
@@ -48,7 +45,7 @@ def declares_subnet(document: Document) -> bool:
 def declarations_of(
     documents: Sequence[Document], profile_dirs: Sequence[Folder], progress: Progress | None = None
 ) -> Declarations:
-    """Return the declarations of the intents among documents."""
+    """Return the fabrics and subnets that the intents among documents declare, and the problems of reading them."""
     errors: list[Problem] = []
     intents = [document for document in documents if is_intent(document)]
     declarations = [
@@ -62,7 +59,7 @@ def declarations_of(
 
 
 def declaration_of(document: Document, profile_dirs: Sequence[Folder], errors: list[Problem]) -> Declaration:
-    """Return the declaration of an intent; problems of reading it are added to ``errors``."""
+    """Return the fabric or subnet that an intent declares; problems of reading it are added to ``errors``."""
     from lossless.formats.intent.load import TRANSPORTS, transport_of
 
     try:
@@ -100,11 +97,12 @@ BY_MODEL: dict[str, Callable[[Document, Sequence[Folder]], Declaration]] = {
     "lossless.formats.intent.infiniband.document": _subnet,
     "lossless.formats.intent.managed": _managed,
 }
-"""How an intent is read and resolved, by the document model that ``intent.load.TRANSPORTS`` has for its transport."""
+"""The function that reads and resolves an intent, by the module that ``intent.load.TRANSPORTS`` has for its transport.
+"""
 
 
 def intent_fabric(document: Document, profile_dirs: Sequence[Folder], errors: list[Problem]) -> Fabric | None:
-    """Return the fabric of an intent; one that declares a subnet is an error, as is one that cannot be read."""
+    """Return the fabric of an intent; None, with ``errors``, if it declares a subnet or cannot be read."""
     declaration = declaration_of(document, profile_dirs, errors)
     if declaration.subnet is not None:
         errors.append(no_fabric(document))
@@ -115,7 +113,7 @@ def subnet_of(document: Document, profile_dirs: Sequence[Folder]) -> Subnet:
     """Return the subnet of an intent that declares one.
 
     Raises:
-        InputError: the intent cannot be read, or a hardware profile.
+        InputError: the intent or a hardware profile cannot be read.
     """
     errors: list[Problem] = []
     subnet = declaration_of(document, profile_dirs, errors).subnet
@@ -125,7 +123,7 @@ def subnet_of(document: Document, profile_dirs: Sequence[Folder]) -> Subnet:
 
 
 def no_fabric(document: Document) -> Problem:
-    """Return the problem where a fabric with PFC and buffers is needed, and an intent declares a subnet."""
+    """Return the problem of an intent that declares an InfiniBand subnet, where a fabric with PFC is needed."""
     message = (
         "transport: infiniband: this is for fabrics with PFC; an InfiniBand subnet, which has credits instead, "
         "can be linted, rendered, planned, checked by opensm, and asked for its topology and for workloads"
@@ -134,7 +132,7 @@ def no_fabric(document: Document) -> Problem:
 
 
 def at_transport(document: Document, message: str) -> Problem:
-    """Return a problem with the transport of an intent."""
+    """Return a problem located at the transport of an intent."""
     span = document.locate(("transport",))
     return Problem(document.file, span.line, span.column, message)
 
@@ -143,10 +141,10 @@ _NOT_OURS = "its switches are run by the cloud, and nothing here knows how they 
 
 
 def require_own_switches(fabrics: Sequence[Fabric]) -> None:
-    """Raise an error for fabrics whose switches a cloud operates: their internals are unknown.
+    """Refuse fabrics whose switches a cloud operates: their internals are unknown.
 
     Raises:
-        InputError: one is among them.
+        InputError: every such fabric.
     """
     problems = [
         Problem(fabric.sources[0], None, None, f"transport: {fabric.managed.transport}: {_NOT_OURS}")
@@ -158,10 +156,10 @@ def require_own_switches(fabrics: Sequence[Fabric]) -> None:
 
 
 def intent_of_switches(document: Document) -> LoadedIntent:
-    """Return the intent of a document whose devices and links are declared, not yet resolved.
+    """Return the intent of an Ethernet fabric with switches of its own, loaded and not yet resolved.
 
     Raises:
-        InputError: it cannot be read; it declares a subnet, or a fabric whose switches a cloud runs.
+        InputError: the document cannot be read, or declares a subnet or a fabric whose switches a cloud runs.
     """
     from lossless.formats.intent.load import load_intent
     from lossless.model.hardware.clouds import TRANSPORTS
@@ -175,7 +173,7 @@ def intent_of_switches(document: Document) -> LoadedIntent:
 
 
 def wired_of(loaded: LoadedIntent, profile_dirs: Sequence[Folder]) -> WiredFabric:
-    """Return the fabric of an intent with its wiring.
+    """Return the fabric of an intent with its wiring plan.
 
     Raises:
         InputError: the intent cannot be resolved, or a hardware profile cannot be read.
@@ -189,13 +187,13 @@ def wired_of(loaded: LoadedIntent, profile_dirs: Sequence[Folder]) -> WiredFabri
 
 
 Progress = Callable[[int, int], None]
-"""A callback: how many files are done, of how many."""
+"""A callback that gets the number of files done so far, and the number of all files."""
 
 _Item = TypeVar("_Item")
 
 
 def reported(items: Sequence[_Item], progress: Progress | None) -> Sequence[_Item] | Iterator[_Item]:
-    """Return items, and report how many of them are done while they are worked on."""
+    """Return items for a loop that reports to ``progress`` before each item; unchanged without ``progress``."""
     return items if progress is None else _reporting(items, progress)
 
 

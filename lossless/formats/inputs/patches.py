@@ -1,6 +1,6 @@
-"""A patch for SONiC's config updater (RFC 6902), and texts that replace files: those that are edited, standard input.
+"""Reads JSON patches (RFC 6902) for SONiC's config updater, and texts that replace files: of editors, standard input.
 
-A patch is read, taken apart by ASIC, and given to configurations. On a switch of several ASICs each path begins with
+The operations of a patch are divided by ASIC among configurations. On a switch of several ASICs each path begins with
 ``/localhost`` or ``/asicN``, and the updater applies the operations of each by themselves (sonic-utilities
 generic_config_updater, generic_updater.py extract_scope, and config/main.py apply-patch @691b1bb).
 """
@@ -38,11 +38,14 @@ _NEEDED = {
     "move": ("from", "path"),
     "copy": ("from", "path"),
 }
-"""The operations, and the members that each has."""
+"""The operations of a JSON patch, and the members that each must have beside ``op``."""
 
 
 class PatchOperation(NamedTuple):
-    """An operation of a patch without the ASIC in its paths; ``number`` counts from 0 in the file."""
+    """An operation of a JSON patch without the ASIC in its paths, which is ``scope``, empty if there is none.
+
+    ``number`` counts from 0 in the file.
+    """
 
     number: int
     scope: str
@@ -50,18 +53,18 @@ class PatchOperation(NamedTuple):
 
     @property
     def path(self) -> tuple[str, ...]:
-        """The table, row and field that it is about, as far as it names them."""
+        """The table, row and field that the operation changes, as far as its path names them."""
         return parts(self.operation["path"])
 
 
 class PatchFile(NamedTuple):
-    """A patch as read."""
+    """The document of a JSON patch, and its operations."""
 
     document: Document
     operations: tuple[PatchOperation, ...]
 
     def problem(self, index: int, message: str, *below: str) -> Problem:
-        """Return a problem of an operation, with its place."""
+        """Return a problem located at the operation of an index, or at a member below it."""
         return located(self.document, (index, *below), message)
 
 
@@ -73,7 +76,7 @@ class PatchShare(NamedTuple):
 
 
 def read_patch(file: str) -> PatchFile:
-    """Return the patch in a file.
+    """Return the JSON patch in a file.
 
     Raises:
         InputError: it cannot be read, or is no list of operations.
@@ -92,7 +95,7 @@ def read_patch(file: str) -> PatchFile:
 
 
 def _mistakes(patch: PatchFile, index: int, item: Any) -> Iterator[Problem]:
-    """Yield why an item of a patch is no operation."""
+    """Yield the problems for which an item of a JSON patch is no operation of the config updater."""
     if not isinstance(item, dict):
         yield patch.problem(index, "not an operation: expected an object with op and path")
         return
@@ -123,7 +126,7 @@ def _mistakes_of_path(patch: PatchFile, index: int, name: str, pointer: Any) -> 
 
 
 def _split(pointer: str) -> tuple[str, str]:
-    """Return the ASIC that a path begins with, empty where with none, and the rest of the path."""
+    """Return the ``asicN`` or ``localhost`` that a path begins with, empty without one, and the rest of the path."""
     first, _, rest = pointer.removeprefix("/").partition("/")
     return (first, f"/{rest}") if first == HOST or _ASIC.fullmatch(first) else ("", pointer)
 
@@ -137,10 +140,10 @@ def _scoped(index: int, item: Mapping[str, Any]) -> PatchOperation:
 
 
 def shares_of(patch: PatchFile, documents: Sequence[Document]) -> tuple[PatchShare, ...]:
-    """Return the configurations that a patch is for, each with its operations, in the order of the patch.
+    """Return the configurations that a JSON patch is for, each with its operations, in the order of the patch.
 
     Raises:
-        InputError: an operation is for no configuration that is given, or for several.
+        InputError: an operation is for no configuration that is given, or for several, or none is given.
     """
     scopes: dict[str, list[Document]] = {}
     for document in documents:
@@ -183,7 +186,7 @@ def scope_of(document: Document) -> str:
 
 
 def patched(document: Document, target: Mapping[str, Any]) -> Document:
-    """Return a configuration after a patch; its rows have their places in the original file."""
+    """Return a configuration with ``target`` as its data after a patch; its rows are located in the original file."""
     before = document.part or DocumentPart(document, document.file, document.file, PartLayout(document.file))
     of = before._replace(name=f"{before.name} (patched)")
     after = part(dict(target), of)
@@ -203,7 +206,10 @@ def is_ours(file: str, text: str) -> bool:
 
 
 def read_text(file: str, text: str) -> Inputs:
-    """Read a text that replaces a file: to a document, or to the reasons why there is none."""
+    """Return the document of a text that replaces a file, or the problems for which there is none.
+
+    Both are empty for a text that is neither JSON nor YAML nor the configuration of a switch.
+    """
     try:
         plain = decode(text.encode("utf-8", "surrogatepass"), file)
         if is_managers(file):
@@ -222,7 +228,10 @@ def _of_switch(text: str, file: str) -> Document | None:
 
 
 def read_bytes(raw: bytes, file: str) -> Inputs:
-    """Read the bytes of a file, whose suffix gives its kind; files beside a subnet manager's are not read."""
+    """Return the documents in the bytes of a file, or the problems for which there are none.
+
+    Files that a subnet manager's file names are not read.
+    """
     try:
         if is_managers(file):
             text = decode(raw, file)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 _FROM_FORK = "..."
-"""Behind a revision: where the work since has forked off from it, as in ``git diff main...``."""
+"""The suffix of a revision, as in ``git diff main...``, by which its merge base with HEAD is meant."""
 
 _PROMISOR = b"promisor remote"
 """A part of git's message about an object that a partial clone lacks, up to 2.44; later versions list it as missing."""
@@ -52,7 +52,7 @@ class Revision(NamedTuple):
 
 
 class _CommitFile(NamedTuple):
-    """A file of a commit, by the name it has now."""
+    """A file of a commit: its name in the index now, and its blob in the commit."""
 
     name: str
     blob: str
@@ -81,7 +81,7 @@ def revision_of(called: str, paths: Sequence[str]) -> Revision:
 
 
 def blobs_at(revision: Revision, paths: Sequence[str]) -> dict[str, str]:
-    """Return the blob of every file at some paths that may be an input, by its name in a run over them today."""
+    """Return the blobs of a revision's files that may be inputs, by the name that a run over ``paths`` has today."""
     named: dict[str, str] = {}
     for entry in _entries(revision):
         for path in paths:
@@ -93,7 +93,7 @@ def blobs_at(revision: Revision, paths: Sequence[str]) -> dict[str, str]:
 
 
 def texts_of(revision: Revision, blobs: Mapping[str, str]) -> dict[str, bytes]:
-    """Return the bytes of blobs, by the names of their files."""
+    """Return the bytes of blobs of a revision by the names of their files; ``blobs`` maps these names to blobs."""
     return dict(zip(blobs, _blobs(revision, list(blobs.values())), strict=True)) if blobs else {}
 
 
@@ -121,7 +121,7 @@ def _root(path: str) -> str:
 
 
 def _asked(root: str, *arguments: str) -> str:
-    """Return the line that git prints, empty if it prints none."""
+    """Return the line that git prints, empty if it prints none or fails."""
     done = git(root, *arguments, top=root)
     return "" if done.code else os.fsdecode(done.out).strip()
 
@@ -165,7 +165,7 @@ def _renamed(revision: Revision) -> Mapping[str, str]:
 
 
 def _shown(root: str, name: str, path: str) -> str | None:
-    """Return the name of a file in a run over a path, None if it is not there."""
+    """Return the name of a repository's file in a run over a path, None if the path does not contain it."""
     file, start = os.path.join(root, name), os.path.realpath(path)
     if file == start:
         return path
@@ -198,7 +198,7 @@ def _output(revision: Revision, *arguments: str, given: bytes = b"") -> bytes:
 
 
 def _lacking(revision: Revision) -> LosslessError:
-    """Return the error for objects that are missing: the clone is partial."""
+    """Return the error for objects of a revision that a partial clone lacks."""
     return LosslessError(
         f"--since {revision.shown}: this clone is partial and lacks files of that revision, and nothing is fetched"
         f" for it; git archive {revision.commit[:12]} > /dev/null brings them"
@@ -206,18 +206,18 @@ def _lacking(revision: Revision) -> LosslessError:
 
 
 class EarlierFiles:
-    """Files as they were, by the names that they have today."""
+    """Reads files as they were at a revision, by the names that they have today."""
 
     def __init__(self, revision: Revision, blobs: Mapping[str, str], needed: Iterable[str]) -> None:
         self._revision, self._blobs = revision, blobs
         self._texts = texts_of(revision, {file: blobs[file] for file in needed})
 
     def read(self, candidate: Candidate) -> Inputs:
-        """Read a file; one that could not be read then is no error of today's."""
+        """Return the inputs in a file as it was, without its problems: they are no errors of today's."""
         return read(candidate, self.load, self._text)._replace(problems=())
 
     def load(self, file: str) -> Document:
-        """Read a file that may hold a configuration; raises InputError."""
+        """Return the document of a JSON or YAML file as it was; raises InputError."""
         return load_text(self._text(file), file, lists=True)
 
     def _text(self, file: str) -> str:

@@ -1,4 +1,4 @@
-"""Why a file that was named or found is not checked."""
+"""Finds the reason why a file that was named or found is not checked."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LOOKED_INTO = 1 << 16
 _BEGINNING = 1 << 12
 """Characters of a text in which the form of a capture is searched."""
 _TEXTS = (".sh", ".bash", ".py", ".rsc", ".log", ".out", ".set", ".cli", ".cmd")
-"""Suffixes of texts of a network that are not read: scripts, logs, configurations of other systems."""
+"""Suffixes of scripts, logs and configurations of other systems, which are no inputs, but whose text is examined."""
 _SETS_UP_HOST = re.compile(
     r"^[ \t]*(?:sudo )?(?:mlnx_qos|cma_roce_tos|mlxconfig|mlxreg|dcb (?:pfc|app|ets|buffer)|lldptool|niccli|bnxtqos)\b"
     r"|/sys/class/infiniband/\S{1,64}/tc/",
@@ -34,7 +34,7 @@ _PRINTED = re.compile(
     r"|(?P<rdma_link>link \w+/[0-9]+ state ))",
     re.MULTILINE,
 )
-"""Output of hosts about their ports that no command of this program reads."""
+"""The beginnings of outputs of hosts about their ports that no command of this program reads."""
 _RESOURCE = re.compile(r"\b(?:NicConfigurationTemplate|NicDevice|NicClusterPolicy|SriovNetworkNodePolicy)\b")
 _OPERATIONS = frozenset({"add", "remove", "replace", "move", "copy", "test"})
 _NOT_OURS = "no intent, and no configuration that is read"
@@ -85,7 +85,7 @@ def _has_manifest(folder: str) -> bool:
 
 
 def _reasons(file: str, text: str, *, whole: bool) -> Iterator[str]:
-    """Yield why a text that has to do with a network is not checked."""
+    """Yield the reason why a text of a known kind is not checked, none for any other text."""
     from lossless.formats.switches.other_systems import other_system, seems_of_switch
 
     name = file.lower()
@@ -120,7 +120,7 @@ def _is_patch(text: str) -> bool:
 
 
 def _capture_form(text: str, file: str) -> str:
-    """Return the form of capture that a text has, empty if it has none."""
+    """Return the name of the form of capture that a text begins with, empty if it has none."""
     from lossless.formats.inputs.capture_forms import read_capture
 
     captures = read_capture(text[:_BEGINNING], file)

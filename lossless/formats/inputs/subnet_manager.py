@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import Subnet
 
 SUFFIXES = (".conf", ".cfg")
-"""Names that such files have; one that is named may have any."""
+"""Suffixes of a subnet manager's files in a folder; a file that is named may have any."""
 _ALONE = "a file of a subnet manager that no opensm.conf beside it names: nothing else is known of its subnet"
 
 
@@ -31,13 +31,13 @@ class ManagerFiles(NamedTuple):
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """The invalid settings in them."""
+        """The problems of invalid settings in the files."""
         documents = (*(document for subnet in self.subnets for document in subnet.documents), *self.alone)
         return tuple(problem for document in documents for problem in document.problems)
 
     @property
     def not_checked(self) -> tuple[UncheckedRule, ...]:
-        """One unchecked rule for each file that was read and belongs to no known subnet."""
+        """One entry on unchecked rules for each file that belongs to no known subnet."""
         return tuple(UncheckedRule("", _ALONE) for _ in self.alone)
 
 
@@ -47,7 +47,10 @@ def is_managers(file: str) -> bool:
 
 
 def documents_in(file: str, text: str, *, near: bool) -> tuple[Document, ...]:
-    """Return the document of a text that replaces a file; ``near``: with those of the files beside it."""
+    """Return the documents of a subnet manager in a text; empty if the text is none of its files.
+
+    ``near``: an opensm.conf has the documents of the files beside it that it names, too.
+    """
     from lossless.formats.infiniband.to_model import SubnetFile, document_of, kind_of, read_subnet
 
     subnet_file = SubnetFile(file, text)
@@ -60,7 +63,7 @@ def documents_in(file: str, text: str, *, near: bool) -> tuple[Document, ...]:
 
 
 def manager_files(documents: Iterable[Document]) -> ManagerFiles:
-    """Return the subnets of the documents that are files of subnet managers, each once."""
+    """Return the files of subnet managers among documents: a subnet for each opensm.conf, and the rest."""
     texts = {
         document.file: document
         for document in documents
@@ -110,7 +113,7 @@ def without_secrets(file: str, text: str) -> str:
 
 
 def edited_document(document: Document, changes: Sequence[ValueChange]) -> Document | None:
-    """Return a file after some changes, read again; None if the text does not have exactly these changes."""
+    """Return the document of a subnet manager's file after changes; None if no edit makes exactly these changes."""
     from lossless.formats.infiniband.to_model import SubnetFile, document_of, kind_of
     from lossless.ground.documents.changes import changed, spliced
     from lossless.ground.documents.command_lines import replacements

@@ -1,7 +1,7 @@
-"""Configurations of switches with another system than SONiC, and facts of hosts, to the fabric model.
+"""Turns configurations of switches with another system than SONiC, and facts of hosts, into the fabric model.
 
-Configurations are recognized, and read by their dialects. Of hosts the NIC profiles map PCI ids to adapters; their
-ports on the fabric have names, and others are for storage or management.
+Configurations are recognized, and read by their dialects. NIC profiles give the adapters of hosts by PCI ID; ports of
+hosts that are not on the fabric, but for storage or management, are left out.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def ports_on_fabric(
 
 
 def with_known_names(names: Collection[str], hosts: Iterable[HostInterfaces]) -> tuple[HostInterfaces, ...]:
-    """Return hosts by the names others have for them: ``gpu1`` of ``gpu1.example.net`` where only that is known."""
+    """Return host ports with the short host name, ``gpu1`` of ``gpu1.example.net``, where ``names`` has only that."""
     return tuple(_with_known_name(host, names) for host in hosts)
 
 
@@ -129,7 +129,7 @@ def is_structured(document: Document) -> bool:
 
 
 class SwitchInput(NamedTuple):
-    """A switch, the rules of fabrics that have no meaning for its system, with the reason, and its words."""
+    """A switch as read, the rules that have no meaning for its system, with the reason, and the system's words."""
 
     read: ReadSwitch
     not_applicable: Mapping[str, str]
@@ -137,7 +137,7 @@ class SwitchInput(NamedTuple):
 
 
 def read_switch(document: Document, rdma_dscps: tuple[int, ...] = ()) -> SwitchInput:
-    """Return the switch of a document; ``rdma_dscps`` names the DSCPs that must be lossless."""
+    """Return the switch of a configuration with another system; ``rdma_dscps`` are the DSCPs that must be lossless."""
     system = dialect(document.dialect)
     read = system.read(document, rdma_dscps)
     name = _name_by_file(document.file) if read.switch.name == document.shown else read.switch.name
@@ -146,18 +146,18 @@ def read_switch(document: Document, rdma_dscps: tuple[int, ...] = ()) -> SwitchI
 
 
 _ANY_SWITCH = frozenset(("qos", "avd", "config", "running-config", "startup-config", "structured_config"))
-"""Names of files that any switch may have: their folder is called as the switch."""
+"""File names, without suffix, that any switch may have: their folder is named after the switch."""
 
 
 def _name_by_file(file: str) -> str:
-    """Return the name of a switch whose configuration does not say it: that of its file, or of the folder of that."""
+    """Return the name of a switch whose configuration has none: that of its file, or of the file's folder."""
     folder, name = os.path.split(file)
     stem = name.partition(".")[0] or name
     return os.path.basename(folder) or stem if stem in _ANY_SWITCH else stem
 
 
 def fabric_of_switches(switches: tuple[Switch, ...], files: tuple[str, ...]) -> Fabric:
-    """Return the fabric of deployed switches; how they are cabled, their configurations do not say."""
+    """Return the fabric of deployed switches, without links: their configurations do not contain the cabling."""
     return Fabric(
         name="",
         provenance="deployed",
@@ -173,10 +173,10 @@ def fabric_of_switches(switches: tuple[Switch, ...], files: tuple[str, ...]) -> 
 
 
 def systems_of(documents: Iterable[Document]) -> str:
-    """Return the systems of configurations, in words; empty if all are of SONiC."""
+    """Return the names of the systems of configurations, as text for messages; empty if all are of SONiC."""
     return joined(dict.fromkeys(TITLES[document.dialect] for document in documents if document.dialect))
 
 
 def rules_without_meaning(name: str) -> Mapping[str, str]:
-    """Return the rules of fabrics that have no meaning for a system, each with the reason."""
+    """Return the rules that have no meaning for a switch system, each with the reason."""
     return dialect(name).not_applicable
