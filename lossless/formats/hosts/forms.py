@@ -35,7 +35,7 @@ FACTS = (
     _facts("nccl.conf", "tools", "environment"),
     _facts("dcb", "dcb", sign=rf"\A\s*\{{\s*\"(?:{_OBJECTS})\""),
 )
-"""The forms of settings, by section title. A text without a title has the form whose sign occurs first in it."""
+"""The forms of host settings, by section title. A text without a title has the first form whose sign is in it."""
 FORMS = (
     _state(
         "RCCL RAS status",
@@ -58,6 +58,7 @@ FORMS = (
     _state("ethtool -S", "ethtool"),
     *FACTS,
 )
-"""The forms of state, the most specific first: a counter of ethtool matches the most general pattern of all."""
+"""The forms of host state, the most specific first, since ``ethtool -S`` has the most general pattern; then settings.
+"""
 COMMANDS = {form.name.split()[0] for form in FACTS} | {"rdma", "grep", "nicctl", "ip", "end", "not"}
 """Commands that begin a section, those of the collector included; an unsupported command ends the section before it."""

@@ -1,4 +1,4 @@
-"""Turns files of facts into hosts: the facts of all files of a host together, interface by interface."""
+"""Turns files of facts into the hosts of the model: all facts of a host together, interface by interface."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _TIMEOUT, _RETRIES = 20, 7
 
 
 class InterfaceFact(NamedTuple):
-    """One fact about an interface: its value, its origin, and its rank."""
+    """One fact about an interface: its value, its origin, its rank, and its line, 0 where its file is no text."""
 
     value: Any
     origin: Origin
@@ -66,7 +66,7 @@ class InterfaceFact(NamedTuple):
 
 
 class Hosts(NamedTuple):
-    """The hosts of all files, and the contradictions between files of one host.
+    """The interfaces of all hosts by their settings, and the contradictions between facts of one host.
 
     ``outdated`` are values in a transcript that a later output of the same command changes.
     """
@@ -77,7 +77,7 @@ class Hosts(NamedTuple):
 
 
 def read_hosts(files: Iterable[Facts], nics: Sequence[NicProfile]) -> Hosts:
-    """Return the hosts of files of facts; interfaces with identical settings share their QoS."""
+    """Return the hosts in files of facts, by name; interfaces with identical settings share their QoS."""
     by_host: dict[str, list[Facts]] = {}
     for facts in files:
         by_host.setdefault(facts.host, []).append(facts)
@@ -136,12 +136,12 @@ def _identical(host: str, read: Iterable[tuple[HostQos, Attachment | None]]) -> 
 
 
 def _meaning(qos: HostQos) -> Any:
-    """Return the settings of a host without origins, and with the profile replaced by its name."""
+    """Return the settings of a host without origins and NIC profile, to compare them; the profile's name stays."""
     return bare(qos._replace(nic=None))
 
 
 def _owners(facts: Iterable[tuple[Facts, HostFact]]) -> dict[str, str]:
-    """Return the interface of every RDMA device, PCI address and interface in the facts."""
+    """Return the interface of every RDMA device, PCI address and interface in the facts; an unknown one is its own."""
     owners: dict[str, str] = {}
     others: set[str] = set()
     for _, fact in facts:
@@ -154,7 +154,7 @@ def _owners(facts: Iterable[tuple[Facts, HostFact]]) -> dict[str, str]:
 
 
 def _tied(owners: dict[str, str]) -> dict[str, str]:
-    """Return owners in which an RDMA device without an interface belongs to the only interface."""
+    """Return the interfaces of RDMA devices and PCI addresses; one without an interface gets the only interface."""
     devices = {name for name, owner in owners.items() if name == owner and _is_device(name)}
     interfaces = {owner for owner in owners.values() if owner not in devices}
     if len(interfaces) == 1:
@@ -177,8 +177,8 @@ def _add(
 ) -> None:
     """Add a fact to those of an interface.
 
-    Of two files that contradict each other neither is used, and the contradiction is reported. Of two outputs of one
-    command in a transcript the later one is used.
+    Of two values of equal rank that contradict each other neither is used, and the contradiction is reported. Of two
+    outputs of one command in a transcript of one interface the later one is used.
     """
     new = InterfaceFact(fact.value, Origin(facts.document.file, fact.path), fact.rank, facts.line_of(fact))
     old = known.get(fact.key)
@@ -207,7 +207,7 @@ def _contradiction(facts: Facts, fact: HostFact, old: InterfaceFact) -> Problem:
 
 
 def _once(contradictions: Iterable[Problem]) -> Iterator[Problem]:
-    """Yield the first contradiction between two files, with the number of those that follow."""
+    """Yield the first contradiction between each two files, with the number of further ones."""
     identical: dict[tuple[str, str], list[Problem]] = {}
     for problem in contradictions:
         identical.setdefault((problem.file, problem.message), []).append(problem)
@@ -263,7 +263,7 @@ def _at(known: Mapping[str, InterfaceFact], key: str, otherwise: Origin) -> Orig
 
 
 def _nic(known: Mapping[str, InterfaceFact], nics: Sequence[NicProfile]) -> NicProfile | None:
-    """Return the profile with the PCI ids of a NIC, None where no profile has them."""
+    """Return the NIC profile with the PCI vendor and device ID of a NIC, None where no profile has them."""
     if "vendor" not in known or "device" not in known:
         return None
     ids = (known["vendor"].value, known["device"].value)
@@ -272,7 +272,10 @@ def _nic(known: Mapping[str, InterfaceFact], nics: Sequence[NicProfile]) -> NicP
 
 
 def _cable(known: Mapping[str, InterfaceFact], driver: object) -> Any:
-    """Return the cable length: mlx5 uses that unit for PFC's delay, other drivers use bit times (IEEE 802.1Qbb)."""
+    """Return the cable length in meters, which mlx5 has as PFC's delay; UNKNOWN for other drivers.
+
+    Their delay is in bit times (IEEE 802.1Qbb).
+    """
     delay = known.get("pfc_delay")
     is_length = delay is not None and (driver == "mlx5" or delay.origin.path[-1] == "pfc_delay")
     return delay.value if delay is not None and is_length else UNKNOWN
@@ -305,7 +308,7 @@ def _dcqcn(unknown: Dcqcn, known: Mapping[str, InterfaceFact]) -> Dcqcn:
 
 
 def _broadcom(known: Mapping[str, InterfaceFact]) -> dict[str, InterfaceFact]:
-    """Return DCQCN of bnxt_re; DSCP and priority of CNPs are known only from firmware without service profiles."""
+    """Return the DCQCN facts of bnxt_re; DSCP and priority of CNPs are known only without service profiles."""
     enabled = known["bnxt.enabled"]
     dcqcn_facts = {"enabled": enabled._replace(value=enabled.value != 0)}
     profiles = known.get("bnxt.profiles")

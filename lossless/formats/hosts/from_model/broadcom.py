@@ -24,7 +24,7 @@ _CNP_TC = 2
 
 
 def values(qos: HostQos) -> Mapping[str, object]:
-    """Return the template values of the driver's part of a script.
+    """Return the template values of bnxt_re's part of a host's script.
 
     Each row of ``congestion_control`` has a file below ``cc``, its name in the output of ``apply``, its value, and that
     value as ``apply`` prints it.
@@ -44,7 +44,7 @@ def values(qos: HostQos) -> Mapping[str, object]:
 
 
 def settings(qos: HostQos) -> Mapping[str, int]:
-    """Return the values of congestion control by their file below ``cc``."""
+    """Return the congestion control settings of bnxt_re by their file below ``cc``."""
     return {name: int(value, 16) for name, _, value, _ in (*_always(qos), *_without_profiles(qos))}
 
 

@@ -34,7 +34,7 @@ ACCELERATIONS = {
     "out_of_order": "adaptive_routing_forced_en",
     "selective_repeat": "selective_repeat_forced_en",
 }
-"""The field of ROCE_ACCL that sets each mode of a host."""
+"""The field of ROCE_ACCL that sets each mode of a host's queue pairs."""
 
 PARAMETERS = {
     "cnp_dscp": ("roce_np/cnp_dscp", "np_cnp_dscp"),
@@ -81,7 +81,7 @@ class FirmwareSetting(NamedTuple):
 
 
 def values(qos: HostQos) -> Mapping[str, object]:
-    """Return the template values of the driver's part of a script.
+    """Return the template values of mlx5's part of a host's script.
 
     Raises:
         RenderError: the driver does not support a value, or DCQCN would run on no priority.
@@ -117,13 +117,13 @@ def firmware(qos: HostQos) -> tuple[FirmwareSetting, ...]:
 
 
 def accelerations(qos: HostQos) -> tuple[FirmwareSetting, ...]:
-    """Return the fields of ROCE_ACCL whose modes are declared."""
+    """Return the fields of ROCE_ACCL whose modes are declared, with 1 for on."""
     asked = {name: certain(getattr(qos, mode)) for mode, name in ACCELERATIONS.items()}
     return tuple(FirmwareSetting(name, int(on)) for name, on in asked.items() if on is not None)
 
 
 def settings(qos: HostQos) -> Mapping[str, int]:
-    """Return the DCQCN parameters of the driver, by their ConnectX names."""
+    """Return the DCQCN parameters of the driver by their ConnectX names; empty where DCQCN is off."""
     return {name: value for name, value, _ in _dcqcn(qos)}
 
 
@@ -134,7 +134,7 @@ def _parameters(qos: HostQos) -> tuple[DcqcnParameter, ...]:
 
 
 def _dcqcn(qos: HostQos) -> tuple[tuple[str, int, str], ...]:
-    """Return every DCQCN parameter with its value and source, in the order of the table; none where DCQCN is off."""
+    """Return every DCQCN parameter with its value and source, in the order of PARAMETERS; none where DCQCN is off."""
     dcqcn = qos.dcqcn
     if not certain(dcqcn.enabled):
         return ()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def values(qos: HostQos) -> Mapping[str, object]:
-    """Return the template values of the driver's part of a script.
+    """Return the template values of an unsupported driver's part of a host's script.
 
     Raises:
         RenderError: the NIC has no profile.
@@ -27,6 +27,6 @@ def values(qos: HostQos) -> Mapping[str, object]:
 
 
 def settings(qos: HostQos) -> Mapping[str, int]:
-    """Return the values of congestion control: none."""
+    """Return the congestion control settings of an unsupported driver: none."""
     del qos
     return {}

@@ -1,7 +1,7 @@
 """The files of a host: its script and unit, its tools, the environment of jobs, and resources of NVIDIA's operator.
 
 A script consists of the settings of every NIC, those of its driver (one module a driver), and the calls of the
-tool that sets trust, DSCP map and PFC (``write.tools``). None of it survives a reboot; hence the unit.
+tool that sets trust, DSCP map and PFC. None of it survives a reboot; hence the unit.
 
 The tools set trust, DSCP map, PFC and ETS on a host:
 
@@ -67,7 +67,7 @@ _TEMPLATE = "hosts/kubernetes/nic-configuration.yaml.j2"
 
 
 def kubernetes_files(fabric: Fabric) -> tuple[HostFile, ...]:
-    """Return the resources of a fabric whose hosts are nodes of a cluster, by paths in their own folder.
+    """Return the NicConfigurationTemplates of a fabric, one for each type of NVIDIA NIC; none without its policy.
 
     Raises:
         RenderError: the operator cannot set a value that the fabric needs.
@@ -87,14 +87,14 @@ def kubernetes_files(fabric: Fabric) -> tuple[HostFile, ...]:
 
 
 def unconfigured(fabric: Fabric) -> tuple[str, ...]:
-    """Return the names of the NICs that the operator of the cluster does not set."""
+    """Return the names of the NICs that NVIDIA's operator does not set, none where the fabric does not use it."""
     if fabric.kubernetes is None:
         return ()
     return tuple(sorted({host.qos.nic_name for host in fabric.hosts if _type_of(host.qos) is None}))
 
 
 def _by_type(fabric: Fabric) -> Mapping[str, list[HostQos]]:
-    """Return the kinds of hosts by the type of their NIC, each kind once."""
+    """Return the distinct QoS of hosts by the device ID of their NVIDIA NIC."""
     hosts_by_type: dict[str, dict[int, HostQos]] = {}
     for host in fabric.hosts:
         nic_type = _type_of(host.qos)
@@ -159,7 +159,7 @@ def _cable_m(qos: HostQos) -> int:
 
 
 def _ecn(qos: HostQos, priorities: tuple[int, ...]) -> Mapping[str, object] | None:
-    """Return congestion control for the one priority that the resource supports, None for several priorities."""
+    """Return the ECN section of the resource for its one priority; None for several priorities or without any."""
     if len(priorities) > 1:
         return None
     subject = priorities or _pauses(qos)[:1]
@@ -167,7 +167,7 @@ def _ecn(qos: HostQos, priorities: tuple[int, ...]) -> Mapping[str, object] | No
 
 
 def _raw(qos: HostQos, priorities: tuple[int, ...], policy: KubernetesPolicy) -> Iterator[tuple[str, str]]:
-    """Yield the firmware settings, port by port: all of DCQCN, since defaults differ between firmware versions."""
+    """Yield firmware settings: all of DCQCN for each port, since defaults of versions differ, then declared ones."""
     settings = {
         "ROCE_CC_PRIO_MASK": priority_bits(priorities),
         "CNP_DSCP": _known(qos, qos.dcqcn.cnp_dscp),
@@ -197,7 +197,7 @@ def job_files(qos: HostQos) -> tuple[HostFile, ...]:
 
 
 def environment_files(variables: Iterable[Variable], about: tuple[str, ...] = ()) -> tuple[HostFile, ...]:
-    """Return variables as NCCL's configuration and as a file for containers, both with the comment lines ``about``."""
+    """Return ``nccl.conf`` with the variables of NCCL, and ``jobs.env`` with all; both have the comments ``about``."""
     every = tuple(variables)
     nccl = tuple(variable for variable in every if variable.name.startswith(_NCCL))
     return (
@@ -265,7 +265,7 @@ STOP_LIMIT_S = 2 * KILL_AFTER_S + 6
 """Time after which systemd kills a unit that it stops: ``timeout`` ends its tool first."""
 _DRIVERS: Mapping[str, ModuleType] = {"mlx5": nvidia, "bnxt_re": broadcom}
 _ABSENT: Mapping[str, object] = {"openibd": False, "firmware": (), "accelerations": (), "pci_id": None}
-"""Values of templates that only some drivers have."""
+"""Template values for drivers without these settings."""
 _MODES = {
     "out_of_order": "what NICs take out of order",
     "selective_repeat": "how NICs send lost packets again",
@@ -273,7 +273,7 @@ _MODES = {
 
 
 def host_files(qos: HostQos) -> tuple[HostFile, ...]:
-    """Return the files that set up a host; no unit where something else applies the settings.
+    """Return the files that set up a host's NICs: script, unit and JSON; no unit where something else runs the script.
 
     Raises:
         RenderError: see :func:`context`.
@@ -343,7 +343,7 @@ def _plain(qos: HostQos) -> Mapping[str, object]:
 
 
 class HostFile(NamedTuple):
-    """One file of a host: its path in the host's folder, its template, and the values of the template."""
+    """One file of a host: its path in the host's folder, its template and values, and whether it is executable."""
 
     path: str
     template: str
@@ -438,7 +438,7 @@ def _dcb_map(qos: HostQos) -> str:
 
 
 def _unlisted(digits: str) -> str:
-    """Return a map for a driver in which a DSCP without a priority has 0: dcb then does not list it."""
+    """Return digits of a DSCP map with ``-`` for 0, for drivers in which a DSCP without an entry has priority 0."""
     return digits.replace("0", "-")
 
 

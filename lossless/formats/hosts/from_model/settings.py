@@ -33,7 +33,7 @@ def profile(qos: HostQos) -> NicProfile:
     """Return the profile of a host's NIC.
 
     Raises:
-        RenderError: there is none.
+        RenderError: it has no profile.
     """
     if qos.nic is None:
         raise RenderError(f"{qos.nic_name}: no profile says which driver this NIC has; no host files for it")
@@ -126,16 +126,16 @@ def _names(names: Iterable[str], pattern: re.Pattern[str], what: str) -> tuple[s
 
 
 VERSION = 1
-"""Version of the file format; names are stable within a version."""
+"""Version of the JSON of host settings; names are stable within a version."""
 
 
 def settings_json(
     qos: HostQos, tool: Tool, parameters: Mapping[str, int], firmware: Mapping[str, int]
 ) -> Mapping[str, object]:
-    """Return every setting of a host; null for a setting that remains unchanged.
+    """Return every setting of a host for its JSON file; null for a setting that remains unchanged.
 
     Raises:
-        RenderError: DCQCN would run on no priority.
+        RenderError: DCQCN would run on no priority, or the NIC has no profile.
     """
     nic, ets = profile(qos), certain(qos.ets)
     return {

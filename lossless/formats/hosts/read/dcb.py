@@ -42,7 +42,7 @@ _TSA = ("strict", "cbs", "ets", "vendor")
 
 
 def read(section: Section) -> Reading:
-    """Yield the facts of one object; text that is not a JSON object, and lists of another form, are flaws."""
+    """Yield the facts in the JSON object of ``dcb -j``; no output, or text that is no such object, is a flaw."""
     if not section.text.strip():
         yield SectionFlaw(
             f"{section.title}: it printed nothing",
@@ -61,7 +61,7 @@ def read(section: Section) -> Reading:
 
 
 def said_by(data: Mapping[str, Any], scope: str, title: str, about: str = "") -> Iterator[HostFact]:
-    """Yield the facts in a JSON object of dcb; ``about`` is the name of that object where it is known."""
+    """Yield the host facts in a JSON object of dcb; ``about`` is the name of that object where it is known."""
     yield from _pauses(data, scope, title)
     yield from _classes(data, scope, title)
     if about == "app" or "dscp_prio" in data:
@@ -96,7 +96,10 @@ def _classes(data: Mapping[str, Any], scope: str, title: str) -> Iterator[HostFa
 
 
 def _map(data: Mapping[str, Any], scope: str, title: str) -> Iterator[HostFact]:
-    """Yield the DSCP map; a DSCP without an entry has the default priority, 0 without one."""
+    """Yield the DSCP map, if no DSCP occurs twice, and the trust that follows from it.
+
+    A DSCP without an entry has the default priority, 0 without one.
+    """
     pairs = [pair for pair in data.get("dscp_prio") or () if _are_numbers(pair, 2) and 0 <= pair[0] < 64]
     defaults = data.get("default_prio")
     default = defaults[0] if _are_numbers(defaults, 1) else 0
@@ -141,7 +144,7 @@ _NODE = ("spec", "configuration", "template")
 
 
 def read_document(document: Document) -> Facts:
-    """Return the facts of a document about a host."""
+    """Return the host facts in a document: a resource of NVIDIA's NIC operator, or an object of dcb."""
     if is_resource(document.data):
         return _resource(document)
     scope = interface_named(document.file)
@@ -177,7 +180,7 @@ def _of_resource(facts: Facts, name: str, whole: Document) -> Facts:
 
 
 class _ResourceLocator:
-    """Finds places in the documents of one file; paths begin with the name of the resource."""
+    """Finds places in the YAML documents of one file; paths begin with the name of the resource."""
 
     __slots__ = ("_parts",)
 
@@ -185,7 +188,7 @@ class _ResourceLocator:
         self._parts = parts
 
     def places(self, paths: Iterable[Path]) -> dict[Path, ValuePlace]:
-        """Return, for each path, its place."""
+        """Return the place in the file of each path, its beginning for a resource that is not there."""
         found: dict[Path, ValuePlace] = {}
         for path in paths:
             part = self._parts.get(str(path[0])) if path else None
@@ -242,7 +245,7 @@ def _optimized(roce: dict[str, Any], path: Path) -> Iterator[HostFact]:
 
 
 def _raw(row: dict[str, Any], path: Path) -> Iterator[HostFact]:
-    """Yield a firmware setting of the first port, which stands for both ports."""
+    """Yield the DCQCN parameter in a firmware setting of the first port, which is taken for both ports."""
     name, _, port = str(row.get("name", "")).rpartition("_P")
     value = str(row.get("value", ""))
     if port != "1" or not value.isdecimal():

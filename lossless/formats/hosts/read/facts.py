@@ -1,4 +1,4 @@
-"""Reads a text of facts of a host: a snapshot of the collector, or the output of one tool, by its content.
+"""Reads the facts of a host in a text: a snapshot of the collector, a transcript, or the output of one tool.
 
 A text has sections, and each section the facts about one part of a host. A snapshot begins with ``# lossless host
 facts 1`` and names its host in ``# host NAME``. Each of its sections begins with ``==> COMMAND``, followed by the
@@ -56,12 +56,12 @@ class Section(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The lines as in the file."""
+        """The text of the output, joined from its lines."""
         return "\n".join(line.text for line in self.lines)
 
     @property
     def start(self) -> int:
-        """The offset of its first line."""
+        """The offset in the file at which the output begins, 0 for one without lines."""
         return self.lines[0].start if self.lines else 0
 
 
@@ -99,7 +99,7 @@ NOT_READ = "not read"
 """The section that lists the commands that the collector could not run."""
 
 _FORMS = {form.name.split()[0]: form for form in FACTS}
-"""The forms by the first word of a section's title."""
+"""The forms of host settings by the first word of a section's title."""
 _ASSIGNED = re.compile(r"(?:export\s+)?[A-Za-z_][A-Za-z0-9_]*\s*=")
 _VARIABLE = re.compile(r"(?:export\s+)?(?:(?:NCCL|UCX|MORI)_[A-Z0-9_]+|NVME_TRANSPORT_TOS)\s*=")
 _PAUSED = re.compile(r"^Pause parameters for (\S+):", re.MULTILINE)
@@ -123,7 +123,7 @@ class Facts(NamedTuple):
 
     @property
     def is_of_one_object(self) -> bool:
-        """Whether all commands in a transcript name the same interface, or device."""
+        """Whether each command of a transcript is for one interface or device alone; False without a command."""
         lines = (line.split() for line in self.document.text.splitlines())
         scopes = {(words[at], _scope(words[at:])) for words in lines for at in _commands(words)}
         return bool(scopes) and len({command for command, _ in scopes}) == len(scopes)
@@ -138,17 +138,17 @@ class PlaceLocator:
         self._places = places
 
     def places(self, paths: Iterable[Path]) -> dict[Path, ValuePlace]:
-        """Return, for each path, its place."""
+        """Return the place in the file of each path."""
         return {path: self._places.get(path, ValuePlace(0, 0, 0, 0)) for path in paths}
 
 
 def is_facts(text: str) -> bool:
-    """Return whether a text has facts of a host."""
+    """Return whether the beginning of a text has a supported form of host facts."""
     return bool(_kind(text[:_LOOKED_INTO]))
 
 
 def _kind(text: str) -> str:
-    """Return the section title of a text without one, empty where it has none of the supported forms."""
+    """Return FIRST_LINE for a snapshot or transcript, else the title of a text of one section; empty if unsupported."""
     if text.startswith(FIRST_LINE):
         return FIRST_LINE
     for line in text.splitlines()[:1]:
@@ -159,14 +159,14 @@ def _kind(text: str) -> str:
 
 
 def _is_environment(text: str) -> bool:
-    """Return whether a text only sets variables, at least one of them a supported one."""
+    """Return whether a text only sets environment variables, at least one of them a supported one."""
     lines = [line.strip() for line in text.splitlines()]
     statements = [line for line in lines if line and not line.startswith("#")]
     return any(map(_VARIABLE.match, statements)) and all(map(_ASSIGNED.match, statements))
 
 
 def read_facts(text: str, file: str) -> Facts:
-    """Return the facts in a text; parts that cannot be read become problems."""
+    """Return the host facts in a text; parts that cannot be read become problems."""
     lines = _lines(text)
     sections = tuple(_sections(lines, text, file))
     reading = [item for section in sections for item in _reading(section)]
@@ -189,7 +189,7 @@ def _host(lines: tuple[SectionLine, ...], file: str) -> str:
 
 
 def _truncated(lines: tuple[SectionLine, ...]) -> Iterator[SectionFlaw]:
-    """Yield a flaw for a snapshot without an end: it was cut short, or is still being written."""
+    """Yield a flaw for a snapshot of another version, and one for a snapshot without its last line."""
     if not lines[0].text.startswith(FIRST_LINE):
         return
     version = lines[0].text.removeprefix(FIRST_LINE).strip()
@@ -230,7 +230,7 @@ def _sections(lines: tuple[SectionLine, ...], text: str, file: str) -> Iterator[
 
 
 def _commands(words: list[str]) -> list[int]:
-    """Return the positions of command names in a line that begins or ends with a prompt."""
+    """Return the positions of known commands among the words of a line: after a prompt, and before an option."""
     return [
         at for at, word in enumerate(words[:-1]) if at and word in _FORMS and words[at + 1].startswith("-")
     ]
@@ -247,7 +247,7 @@ def _scope(words: list[str]) -> str:
 
 
 def interface_named(file: str) -> str:
-    """Return the interface in a file's name, between its first and last dot, empty where it has none."""
+    """Return the interface in a file's name, between its first and last dot; empty for none or a command's name."""
     _, _, rest = pathlib.Path(file).name.partition(".")
     name = rest.rpartition(".")[0]
     return "" if name in _FORMS else name

@@ -35,7 +35,7 @@ _ADAPTERS = {"OS controlled": "os", "Firmware controlled": "firmware"}
 
 
 def read(section: Section) -> Reading:
-    """Yield the facts in the output; an output that ends before its PFC configuration is a flaw."""
+    """Yield the facts in the output of mlnx_qos; an output that ends before its PFC configuration is a flaw."""
     facts = [*_settings(section), *_map(section), *_buffers(section), *_shares(section)]
     yield from facts
     if section.lines and not any(fact.key == "pfc" for fact in facts):

@@ -30,7 +30,7 @@ _TCLASS = re.compile(r"Global tclass=(\d+)")
 
 
 def read(section: Section) -> Reading:
-    """Yield the facts of supported files; others are skipped, and values that are not numbers are flaws."""
+    """Yield the facts in lines of supported files below /sys; others are skipped, and invalid values are flaws."""
     points: dict[tuple[str, str], list[tuple[int, bool, SectionLine]]] = {}
     gids: dict[str, list[tuple[int, str, SectionLine]]] = {}
     for line in section.lines:
@@ -74,7 +74,10 @@ def _known(section: Section, path: str, value: str, line: SectionLine) -> Readin
 def _running(
     section: Section, points: dict[tuple[str, str], list[tuple[int, bool, SectionLine]]]
 ) -> Iterator[HostFact]:
-    """Yield the priorities that DCQCN runs on; it is enabled where a reaction point is."""
+    """Yield the priorities whose DCQCN reaction and notification points are on, of interfaces that list all eight.
+
+    DCQCN is enabled where a reaction point is.
+    """
     for (interface, point), states in points.items():
         if len({priority for priority, _, _ in states}) < 8:
             continue
@@ -124,7 +127,7 @@ def _roce_mode(_match: re.Match[str], value: str) -> Values:
 
 
 def _broadcom(match: re.Match[str], value: str) -> Values:
-    """Yield the value written last; until ``apply`` the firmware has another one, which ``apply`` prints."""
+    """Yield the value last written to a file of bnxt_re; until ``apply`` the firmware may have another one."""
     if match[2] in BROADCOM:
         yield BROADCOM[match[2]], int(value, 0)
 

@@ -34,7 +34,7 @@ _NUMBERS = {
     "NCCL_IB_TIMEOUT": ("nccl.ib_timeout", 31),
     "NCCL_IB_RETRY_CNT": ("nccl.ib_retry_count", 7),
 }
-"""Numeric variables: the key of each, and its largest valid value."""
+"""Numeric environment variables: the key of each in host facts, and its largest valid value."""
 _WORDS = {
     "NCCL_IB_HCA": "nccl.ib_hca",
     "NCCL_SOCKET_IFNAME": "nccl.socket_ifname",
@@ -48,7 +48,7 @@ _LIBRARIES = {
     "NVME_TRANSPORT_TOS": ("NVMe over RDMA", False),
 }
 UNSET = (-1,)
-"""The values that NCCL treats as unset."""
+"""The numbers that NCCL treats as an unset variable."""
 
 
 def environment(section: Section) -> Reading:
@@ -112,7 +112,7 @@ def driver_of(module: str) -> str:
 
 
 def ethtool(section: Section) -> Reading:
-    """Yield global pause (-a), the driver (-i), or the time after which a NIC ends its own storm (--get-tunable)."""
+    """Yield global pause (-a), the driver (-i), or the time in ms after which a NIC ends its storm (--get-tunable)."""
     rx = tx = None
     for line in section.lines:
         name, _, value = line.text.partition(":")
@@ -132,7 +132,7 @@ def ethtool(section: Section) -> Reading:
 
 
 def mlxconfig(section: Section) -> Iterator[HostFact]:
-    """Yield the settings that firmware starts with; except for the priority mask, the running values may differ."""
+    """Yield the DCQCN settings that firmware starts with; running values may differ, except for the priority mask."""
     for line in section.lines:
         match = _SETTING.match(line.text.strip())
         number = _current(match[3]) if match else None
@@ -158,14 +158,17 @@ def mlxreg(section: Section) -> Iterator[HostFact]:
 
 
 def parameter_key(name: str) -> str:
-    """Return the settings key of a DCQCN parameter by its ConnectX name."""
+    """Return the key of a DCQCN parameter in host facts, by its ConnectX name."""
     if name == "cnp_802p_prio":
         return "dcqcn.cnp_priority"
     return "dcqcn.cnp_dscp" if name == "cnp_dscp" else f"dcqcn.value.{name}"
 
 
 def _current(columns: str) -> int | None:
-    """Return the current value: the only column, or the second of default, current and next boot."""
+    """Return the current value of a setting: the only column, or the second of three (default, current, next boot).
+
+    It is None where that is no number.
+    """
     words = columns.split()
     match = _VALUE.match(words[1] if len(words) == 3 else words[0])
     if match is None:
@@ -174,7 +177,7 @@ def _current(columns: str) -> int | None:
 
 
 def _port(scope: str, port: int) -> str:
-    """Return the PCI function of a port: .0 is P1, .1 is P2."""
+    """Return the PCI function of a NIC port: .0 is P1, .1 is P2; ``scope`` itself where it is no PCI address."""
     match = _FUNCTION.match(scope)
     return f"{match[1]}{port - 1}" if match else scope
 
@@ -194,7 +197,7 @@ def lldpctl(section: Section) -> Iterator[HostFact]:
 
 
 def cma(section: Section) -> Iterator[HostFact]:
-    """Yield the ToS byte, or the RoCE version, that RDMA-CM gives its connections."""
+    """Yield the ToS byte (cma_roce_tos) or the RoCE version (cma_roce_mode) that RDMA-CM gives its connections."""
     for line in section.lines:
         word = line.text.strip()
         if section.words[0].endswith("tos") and _NUMBER.fullmatch(word):
@@ -208,7 +211,7 @@ ROCE_VERSIONS = {"IB/RoCE v1": 1, "RoCE v1": 1, "RoCE v2": 2}
 
 
 def ibv_devinfo(section: Section) -> Iterator[HostFact]:
-    """Yield the active RDMA MTU of a port."""
+    """Yield the active RDMA MTU of each port of a device, in bytes."""
     for line in section.lines:
         if match := _MTU.match(line.text):
             yield _said(section, "rdma_mtu", int(match[1]), line)

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 
 class DcbField(NamedTuple):
-    """The reading for a key of dcb: ``kind`` is the unit that numbers its entries, empty for a single value."""
+    """The reading for a key of dcb: ``kind`` is the part (priority, TC, buffer, DSCP) that each entry belongs to.
+
+    It is empty for a single value.
+    """
 
     kind: str
     name: str
@@ -76,7 +79,7 @@ def is_form(section: PrintedSection) -> bool:
 
 
 def read(section: PrintedSection) -> StateItems:
-    """Yield the settings and counters of each priority, class and buffer."""
+    """Yield the settings and counters of each priority, traffic class, DSCP and buffer, and of the interface."""
     device: Identity = (("device", section.named),) if section.named else ()
     if section.text.lstrip().startswith("{"):
         yield from _from_json(section, device)
@@ -111,7 +114,7 @@ def _from_json(section: PrintedSection, device: Identity) -> StateItems:
 
 
 def _json_entries(field: DcbField, value: Any) -> Iterator[tuple[Identity, Any, Path]]:
-    """Yield the entries of a value, where lists are indexed by position and DSCP maps are lists of pairs."""
+    """Yield the entries of a JSON value of dcb: lists are indexed by position, DSCP maps are lists of pairs."""
     if not field.kind or not isinstance(value, list):
         yield (), value, ()
         return

@@ -53,7 +53,7 @@ def is_form(section: PrintedSection) -> bool:
 
 
 def read(section: PrintedSection) -> StateItems:
-    """Yield every counter, under the name common to all drivers where there is one."""
+    """Yield every NIC counter, under the name common to all drivers where there is one; other lines are problems."""
     device = (("device", section.named),) if section.named else ()
     ring, lines = None, {}
     for line in section.lines:
@@ -80,7 +80,7 @@ def _counts(text: str) -> bool:
 
 
 def _split(text: str) -> tuple[str, str]:
-    """Return the name and the value of a line, both empty for a line that is not a counter."""
+    """Return the name and the value in a line of ethtool, both empty for a line that is not a counter."""
     name, _, value = text.rpartition(":")
     bare = name.strip()
     return (bare, value.strip()) if _NAME.fullmatch(bare) else ("", "")
@@ -104,7 +104,7 @@ def _reading(
 def _without_pauses(
     section: PrintedSection, device: tuple[tuple[str, str], ...], lines: dict[str, PrintedLine]
 ) -> Iterator[StateReading]:
-    """Yield UNKNOWN pause counters of an mlx5 for priorities without PFC, if the output is complete."""
+    """Yield the pause counters that an mlx5 lacks for priorities without PFC, as None, if the output is complete."""
     present = {match[0] for name in lines if (match := _PAUSES.fullmatch(name))}
     whole = "rx_packets" in lines and "rx_vport_unicast_packets" in lines
     for name, line in lines.items():
@@ -116,7 +116,7 @@ def _without_pauses(
 
 
 class NicCounterName(NamedTuple):
-    """The name of a counter, its unit, and the part of the NIC that it belongs to, as pairs of a kind and a number."""
+    """The common name of a NIC counter, its unit, and the part of the NIC that it counts: pairs of kind and number."""
 
     name: str
     unit: str
@@ -232,7 +232,7 @@ _RING_FORMS = tuple(map(re.compile, _RINGS))
 
 
 def counter_name(printed: str) -> NicCounterName:
-    """Return the common name of a counter by the name that a driver prints."""
+    """Return the common name, unit and part of a NIC counter by the name that a driver prints, else that name."""
     if printed in _PORT:
         return NicCounterName(*_PORT[printed])
     for pattern, name, unit, kind in _NUMBERED:
@@ -245,7 +245,7 @@ def counter_name(printed: str) -> NicCounterName:
 
 
 def unit_of(printed: str) -> str:
-    """Return the unit that a name contains, empty where it has none."""
+    """Return the unit that the name of a counter contains, empty where it has none."""
     return next((unit for sign, unit in _UNITS if sign.search(printed)), "")
 
 

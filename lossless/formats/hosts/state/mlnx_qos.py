@@ -30,12 +30,12 @@ _UNITS = {"pfc_delay": "m", "max_buffer_size": "bytes"}
 
 
 def is_form(section: PrintedSection) -> bool:
-    """Return whether the output begins as that of mlnx_qos does."""
+    """Return whether the beginning of a text has a line that mlnx_qos prints first."""
     return bool(_SIGN.search(section.head))
 
 
 def read(section: PrintedSection) -> StateItems:
-    """Yield the settings of each priority, DSCP, buffer and traffic class."""
+    """Yield the settings of an interface and of each of its priorities, DSCPs, buffers and traffic classes."""
     margin = min((len(t) - len(t.lstrip()) for line in section.lines if (t := line.text).strip()), default=0)
     numbered = tuple(SectionLine(line.number, line.text[margin:]) for line in section.lines)
     titled = next((match[1] for line in numbered if (match := _DEVICE.match(line.text))), "")

@@ -53,12 +53,12 @@ _NUMBERS = frozenset({"wc_status", "opcode", "vendor_err"})
 
 
 def is_form(section: PrintedSection) -> bool:
-    """Return whether a text has a line of NCCL, or one of its messages about InfiniBand verbs."""
+    """Return whether a text has a line of NCCL's or RCCL's log, or one of their messages about InfiniBand verbs."""
     return bool(_SIGN.search(section.head))
 
 
 def read(section: PrintedSection) -> StateItems:
-    """Yield NICs, settings and errors; repetitions by several processes of a host are dropped."""
+    """Yield NICs, settings and errors of the hosts in a log; repetitions by processes of one host are dropped."""
     yield from once(_all(section))
 
 
@@ -107,7 +107,7 @@ def _nics(section: PrintedSection, message: LogMessage, listed: str) -> StateIte
 
 
 def _completion(section: PrintedSection, message: LogMessage, event: int) -> StateItems:
-    """Yield the fields of a completion with an error; its lines are joined so that more fields result."""
+    """Yield the fields of a completion with an error; its lines are joined with or without blanks, for most fields."""
     joined = (message.joined(), message.joined(glue=""))
     said = max(map(_fields, joined), key=len)
     peer = _COMPLETION.search(joined[0])

@@ -35,7 +35,7 @@ class JsonPairs(tuple[tuple[str, Any], ...]):
 
 
 def is_form(section: PrintedSection) -> bool:
-    """Return whether JSON begins with the list of cards."""
+    """Return whether a text is JSON that begins with the key ``nic``, the list of cards."""
     return bool(_SIGN.match(section.head))
 
 
@@ -50,7 +50,7 @@ def read(section: PrintedSection) -> StateItems:
 
 
 def _repeats(section: PrintedSection) -> StateItems:
-    """Yield a problem where a key occurs twice in one object."""
+    """Yield a problem where the key ``spec`` occurs twice in one object, and those of invalid JSON."""
     try:
         document = load_json(section.text, section.file)
     except InputError as error:
@@ -65,7 +65,7 @@ def _repeats(section: PrintedSection) -> StateItems:
 
 
 def _object(section: PrintedSection, pairs: JsonPairs, above: Identity, kind: str, path: Path) -> StateItems:
-    """Yield the readings of an object; its id and name, at any position, identify it."""
+    """Yield the readings of a JSON object of a card, LIF, port or queue pair, identified by its name or id."""
     for part in _elements(pairs):
         identity = (*above, (kind, _named(part))) if kind else above
         for key, value in part:
@@ -73,7 +73,7 @@ def _object(section: PrintedSection, pairs: JsonPairs, above: Identity, kind: st
 
 
 def _elements(pairs: JsonPairs) -> list[JsonPairs]:
-    """Return the elements of an object: one for each key ``spec``, else the object itself."""
+    """Return the elements of a JSON object: one for each key ``spec`` if there are several, else the object itself."""
     starts = [index for index, (key, _) in enumerate(pairs) if key == "spec"]
     if len(starts) < 2:
         return [pairs]
@@ -83,7 +83,7 @@ def _elements(pairs: JsonPairs) -> list[JsonPairs]:
 
 
 def _named(pairs: JsonPairs) -> str:
-    """Return the name of an element: that of its status, else its id."""
+    """Return the name of a card, LIF, port or queue pair: that of its status, else its id, else empty."""
     ids = {"": dict(pairs)} | {key: dict(value) for key, value in pairs if isinstance(value, JsonPairs)}
     name = ids.get("status", {}).get("name") or ids.get("spec", {}).get("id") or ids[""].get("id")
     return str(name or "")

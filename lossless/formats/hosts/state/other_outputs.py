@@ -23,19 +23,19 @@ _FIRST = {
     "mlnx_qos": re.compile(r"\s*DCBX mode:.*").fullmatch,
     "dcb": re.compile(r"\s*pfc-cap\s.*").fullmatch,
 }
-"""Lines that begin the output of a command, also after another output of the same command."""
+"""Lines that begin the output of a command, by form, also after another output of the same command."""
 _LINES = {
     "sysfs": re.compile(r"\s*(?:/sys/class/\S|ports/[0-9]+/|hw_counters/\w|[a-z][\w./]*=).*").fullmatch,
     "rdma statistic": re.compile(r"\s*(?:link \S+/[0-9]+|[a-z_]\w* [0-9]+)(?:\s.*)?").fullmatch,
     "ethtool -S": re.compile(r"\s*[^:=\s_]*+_[^:=]*+:\s++[0-9]+\s*").fullmatch,
 }
-"""Lines that only one command prints; others, such as titles and settings, may be of any."""
+"""Lines that only one command prints, by form; any command may print others, such as titles and settings."""
 JOINED = frozenset({*_FIRST, *_LINES})
-"""Forms that often share one file."""
+"""Forms whose outputs are often in one file without titles."""
 
 
 def outputs_of(section: PrintedSection) -> Iterator[PrintedSection]:
-    """Yield the outputs in a section, in their order; the first one keeps the section's command."""
+    """Yield the outputs of commands in a section, in their order; the first one keeps the title of the section."""
     title, form = section.title, ""
     lines: list[PrintedLine] = []
     for line in section.lines:
@@ -49,7 +49,7 @@ def outputs_of(section: PrintedSection) -> Iterator[PrintedSection]:
 
 
 def of_interfaces(outputs: Iterable[PrintedSection]) -> Iterator[tuple[PrintedSection, bool]]:
-    """Yield each output, and whether its interface may differ from that of an earlier one, because neither names it."""
+    """Yield each output, and whether an earlier output of its command is also without the name of an interface."""
     seen: set[str] = set()
     for output in outputs:
         first = next((line.text for line in output.lines if line.text.strip()), "")
@@ -59,7 +59,7 @@ def of_interfaces(outputs: Iterable[PrintedSection]) -> Iterator[tuple[PrintedSe
 
 
 def _of(known: Mapping[str, Callable[[str], re.Match[str] | None]], text: str) -> str:
-    """Return the command that prints a line, empty where several may."""
+    """Return the form of the command that prints a line, empty where several may."""
     return next((name for name, line in known.items() if line(text)), "")
 
 
@@ -77,7 +77,7 @@ _NOT_READ = "the RAS status of RCCL says which ranks answer and nothing of NICs 
 
 
 def is_ip_link(section: PrintedSection) -> bool:
-    """Return whether the first line is that of an interface."""
+    """Return whether one of the first two lines is that of an interface in ``ip link show``."""
     return any(_LINK.match(line.text) for line in section.lines[:2])
 
 
@@ -94,12 +94,12 @@ def read_ip_link(section: PrintedSection) -> StateItems:
 
 
 def is_rdma_link(section: PrintedSection) -> bool:
-    """Return whether the first line is that of a port of an RDMA device."""
+    """Return whether one of the first two lines is that of an RDMA device's port in ``rdma link``."""
     return any(_RDMA_LINK.fullmatch(line.text) for line in section.lines[:2])
 
 
 def read_rdma_link(section: PrintedSection) -> StateItems:
-    """Yield the states of each port, and its interface."""
+    """Yield the states of each RDMA device's port, and its interface."""
     for line in section.lines:
         if (match := _RDMA_LINK.fullmatch(line.text)) is not None:
             port = (("device", match[1]), ("port", match[2]))
@@ -110,7 +110,7 @@ def read_rdma_link(section: PrintedSection) -> StateItems:
 
 
 def is_show_gids(section: PrintedSection) -> bool:
-    """Return whether the headings are those of show_gids."""
+    """Return whether one of the first four lines has the headings of show_gids."""
     return any(_GIDS.match(line.text) for line in section.lines[:4])
 
 
@@ -142,5 +142,5 @@ def is_ras(section: PrintedSection) -> bool:
 
 
 def read_ras(section: PrintedSection) -> StateItems:
-    """Yield the reason why none of it is read."""
+    """Yield the problem that a RAS status of RCCL is not read, with the reason."""
     yield section.problem(section.lines[0], _NOT_READ)

@@ -69,7 +69,7 @@ def is_form(section: PrintedSection) -> bool:
 
 
 def read(section: PrintedSection) -> StateItems:
-    """Yield every sample."""
+    """Yield a reading for each sample of a metric; a line that is neither a sample nor a comment is a problem."""
     types = {match[1]: match[2] for line in section.lines if (match := _TYPE.match(line.text))}
     for line in section.lines:
         if not line.text.strip() or line.text.lstrip().startswith("#"):

@@ -28,13 +28,13 @@ _SIGN = re.compile(r"^[^\S\n]*+link \S+/[0-9]+(?:\s+[A-Za-z_]\w* [0-9]+\b|\s*$)"
 
 
 def is_form(section: PrintedSection) -> bool:
-    """Return whether the first lines have links with counters, or JSON has links by name and port."""
+    """Return whether a text has RDMA links with counters, or is JSON with the name and port of links."""
     head = section.head
     return bool(_SIGN.search(head) or (_JSON.match(head[:2000]) and '"port"' in head))
 
 
 def read(section: PrintedSection) -> StateItems:
-    """Yield every counter of every link."""
+    """Yield every counter of every RDMA link, and of its queue pairs."""
     if section.text.lstrip().startswith("["):
         yield from _from_json(section)
         return
@@ -52,7 +52,7 @@ def read(section: PrintedSection) -> StateItems:
 
 
 def _pairs(section: PrintedSection, link: Identity, words: list[str], line: PrintedLine) -> StateItems:
-    """Yield the counters of a line; some words of counters of QPs have no number after them."""
+    """Yield the counters of a line; some words about queue pairs are no counters. A cut line is a problem."""
     index, counter = 0, link
     while index < len(words):
         name, value = words[index], words[index + 1] if index + 1 < len(words) else ""

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 _ASSIGNED = re.compile(
     r"\s*(?:([\w./:@-]++)=|(?!\S*=)([\w./:@-][\w./@-]*+)(?::|\s++(?:=|:(?!\S*=))))\s*+(.*)"
 )
-"""Groups: the path before an equals sign, or before a colon or a blank; the content. A path has colons as well."""
+"""The pattern of a line on a file below /sys. Groups: the path before an equals sign, or before a colon or a blank;
+the content. A path has colons as well."""
 _SIGN = re.compile(
     r"^[^\S\n]*+(?>(?:/sys/class/\S+?/)?(?:ports/[0-9]+/\w|hw_counters/\w|ecn/roce_[nr]p/\w))[^\s=:]*+\s*+[=:]",
     re.MULTILINE,
@@ -47,7 +48,7 @@ def is_form(section: PrintedSection) -> bool:
 
 
 def read(section: PrintedSection) -> StateItems:
-    """Yield the content of every file; a file for which the kernel has no value is UNKNOWN."""
+    """Yield the content of every file below /sys; one for which the kernel prints ``N/A`` is UNKNOWN."""
     stem = re.split(r"[.-]", pathlib.PurePath(section.file).name, maxsplit=1)[0]
     default = stem if DEVICE.fullmatch(stem) else ""
     for line in section.lines:
@@ -90,7 +91,10 @@ def _reading(device: str, path: str, word: str, place: Path) -> StateReading:
 
 
 def _since(path: str, name: str) -> CountedSince:
-    """Return the start of a file's count; files below ``counters`` may be cleared by anyone on the fabric."""
+    """Return since when the counter in a file counts, ``now`` for a setting.
+
+    It is ``unknown`` below ``counters``, which anyone on the fabric may clear.
+    """
     if name in _SETTINGS:
         return "now"
     folders = path.split("/")

@@ -34,7 +34,7 @@ _PROCESS = re.compile(
     r"(?:^|[\s\]|])([A-Za-z0-9_][\w.-]{0,252}):[0-9]+:[0-9]+ \[-?[0-9]+\]"
     r"|\[((?=[\w.-]*[A-Za-z])[\w.-]{1,253}?)\s*:[0-9]+\s*:[0-9]+(?::[0-9]+)?\]"
 )
-"""``host:pid:tid [0]`` of NCCL, ``[host:pid:0:tid]`` of UCX; not ``[10:46:33]``."""
+"""The prefix of a process in a log: ``host:pid:tid [0]`` of NCCL, ``[host:pid:0:tid]`` of UCX; not ``[10:46:33]``."""
 _ALONE = re.compile(
     r"\s*(?:\[(?:[0-9]{4}-[0-9]{2}-[0-9]{2}[^\]]*|[0-9]{6,}\.[0-9]+)\]|(?:NCCL|RCCL) version |ib_mlx5_log\.c:|NET/IB)"
 )
@@ -54,7 +54,7 @@ _NAMES = {
     "UCX_IB_SL": "service_level",
     "UCX_NET_DEVICES": "net_devices",
 }
-"""Settings that mean the same in both libraries; all others have the name of their variable, in small letters."""
+"""Names of settings that NCCL and UCX share; others are named after their variable, in lower case, without prefix."""
 
 
 class LogMessage(NamedTuple):
@@ -71,7 +71,7 @@ class LogMessage(NamedTuple):
     def reading(
         self, name: str, value: Maybe[int | str], identity: Identity = (), heading: str = ""
     ) -> StateReading:
-        """Return a reading of a value in the message."""
+        """Return a reading of a value in the message, identified by the host that wrote it."""
         host: Identity = (("host", self.host),) if self.host else ()
         path: Path = ("log", self.line.number, heading or name)
         return StateReading((*host, *identity), name, value, "", "now", path, heading or name)
@@ -105,7 +105,10 @@ def settings(message: LogMessage) -> StateItems:
 
 
 def setting(message: LogMessage, variable: str, word: str) -> StateItems:
-    """Yield a variable; NCCL prints a full stop after a number."""
+    """Yield the value of an environment variable, of a traffic class also DSCP and ECN bits.
+
+    NCCL prints a full stop after a number.
+    """
     number = counted(word.rstrip("."))
     name = _NAMES.get(variable, variable.partition("_")[2].lower())
     yield message.reading(name, word if number is UNKNOWN else number, (), variable)
@@ -116,7 +119,7 @@ def setting(message: LogMessage, variable: str, word: str) -> StateItems:
 
 
 def once(items: Iterable[StateItem]) -> StateItems:
-    """Yield items; a reading that several processes of one host repeat only the first time."""
+    """Yield the items of a log; a reading that processes of one host repeat is yielded only the first time."""
     seen = set()
     for item in items:
         if isinstance(item, StateReading):
@@ -163,7 +166,7 @@ _STATUS = {
 
 
 def is_form(section: PrintedSection) -> bool:
-    """Return whether a text has a line of UCX."""
+    """Return whether a text has a line of UCX's log."""
     return bool(_SIGN.search(section.head))
 
 
