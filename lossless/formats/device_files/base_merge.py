@@ -1,8 +1,8 @@
-"""A device's own file as base: owned tables replaced, everything else kept; planned files, and those beside it.
+"""Merges rendered tables into a device's own config_db.json, its base, and plans files, commands and updates.
 
-Stale rows of owned tables go. Provisioned settings of the base must agree with the intent: asymmetric PFC, tunnels,
-LAGs. Rendering overwrites none of them: a base that disagrees is refused, because its settings would change the
-meaning of the rendered QoS.
+Owned tables are replaced, also their stale rows, and everything else is kept. Provisioned settings of the base must
+agree with the intent: asymmetric PFC, tunnels, LAGs. Rendering overwrites none of them: a base that disagrees is
+refused, because its settings would change the meaning of the rendered QoS.
 
 A planned file has its text, the commands that bring it onto its device, and the effect on traffic. Commands are those
 of sonic-utilities config/main.py @691b1bb: ``load`` merges into the running database, ``reload`` empties it and
@@ -37,15 +37,15 @@ if TYPE_CHECKING:
 
 
 _READ = SHARED
-"""Tables that must have the form of a table, to be compared or extended; other content is kept unread."""
+"""Tables of a base that must be mappings of rows, to be compared or extended; other content is kept unread."""
 
 
 def onto_base(switch: Switch, rendered: TableRows, base: Document) -> dict[str, Any]:
-    """Return the complete configuration of a device.
+    """Return the complete CONFIG_DB of a device: its base with the rendered tables.
 
     Raises:
-        RenderError: the base is of another device, lacks a port that the intent uses, or computes its buffers
-            itself although the intent does not declare it; the message lists every reason.
+        RenderError: the base is of another device or malformed, lacks a port that the intent uses, has another speed or
+            a lower MTU, or has other settings that disagree with the intent; the message lists the reasons.
     """
     problems = list(_problems(switch, base.data)) or list(disagreements(switch, rendered, base.data))
     if problems:
@@ -80,7 +80,7 @@ def _problems(switch: Switch, data: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _shapeless(data: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the tables and rows that must be read or added to, and are none."""
+    """Yield a message for each table to be read or extended that is no mapping, and for each such row."""
     for table in _READ:
         rows = data.get(table, {})
         if not isinstance(rows, dict):
@@ -104,7 +104,7 @@ def _port_problems(switch: Switch, rows: Mapping[str, Mapping[str, Any]]) -> Ite
 
 
 def _speed_problems(used: Sequence[Port], rows: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """Yield the speeds that are not the intent's, each with all ports that have it."""
+    """Yield a message for each port speed in a base that is not the intent's, with all ports that have it."""
     speeds = (
         ((str(speed), port.speed_bps // 10**6), port.name)
         for port in used
@@ -116,7 +116,7 @@ def _speed_problems(used: Sequence[Port], rows: Mapping[str, Mapping[str, Any]])
 
 
 def _unused_problems(switch: Switch, rows: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """Yield the ports whose buffer is given back as unused, although the device lacks them or has them up."""
+    """Yield messages for ports whose buffer is reclaimed as unused, although the base lacks them or has them up."""
     down = [port.name for port in switch.ports if port.admin_up is False]
     missing = [name for name in down if name not in rows]
     up = [name for name in down if rows.get(name, {}).get("admin_status") == "up"]
@@ -129,7 +129,7 @@ def _unused_problems(switch: Switch, rows: Mapping[str, Mapping[str, Any]]) -> I
 
 
 def _mtu_problems(used: Sequence[Port], rows: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """Yield the MTUs that are below the intent's: PORT is kept as it is, and such a port drops frames."""
+    """Yield a message for each port MTU below the intent's: PORT is kept as it is, and such a port drops frames."""
     mtus = ((whole_number(str(rows.get(port.name, {}).get("mtu", ""))), port) for port in used)
     below = grouped(
         ((mtu, port.mtu_bytes), port.name)
@@ -141,7 +141,7 @@ def _mtu_problems(used: Sequence[Port], rows: Mapping[str, Mapping[str, Any]]) -
 
 
 def disagreements(switch: Switch, rendered: TableRows, data: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the settings of a base that the intent does not declare, or declares differently."""
+    """Yield a message for each setting of a base that the intent does not declare, or declares differently."""
     yield from _backplane(data.get("PORT", {}))
     yield from _asymmetric(switch, data.get("PORT", {}))
     yield from _tunnels(switch, rendered, _rows(data, "TUNNEL"))
@@ -154,7 +154,7 @@ def _rows(data: Mapping[str, Any], table: str) -> Mapping[str, Any]:
 
 
 def _backplane(rows: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """Yield the ports that join the ASICs of a device, which an intent cannot declare.
+    """Yield a message if a base has ports that join the ASICs of its device, which an intent cannot declare.
 
     Upstream gives them QoS as any port in use; rendering would take it from them (sonic-buildimage
     files/build_templates/qos_config.j2 @0791705). Inband and recycle ports have none there either.
@@ -167,7 +167,7 @@ def _backplane(rows: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _asymmetric(switch: Switch, rows: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """Yield one message where ports obey pauses of all priorities although the intent does not declare it."""
+    """Yield one message if ports of a base obey pauses of all priorities although the intent does not declare it."""
     ports = [
         port.name
         for port in switch.ports
@@ -180,7 +180,7 @@ def _asymmetric(switch: Switch, rows: Mapping[str, Mapping[str, Any]]) -> Iterat
 
 
 def _tunnels(switch: Switch, rendered: TableRows, rows: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the tunnels that name maps which the rendered tables do not have."""
+    """Yield a message for each tunnel of a base that names a QoS map which the rendered tables do not have."""
     for key, row in sorted(rows.items()):
         for field, table in BOUND.items():
             name = row.get(field) if isinstance(row, dict) else None
@@ -191,7 +191,7 @@ def _tunnels(switch: Switch, rendered: TableRows, rows: Mapping[str, Any]) -> It
 
 
 def _lags(switch: Switch, rows: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the LAGs of the intent whose members are in several of the device, or in several LAGs there."""
+    """Yield a message for each LAG of the intent whose members are in several LAGs of the base."""
     member_of = {port: lag for lag, _, port in (str(key).partition("|") for key in rows)}
     members = (port for port in switch.ports if port.lag is not None and port.name in member_of)
     for names in grouped((port.lag, port.name) for port in members).values():
@@ -210,7 +210,7 @@ TELEMETRY = "telemetry"
 
 
 class Deployment(NamedTuple):
-    """How a file is brought onto its device: its target, the commands to run there, and whether traffic is hit.
+    """How a rendered file is applied on its device: its target path, the commands there, and the effect on traffic.
 
     ``hitless``: no port and no service goes down, and lossless traffic is not harmed; None if unknown.
     ``why`` is the reason for it. ``ports_stay_up`` is the first half alone, None if ``hitless`` covers it.
@@ -224,7 +224,7 @@ class Deployment(NamedTuple):
 
 
 class PlannedFile(NamedTuple):
-    """One file of the tree, by its path below the output folder: ``<device>/<name>``.
+    """One file to write, by its path below the output folder: ``<device>/<name>``.
 
     ``secret``: only its owner may read it, and its content is not shown.
     """
@@ -237,7 +237,7 @@ class PlannedFile(NamedTuple):
 
 
 class UpdatePlan(NamedTuple):
-    """The update that brings a running switch to the rendered configuration, and why no smaller one does.
+    """The update that brings a running switch to the rendered configuration: nothing, a patch, or a reload.
 
     ``ports_down`` are the ports that a patch takes down meanwhile. ``why`` names the rows that need a reload.
     ``harms`` lists effects of a patch on lossless traffic.
@@ -310,18 +310,18 @@ HOST_FILES = {
     ),
     "jobs.sh": Deployment("/etc/lossless/jobs.sh", (), hitless=True, why="read where a job sources it"),
 }
-"""Where the files of a host go, by name."""
+"""How each file of a host is applied, by file name."""
 CLUSTER = Deployment(
     "",
     (),
     hitless=False,
     why="the operator drains a node and resets its NICs, or reboots it, where settings of the firmware change",
 )
-"""What applying a resource to a cluster does; the target is the file itself."""
+"""How a Kubernetes resource is applied; target and command are set for each file."""
 
 
 def asic_deployment(asic: str, *, complete: bool) -> Deployment:
-    """Return how the file of one ASIC of several is brought onto its device.
+    """Return how the file of one ASIC of several is applied on its device.
 
     ``config load`` takes the files of the host and of all ASICs together; a fragment goes to one namespace with
     the command that it runs for each (sonic-utilities config/main.py @691b1bb).
@@ -336,12 +336,12 @@ def asic_deployment(asic: str, *, complete: bool) -> Deployment:
 
 
 def patch_deployment(update: Update) -> Deployment:
-    """Return how a patch that the updater permits is applied."""
+    """Return how a JSON patch that the config updater permits is applied."""
     return _updated(PATCH, f"config apply-patch {PATCH}", update)
 
 
 def rollback_deployment(back: Update | None) -> Deployment:
-    """Return how a switch gets its old file again; ``back`` is the update to it, None where there is none."""
+    """Return how a switch gets its old file again: by the update ``back``, or by a reload if it is None or refused."""
     if back is None or back.refusals:
         return COMPLETE._replace(target=ROLLBACK, apply=(f"cp {ROLLBACK} {STARTUP}", _RELOAD))
     return _updated(ROLLBACK, f"config replace {ROLLBACK}", back)
@@ -364,7 +364,10 @@ Tables = dict[str, Any]
 def extra_files(
     switch: Switch, base: Document, content: Tables, extras: Collection[Extra]
 ) -> tuple[list[PlannedFile], UpdatePlan | None]:
-    """Return the requested files beside the complete one, and the update plan of the switch."""
+    """Return the requested files beside the complete one, and the switch's update plan, None if no patch is requested.
+
+    A patch file is left out where the plan is no patch.
+    """
     files: list[PlannedFile] = []
     plan = None
     if "qos" in extras:
@@ -384,7 +387,10 @@ def extra_files(
 
 
 def update_of(switch: Switch, running: Mapping[str, Any], target: Mapping[str, Any]) -> Update:
-    """Return how a switch's running configuration becomes another, under the rules of its release and HWSKU."""
+    """Return the config updater's operations from a switch's running configuration to another, and its verdict.
+
+    The rules are those of the switch's release and HWSKU.
+    """
     meta = running.get("DEVICE_METADATA", {}).get("localhost", {})
     return update(
         running, target, release_of(running) or switch.release, str(meta.get("hwsku") or switch.hwsku_name)
@@ -392,7 +398,7 @@ def update_of(switch: Switch, running: Mapping[str, Any], target: Mapping[str, A
 
 
 def change_of(switch: Switch, there: Update) -> UpdatePlan:
-    """Return the method of an update, and the rows that need more than a patch."""
+    """Return the update plan of a switch: nothing, a patch, or a reload with the rows that need it."""
     if not there.operations:
         return UpdatePlan(switch.name, "nothing")
     if there.refusals:
@@ -401,7 +407,7 @@ def change_of(switch: Switch, there: Update) -> UpdatePlan:
 
 
 def reasons(refusals: Sequence[UpdateRefusal]) -> Iterator[str]:
-    """Yield one line a reason, with the rows that it holds for."""
+    """Yield a line for each reason why the config updater refuses changes, with the rows that it holds for."""
     rows: dict[str, dict[str, None]] = {}
     for refusal in refusals:
         rows.setdefault(refusal.why, {})["|".join(refusal.path)] = None
@@ -424,7 +430,7 @@ def removals(running: Mapping[str, Any], content: Mapping[str, Any]) -> dict[str
 
 
 def _commands(path: tuple[str, ...], running: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the commands that remove a table, a row or a field; a list is kept under its field's name and an ``@``."""
+    """Yield the commands that remove a table, a row or a field; CONFIG_DB ends the name of a list's field in ``@``."""
     from shlex import quote
 
     table = running[path[0]]

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 _TEXT = frozenset({str})
 _FEW_FIELDS = 16
-"""Fields of a row at most, to be worth remembering: a map of 64 DSCPs or a table of all ports is not met again."""
+"""The most fields of a row whose text is cached: a map of 64 DSCPs or a table of all ports is not met again."""
 
 
 @cache
 def environment() -> Environment:
-    """Return the one environment: an undefined name is an error, a block tag leaves no empty line behind.
+    """Return the one Jinja environment: an undefined name is an error, a block tag leaves no empty line behind.
 
     Raises:
         LosslessError: the installation is damaged.
@@ -70,7 +70,7 @@ def _shell(value: object) -> str:
 
 
 def _json(value: object, indent: int | None = None) -> str:
-    """Return JSON as SONiC writes it, continued at the indentation of the template.
+    """Return JSON as SONiC writes it, continued at the indentation of the template; on one line without ``indent``.
 
     The one serializer of config_db.json: its template writes no key and no value by other means.
     """
@@ -80,7 +80,7 @@ def _json(value: object, indent: int | None = None) -> str:
 
 
 def _yaml(value: object) -> str:
-    """Return data as YAML, keys in the order in which they are."""
+    """Return data as YAML in block style, with mapping keys in their own order."""
     from io import StringIO
 
     from ruamel.yaml import YAML
@@ -109,7 +109,7 @@ def _indented(value: object, step: str, margin: str) -> str:
 
 @lru_cache(maxsize=8192)
 def _row(fields: tuple[tuple[str, str], ...], step: str, margin: str) -> str:
-    """Return a row of text alone; most rows of a switch, and of all switches, are identical."""
+    """Return the JSON of a row whose fields are all text; cached, since most rows of switches are identical."""
     inner = margin + step
     members = [f"{inner}{_quoted(field)}: {_quoted(text)}" for field, text in fields]
     return "{\n" + ",\n".join(members) + "\n" + margin + "}"

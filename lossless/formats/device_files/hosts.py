@@ -1,8 +1,8 @@
-"""The files of a fabric beside those of its switches: of hosts, of jobs and of monitoring.
+"""Renders the files of a fabric beside those of its switches: of hosts, of jobs and of telemetry.
 
-Each host has a folder for the files of its NICs and the environment of its jobs; a cluster's operator has resources.
-Each part of monitoring is a function from the fabric, or the subnet, to texts by their paths below the folder of
-telemetry.
+Each host has a folder for the files of its NICs and the environment of its jobs; NVIDIA's NIC operator gets resources.
+Each part of telemetry is a function from the fabric, or the subnet, to texts by their paths below the folder
+``telemetry``.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 def require_bases(fabric: Fabric, present: Collection[str]) -> None:
-    """Refuse a fabric with a switch that has no file of its own among ``present``.
+    """Refuse a fabric with a SONiC switch that has no base; ``present`` are the names of switches that have one.
 
     Raises:
-        RenderError: a device without a base.
+        RenderError: every such switch.
     """
     missing = [s.name for s in fabric.switches if s.runs_sonic and s.name not in present]
     if missing:
@@ -36,7 +36,7 @@ def require_bases(fabric: Fabric, present: Collection[str]) -> None:
 
 
 def host_notes(fabric: Fabric) -> tuple[str, ...]:
-    """Return the host settings that no file sets, and why."""
+    """Return notes on the host settings that no rendered file sets, with the number of hosts and the reason."""
     from lossless.formats.hosts.from_model.scripts import unset
 
     left = Counter(
@@ -49,10 +49,10 @@ def host_notes(fabric: Fabric) -> tuple[str, ...]:
 
 
 def host_files(fabric: Fabric) -> Iterator[PlannedFile]:
-    """Return the files of each host.
+    """Return an iterator of the files that set up the NICs of each host.
 
     Raises:
-        RenderError: a host that cannot be set as declared.
+        RenderError: a NIC cannot be set as declared; raised while iterating.
     """
     from lossless.formats.hosts.from_model.scripts import host_files as files_of
 
@@ -60,7 +60,7 @@ def host_files(fabric: Fabric) -> Iterator[PlannedFile]:
 
 
 def of_each_host(fabric: Fabric, files_of: Callable[[HostQos], Iterable[HostFile]]) -> Iterator[PlannedFile]:
-    """Yield files in the folder of each host; for identical hosts they are rendered once."""
+    """Yield rendered files in the folder of each host; for hosts with the same QoS they are rendered once."""
     rendered: dict[int, tuple[PlannedFile, ...]] = {}
     for host in fabric.hosts:
         if id(host.qos) not in rendered:
@@ -69,7 +69,7 @@ def of_each_host(fabric: Fabric, files_of: Callable[[HostQos], Iterable[HostFile
 
 
 def planned(files: Iterable[HostFile]) -> Iterator[PlannedFile]:
-    """Yield files as they are rendered."""
+    """Yield the files of a host with their rendered text, and how they are applied."""
     from lossless.formats.device_files.environment import render_template
 
     for file in files:
@@ -78,7 +78,7 @@ def planned(files: Iterable[HostFile]) -> Iterator[PlannedFile]:
 
 
 def below(folder: str, files: Iterable[PlannedFile]) -> Iterator[PlannedFile]:
-    """Return files in a folder."""
+    """Return files with their paths put below a folder."""
     return (file._replace(path=f"{folder}/{file.path}") for file in files)
 
 
@@ -88,7 +88,7 @@ MACHINES = "machines"
 
 
 def job_files(fabric: Fabric) -> Iterator[PlannedFile]:
-    """Yield the files that configure jobs for a fabric.
+    """Yield the files that configure jobs for a fabric, and the resources of NVIDIA's NIC operator.
 
     Raises:
         RenderError: a NIC cannot be set as the fabric needs.
@@ -104,7 +104,7 @@ def job_files(fabric: Fabric) -> Iterator[PlannedFile]:
 
 
 def job_notes(fabric: Fabric) -> tuple[str, ...]:
-    """Return which NICs of a cluster its operator does not set."""
+    """Return a note for each NIC product that NVIDIA's NIC operator does not set."""
     from lossless.formats.hosts.from_model.scripts import unconfigured
 
     return tuple(
@@ -146,7 +146,7 @@ _DEPLOYMENTS = {
     ),
     "collection": Deployment("", (), hitless=True, why="its first lines say where it goes"),
 }
-"""By the first folder of a path. The folders are those of Debian's packages."""
+"""How telemetry files are applied, by the first folder of their path. Targets are the folders of Debian's packages."""
 _TESTS = Deployment(
     "", (), hitless=True, why="to be run where the rules lie: promtool test rules alerts.tests.yml"
 )
@@ -154,7 +154,7 @@ NO_RECEIVERS = "telemetry/alertmanager/alertmanager.yml: its receivers tell nobo
 
 
 def telemetry_files(fabric: Fabric) -> Iterator[PlannedFile]:
-    """Yield the files of a fabric; none of one that a cloud runs.
+    """Yield the telemetry files of a fabric's SONiC switches and of its hosts; none without a SONiC switch.
 
     Raises:
         RenderError: grafana-foundation-sdk is not installed.
@@ -173,7 +173,7 @@ def telemetry_files(fabric: Fabric) -> Iterator[PlannedFile]:
 
 
 def subnet_telemetry_files(subnet: Subnet) -> Iterator[PlannedFile]:
-    """Yield the files of an InfiniBand subnet.
+    """Yield the telemetry files of an InfiniBand subnet.
 
     Raises:
         RenderError: grafana-foundation-sdk is not installed.
@@ -187,7 +187,7 @@ def subnet_telemetry_files(subnet: Subnet) -> Iterator[PlannedFile]:
 
 
 def telemetry_notes(fabric: Fabric) -> tuple[str, ...]:
-    """Return the notes on the telemetry files of a fabric."""
+    """Return notes on telemetry: switches without it, and receivers of alerts that must be filled in."""
     others = [switch.name for switch in fabric.switches if not switch.runs_sonic]
     if others:
         what = f"{joined(others, 4)}: no telemetry: it is known of SONiC alone"

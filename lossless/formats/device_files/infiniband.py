@@ -1,4 +1,4 @@
-"""A subnet to files, one folder a host: of its managers and of its jobs, and how each file is brought onto its host.
+"""Renders the files of an InfiniBand subnet, one folder a host: of managers, SHARP and jobs, and how each is applied.
 
 opensm(8): HUP starts a heavy sweep, in which opensm reads its configuration, partitions and policy again; options
 whose table entry has no can_update stay as they were (``restart`` in profiles/opensm/options.toml). Folders of UFM:
@@ -37,7 +37,7 @@ _SHOWN = 4
 
 
 def deployment_of(subnet: Subnet, name: str) -> Deployment | None:
-    """Return how a file is brought onto its host, by its name."""
+    """Return how a file of a subnet is applied on its host, by its name."""
     ufm = subnet.manager == "ufm"
     folder = folder_of(subnet)
     if name == "opensm.conf":
@@ -66,7 +66,7 @@ def deployment_of(subnet: Subnet, name: str) -> Deployment | None:
 
 
 def _restart(subnet: Subnet) -> tuple[str, ...]:
-    """Return how the manager is started again: UFM runs an opensm of its own, which no other unit knows."""
+    """Return the command that restarts the subnet manager: UFM runs an opensm of its own, in its own unit."""
     return ("systemctl restart ufm-enterprise",) if subnet.manager == "ufm" else ("systemctl restart opensm",)
 
 
@@ -98,7 +98,7 @@ def _options(subnet: Subnet, target: str) -> Deployment:
 
 
 def files_of(subnet: Subnet, environment: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the files that opensm reads, by name, as the host of the master gets them.
+    """Return the text of the files that opensm reads, by name, as the host of the master gets them.
 
     Keys come from ``environment``; without it the file has none.
     """
@@ -112,7 +112,7 @@ def files_of(subnet: Subnet, environment: Mapping[str, str] | None = None) -> di
 def subnet_files(
     subnet: Subnet, environment: Mapping[str, str]
 ) -> tuple[tuple[PlannedFile, ...], tuple[WriteProblem, ...]]:
-    """Return every file of a subnet, and the problems of values that cannot be written.
+    """Return every file of a subnet, none if there is a problem, and the problems of values that cannot be written.
 
     ``environment`` has the keys that protect the subnet, by the names of its variables.
     """
@@ -137,7 +137,7 @@ def subnet_files(
 def _by_host(
     subnet: Subnet, keys: Mapping[str, str]
 ) -> Iterator[tuple[str, tuple[Sequence[ManagerFile], Sequence[WriteProblem]]]]:
-    """Yield hosts with the files that they get, and the problems of those; a host may come more than once."""
+    """Yield hosts with the files that they get and the problems of the files; a host may be yielded more than once."""
     for host, manager in _manager_hosts(subnet):
         yield host, manager_files(subnet, manager, keys)
         yield host, ufm_files(subnet)
@@ -167,7 +167,7 @@ def _switch_names(subnet: Subnet) -> frozenset[str]:
 
 
 def subnet_notes(subnet: Subnet) -> Iterator[str]:
-    """Yield the parts of a subnet that are not rendered, and why."""
+    """Yield notes on subnet managers without files, and on keys of opensm.conf that are not tested."""
     switches = _switch_names(subnet)
     on_switches = [manager.node for manager in subnet.managers if manager.node in switches]
     if on_switches:
@@ -177,7 +177,7 @@ def subnet_notes(subnet: Subnet) -> Iterator[str]:
 
 
 def _once() -> Callable[[ManagerFile], str]:
-    """Return a function that renders a file, each distinct one once: most hosts are identical."""
+    """Return a function that renders a file; files of jobs, identical on most hosts, are rendered once."""
     texts: dict[tuple[str, str], str] = {}
 
     def text(file: ManagerFile) -> str:

@@ -1,7 +1,7 @@
-"""The files of one switch: laid out by a template, read back and compared, with notes on settings left out.
+"""Renders the files of one switch, reads them back and compares, with notes on settings that they leave out.
 
-The file of a SONiC switch has its tables, and extras beside it; other systems have files of their own. Left out are
-trimming settings, losses of a system, and fixed behavior of chips.
+The file of a SONiC switch has its tables, and extras beside it; other systems have files of their own. Notes are on
+load balancing, trimming, attributes that files of a system do not carry, and fixed behavior of chips.
 """
 
 from __future__ import annotations
@@ -47,12 +47,13 @@ TEMPLATE = "sonic/config_db.json.j2"
 def switch_files(
     switch: Switch, base: Document | None, extras: Collection[Extra] = ()
 ) -> tuple[tuple[PlannedFile, ...], UpdatePlan | None]:
-    """Return the files of a switch: its own, and beside it the extras, which need a base.
+    """Return the files of a switch: its own, and on a base the requested extras beside it.
 
-    The second value is the switch's update plan, if a patch was requested.
+    The second value is the update plan of a SONiC switch with a base, if a patch was requested, else None.
 
     Raises:
-        RenderError: the base does not fit, or the text of the template does not match the tables.
+        RenderError: the base does not fit, the release or system does not support a setting, extras are requested for
+            one ASIC of several, or the text of the template does not match the tables.
     """
     if not switch.runs_sonic:
         return other_files(switch), None
@@ -74,7 +75,11 @@ def switch_files(
 def _file_of_asic(
     switch: Switch, base: Document | None, content: Mapping[str, Any], extras: Collection[Extra]
 ) -> PlannedFile:
-    """Return the file of one ASIC of several: ``config_db0.json`` on a base, ``qos0.json`` without one."""
+    """Return the file of one ASIC of several: ``config_db0.json`` on a base, ``qos0.json`` without one.
+
+    Raises:
+        RenderError: extras are requested.
+    """
     if extras:
         why = "are made for switches with one ASIC; render without them"
         raise RenderError(f"{switch.name}: {', '.join(extras)} {why}")
@@ -99,10 +104,12 @@ def contents(switch: Switch, base: Document | None) -> tuple[dict[str, Any], dic
 
 
 def switch_file(switch: Switch, base: Document | None) -> PlannedFile:
-    """Return ``config_db.json`` on a base, or ``qos.json`` with the owned tables alone.
+    """Return the file of a SONiC switch: ``config_db.json`` on a base, or ``qos.json`` with the owned tables alone.
+
+    Of another system it is the first file.
 
     Raises:
-        RenderError: the base does not fit, or the text of the template does not match the tables.
+        RenderError: as :func:`switch_files`.
     """
     files, _ = switch_files(switch, base)
     return files[0]
@@ -118,7 +125,7 @@ def _sonic_file(switch: Switch, name: str, content: Mapping[str, Any]) -> Planne
 
 
 def other_files(switch: Switch) -> tuple[PlannedFile, ...]:
-    """Return the files of a switch.
+    """Return the files of a switch with another system than SONiC.
 
     Raises:
         RenderError: its system refuses a declared value, or has no place for it.
@@ -143,7 +150,7 @@ def _system_file(switch: Switch, system: Dialect, file: ConfigurationFile) -> Pl
 
 
 def read_back(switch: Switch) -> Switch:
-    """Return a switch as its rendered files are read.
+    """Return a switch of another system than SONiC as read back from its rendered configuration.
 
     Raises:
         RenderError: its system refuses a declared value, or has no place for it.
@@ -164,7 +171,7 @@ def _document(system: Dialect, text: str, path: str) -> Document:
 
 
 def _left(switch: Switch, system: Dialect, read: Switch) -> Iterator[str]:
-    """Yield the declared values of a switch that its files do not contain."""
+    """Yield a message for each declared setting of a switch that its rendered file does not give its ports."""
     at = grouped((difference[1:], difference.port) for difference in differences(switch, read, system.losses))
     for (part, what, declared, said), names in at.items():
         where = BY_KEY[part].shown(what)
@@ -182,7 +189,7 @@ _BESIDE = "configure it beside these files"
 
 
 def _load_balancing(fabric: Fabric) -> Iterator[str]:
-    """Yield the load balancing that is declared of switches and that no file sets, with why."""
+    """Yield a note for each declared load balancing other than ecmp that no file sets, with switches and reason."""
     order = fabric.packet_order
     if order is None:
         return
@@ -201,7 +208,7 @@ def _role(switch: Switch) -> str:
 
 
 def _unset(choice: str, switch: Switch) -> str:
-    """Return why no file sets a load-balancing choice of a switch, empty if one does."""
+    """Return why the files of a switch do not set a declared load balancing on all of its ports, empty if they do."""
     if switch.format not in TITLES:
         return f"{_WITHOUT[choice]}; {_BESIDE}"
     if choice != "adaptive" or "adaptive" not in dialect(switch.format).carries:
@@ -218,7 +225,10 @@ def _unset(choice: str, switch: Switch) -> str:
 
 
 def system_notes(fabric: Fabric, based: Collection[str] = ()) -> Iterator[str]:
-    """Yield settings that the files of switches leave out, by system; the base of a switch may set them."""
+    """Yield notes on the settings that rendered files leave out: load balancing, trimming, and attributes by system.
+
+    ``based`` are switches with a base, which may set the attributes.
+    """
     yield from _load_balancing(fabric)
     yield from trimming_notes(fabric)
     if fabric.ultra_ethernet:
@@ -236,14 +246,17 @@ def system_notes(fabric: Fabric, based: Collection[str] = ()) -> Iterator[str]:
 
 
 def losses_of(switch: Switch) -> dict[str, str]:
-    """Return the attributes that a switch is set to and the files of its system do not carry, with why."""
+    """Return the attributes that a switch has and the files of its system do not carry, each with the reason.
+
+    Adaptive routing is left out: it has a note on load balancing.
+    """
     losses = SONIC_LOSSES if switch.runs_sonic else dialect(switch.format).losses
     # What is not routed adaptively is told with what the switch does instead.
     return {key: why for key, why in losses.items() if key != "adaptive" and is_set(BY_KEY[key], switch)}
 
 
 def trimming_notes(fabric: Fabric) -> Iterator[str]:
-    """Yield the notes on trimming beside the files; empty if the fabric does not trim packets."""
+    """Yield notes on packet trimming that files do not set or chips do otherwise; none if the fabric does not trim."""
     if fabric.trimming is not None:
         yield from _without(fabric, fabric.trimming)
         yield from _untested(fabric)
@@ -270,7 +283,7 @@ def _untested(fabric: Fabric) -> Iterator[str]:
 
 
 def _fixed(fabric: Fabric, trimming: Trimming) -> Iterator[str]:
-    """Yield the fixed behavior of a chip that differs from the declared one."""
+    """Yield a note for each fixed trimming behavior of a switch chip that differs from the declared one."""
     by_chip = {fixed.asic: fixed for fixed in releases().trimming.fixed}
     whys = (
         (why, switch.name)
