@@ -1,8 +1,8 @@
 """The fabric model to CONFIG_DB tables, as plain data: templates only lay them out.
 
 Every value is as orchagent needs it, not only as YANG allows: the watchdog's mask beside ``pfc_enable``, the WRED
-enable flags beside ``ecn``, exact speed and cable strings in profile names, one row per number instead of ranges that
-could be refused.
+enable flags beside ``ecn``, exact speed and cable strings in profile names, one row per queue, priority groups in the
+ranges of buffermgrd.
 
 Settings of a device beside its ports are rows too: the dynamic buffer model, a dual ToR's tunnel, trimmed packets.
 
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     Rows = dict[str, dict[str, str]]
 
 KEYED = ("BUFFER_QUEUE", "QUEUE")
-"""The tables whose keys are ``host|asic|port|queue`` on such a device."""
+"""The tables whose keys are ``host|asic|port|queue`` on a chassis with virtual output queues."""
 
 
 def chassis_rows(tables: Mapping[str, Rows], device: Mapping[str, Any]) -> dict[str, Rows]:
@@ -71,7 +71,7 @@ def chassis_rows(tables: Mapping[str, Rows], device: Mapping[str, Any]) -> dict[
 
 
 def _own_name(device: Mapping[str, Any]) -> str | None:
-    """Return ``host|asic`` of a VOQ device, None for others."""
+    """Return ``host|asic`` of a VOQ device, None for others and if one of the two names is missing."""
     local = _rows(device, "DEVICE_METADATA").get("localhost", {})
     if local.get("switch_type") != "voq":
         return None
@@ -88,7 +88,7 @@ def _keyed(rows: Rows, own: str, device: Mapping[str, Any]) -> Rows:
 
 
 def _thresholds(rows: Rows) -> dict[str, list[tuple[str, dict[str, str]]]]:
-    """Return by port the settings of its rows beside the scheduler, by queue."""
+    """Return, by port, the queue number and the fields other than ``scheduler`` of each of its rows that has some."""
     shared_by_port: dict[str, list[tuple[str, dict[str, str]]]] = {}
     for key, fields in rows.items():
         port, _, number = key.rpartition("|")
@@ -100,7 +100,7 @@ def _thresholds(rows: Rows) -> dict[str, list[tuple[str, dict[str, str]]]]:
 
 
 def _others(ports: Iterable[str], own: str, device: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the ports of other cards, each with a port of this one whose thresholds it gets: one of its speed."""
+    """Yield the ports of other cards, each with a port of this card whose thresholds it gets, of its speed if any."""
     speeds = _rows(device, "PORT")
     like: dict[str, str] = {}
     for port in ports:
@@ -111,7 +111,7 @@ def _others(ports: Iterable[str], own: str, device: Mapping[str, Any]) -> Iterat
 
 
 def _rows(device: Mapping[str, Any], table: str) -> dict[str, dict[str, Any]]:
-    """Return the rows of a table that are objects; other entries are reported when the table is read."""
+    """Return the rows of a table that are JSON objects; other entries are reported when the table is read."""
     rows = device.get(table)
     if not isinstance(rows, dict):
         return {}
@@ -149,11 +149,11 @@ SHARED = ("DEVICE_METADATA", "FLEX_COUNTER_TABLE", "PORT", OUTER_TABLE)
 CABLES = "AZURE"
 """The name of the CABLE_LENGTH row (sonic-buildimage files/build_templates/buffers_config.j2 @086b03b)."""
 _BY_NAME = ("BUFFER_POOL", "BUFFER_PROFILE", "FLEX_COUNTER_TABLE", "SCHEDULER", "WRED_PROFILE")
-"""Tables whose rows are met in the order ports use them; all others are written port by port."""
+"""Tables whose rows are sorted by name, as the order in which ports use them does not matter."""
 
 
 def tables(switch: Switch) -> TableRows:
-    """Return the tables of a switch: table, key, field, each a string, in an order that never changes."""
+    """Return the CONFIG_DB tables of a switch that have rows, by table, key and field, in a fixed order."""
     ports = sorted((p for p in switch.ports if p.placed and p.qos), key=lambda port: natural_key(port.name))
     rows_by_table: TableRows = {name: {} for name in (*OWNED, *SHARED)}
     for port in ports:
@@ -215,7 +215,7 @@ def _only_global(device: SwitchQos, qos: PortQos) -> bool:
 
 
 def _port_maps(qos: PortQos) -> dict[str, IndexMap]:
-    """Return the maps that a port binds, by the fields that name them."""
+    """Return the QoS maps that a port binds, by the fields of PORT_QOS_MAP that name them."""
     bound = {
         "dscp_to_tc_map": qos.dscp_to_tc,
         "tc_to_queue_map": qos.tc_to_queue,
@@ -252,7 +252,7 @@ def _numbered_rows(port: str, qos: PortQos, *, computed: bool) -> Iterator[tuple
 
 
 def _runs_of_groups(qos: PortQos, *, computed: bool) -> Iterator[tuple[str, str]]:
-    """Yield the keys of BUFFER_PG rows: lossless groups side by side are one row, ``3-4``.
+    """Yield numbers and profile name of BUFFER_PG rows: adjacent lossless groups of one profile are one, ``3-4``.
 
     buffermgrd writes such rows itself, by the same slices of ``pfc_enable`` (sonic-swss cfgmgr/buffermgr.cpp
     @029506c, generateIdListFromMap); rows of other keys would stand beside its own and overlap.
@@ -279,7 +279,7 @@ def _row_of(run: list[PriorityGroup]) -> tuple[str, str]:
 
 
 def _object_rows(rows_by_table: TableRows, qos: PortQos) -> None:
-    """Write the rows that ports refer to by name."""
+    """Write the maps, schedulers, WRED and buffer profiles that a port's QoS refers to by name."""
     for field, index_map in _port_maps(qos).items():
         rows_by_table[PORT_MAPS[field]][index_map.name] = _map(index_map)
     for queue in filter(None, qos.queues):
@@ -369,11 +369,11 @@ def _text(value: int | None) -> str:
 
 
 _ROW = "AZURE"
-"""The name of the one row of either table (sonic-buildimage files/build_templates/buffers_config.j2 @02aaf5c)."""
+"""The row key of both dynamic buffer tables (sonic-buildimage files/build_templates/buffers_config.j2 @02aaf5c)."""
 
 
 def steering_rows(qos: SwitchQos) -> Iterator[tuple[str, str, dict[str, str]]]:
-    """Yield the rows of all device-wide settings: table, key, fields."""
+    """Yield table, key and fields of the rows of dynamic buffer model, tunnel maps and packet trimming."""
     if qos.dynamic is not None:
         yield from _dynamic_rows(qos.dynamic)
     if qos.tunnel is not None:
@@ -386,7 +386,7 @@ def steering_rows(qos: SwitchQos) -> Iterator[tuple[str, str, dict[str, str]]]:
 
 
 def dynamic_values(dynamic: DynamicBuffers) -> dict[str, int | None]:
-    """Return the values by field."""
+    """Map the fields of both dynamic buffer model tables to their values, None where there is none."""
     return {
         "default_dynamic_th": dynamic.default_dynamic_th,
         RATIO: dynamic.oversubscription,
@@ -396,7 +396,7 @@ def dynamic_values(dynamic: DynamicBuffers) -> dict[str, int | None]:
 
 
 def _dynamic_rows(dynamic: DynamicBuffers) -> Iterator[tuple[str, str, dict[str, str]]]:
-    """Yield the rows: table, key, fields."""
+    """Yield table, key and fields of the rows of the dynamic buffer model."""
     values = dynamic_values(dynamic)
     for table in (PARAMETER_TABLE, PATTERN_TABLE):
         fields = {
@@ -409,7 +409,7 @@ def _dynamic_rows(dynamic: DynamicBuffers) -> Iterator[tuple[str, str, dict[str,
 
 
 def _tunnel_rows(tunnel: TunnelMaps) -> Iterator[tuple[str, str, dict[str, str]]]:
-    """Yield the rows of the maps: table, key, fields."""
+    """Yield table, name and entries of the QoS maps of a dual ToR's tunnel."""
     for name, (_, table) in TUNNEL_FIELDS.items():
         index_map: IndexMap | None = getattr(tunnel, name)
         if index_map is not None:
@@ -418,6 +418,6 @@ def _tunnel_rows(tunnel: TunnelMaps) -> Iterator[tuple[str, str, dict[str, str]]
 
 
 def trim_values(trimming: TrimSettings) -> dict[str, int | str | None]:
-    """Return the fields of the row of trimmed packets, None for a field without a value."""
+    """Map the fields of the SWITCH_TRIMMING row to their values, None where there is none."""
     values = trimming.size_bytes, trimming.dscp, trimming.traffic_class, trimming.queue
     return dict(zip(TRIM_FIELDS, values, strict=True))

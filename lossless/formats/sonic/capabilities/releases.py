@@ -1,7 +1,7 @@
 """The SONiC release of a switch, and the parts of a rendered configuration that this release does not support.
 
-The facts are those of ``profiles/sonic/releases.toml``, each with its source; every release supports all tables that
-are not listed there as lacking, as far as dates prove.
+The facts are those of ``profiles/sonic/releases.toml``, each with its source; a rendered table counts as supported by
+each release that is not listed there as lacking it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class RenderedTable(NamedTuple):
-    """A rendered table: its fields (``*``: all that it maps), the month from which it is proved, and the source."""
+    """A rendered table of CONFIG_DB: its fields (``*``: any), the month since which SONiC has them, and the source."""
 
     fields: tuple[str, ...]
     since: str
@@ -29,7 +29,7 @@ class RenderedTable(NamedTuple):
 
 
 class Lack(NamedTuple):
-    """A table that some releases lack, and the keys of an intent that need it."""
+    """A table of CONFIG_DB, the SONiC releases that lack it, and the keys of an intent that need it."""
 
     table: str
     releases: tuple[str, ...]
@@ -38,7 +38,7 @@ class Lack(NamedTuple):
 
 
 class FixedTrim(NamedTuple):
-    """A chip whose size and queue of trimmed packets no CONFIG_DB changes; ``queues`` are those of HWSKUs."""
+    """An ASIC on which CONFIG_DB cannot set size and queue of trimmed packets; ``queues`` has exceptions by HWSKU."""
 
     asic: str
     size_bytes: int
@@ -48,7 +48,7 @@ class FixedTrim(NamedTuple):
 
 
 class TrimFacts(NamedTuple):
-    """Facts on trimming from upstream's tests: releases on which they skip it, and chips on which it is fixed."""
+    """Packet trimming in sonic-mgmt's tests: releases on which they skip it, ASICs with fixed size and queue."""
 
     untested: tuple[str, ...]
     untested_source: str
@@ -56,7 +56,7 @@ class TrimFacts(NamedTuple):
 
 
 class Releases(NamedTuple):
-    """Facts about releases; ``default`` is the release that applies if neither intent nor base names one."""
+    """The SONiC releases, oldest first, and their facts; ``default`` applies if neither intent nor base names one."""
 
     names: tuple[str, ...]
     default: str
@@ -67,7 +67,7 @@ class Releases(NamedTuple):
 
 @cache
 def releases() -> Releases:
-    """Return the facts about releases.
+    """Return the SONiC releases and their facts of ``profiles/sonic/releases.toml``.
 
     Raises:
         OSError: the installation is damaged.
@@ -96,7 +96,7 @@ def releases() -> Releases:
 
 
 def release_of(switch: Switch, base: Mapping[str, object] | None) -> str:
-    """Return the release of a switch: the one that its intent declares, else that of its base, else the default."""
+    """Return the SONiC release of a switch: that of its intent, else a known one of its base, else the default."""
     return _known_release(switch, base) or releases().default
 
 
@@ -105,7 +105,7 @@ def _known_release(switch: Switch, base: Mapping[str, object] | None) -> str | N
 
 
 def release_problems(switch: Switch, rendered: TableRows, base: Mapping[str, object] | None) -> Iterator[str]:
-    """Yield the reasons why the release of a switch cannot take a rendered configuration, in an operator's words."""
+    """Yield, as text, a base of another release than the intent's, and each rendered table that the release lacks."""
     own = _own_release(base) if base is not None else None
     if switch.release is not None and own not in (None, switch.release):
         yield f"is of SONiC {own} (VERSIONS|DATABASE); sonic.release makes {switch.name} {switch.release}"
@@ -120,12 +120,12 @@ def release_problems(switch: Switch, rendered: TableRows, base: Mapping[str, obj
 
 
 def _first_with(lack: Lack) -> str:
-    """Return the first release that supports a table that others lack."""
+    """Return the oldest listed SONiC release that does not lack a table."""
     return next(name for name in releases().names if name not in lack.releases)
 
 
 def _own_release(base: Mapping[str, object]) -> str | None:
-    """Return the known release of a device's own file: ``202411`` of ``version_202411_01``."""
+    """Return the release in a CONFIG_DB's own version (``202411`` of ``version_202411_01``), None if it is unknown."""
     versions = base.get("VERSIONS")
     row = versions.get("DATABASE") if isinstance(versions, dict) else None
     parts = str(row.get("VERSION")).split("_") if isinstance(row, dict) else []

@@ -1,4 +1,4 @@
-"""The config updater between two configurations: its own rules, its order of rows, ports taken down, rows emptied.
+"""SONiC's config updater from one CONFIG_DB to another: its own rules, order of rows, ports taken down, rows emptied.
 
 It changes rows of some tables only while their port is down, and puts its moves in an order in which every
 configuration between is valid by SONiC's models. A row that is removed while a port that is up still refers to it
@@ -34,15 +34,15 @@ if TYPE_CHECKING:
 
 
 NEWEST = "master"
-"""The release whose builds carry no number that the updater could compare."""
+"""The branch whose builds carry no release number that the updater could compare."""
 
 
 class UpdaterDevice(NamedTuple):
     """The properties of a device on which the updater's rules depend.
 
     ``release`` chooses the version of the code. ``asic_type`` and ``build_version`` are those that the device reports;
-    if they are unknown (None), the type follows from the HWSKU and the date from the release. ``advertised`` has the
-    ports of STATE_DB: fields of PORT_TABLE by port, none where nothing is advertised.
+    if they are unknown (None), the chip follows from the HWSKU alone and the date from the release. ``advertised`` has
+    the fields of PORT_TABLE in STATE_DB by port: the speeds and FEC modes that ports advertise.
     """
 
     hwsku: str
@@ -53,10 +53,11 @@ class UpdaterDevice(NamedTuple):
 
 
 class UpdaterRules(NamedTuple):
-    """The rules that hold for one device.
+    """The updater's rules for one device.
 
-    ``chip`` is the updater's own name, None where it has none; ``date`` is the number that it compares, None where it
-    compares none.
+    ``chip`` is the updater's name of the ASIC, None where it does not list the HWSKU; ``date`` is the number that it
+    compares with the first release of a chip, None where every chip it lists passes. ``never`` has operations with
+    their paths that it refuses on any device.
     """
 
     device: UpdaterDevice
@@ -66,13 +67,13 @@ class UpdaterRules(NamedTuple):
     never: frozenset[tuple[str, str]]
 
     def refusal(self, element: Element) -> str | None:
-        """Return why the updater refuses an element of a difference, None where it does not."""
+        """Return why the updater refuses this change of a table, row or field; None if it permits it."""
         if (element.op, "/".join(element.path)) in self.never:
             return "the updater never does that"
         return self.validator_refusal(element)
 
     def validator_refusal(self, element: Element) -> str | None:
-        """Return why the validator of the element's table refuses it, None where it does not."""
+        """Return why the updater's validator of a table refuses a change in it; None if no validator refuses it."""
         own = self.own["tables"].get(element.path[0])
         if element.path[0] == "PORT" and "advertised" in self.own:
             return next(_not_advertised(element, self.own["advertised"], self.device.advertised), None)
@@ -106,7 +107,7 @@ class UpdaterRules(NamedTuple):
 
 @cache
 def updater_table() -> dict[str, Any]:
-    """Return ``profiles/sonic/updater.json``."""
+    """Return ``profiles/sonic/updater.json``: the checks of SONiC's config updater, by release and chip."""
     import json
 
     # Plain strings: pathlib costs a linter's start a third of an interpreter's.
@@ -117,7 +118,7 @@ def updater_table() -> dict[str, Any]:
 
 
 def rules_of(device: UpdaterDevice) -> UpdaterRules | None:
-    """Return the rules for a device, None if those of its release are unknown."""
+    """Return the updater's rules for a device, None if those of its release are unknown."""
     table = updater_table()
     known = table["releases"].get(device.release)
     if known is None:
@@ -133,9 +134,10 @@ def _never(rules: Mapping[str, Any]) -> Iterator[tuple[str, Sequence[str]]]:
 
 
 def chip_of(hwsku: str, asic_type: str | None, chips: Mapping[str, Any]) -> str | None:
-    """Return the updater's name of a chip, None where it has none.
+    """Return the updater's name of a switch's ASIC, None where it lists none for the HWSKU.
 
-    Some chips are known by the type of the device alone; some products are listed whole, of others a part of the name.
+    Some ASIC types are names themselves; else HWSKUs of Mellanox are listed whole, those of Broadcom by a part of the
+    name.
     """
     if asic_type in chips.get("types", ()):
         return asic_type
@@ -152,7 +154,9 @@ def chip_of(hwsku: str, asic_type: str | None, chips: Mapping[str, Any]) -> str 
 
 
 def _date(device: UpdaterDevice) -> str | None:
-    """Return the date that the updater compares: the last part of eight digits of the build string."""
+    """Return the date that the updater compares: the last part of eight digits of the build string, None without one.
+
+    Where the build string is unknown, this is the release and ``00``, None for ``master``."""
     if device.build_version is None:
         return None if device.release == NEWEST else f"{device.release}00"
     dates = [part for part in device.build_version.split(".") if len(part) == 8 and part.isdigit()]
@@ -160,7 +164,7 @@ def _date(device: UpdaterDevice) -> str | None:
 
 
 def _names(element: Element, *, whole: bool) -> list[str]:
-    """Return the fields that the updater sees: parts with digits count as ports, and are left out."""
+    """Return the path below the table in lower case, and each key of a new row; ``whole``: no parts with digits."""
     parts = [part for part in element.path[1:] if not (whole and any(map(str.isdigit, part)))]
     place = "/".join(parts).lower()
     if isinstance(element.value, dict):
@@ -171,7 +175,7 @@ def _names(element: Element, *, whole: bool) -> list[str]:
 def _not_advertised(
     element: Element, fields: Mapping[str, Any], advertised: Mapping[str, Mapping[str, str]]
 ) -> Iterator[str]:
-    """Yield the speeds and FEC modes in an element that the device does not advertise for their ports."""
+    """Yield a refusal for each speed or FEC mode to be set that the device does not advertise for its port."""
     if element.op == "remove":
         return
     for port, field, value in _speeds_and_fecs(element, tuple(fields)):
@@ -180,7 +184,7 @@ def _not_advertised(
 
 
 def _speeds_and_fecs(element: Element, fields: Sequence[str]) -> Iterator[tuple[str, str, Any]]:
-    """Yield port, field and value of each checked setting: of an added row or table, the first field alone."""
+    """Yield port, field and value of each speed or FEC mode to check; of a new row or table, only the first field."""
     port, value = element.path[1] if len(element.path) > 1 else "", element.value
     if len(element.path) > 2:
         yield from ((port, field, value) for field in fields if element.path[-1].endswith(field))
@@ -210,12 +214,12 @@ def _number(text: Any) -> int | None:
 
 
 Row = tuple[str, str]
-"""A table and a key."""
+"""The table and key of a row of CONFIG_DB."""
 _UP, _DOWN = "up", "down"
 
 
 class EmptiedRow(NamedTuple):
-    """A row that loses fields while others refer to it: the table, the row, and how many fields.
+    """A row to be removed that first loses fields while other rows refer to it; ``fields`` is how many it loses.
 
     ``in_use``: one of the referring rows is of a port that is up, or of no port.
     """
@@ -227,9 +231,9 @@ class EmptiedRow(NamedTuple):
 
 
 def ports_down(running: Mapping[str, Any], target: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the ports that are up and go down on the way, each once, in natural order.
+    """Return the ports that the updater takes from up to down during a change, each once, in natural order.
 
-    Those are ports with rows that change in tables that need their port down, and ports that the target has down.
+    Those are ports with changed rows in tables that need their port down, and ports that the target has down.
     """
     changed = {key.partition("|")[0] for table in _tables() for key in _changed(running, target, table)}
     before, after = _rows(running, "PORT"), _rows(target, "PORT")
@@ -239,7 +243,7 @@ def ports_down(running: Mapping[str, Any], target: Mapping[str, Any]) -> tuple[s
 
 
 def changed_rows(running: Mapping[str, Any], target: Mapping[str, Any]) -> tuple[Row, ...]:
-    """Return the rows that come, go or change, in natural order."""
+    """Return the rows that are added, removed or changed, by table in alphabetical and by key in natural order."""
     tables = sorted(running.keys() | target.keys())
     return tuple(
         (table, key) for table in tables for key in sorted(_changed(running, target, table), key=natural_key)
@@ -252,12 +256,12 @@ def needs_port_down(table: str) -> bool:
 
 
 def referred_rows(configuration: Mapping[str, Any]) -> frozenset[Row]:
-    """Return the rows that rows of such tables refer to by name."""
+    """Return the rows that rows of tables that need their port down refer to by name."""
     return frozenset(named for named, _ in _references(configuration))
 
 
 def emptied_rows(running: Mapping[str, Any], target: Mapping[str, Any]) -> tuple[EmptiedRow, ...]:
-    """Return the rows that go while others refer to them, and that lose fields before they go."""
+    """Return the rows to be removed that lose fields first, while other rows still refer to them, sorted."""
     tables = {table for others in _reference_fields().values() for table in others}
     gone = {
         (table, key) for table in tables for key in _rows(running, table) if key not in _rows(target, table)
@@ -277,10 +281,10 @@ def emptied_rows(running: Mapping[str, Any], target: Mapping[str, Any]) -> tuple
 def _rebound_late(
     row: Row, users: Iterable[Row], running: Mapping[str, Any], target: Mapping[str, Any]
 ) -> list[Row]:
-    """Return those of the users of a row that still refer to it when the first of its fields may go.
+    """Return the rows that still refer to a row to be removed when the updater removes its first field.
 
-    A port that is up holds all its rows until no other move is left. Without one, rows that go and fields that change
-    several at once come first, and then single fields in the order of the tables.
+    A port that is up keeps its rows until no other move is left. Without such a port, removed rows and fields that
+    change together come first, then single fields in the order of the tables of the running configuration.
     """
     if any(_is_up(running, user) for user in users):
         return [user for user in users if _is_up(running, user)]
@@ -291,7 +295,9 @@ def _rebound_late(
 
 
 def _in_bulk(table: str, running: Mapping[str, Any], target: Mapping[str, Any]) -> Iterator[Row]:
-    """Yield the rows of which fields change, or go, together with others: of one row, or of neighbors of one kind."""
+    """Yield rows whose fields the updater changes or removes several at once, with neighbors of one key prefix.
+
+    Rows of ports that are up are left out."""
     before, after = _rows(running, table), _rows(target, table)
     for changed in (_fields_replaced, _fields_removed):
         counts = {key: len(changed(row, after[key])) for key, row in before.items() if key in after}
@@ -328,7 +334,7 @@ def _tables() -> tuple[str, ...]:
 
 
 def _admin(ports: Mapping[str, Any], port: str) -> str | None:
-    """Return the state of a port, None where there is no such port; one that states none is down."""
+    """Return the admin status of a port, ``down`` where its row has none; None where there is no such port."""
     row = ports.get(port)
     return str(row.get("admin_status", _DOWN)) if isinstance(row, dict) else None
 
@@ -339,7 +345,7 @@ def _changed(running: Mapping[str, Any], target: Mapping[str, Any], table: str) 
 
 
 def _references(configuration: Mapping[str, Any]) -> Iterator[tuple[Row, Row]]:
-    """Yield each row that is referred to by name, and the row that does."""
+    """Yield each row that is named by a row of a table that needs its port down, and the row that names it."""
     for (table, field), others in _reference_fields().items():
         for key, row in _rows(configuration, table).items():
             value = row.get(field) if isinstance(row, dict) else None
@@ -350,7 +356,7 @@ def _references(configuration: Mapping[str, Any]) -> Iterator[tuple[Row, Row]]:
 
 @cache
 def _reference_fields() -> dict[tuple[str, str], tuple[str, ...]]:
-    """Return the fields of rows that need their port down, and the tables whose rows they name."""
+    """Map each referring field, with its table that needs the port down, to the tables whose rows it may name."""
     return {
         (table, name): others
         for table in _tables()
@@ -368,7 +374,7 @@ def _shapes(table: str) -> tuple[RowSchema, ...]:
 
 
 def _removable(table: str, row: Any) -> int:
-    """Return how many fields the models let go one by one, each time the first that they do."""
+    """Return how many fields of a row SONiC's YANG models let go one by one, each time the first that they do."""
     shapes = _shapes(table)
     if not shapes or not isinstance(row, dict):
         return 0
@@ -394,10 +400,11 @@ Phase = Literal["ports up", "no port down", "port down", "last"]
 
 
 class MovePhase(NamedTuple):
-    """Rows that change together, before those of the next phase; ``port`` is the one that is down meanwhile.
+    """Rows of CONFIG_DB that change together, before those of the next phase; ``port`` (if any) is down meanwhile.
 
     ``ports up``: rows that all ports share, and rows that need no port down. ``no port down``: rows of tables that need
-    their port down, of ports that are down already or of none. ``last``: removed rows that others referred to.
+    their port down, of ports that are down already or of none. ``last``: removed ports, and removed rows that others
+    referred to.
     """
 
     phase: Phase
@@ -406,7 +413,7 @@ class MovePhase(NamedTuple):
 
 
 def move_phases(running: Mapping[str, Any], target: Mapping[str, Any]) -> tuple[MovePhase, ...]:
-    """Return the phases of a change that the updater accepts, in their order."""
+    """Return the phases of a change that the updater accepts, in its order, without those of no row and no port."""
     return tuple(phase for phase in _phases(running, target) if phase.rows or phase.port)
 
 
@@ -434,7 +441,7 @@ def _port(row: Row) -> str:
 
 
 def _only_admin(row: Row, running: Mapping[str, Any], target: Mapping[str, Any]) -> bool:
-    """Return whether a port changes only its admin status: that is part of taking it down and up."""
+    """Return whether a changed PORT row differs only in admin status, which is part of taking it down and up."""
     before, after = (side.get(row[0], {}).get(row[1]) for side in (running, target))
     if row[0] != "PORT" or not isinstance(before, dict) or not isinstance(after, dict):
         return False

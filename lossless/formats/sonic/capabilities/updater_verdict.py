@@ -1,4 +1,4 @@
-"""The config updater's answer to a patch: accepted, or refused at a stage, and its side effects; permitted patches.
+"""The SONiC config updater's answer to a patch of CONFIG_DB: accepted, with its side effects, or refused at a stage.
 
 The stages are those of ``config apply-patch``, in its order: the patch applies; the updater's own rules permit the
 difference; no table is left empty; SONiC's models define every table of the patch; they accept the whole result.
@@ -43,7 +43,7 @@ Stage = Literal["patch", "field-operation", "empty-table", "table-without-yang",
 
 
 class UpdateRefusal(NamedTuple):
-    """One reason of the updater to refuse a patch: the operation (``check`` of its result), the path, a text."""
+    """One reason why the updater refuses a patch: operation (``check``: of the whole result), path and text."""
 
     op: str
     path: tuple[str, ...]
@@ -51,11 +51,11 @@ class UpdateRefusal(NamedTuple):
 
 
 class PatchVerdict(NamedTuple):
-    """The updater's answer to a patch.
+    """The updater's answer to a patch of CONFIG_DB.
 
     ``stage`` is where it is refused, None if it is accepted; ``refusals`` are the changes refused there. ``target`` is
     the result, None if the patch does not apply. Of an accepted patch, ``ports_down`` are the ports that are up and go
-    down on the way, each once, and ``emptied`` the rows that lose fields while they are in use.
+    down on the way, each once, and ``emptied`` the removed rows that lose fields while others refer to them.
     """
 
     stage: Stage | None
@@ -101,7 +101,7 @@ def patch_verdict(
 def field_refusals(
     running: Mapping[str, Any], target: Mapping[str, Any], device: UpdaterDevice
 ) -> Iterator[UpdateRefusal]:
-    """Yield the changes that the updater's own rules refuse; all changes if the rules are unknown."""
+    """Yield the changes of tables, rows and fields that the updater's own rules refuse; all if they are unknown."""
     rules = rules_of(device)
     for element in elements(running, target):
         why = (
@@ -118,7 +118,7 @@ def field_refusals(
 def _rules_of_retyped_tables(
     running: Mapping[str, Any], target: Mapping[str, Any]
 ) -> Iterator[UpdateRefusal]:
-    """Yield rules of ACLs that change together with the type of their table."""
+    """Yield a refusal for each ACL_RULE row that changes together with the type of its ACL_TABLE row."""
     before, after = _acl_types(running), _acl_types(target)
     retyped = {table for table in before.keys() & after.keys() if before[table] != after[table]}
     if not retyped:
@@ -157,7 +157,7 @@ def _tables_without_model(patch: Sequence[Mapping[str, Any]]) -> Iterator[Update
 
 
 def model_refusals(configuration: Mapping[str, Any], release: str | None) -> Iterator[UpdateRefusal]:
-    """Yield the parts of a whole configuration that SONiC's models, or the updater's own checks, refuse.
+    """Yield the parts of a whole configuration that SONiC's YANG models surely, or the updater's own checks, refuse.
 
     The models are those of a release; with None, those of the release that the configuration names.
     """
@@ -195,7 +195,7 @@ def _said_by_models(flaw: RowFlaw) -> str:
 
 
 def _gone_ports_named(running: Mapping[str, Any], target: Mapping[str, Any]) -> Iterator[UpdateRefusal]:
-    """Yield rows of other tables that name ports that go; tables that are checked whole are left out."""
+    """Yield rows of the target that name a removed port, in tables that this package does not check row by row."""
     gone = running.get("PORT", {}).keys() - target.get("PORT", {}).keys()
     users = updater_table()["port_users"]
     for table, field in (*((table, None) for table in users["keys"]), *users["fields"].items()):
@@ -212,7 +212,7 @@ def _listed(value: Any) -> set[str]:
 
 
 def _lanes_in_use(target: Mapping[str, Any]) -> Iterator[UpdateRefusal]:
-    """Yield ports whose lanes other ports have too, or whose lanes are no numbers."""
+    """Yield ports with a lane that is not a number, or that is used twice where the platform does not share lanes."""
     ports = target.get("PORT", {})
     lanes = {
         port: [lane.strip() for lane in str(row["lanes"]).split(",")]
@@ -234,7 +234,7 @@ def _shares_lanes(target: Mapping[str, Any]) -> bool:
 
 
 class Update(NamedTuple):
-    """The change from one running configuration to another: its steps, the refused ones, the ports taken down.
+    """A change of a running CONFIG_DB: its operations, the updater's refusals, the ports that it takes down.
 
     ``ports_down`` are ports that are up, and that the updater takes down while it changes their rows. ``harms`` lists
     effects of the change on lossless traffic, whether or not a port goes down.
@@ -247,12 +247,12 @@ class Update(NamedTuple):
 
     @property
     def hitless(self) -> bool:
-        """Whether a patch does it, with no port taken down and no lossless traffic harmed."""
+        """Whether the updater accepts the change, with no port taken down and no lossless traffic harmed."""
         return not self.refusals and not self.ports_down and not self.harms
 
 
 def update(running: Mapping[str, Any], target: Mapping[str, Any], release: str | None, hwsku: str) -> Update:
-    """Return the change from ``running`` to ``target``; ``release`` is None if the device's is unknown."""
+    """Return the change from ``running`` to ``target``; all of it is refused if the ``release`` is not known."""
     before, after = in_database(running), in_database(target)
     seen = operations(before, after)
     if not seen:
@@ -262,14 +262,14 @@ def update(running: Mapping[str, Any], target: Mapping[str, Any], release: str |
 
 
 def release_of(running: Mapping[str, Any]) -> str | None:
-    """Return the release that a device reports, None if it reports none that is known."""
+    """Return the release that VERSIONS|DATABASE of a running configuration names, None if it names no known one."""
     from lossless.formats.sonic.validate.schema import schema
 
     return schema().release(_at(running, ("VERSIONS", "DATABASE", "VERSION")))
 
 
 def _by_models(running: Mapping[str, Any], target: Mapping[str, Any]) -> Iterator[UpdateRefusal]:
-    """Yield the violations of SONiC's models in either whole configuration.
+    """Yield the violations of SONiC's models in the whole current configuration or in the whole target, each once.
 
     The updater checks the result before it starts, and loads the current configuration into the models to find
     references between rows while it puts its steps in order (sonic-utilities generic_config_updater, gu_common.py,
@@ -286,7 +286,7 @@ def _by_models(running: Mapping[str, Any], target: Mapping[str, Any]) -> Iterato
 
 
 def releases() -> tuple[str, ...]:
-    """Return the releases whose rules are known."""
+    """Return the SONiC releases whose updater rules are known."""
     return tuple(updater_table()["releases"])
 
 
@@ -316,7 +316,7 @@ def _refusals(
 
 
 def kept_by_orchagent(steps: Iterable[Operation]) -> Iterator[UpdateRefusal]:
-    """Yield the rows that the updater would remove, and orchagent keeps until it starts again."""
+    """Yield the removals (SWITCH_TRIMMING) that the updater would do, and orchagent does not until it starts again."""
     tables = updater_table()["not_removed"]["tables"]
     for step in steps:
         if step.op == "remove" and step.path[0] in tables:

@@ -3,7 +3,7 @@
 A patch is applied as in the updater's library: the six operations of the RFC, one after another, to a copy; else the
 reason why it does not apply is returned.
 
-Differences are listed in the tables that rendering owns, by table, row and field. Meaning is compared
+Differences are listed in the tables that rendering owns or shares, by table, row and field. Meaning is compared
 (:mod:`lossless.formats.sonic.changes.meaning`): a difference in spelling or name alone is no difference here; a patch
 includes it.
 
@@ -52,7 +52,7 @@ Kind = Literal["added", "removed", "changed"]
 
 
 class FieldDifference(NamedTuple):
-    """One field that differs; None where the row does not have it."""
+    """One field of a CONFIG_DB row that differs, its value before and after; None on the side whose row lacks it."""
 
     field: str
     before: str | None
@@ -60,7 +60,7 @@ class FieldDifference(NamedTuple):
 
 
 class RowDifference(NamedTuple):
-    """One row that differs. A row that is only on one side lists all its fields, none where it has none."""
+    """One row of CONFIG_DB that differs, with the fields that differ; a row on one side only lists all its fields."""
 
     table: str
     key: str
@@ -69,9 +69,10 @@ class RowDifference(NamedTuple):
 
 
 def differences(running: Tables, rendered: TableRows, switch: Switch) -> tuple[RowDifference, ...]:
-    """Return the changes that give a running configuration the meaning of the rendered one, in the order of tables.
+    """Return the row changes that give a running configuration the meaning of the rendered one, by table and key.
 
-    ``switch`` is the model of the running configuration; rows have its names.
+    ``switch`` is the model of the running configuration, whose names the rows have. Of tables that rendering shares,
+    only the rows and fields that it sets are compared.
     """
     rows_of: dict[tuple[str, str], list[Cell]] = {}
     for cell in compare(running, Tables(running.file, dict(rendered)), switch):
@@ -93,7 +94,7 @@ def differences(running: Tables, rendered: TableRows, switch: Switch) -> tuple[R
 
 
 def _row_of(running: Tables, cell: Cell) -> tuple[str, str]:
-    """Return the table and row of a cell; cables lie in one row, by port."""
+    """Return the table and key of a field's row; cable lengths of all ports are fields of one CABLE_LENGTH row."""
     if cell.table != "CABLE_LENGTH":
         return cell.table, cell.key
     return cell.table, next(iter(running.table("CABLE_LENGTH")), CABLES)
@@ -119,7 +120,7 @@ def _kind(*, before: bool, after: bool) -> Kind:
 
 
 def _empty_rows(running: Tables, rendered: TableRows) -> Iterator[RowDifference]:
-    """Yield rows without fields that only the device has."""
+    """Yield, as removed, rows without fields in owned tables that only the running configuration has."""
     for table in OWNED:
         for key, row in running.table(table).items():
             if not row.fields.keys() - {NO_FIELDS} and key not in rendered.get(table, {}):
@@ -134,7 +135,7 @@ def _meaning(rows: Mapping[str, Mapping[str, str]]) -> Rows:
 
 
 def canonical(value: str) -> str:
-    """Return a value without blanks around it or its parts, references as plain names."""
+    """Return a field's text without blanks around its comma-separated parts, bracketed references as plain names."""
     if "[" not in value and " " not in value and "\t" not in value:
         return value
     parts = (part.strip() for part in value.split(","))
@@ -161,7 +162,7 @@ Op = Literal["add", "replace", "remove", "move"]
 
 
 class Element(NamedTuple):
-    """One element of a difference: ``value`` is the new value, None for a removal or a move."""
+    """One change between two CONFIG_DBs as the updater checks it; ``value`` is the new one, or None (remove, move)."""
 
     op: Op
     path: tuple[str, ...]
@@ -169,10 +170,10 @@ class Element(NamedTuple):
 
 
 def elements(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Element, ...]:
-    """Return the elements of a difference.
+    """Return the elements of the difference between two configurations, as the updater's JSON library makes them.
 
-    Where one value goes at several places and comes at others, the library pairs them in an order that changes from
-    run to run: then every element that can be among them is returned.
+    Where one value is removed at several paths and added at others, the library pairs them to moves in an order that
+    changes from run to run: then every element that can be among them is returned.
     """
     single = list(_compared((), before, after))
     gone, come = _by_value(single, "remove"), _by_value(single, "add")
@@ -205,7 +206,7 @@ def _key(value: Any) -> str:
 
 
 def _compared(path: tuple[str, ...], before: Any, after: Any) -> Iterator[tuple[Element, Any]]:
-    """Yield each place that differs, with the value that is removed or added there."""
+    """Yield the element of each path that differs, with the value that is removed, added or new there."""
     if isinstance(before, dict) and isinstance(after, dict):
         yield from _compared_members(path, before, after)
     elif isinstance(before, list) and isinstance(after, list):
@@ -230,7 +231,7 @@ def _compared_members(
 def _compared_items(
     path: tuple[str, ...], before: Sequence[Any], after: Sequence[Any]
 ) -> Iterator[tuple[Element, Any]]:
-    """Yield the differences of two lists, place by place."""
+    """Yield the differences of two lists, index by index; a changed scalar is a removal and an addition."""
     for place in range(max(len(before), len(after))):
         there = (*path, str(place))
         if place >= len(before):
@@ -251,7 +252,7 @@ _INDEX = re.compile(r"0|[1-9][0-9]*")
 
 
 class PatchDoesNotApply(ValueError):  # noqa: N818
-    """An operation that a configuration rejects: its index (from 0), its path, and the reason."""
+    """An operation of a JSON patch that cannot be applied: its index in the patch (from 0), path and reason."""
 
     def __init__(self, operation: Mapping[str, Any], why: str, index: int) -> None:
         super().__init__(why)
@@ -275,10 +276,10 @@ def parts(pointer: str) -> Path:
 
 
 def applied(document: Mapping[str, Any], patch: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return a configuration with a patch applied; the configuration itself stays unchanged.
+    """Return a configuration with an RFC 6902 patch applied; the configuration itself stays unchanged.
 
     Raises:
-        PatchDoesNotApply: an operation is malformed, or finds nothing at its path, or another value than it tests for.
+        PatchDoesNotApply: an operation is malformed, finds nothing at its path, or tests for another value.
     """
     result: Any = deepcopy(document)
     for index, operation in enumerate(patch):
@@ -297,7 +298,7 @@ def _add(document: Any, operation: Mapping[str, Any]) -> Any:
 
 
 def _put(document: Any, path: Path, value: Any) -> Any:
-    """Return a document with a value at a path: added, or replaced; in a list, inserted before the present item."""
+    """Return the document, with a value put at a path: in a list before the item of that index, ``-``: at its end."""
     if not path:
         return _members(value)
     holder = _found(document, path[:-1])
@@ -393,18 +394,18 @@ REFERRED = (
     "TC_TO_DSCP_MAP",
     "WRED_PROFILE",
 )
-"""Tables that others refer to by name, each before those that refer to it. A test holds this to the schema."""
+"""Tables of CONFIG_DB whose rows others refer to by name, each before those that refer to it, as a test checks."""
 
 
 class Operation(NamedTuple):
-    """One step: ``path`` is table, row and field, or the first one or two of these; ``value`` is None for a removal."""
+    """One operation of a CONFIG_DB patch; ``path`` is table, row and field, or less; ``value`` None for a removal."""
 
     op: Literal["add", "replace", "remove"]
     path: tuple[str, ...]
     value: Any = None
 
     def as_json(self, scope: str = "") -> dict[str, Any]:
-        """Return the operation as RFC 6902 writes it; ``scope`` is the namespace (``asic0``) on a multi-ASIC one."""
+        """Return the operation as RFC 6902 writes it; ``scope``: the namespace (``asic0``) of a multi-ASIC switch."""
         names = (scope, *self.path) if scope else self.path
         written: dict[str, Any] = {"op": self.op, "path": "".join(f"/{pointer_part(name)}" for name in names)}
         return written if self.op == "remove" else written | {"value": self.value}
@@ -416,7 +417,7 @@ def pointer_part(name: str) -> str:
 
 
 def patch_text(steps: Iterable[Mapping[str, Any]]) -> str:
-    """Return operations, as RFC 6902 writes them, as a file: one a line."""
+    """Return the text of an RFC 6902 patch file, one operation a line."""
     lines = ",\n".join("  " + json.dumps(step, ensure_ascii=False) for step in steps)
     return f"[\n{lines}\n]\n" if lines else "[]\n"
 
@@ -480,7 +481,7 @@ def _field_operations(
 
 
 def harms(running: Mapping[str, Any], target: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return how DSCPs that are lossless on a device would be treated otherwise: senders still mark them."""
+    """Return a text for each lossless DSCP that the target makes lossy or moves to other priorities, by DSCP."""
     return tuple(_moves(_priorities(running), _priorities(target)))
 
 
@@ -497,7 +498,7 @@ def _spelled(priorities: frozenset[int]) -> str:
 
 
 def _priorities(configuration: Mapping[str, Any]) -> dict[int, frozenset[int]]:
-    """Return the priorities of each DSCP that a device pauses for."""
+    """Map each lossless DSCP of a configuration to its priorities with PFC."""
     (switch,) = read_fabric([Tables("config_db.json", dict(configuration))], switch_for_hwsku).switches
     priorities: dict[int, frozenset[int]] = {}
     for cls in switch.classes.lossless:

@@ -40,7 +40,7 @@ REFERENCES = {
     ("BUFFER_PG", "profile"): "BUFFER_PROFILE",
     ("BUFFER_QUEUE", "profile"): "BUFFER_PROFILE",
 }
-"""Fields that hold a name, and the tables of those names."""
+"""Fields of CONFIG_DB that name a row, by table and field, and the table of that row."""
 LISTS = ("BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST")
 OBJECTS = tuple(dict.fromkeys(REFERENCES.values()))
 NO_FIELDS = "NULL"
@@ -49,10 +49,7 @@ _NUMBERED = ("BUFFER_PG", "BUFFER_QUEUE", "QUEUE")
 
 
 class Cell(NamedTuple):
-    """One field of one row on both sides, in the device's names; a side that lacks it has None.
-
-    ``number`` is the queue or priority group of a numbered row, ``port`` the port of a row that has one.
-    """
+    """One field of a CONFIG_DB row, deployed and rendered, by the device's names; a side that lacks it has None."""
 
     table: str
     key: str
@@ -62,7 +59,7 @@ class Cell(NamedTuple):
 
     @property
     def state(self) -> State:
-        """The difference of the rendered from the deployed value."""
+        """The rendered value beside the deployed one: the ``same``, ``changed``, ``gone`` or ``new``."""
         if self.deployed == self.rendered:
             return "same"
         if self.rendered is None:
@@ -71,17 +68,17 @@ class Cell(NamedTuple):
 
     @property
     def port(self) -> str | None:
-        """The port that a row is for, None where it is for none."""
+        """The key without its queue or group number: the port, if any; None for maps, schedulers, profiles, pools."""
         return None if self.table in (*OBJECTS, "BUFFER_POOL") else self.key.rpartition("|")[0] or self.key
 
     @property
     def number(self) -> int | None:
-        """The queue or priority group of a numbered row."""
+        """The queue or priority group number at the end of the key; None in other tables and for a range."""
         return whole_number(self.key.rpartition("|")[2]) if self.table in _NUMBERED else None
 
 
 def compare(deployed: Tables, rendered: Tables, switch: Switch) -> tuple[Cell, ...]:
-    """Return every field of the owned tables of both sides, table by table and row by row.
+    """Return every field of the tables that rendering owns, deployed and rendered, table by table and row by row.
 
     ``switch`` is the model of the deployed tables, with the rows that the device makes itself.
     """
@@ -96,7 +93,7 @@ def compare(deployed: Tables, rendered: Tables, switch: Switch) -> tuple[Cell, .
 
 
 def _add_made(theirs: dict[str, Rows], switch: Switch) -> None:
-    """Add the rows that the device makes itself."""
+    """Add to the deployed rows the BUFFER_PG rows and buffer profiles that buffermgrd generates."""
     groups = {
         f"{port.name}|{group.number}": group.buffer.name
         for port in switch.ports
@@ -120,7 +117,7 @@ def _cells(table: str, theirs: Rows, ours: Rows) -> Iterator[Cell]:
 
 
 class _ObjectNames:
-    """Maps names of the device to names of the rendered configuration."""
+    """Maps rendered names of QoS maps, schedulers, WRED and buffer profiles to those of the device."""
 
     def __init__(self, theirs: Mapping[str, Rows], ours: Mapping[str, Rows]) -> None:
         self._theirs, self._ours = theirs, ours
@@ -129,7 +126,7 @@ class _ObjectNames:
             self._pair(table, votes)
 
     def _votes(self) -> dict[str, Counter[tuple[str, str]]]:
-        """Count, for each pair of names, the places at which both sides bind them."""
+        """Count, for each pair of a rendered and a deployed name, the fields in which they take the same place."""
         votes: dict[str, Counter[tuple[str, str]]] = {table: Counter() for table in OBJECTS}
         for (table, field), target in REFERENCES.items():
             for key, row in self._ours[table].items():
@@ -139,7 +136,7 @@ class _ObjectNames:
         return votes
 
     def _pair(self, table: str, votes: Counter[tuple[str, str]]) -> None:
-        """Map each rendered name to a name of the device: one with the same values first, then the most common one."""
+        """Map each rendered name to the device's: with equal values first, else the most common, else the same name."""
         theirs, ours = self._theirs[table], self._ours[table]
         order = sorted(votes, key=lambda pair: (-votes[pair], *map(natural_key, pair)))
         for mine, other in sorted(order, key=lambda pair: ours.get(pair[0]) != theirs.get(pair[1])):
@@ -148,13 +145,13 @@ class _ObjectNames:
             self._pairs[table].setdefault(mine, mine)
 
     def renamed(self, table: str, rows: Rows) -> Rows:
-        """Return our rows in the names of the device."""
+        """Return the rendered rows of a table with the device's names."""
         if table in OBJECTS:
             return self._objects(table, rows)
         return {key: {f: self._value(table, key, f, v) for f, v in row.items()} for key, row in rows.items()}
 
     def _objects(self, table: str, rows: Rows) -> Rows:
-        """Return our objects by the device's names; one that equals several of its own is given under each name."""
+        """Return rendered maps, schedulers or profiles by the device's names, each under all names of its equals."""
         theirs, renamed = self._theirs[table], {}
         for name, row in rows.items():
             identical = [other for other, values in theirs.items() if values == row]
@@ -172,7 +169,7 @@ class _ObjectNames:
         return self._name(target, value, self._theirs[table].get(key, {}).get(field))
 
     def _name(self, table: str, name: str, there: str | None) -> str:
-        """Return the device's name for a rendered object: the name currently bound if its object means the same."""
+        """Return the device's name of a rendered map or profile: the bound one, ``there``, if equal, else its pair."""
         theirs, mine = self._theirs[table], self._ours[table].get(name)
         if there in theirs and theirs[there] == mine:
             return there
@@ -180,14 +177,14 @@ class _ObjectNames:
 
 
 def _own_prefix(deployed: Tables) -> str:
-    """Return how the keys of a chassis begin for the ports of the device itself."""
+    """Return ``hostname|asic|``, which precedes the device's own ports in the keys of a VOQ chassis."""
     meta = deployed.row("DEVICE_METADATA", "localhost")
     fields = meta.fields if meta else {}
     return f"{fields.get('hostname', '')}|{fields.get('asic_name', '')}|"
 
 
 def _canonical(read: Tables, own: str) -> dict[str, Rows]:
-    """Return the owned tables in one form, whichever side wrote them."""
+    """Return the tables that rendering owns in canonical form; a DSCP that a map leaves out is there with TC 0."""
     canonical = {name: dict(_rows(name, read, own)) for name in OWNED}
     for row in canonical["DSCP_TO_TC_MAP"].values():
         row.update({str(dscp): "0" for dscp in DSCPS if str(dscp) not in row})
@@ -210,17 +207,17 @@ def _rows(name: str, read: Tables, own: str) -> Iterator[tuple[str, Fields]]:
 
 @lru_cache(maxsize=4096)
 def _fields(table: str, fields: tuple[tuple[str, str], ...]) -> Fields:
-    """Return the fields of a row in one form; the rows of most ports say the same."""
+    """Return the fields of a row in canonical form; cached, as the rows of most ports are equal."""
     return {_index(table, f): _canonical_value(table, f, v) for f, v in _plain_last(fields) if f != NO_FIELDS}
 
 
 def _plain_last(fields: tuple[tuple[str, str], ...]) -> list[tuple[str, str]]:
-    """Return fields with ``26`` after ``026``, so that ``26`` takes effect if both exist."""
+    """Return the fields of a row with ``26`` after ``026``, so that ``26`` takes effect if a map has both."""
     return sorted(fields, key=lambda item: -len(item[0]))
 
 
 def _index(table: str, field: str) -> str:
-    """Return the field of a map as the number it is."""
+    """Return the field of a ``..._MAP`` table as a plain decimal number; other fields unchanged."""
     number = whole_number(field) if table.endswith("_MAP") and table != "PORT_QOS_MAP" else None
     return field if number is None else str(number)
 

@@ -1,4 +1,4 @@
-"""Whether a switch keeps a DSCP lossless on a port, by the programmed state; and the rows as its daemons apply them.
+"""Whether a switch keeps a DSCP lossless on a port, by its programmed state; and CONFIG_DB as its daemons apply it.
 
 If a DSCP is lossy, the row that is the cause is returned. Applied rows are without those that are not applied, and
 have the values as parsed. A fabric that is read from them describes the behavior of the switch, one that is read from
@@ -30,7 +30,9 @@ _QOS_TABLES = (*MAP_TABLES, "PORT_QOS_MAP", "QUEUE", "SCHEDULER", "WRED_PROFILE"
 def applied_fabric(
     devices: Sequence[Tables], find_hardware: FindHardware, rdma_dscps: Sequence[tuple[int, ...]] = ()
 ) -> Fabric:
-    """Return the fabric of what devices do; which classes are lossless, their files say, or DSCPs of each."""
+    """Return the fabric as the daemons of its switches apply their files.
+
+    The lossless classes are those of the files as written, or of ``rdma_dscps``."""
     written = read_fabric(devices, find_hardware, rdma_dscps)
     pairs = list(zip(devices, written.switches, strict=True))
     rows = [applied_tables(tables, programmed(tables, switch)) for tables, switch in pairs]
@@ -45,7 +47,7 @@ def applied_fabric(
 
 
 def applied_tables(tables: Tables, state: Programmed) -> Tables:
-    """Return the applied rows; the same object if all rows are applied as they are written.
+    """Return CONFIG_DB as the daemons apply it; the same object if all rows are applied as they are written.
 
     A fragment without ports stays unchanged: the rest of the switch is unknown.
     """
@@ -67,7 +69,7 @@ def applied_tables(tables: Tables, state: Programmed) -> Tables:
 
 
 def _gone(tables: Tables, state: Programmed) -> frozenset[Row]:
-    """Return the rows, as they are written, that have no effect."""
+    """Return the written rows that the daemons do not apply, and BUFFER_PG rows that buffermgrd replaces."""
     # A watchdog that waits for its mask stays: the port says whether the mask is empty, or filled in on upgrade.
     gone = {
         row
@@ -84,7 +86,7 @@ def _gone(tables: Tables, state: Programmed) -> frozenset[Row]:
 
 
 def _changed(tables: Tables, state: Programmed) -> dict[Row, Fields]:
-    """Return the rows whose values the daemons read otherwise than they are written."""
+    """Return the rows that daemons read otherwise than written, with the fields as read; ports that stay down too."""
     changed: dict[Row, Fields] = {}
     for table, maps in state.maps.items():
         for name, targets in maps.items():
@@ -135,7 +137,7 @@ def _changed(tables: Tables, state: Programmed) -> dict[Row, Fields]:
 def _note(
     tables: Tables, changed: dict[Row, Fields], place: Row, read: Mapping[str, str], *, keep: bool = False
 ) -> None:
-    """Note a row whose fields are read otherwise; ``keep``: fields that are not named stay."""
+    """Add a row to ``changed`` if its fields as read differ from the written ones; ``keep``: other fields stay."""
     row = tables.written(place[0]).get(place[1])
     if row is None:
         return
@@ -145,13 +147,14 @@ def _note(
 
 
 class Break(NamedTuple):
-    """Why a DSCP is lossy on a port. ``row`` has the cause, ``field`` is its entry, if it is one entry.
+    """Why a DSCP is lossy on a port. ``row`` has the cause, ``field`` is its entry, empty if it is not one entry.
 
     ``kind``: the port does not exist (``port``); its rows wait for a port that is not ready (``ready``), or for another
     row (``maps``); orchagent crashes (``ended``); no map reads the DSCP (``unmapped``); a map sends it, or a pause,
     where nothing is lossless (``entry``); its PFC is in a row of several ports, which buffermgrd makes no groups of
-    (``joined``); its group has no headroom (``group``), or pauses no priority (``pause``). ``where``: the port that is
-    not ready, or the port and the number of a group. ``fate`` is what becomes of ``row``, None where it is applied.
+    (``joined``); its group has no headroom (``group``), or no PFC of the port pauses it (``pause``). ``where``: the
+    port that is not ready, or the port and the number of a group. ``fate`` is what becomes of ``row``, None where it is
+    applied.
     """
 
     kind: Literal["port", "ready", "maps", "ended", "unmapped", "entry", "joined", "group", "pause"]
@@ -170,7 +173,7 @@ class ChainNumbers(NamedTuple):
 
 
 def numbers_of(state: Programmed, port: ProgrammedPort, dscp: int) -> ChainNumbers:
-    """Return the numbers of a DSCP; a key that a map lacks leads to 0 (SAI inc/saiqosmap.h @c67f115)."""
+    """Return a DSCP's traffic class, group and queue; a key a map lacks leads to 0 (SAI inc/saiqosmap.h @c67f115)."""
     name = port.maps.get("dscp_to_tc_map", state.global_map)
     traffic_class = state.maps["DSCP_TO_TC_MAP"][name].get(dscp, 0) if name else 0
     group = _target(state, port, "tc_to_pg_map", "TC_TO_PRIORITY_GROUP_MAP", traffic_class)
@@ -196,7 +199,7 @@ def break_of(state: Programmed, name: str, dscp: int) -> Break | None:
 
 
 def is_lossless(state: Programmed, name: str, dscp: int, priority: int) -> bool:
-    """Return whether a port is known to keep a DSCP lossless, and by this priority."""
+    """Return whether a port is known to keep a DSCP lossless by PFC of this priority."""
     if break_of(state, name, dscp) or name in state.undecided or "dot1p_to_tc_map" in state.ports[name].maps:
         return False
     port = state.ports[name]
@@ -206,7 +209,7 @@ def is_lossless(state: Programmed, name: str, dscp: int, priority: int) -> bool:
 
 
 def _pausing(state: Programmed, port: ProgrammedPort, numbers: ChainNumbers) -> tuple[bool, list[int]]:
-    """Return whether the group of a DSCP has headroom, and the priorities that it pauses."""
+    """Return whether the priority group of a DSCP has headroom, and the port's PFC priorities of that group."""
     profile = port.groups.get(numbers.group, "")
     settings = state.profiles.get(profile)
     backed = profile in state.computed or bool(settings and settings.xoff_bytes)
@@ -218,7 +221,7 @@ def _pausing(state: Programmed, port: ProgrammedPort, numbers: ChainNumbers) -> 
 
 
 def _before_maps(state: Programmed, name: str) -> Break | None:
-    """Return the cause ahead of its maps that makes a port lossy, None if there is none."""
+    """Return why the maps of a port do not count: no port, no QoS applied, PORT_QOS_MAP row not applied; or None."""
     if name not in state.ports:
         fate = state.fates.get(("PORT", name))
         return Break("port", ("PORT", name), fate.field if fate else "", fate)
@@ -235,7 +238,7 @@ def _before_maps(state: Programmed, name: str) -> Break | None:
 
 
 def _rooted(state: Programmed, kind: Literal["ready", "maps", "group"], row: Row, where: str = "") -> Break:
-    """Return a break at the row that others wait for, one behind the other."""
+    """Return a break at the end of the chain of rows that wait for one another from ``row`` on."""
     seen = {row}
     fate = state.fates.get(row)
     while fate is not None and fate.on is not None and fate.on in state.fates and fate.on not in seen:
@@ -254,7 +257,7 @@ def _cause(
     backed: bool,
     pausing: bool,
 ) -> Break:
-    """Return the row and field that make a DSCP lossy."""
+    """Return the break with the row and field that make a DSCP lossy on a port."""
     dscp_map = port.maps.get("dscp_to_tc_map", state.global_map)
     traffic_class, group = numbers.traffic_class, numbers.group
     if state.paused_off and port.watchdog_mask:
@@ -288,7 +291,7 @@ def _cause(
 
 
 def _pauses_elsewhere(state: Programmed, dscp_map: str, traffic_class: int) -> bool:
-    """Return whether ports with the same map pause a class: then the port at hand is the one that is wrong."""
+    """Return whether any port with this DSCP map has PFC on a traffic class: then the port without is the wrong one."""
     ports = state.ports.values()
     return any(
         traffic_class in port.pfc and port.maps.get("dscp_to_tc_map", state.global_map) == dscp_map
@@ -297,7 +300,7 @@ def _pauses_elsewhere(state: Programmed, dscp_map: str, traffic_class: int) -> b
 
 
 def _waiting_groups(state: Programmed, name: str, group: int) -> Iterator[Row]:
-    """Yield the rows that would give a group of a port its profile, and are not applied."""
+    """Yield the BUFFER_PG rows that would give a group of a port its profile, but are not applied."""
     for table, key in state.fates:
         if table == "BUFFER_PG":
             port, _, text = key.partition("|")

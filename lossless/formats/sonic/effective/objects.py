@@ -1,4 +1,4 @@
-"""Single rows as SONiC's daemons take them: numbers as C++ reads them, and the object or the fate of each row.
+"""Single rows of CONFIG_DB as SONiC's daemons take them: numbers as C++ reads them, the object or fate of each row.
 
 ``std::stoi`` and its kin skip blanks, take a sign and stop at the first character that is no digit, so ``819,200`` is
 819 and ``0xC8000`` is 0; narrower types keep the low bits. ``to_uint`` of swss-common (common/converter.h @85a39d8)
@@ -94,7 +94,7 @@ def tokens(text: str, mark: str) -> list[str]:
 
 @lru_cache(maxsize=4096)
 def index_range(text: str) -> range | Literal["throws"] | None:
-    """Return the numbers that a key names, ``throws`` where reading it does, None where orchagent refuses it.
+    """Return the queue or group numbers of a key (``3-4``), ``throws`` if reading it does, None if it is refused.
 
     Source: sonic-swss orchagent/orch.cpp @e6b0c5b, parseIndexRange.
     """
@@ -115,12 +115,12 @@ EMPTY_ROW: Fields = {"NULL": "NULL"}
 
 
 class Fate(NamedTuple):
-    """The outcome for a row that is not applied.
+    """The outcome for a row of CONFIG_DB that the daemons do not apply.
 
     ``throws``: reading it raises an exception; up to release 202511 that ends orchagent, later the row and all rows of
     its table behind it wait. ``behind``: such a row is before it. ``waits``: the object that it names does not exist.
     ``refused``: it is dropped. ``field`` is the field with the cause, ``value`` its text, and ``on`` the table and key
-    of the row that it waits for or stands behind.
+    of the row that it waits for, stands behind, or fails with.
     """
 
     kind: Literal["throws", "behind", "waits", "refused"]
@@ -141,7 +141,7 @@ IndexTargets = Mapping[int, int]
 
 
 def index_targets(fields: Fields) -> IndexTargets | Fate:
-    """Return a map as it is programmed; numbers keep their low eight bits, and a later entry replaces an earlier."""
+    """Return a QoS map as it is programmed: numbers keep their low eight bits, a later entry replaces an earlier."""
     targets = {}
     for index_text, target_text in fields.items():
         index, target = stoi(index_text), stoi(target_text)
@@ -152,7 +152,7 @@ def index_targets(fields: Fields) -> IndexTargets | Fate:
 
 
 def dot1p_targets(fields: Fields) -> IndexTargets | Fate:
-    """Return a map of 802.1p priorities: entries that cannot be read are left out."""
+    """Return a map of 802.1p priorities to traffic classes; entries that are no numbers are left out."""
     read = ((stoi(index), stoi(target)) for index, target in fields.items())
     return {unsigned8(i): unsigned8(t) for i, t in read if i is not None and t is not None}
 
@@ -185,19 +185,19 @@ _ENABLES = {f"wred_{color}_enable": f"{color}_enable" for color in COLORS}
 
 
 class WredSettings(Record):
-    """A WRED profile as it is programmed: the given values, by color (``green_min_threshold``), and the ECN mode."""
+    """A WRED profile as it is programmed: given values by field (``green_min_threshold``), enabled colors, ECN mode."""
 
     given: Mapping[str, int]
     enabled: Mapping[str, bool]
     ecn: str | None
 
     def threshold(self, name: str) -> int:
-        """Return a threshold in bytes, 0 where none is given."""
+        """Return the threshold of a field (``green_min_threshold``) in bytes, 0 where it is not given."""
         return self.given.get(name, 0)
 
 
 def wred_settings(fields: Fields) -> WredSettings | Fate:
-    """Return a WRED profile; colors that drop without a probability of their own have 100 %."""
+    """Return a WRED profile, or its row's fate; enabled colors without a drop probability have 100 %."""
     given: dict[str, int] = {}
     enabled: dict[str, bool] = {}
     ecn = None
@@ -227,7 +227,7 @@ def wred_settings(fields: Fields) -> WredSettings | Fate:
 
 
 class SchedulerSettings(Record):
-    """A scheduler as it is programmed, None for values that are not given; rates in bytes or packets per second."""
+    """A scheduler as it is programmed, None for values not given; rates and bursts in bytes or packets by ``meter``."""
 
     kind: str | None
     weight: int | None
@@ -239,7 +239,7 @@ _RATES = ("cir", "cbs", "pir", "pbs")
 
 
 def scheduler_settings(fields: Fields) -> SchedulerSettings | Fate:
-    """Return a scheduler; its weight keeps the low eight bits."""
+    """Return a scheduler, or its row's fate; its weight keeps the low eight bits."""
     kind = weight = meter = None
     rates = {}
     for field, text in fields.items():
@@ -276,7 +276,7 @@ class PoolSettings(Record):
 
 
 def pool_settings(fields: Fields) -> PoolSettings | Fate:
-    """Return a buffer pool; type and size are mandatory, and unknown fields are ignored."""
+    """Return a buffer pool, or its row's fate; type and size are mandatory, and unknown fields are ignored."""
     kind = mode = size = xoff = None
     for field, text in fields.items():
         if field in ("size", "xoff"):
@@ -298,7 +298,7 @@ def pool_settings(fields: Fields) -> PoolSettings | Fate:
 
 
 class ProfileSettings(Record):
-    """A buffer profile as it is programmed, in bytes, None for values not given; ``trims``: it trims, not drops."""
+    """A buffer profile as it is programmed, sizes in bytes, None for values that are not given."""
 
     pool: str
     size_bytes: int
@@ -311,7 +311,7 @@ class ProfileSettings(Record):
 
     @property
     def trims(self) -> bool:
-        """Whether packets that it refuses are trimmed."""
+        """Whether packets that its buffer has no room for are trimmed, not dropped."""
         return self.action == "trim"
 
 
@@ -319,7 +319,7 @@ _BYTES = frozenset({"xon", "xon_offset", "xoff", "size", "static_th"})
 
 
 def profile_settings(fields: Fields, pools: Mapping[str, PoolSettings]) -> ProfileSettings | Fate:
-    """Return a buffer profile; pool, size and one threshold are mandatory."""
+    """Return a buffer profile, or its row's fate; pool, size and exactly one threshold are mandatory."""
     given: dict[str, int] = {}
     pool, action = "", None
     for field, text in fields.items():
@@ -354,14 +354,14 @@ def profile_settings(fields: Fields, pools: Mapping[str, PoolSettings]) -> Profi
 
 
 def unresolved(field: str, text: str, table: str, known: Mapping[str, object]) -> Fate | None:
-    """Return the fate of a row that refers to an object by this name, None if such an object exists."""
+    """Return the fate of a row that refers to a row of another table by this name, None if that row is applied."""
     if not text:
         return _refused(field, text)
     return None if text in known else Fate("waits", field, text, (table, text))
 
 
 class PortSettings(Record):
-    """A port as orchagent creates it; without ``admin_status`` it is down. ``speed_mbps`` as it is read."""
+    """A port as orchagent creates it; ``asymmetric`` is asymmetric PFC, None if it is not given."""
 
     speed_mbps: int
     admin_up: bool
@@ -389,7 +389,7 @@ _READ = frozenset({*_WORDS, *_NUMBERS, "lanes", "adv_speeds", "alias"})
 
 @lru_cache(maxsize=4096)
 def _is_refused(field: str, text: str) -> bool:
-    """Return whether a field of a port cannot be read, which makes orchagent drop the port."""
+    """Return whether a field of PORT has a text that orchagent cannot read, which makes it drop the port."""
     if field in _WORDS:
         return text not in _WORDS[field]
     if field in _NUMBERS:
@@ -404,7 +404,7 @@ def _is_refused(field: str, text: str) -> bool:
 
 
 def port_settings(fields: Fields) -> PortSettings | Fate:
-    """Return a port; one field that cannot be read, no lanes or no speed, and the port does not exist."""
+    """Return a port, or its row's fate: without lanes or speed, or with a field that cannot be read, it is refused."""
     for field, text in fields.items():
         if field in _READ and _is_refused(field, text):
             return _refused(field, text)
@@ -419,7 +419,7 @@ def port_settings(fields: Fields) -> PortSettings | Fate:
 
 
 class WatchdogSettings(Record):
-    """The watchdog of a port as it is programmed; ``restoration_ms`` 0: a stormed queue is never restored."""
+    """The PFC watchdog of a port as it is programmed; ``restoration_ms`` 0: a stormed queue is never restored."""
 
     detection_ms: int
     restoration_ms: int
@@ -430,7 +430,7 @@ _HISTORY = ("enable", "disable")
 
 
 def watchdog_settings(fields: Fields) -> WatchdogSettings | Fate:
-    """Return the watchdog of a port; an unknown field drops the row, and a detection time is mandatory."""
+    """Return the PFC watchdog of a port, or its row's fate: refused for an unknown field or no detection time."""
     detection = restoration = 0
     action = "drop"
     for field, text in fields.items():

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 Row = tuple[str, str]
-"""A table and a key."""
+"""The table and key of a row of CONFIG_DB."""
 
 MAP_TABLES: Mapping[str, Callable[[Fields], IndexTargets | Fate]] = {
     "DSCP_TO_TC_MAP": index_targets,
@@ -96,7 +96,7 @@ _PRIORITIES = range(8)
 
 
 class Platform(Record):
-    """Facts that daemons use beside the configuration.
+    """The facts on a switch that its daemons use beside CONFIG_DB.
 
     ``name`` is the ASIC's vendor as SONiC calls it, ``headroom`` gives the rows of the HWSKU's
     ``pg_profile_lookup.ini``, None if they are unknown, ``queues`` is the number of queues of a port; the upper half
@@ -111,10 +111,10 @@ class Platform(Record):
 
 
 class ProgrammedPort(Record):
-    """A port as it is programmed.
+    """The QoS and buffers of a port as the daemons program them.
 
-    ``maps`` are names by field of PORT_QOS_MAP, ``groups`` profiles by number, ``queues`` by number the names of the
-    objects that are bound: ``scheduler``, ``wred``, ``buffer``.
+    ``maps`` are names by field of PORT_QOS_MAP, ``groups`` buffer profiles by number, ``queues`` by number the names of
+    what is bound: ``scheduler``, ``wred``, ``buffer``; ``lists`` are buffer profiles by direction.
     """
 
     settings: PortSettings
@@ -194,7 +194,7 @@ class _Port:
 
 
 class _Daemons:
-    """Applies the rows of one device."""
+    """Applies the CONFIG_DB rows of one device as buffermgrd and orchagent do."""
 
     def __init__(self, tables: Tables, platform: Platform, *, whole: bool) -> None:
         self.platform = platform
@@ -276,7 +276,7 @@ class _Daemons:
         )
 
     def _objects(self, table: str, read: Callable[[Fields], _T | Fate]) -> dict[str, _T]:
-        """Return the objects of a table by name."""
+        """Apply the rows of a table in order of keys; return the settings of each applied row, by key."""
         objects: dict[str, _T] = {}
 
         def apply(key: str, fields: Fields) -> Fate | None:
@@ -305,9 +305,9 @@ class _Daemons:
                     thrower = (table, key)
 
     def _tracked(self) -> dict[str, list[Row]]:
-        """Return the rows of groups and queues that each port waits for, by port.
+        """Return, by port, the BUFFER_PG and BUFFER_QUEUE rows that it waits for; of a chassis, BUFFER_PG rows alone.
 
-        A queue and a group of one key count as one (``m_ready_list``); keys of a chassis are not separated by port.
+        A queue and a group of one key count as one (``m_ready_list``).
         """
         waiting: dict[str, list[Row]] = {}
         for table in ("BUFFER_PG", "BUFFER_QUEUE") if self.card is None else ("BUFFER_PG",):
@@ -327,7 +327,7 @@ class _Daemons:
     # buffermgrd
 
     def _generate(self) -> None:
-        """Write the lossless groups of all ports, and remove those of ports that are down."""
+        """Write the lossless priority groups of ports with cable and PFC; some platforms remove those of ports down."""
         cables: dict[str, str] = {}
         for _, fields in sorted(self.rows["CABLE_LENGTH"].items()):
             cables.update((port, text) for port, text in fields.items() if text != "None")
@@ -357,14 +357,14 @@ class _Daemons:
 
     @cached_property
     def headroom(self) -> dict[tuple[str, str], HeadroomRow] | None:
-        """The headroom rows by speed and cable, as configurations write them."""
+        """The rows of ``pg_profile_lookup.ini`` by speed and cable as CONFIG_DB has them; None if they are unknown."""
         rows = self.platform.headroom()
         return None if rows is None else {(str(r.speed_bps // 10**6), f"{r.cable_m}m"): r for r in rows}
 
     def _compute(self) -> None:
         """Name the profiles that the dynamic model computes for groups that name none, or one with a threshold alone.
 
-        Groups, queues and lists of ports that are down are removed. Without the rows of
+        On some platforms, groups and queues of ports that are down are removed. Without the rows of
         DEFAULT_LOSSLESS_BUFFER_PARAMETER and LOSSLESS_TRAFFIC_PATTERN nothing is computed, and such groups wait. A
         value that a profile does not state is written empty, and orchagent throws over it. Source: sonic-swss
         cfgmgr/buffermgrdyn.cpp @e6b0c5b (refreshPgsForPort, updateBufferProfileToDb).
@@ -435,7 +435,7 @@ class _Daemons:
         self.computed = frozenset({*made.difference(broken), *unsized})
 
     def _headroom_profile(self, name: str, row: HeadroomRow) -> bool:
-        """Write the profile of a speed and a cable if it is missing; return False if no pool states the mode."""
+        """Write the buffer profile of a speed and cable if missing; return False if the lossless pool has no mode."""
         if self.rows["BUFFER_PROFILE"].get(name):
             return True
         mode = self.rows["BUFFER_POOL"].get(INGRESS_LOSSLESS_POOL, {}).get("mode", "")
@@ -460,7 +460,7 @@ class _Daemons:
     # `bufferorch.cpp`
 
     def _buffers(self, table: str, profiles: Mapping[str, ProfileSettings]) -> None:
-        """Bind the profiles of groups or queues, all at once after all rows were read; none if one row throws."""
+        """Bind the buffer profiles of groups or queues, all at once after all rows are read; none if one row throws."""
         rows = self.rows[table]
         verdicts: dict[tuple[str, str | None], Fate | range] = {}
         bulk: list[tuple[str, list[str], range, str]] = []
@@ -509,7 +509,7 @@ class _Daemons:
         return numbers if numbers.stop <= (GROUPS if group else self.platform.queues) else Fate("refused")
 
     def _key(self, table: str, key: str) -> tuple[list[str], str]:
-        """Return the ports and the numbers in a key; no numbers if its number of parts is wrong."""
+        """Return ports and numbers of a key; no numbers if its parts are too many or few, no ports of another card."""
         if self.card is not None and table != "BUFFER_PG":
             parts = tokens(key, "|")
             if len(parts) != 4:
@@ -531,7 +531,7 @@ class _Daemons:
                     queues.setdefault((number + count // 2) % count, {}).update(scheduler)
 
     def _lists(self, table: str, side: str, profiles: Mapping[str, ProfileSettings]) -> None:
-        """Apply the profile lists of one direction; an empty name between commas makes all of them fail."""
+        """Apply the buffer profile lists of one direction; an empty name between commas makes all of them fail."""
         failed: Row | None = None
 
         def apply(key: str, fields: Fields) -> Fate | None:
@@ -683,7 +683,7 @@ _BUFFER_TABLES = tuple(table for table in _TABLES if table.startswith("BUFFER"))
 
 
 def _rows(tables: Tables, table: str, *, plain: bool) -> dict[str, Fields]:
-    """Return the rows of a table by the key they are written under."""
+    """Return the rows of a table by the key they are written under; ``plain``: without brackets around names."""
     rows = {key: row.fields or EMPTY_ROW for key, row in tables.written(table).items()}
     if plain:
         return {
@@ -696,14 +696,14 @@ def _rows(tables: Tables, table: str, *, plain: bool) -> dict[str, Fields]:
 
 
 def _written_empty(fields: Fields) -> Fields:
-    """Return the fields that buffermgrd of the dynamic model writes for a profile that does not state them."""
+    """Return the empty fields that buffermgrd of the dynamic model writes for a buffer profile without them."""
     wanted = ("xon", "size") if "xoff" in fields else ("size",)
     empty = dict.fromkeys((field for field in wanted if field not in fields), "")
     return empty if "dynamic_th" in fields or "static_th" in fields else {**empty, "dynamic_th": ""}
 
 
 def _is_pattern(fields: Fields) -> bool:
-    """Return whether a traffic pattern has the two numbers that scripts of headroom calculate with.
+    """Return whether a LOSSLESS_TRAFFIC_PATTERN row has the two numbers that headroom scripts calculate with.
 
     Source: sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b.
     """
@@ -773,15 +773,16 @@ def programmed(tables: Tables, switch: Switch, *, whole: bool = True) -> Program
 
 
 def _has_brackets_removed(tables: Tables, database_version: str | None) -> bool:
-    """Return whether a migration removes brackets around names: of an old database, or of one without a version."""
+    """Return whether db_migrator removes brackets around names: by database version, else if all names have them."""
     return has_old_references(database_version) if database_version else is_of_old_form(tables)
 
 
 def _headroom(switch: Switch, hwsku: str | None) -> tuple[HeadroomRow, ...] | None:
     """Return the headroom rows of a switch, None if they are unknown.
 
-    If the file does not identify one of several products, these are the rows that all have, provided that the caller
-    names the lossless DSCPs; classes that are lossless by the file alone are not measured by the worst product.
+    If the file does not identify one of several products, these are the rows that all have, provided that these are all
+    rows of each, or that the caller names the lossless DSCPs: classes that are lossless by the file alone are not
+    measured by the worst product.
     """
     if switch.hwsku is not None:
         return switch.hwsku.headroom if switch.hwsku.headroom_source else None
@@ -802,14 +803,14 @@ _REFERRING = {
 
 
 def is_of_old_form(tables: Tables) -> bool:
-    """Return whether all references of a file are in brackets."""
+    """Return whether a file has references between rows, and all are in brackets."""
     referring = ((row, field) for table, field in _REFERRING.items() for row in tables.table(table).values())
     written = [text for row, field in referring if (text := row.fields.get(field)) not in (None, "", "NULL")]
     return bool(written) and all(text.startswith("[") for text in written)
 
 
 def has_old_references(database_version: str | None) -> bool:
-    """Return whether a database is of a version whose references in brackets its migration removes.
+    """Return whether a database version is before 3.0.3, whose references in brackets its migration removes.
 
     Source: sonic-utilities scripts/db_migrator.py @086b03b (version_3_0_3).
     """

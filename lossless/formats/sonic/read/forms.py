@@ -32,11 +32,11 @@ HOST = "localhost"
 _SECTION = re.compile(r"localhost|asic[0-9]{1,3}")
 _WRAPPER = frozenset({"type", "value", "ttl", "expireat", "size"})
 _FIRST = 5
-"""How many places a remark names."""
+"""How many paths in a file a remark on its form lists."""
 
 
 class _Root(NamedTuple):
-    """A configuration in a file: its path, its data, and its section, empty if there are none."""
+    """A CONFIG_DB in a file: its path in the file, its data, and its section (``asic0``), empty if it is in none."""
 
     path: Path
     data: Data
@@ -44,12 +44,12 @@ class _Root(NamedTuple):
 
 
 def holds_tables(data: object) -> bool:
-    """Return whether data are the configuration of one device, as tables or as a dump."""
+    """Return whether data are the CONFIG_DB of one device, as tables or as a redis dump."""
     return isinstance(data, dict) and (_has_tables(data) or _is_dump(data))
 
 
 def devices_of(document: Document) -> tuple[Document, ...]:
-    """Return a document for each device in a file; a plain configuration is its own document. Empty: no device."""
+    """Return a document for each device in a file: a plain config_db.json itself; none if no CONFIG_DB is in it."""
     if document.part or _has_tables(document.data):
         return (document,)
     configs = tuple(
@@ -63,7 +63,7 @@ def devices_of(document: Document) -> tuple[Document, ...]:
 
 
 def numbered_device(document: Document, asic: str) -> Document:
-    """Return a plain file of one ASIC, as a device beside its host and the other ASICs."""
+    """Return a plain config_db file of one ASIC (``asic0``) as a document of the device ``host:asic0``."""
     host = _hostname(document.data) or document.file
     name = f"{document.file} ({asic})"
     of = DocumentPart(document, name, document.file, PartLayout(document.file), device=f"{host}:{asic}")
@@ -73,7 +73,7 @@ def numbered_device(document: Document, asic: str) -> Document:
 
 
 def unread_sections(document: Document) -> Iterator[tuple[Path, str]]:
-    """Yield sections beside the devices of a file that are no devices, each with why it is not read."""
+    """Yield the path of each entry beside the devices of a file that is no device, with why it is not read."""
     roots = {root.path[0] for root in _roots(document.data) if root.path}
     if not roots or document.part:
         return
@@ -89,12 +89,12 @@ def _has_tables(data: Data) -> bool:
 
 
 def _names_tables(data: Data) -> bool:
-    """Return whether a section is a configuration; an invalid table is reported when tables are read."""
+    """Return whether a section is a CONFIG_DB, by the names of tables; an invalid table is reported when it is read."""
     return bool(READ_TABLES & data.keys()) or _is_dump(data)
 
 
 def _is_dump(data: Data) -> bool:
-    """Return whether keys are those of CONFIG_DB; STATE_DB has bars in its keys as well, and DEVICE_METADATA too."""
+    """Return whether data are a redis dump of CONFIG_DB; STATE_DB has keys with bars and DEVICE_METADATA as well."""
     tables = {key.partition("|")[0] for key in data if isinstance(key, str) and "|" in key}
     read = tables & READ_TABLES
     return bool(read - {"DEVICE_METADATA"}) or (bool(read) and tables == read)
@@ -141,7 +141,7 @@ def _is_below(path: Path, root: _Root) -> bool:
 
 
 def _of_file(configs: tuple[_PlainConfig, ...]) -> Iterator[Remark]:
-    """Yield the remarks about a file as a whole."""
+    """Yield the remarks that a file has sections (``asic0``), or is a list of configurations."""
     if any(config.root.section for config in configs):
         yield Remark("sections", len(configs), ())
     if any(isinstance(key, int) for config in configs for key in config.root.path):
@@ -149,7 +149,7 @@ def _of_file(configs: tuple[_PlainConfig, ...]) -> Iterator[Remark]:
 
 
 def _device(index: int, configs: tuple[_PlainConfig, ...], file: str) -> str | None:
-    """Return the name of an ASIC beside its host, None where no other has its hostname."""
+    """Return the device name ``host:asic0`` of a section; None for the host, or if its hostname is its own alone."""
     section = configs[index].root.section
     if section in ("", HOST):
         return None
@@ -169,7 +169,7 @@ def _hostname(data: Data) -> str:
 
 
 class _PlainTables(NamedTuple):
-    """A configuration by tables, with the paths, names and remarks of its conversion."""
+    """A CONFIG_DB as tables, with original paths and names of its rows and fields, and remarks on its form."""
 
     data: dict[object, object]
     moved: dict[Path, tuple[Path, Path]]
@@ -183,7 +183,7 @@ class _PlainConfig(NamedTuple):
 
 
 class _Dump:
-    """Takes a dump of redis apart."""
+    """Converts a redis dump of CONFIG_DB to tables."""
 
     def __init__(self, data: Data) -> None:
         self._data = data
@@ -193,7 +193,7 @@ class _Dump:
         self._seen: dict[str, list[Path]] = {}
 
     def normal(self) -> _PlainTables:
-        """Return the tables, the places of their rows, and remarks on their form."""
+        """Return the tables of the dump, the original paths of rows and fields, and remarks on the form of the dump."""
         for key, value in self._data.items():
             if isinstance(key, str) and "|" in key:
                 self._row(key, value)

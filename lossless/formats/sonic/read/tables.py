@@ -40,6 +40,7 @@ INT_MAX = 2**31 - 1
 """The largest result of std::stoi; it throws on larger numbers."""
 UINT64_MAX = 2**64 - 1
 _MOST_DIGITS = 20
+"""Digits of 2 to the 64th; int() refuses texts that are very much longer with an error of its own."""
 
 MASK_FIELDS = ("pfc_enable", "pfcwd_sw_enable")
 """The fields of PORT_QOS_MAP that list priorities."""
@@ -78,7 +79,7 @@ _READ = """
     LOSSLESS_TRAFFIC_PATTERN TC_TO_DSCP_MAP SWITCH_TRIMMING
 """
 READ_TABLES = frozenset(_READ.split())
-"""The tables this tool reads. All others are left alone."""
+"""The tables of CONFIG_DB that this tool reads. All others are left alone."""
 CHECKED_TABLES = frozenset({"WRED_PROFILE", "SCHEDULER", "BUFFER_POOL", "BUFFER_PROFILE", "PFC_WD"})
 """The tables in which rules of the families SWS and CFG report a number that cannot be read."""
 
@@ -91,7 +92,7 @@ PORT_MAPS = {
 }
 """The fields of PORT_QOS_MAP that bind a map of the fabric model, and the tables of those maps."""
 
-"""Digits of 2 to the 64th; int() refuses texts that are very much longer with an error of its own."""
+
 _LIST_MARK = "@"
 """The end of the name of a list field in redis; daemons do not see it."""
 _TEXT = frozenset({str})
@@ -102,7 +103,7 @@ _PORT_KEYED = frozenset({"PORT_QOS_MAP", "QUEUE", "BUFFER_PG", "BUFFER_QUEUE"}) 
 
 
 class ConfigRow(NamedTuple):
-    """One row: the key it was written under, and its fields as canonical text."""
+    """One row of CONFIG_DB: the key it was written under, and its fields as text."""
 
     key: str
     fields: Mapping[str, str]
@@ -116,7 +117,7 @@ class ConfigRow(NamedTuple):
 
 
 class RowOverlap(NamedTuple):
-    """Two rows of one port that both write the same numbers; ``later`` is applied last."""
+    """Two rows of a port that set the same queues or priority groups (``numbers``); ``later`` is applied last."""
 
     port: str
     numbers: tuple[int, ...]
@@ -125,7 +126,7 @@ class RowOverlap(NamedTuple):
 
 
 class NumberedKeys(NamedTuple):
-    """The keys of a numbered table: their ports, their ranges, malformed keys and overlaps."""
+    """The keys of QUEUE, BUFFER_QUEUE or BUFFER_PG: their ports, ranges of numbers, malformed keys and overlaps."""
 
     ports: Collection[str]
     ranges: Mapping[str, range | None]
@@ -134,7 +135,7 @@ class NumberedKeys(NamedTuple):
 
 
 class Tables:
-    """All rows of one device; ``data`` is its configuration unchanged, with the tables that are not read.
+    """The CONFIG_DB rows of one device; ``data`` is the configuration unchanged, with the tables that are not read.
 
     ``file`` is the file in origins, ``shown`` its name in messages, and ``device`` the device's name if that is not the
     hostname. ``remarks`` are the conversions that were needed to read it, ``numbers`` the values that are JSON numbers.
@@ -215,7 +216,7 @@ class Tables:
 
     @classmethod
     def of(cls, document: Document) -> Tables:
-        """Return the rows of a document, which may be a part of its file."""
+        """Return the CONFIG_DB rows of a document, which may be a part of its file."""
         tables = cls(document.name, document.data, shown=document.shown)
         if document.part:
             tables.device, tables.remarks = document.part.device, document.part.remarks
@@ -230,7 +231,7 @@ class Tables:
         return self.rows.get(name, {})
 
     def written(self, table: str) -> Mapping[str, ConfigRow]:
-        """Return the rows of a table by the keys that they are written under, of several ports too.
+        """Return the rows of a table by the keys that they are written under; a row of several ports is there once.
 
         A table that is not among :data:`READ_TABLES` is read here.
         """
@@ -251,7 +252,9 @@ class Tables:
     def with_rows(
         self, gone: Collection[tuple[str, str]], changed: Mapping[tuple[str, str], Mapping[str, str]]
     ) -> Tables:
-        """Return these rows without some, and with other fields in some; both are named as they are written."""
+        """Return these tables without the rows ``gone``, and with other fields in the rows ``changed``.
+
+        Both name rows by table and by the key that they are written under."""
         other = Tables(self.file, {}, shown=self.shown)
         other.device, other.remarks, other.data = self.device, self.remarks, self.data
         for table, rows in self.rows.items():
@@ -290,7 +293,7 @@ class Tables:
 
 
 def _is_plain_table(name: str, rows: Mapping[str, object]) -> bool:
-    """Return whether all values of a table are text, and its keys and fields need no reading."""
+    """Return whether all values of a table are text, no key names several ports, and no field is a list."""
     if not _ROW.issuperset(map(type, rows.values())) or name in _LISTS:
         return False
     if name in _PORT_KEYED and "," in "".join(rows):
@@ -363,7 +366,7 @@ class Card(Record):
     voq: bool = False
 
     def is_named(self, host: str, asic: str) -> bool:
-        """Return whether a key is about this card itself."""
+        """Return whether the host and ASIC of a key are those of this card."""
         return self.host == host and self.asic in (None, asic.lower())
 
 
@@ -376,7 +379,7 @@ def card_of(metadata: Mapping[str, str]) -> Card:
 
 
 def carries_traffic(system_port: str) -> bool:
-    """Return whether traffic of hosts leaves by a port of some card, ``host|asic|port``."""
+    """Return whether a system port (``host|asic|port``) carries traffic of hosts, as CPU and in-band ports do not."""
     name = system_port.rpartition("|")[2].lower().removeprefix("ethernet-")
     return "|" in system_port and not name.startswith(_INSIDE) and name != system_port.split("|")[1].lower()
 

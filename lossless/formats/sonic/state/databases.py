@@ -8,7 +8,7 @@ Dumps of redis come in the forms in which tools write them, each with rows of on
 ``{key: hash}``; ``{key: {type, value, ttl, expireat}}`` (sonic-db-dump -y, redis-dump); ``{"id": NAME, "data":
 dump}``; several dumps under names or numbers of databases (sonic-swss-common common/database_config.json @01a617f:
 APPL_DB 0, ASIC_DB 1, COUNTERS_DB 2, CONFIG_DB 4, STATE_DB 6) or under namespaces; lists of those; tables of rows, as
-config_db.json has them. Which database a dump is, its keys say.
+config_db.json has them. The keys of a dump show which database it is.
 
 Objects of COUNTERS_DB are named by its maps of names joined, so that a counter has a queue, not only an oid. The maps
 ``COUNTERS_QUEUE_PORT_MAP``, ``..._INDEX_MAP`` and ``..._TYPE_MAP`` repeat this by object, and add the type
@@ -52,7 +52,7 @@ _SINGLE_LETTER = re.compile(r"^(?:sudo\s+)?(?:/\S*/)?")
 
 
 class SwitchCommand(NamedTuple):
-    """A command as typed, and the device that its prompt names."""
+    """A command as typed at a switch, and the device that the prompt of the transcript names, if any."""
 
     text: str
     device: str | None = None
@@ -70,13 +70,13 @@ class SwitchCommand(NamedTuple):
 
     @property
     def namespace(self) -> str | None:
-        """The namespace in the command."""
+        """The namespace (``asic0``) that an option of the command names, None if there is none."""
         match = _NAMESPACE.search(self.text)
         return match[1] if match else None
 
     @property
     def window(self) -> CountedSince:
-        """Since when the watermarks that it prints are."""
+        """The clear since which the watermarks in the command's output count; ``unknown`` for other commands."""
         stat = _WATERMARKSTAT.search(self.text)
         if "persistent-watermark" in self.text or (stat and _PERSISTENT.search(self.text, stat.end())):
             return "persistent clear"
@@ -105,16 +105,16 @@ def command_of(line: str) -> SwitchCommand | None:
 
 _METADATA = "DEVICE_METADATA|localhost"
 _FIRST = 3
-"""How many objects without a name a note names."""
+"""How many of the objects without a name a note lists."""
 
 
 def read_databases(printed: PrintedJson, _: SwitchCommand, file: str) -> Iterator[StateCapture]:
-    """Yield a capture for each database in a document."""
+    """Yield a capture for each redis database in a JSON document."""
     yield from (read_dump(dump, file) for dump in dumps_of(printed.value))
 
 
 def read_dump(dump: Dump, file: str) -> StateCapture:
-    """Return the readings of one database."""
+    """Return the capture of one database: a reading for each field of each row."""
     fields = {row.key: row.fields for row in dump.rows}
     device, namespace = _device(fields)
     namespace = dump.namespace or namespace
@@ -139,7 +139,7 @@ def _device(rows: dict[str, Any]) -> tuple[str | None, str | None]:
 
 
 def _counters(row: RowPlace, objects: CounterObjects, prefix: Identity) -> Iterator[StateReading]:
-    """Yield the counters of one object, or the names of a map."""
+    """Yield the readings of a COUNTERS_DB row: counters of an object, or names of a name map; none of other maps."""
     if kind := map_kind(row.key):
         yield from _names(row, kind, prefix)
         return
@@ -160,7 +160,7 @@ def counter_reading(
     debug: dict[str, str],
     path: tuple[str | int, ...],
 ) -> StateReading:
-    """Return one field of an object of COUNTERS_DB."""
+    """Return the reading of one field of an object of COUNTERS_DB; ``debug`` names its debug counters by field."""
     counter, priority = counter_of_field(field)
     if field in debug:
         counter = CounterName(debug[field], "packets")
@@ -173,7 +173,7 @@ def counter_reading(
 
 
 def _names(row: RowPlace, kind: str, prefix: Identity) -> Iterator[StateReading]:
-    """Yield each name of a map with its object, so that names without counters are visible."""
+    """Yield each name of a COUNTERS_DB name map with its oid, so that names without counters are visible."""
     for name, oid in _fields(row):
         identity = (*prefix, *named_identity(kind, name))
         yield StateReading(identity, "oid", stored_value(oid), "", "now", (*row.path, name), row.key)
@@ -192,7 +192,7 @@ def _row(row: RowPlace, objects: CounterObjects, prefix: Identity) -> Iterator[S
 
 
 def _fields(row: RowPlace) -> Iterator[tuple[str, object]]:
-    """Yield the fields of a row; ``NULL`` means none, and a value that is no hash is one field without a name."""
+    """Yield field and value of a row: None for ``NULL``; a row that is no hash is one field without a name."""
     if not isinstance(row.fields, dict):
         yield "", row.fields
         return
@@ -201,7 +201,7 @@ def _fields(row: RowPlace) -> Iterator[tuple[str, object]]:
 
 
 def _unnamed(dump: Dump, objects: CounterObjects) -> Iterator[str]:
-    """Yield a note for the objects that have counters and no name."""
+    """Yield a note on the objects of COUNTERS_DB that have counters and no name, if there are any."""
     keys = [row.key.partition(":")[2] for row in dump.rows if row.key.startswith("COUNTERS:oid:")]
     without = [key for key in keys if key not in objects.identities]
     if without:
@@ -238,7 +238,7 @@ class RowPlace(NamedTuple):
 
 
 class Dump(NamedTuple):
-    """The rows of one database."""
+    """The rows of one redis database; ``namespace`` is that of its ASIC, None if the file does not name it."""
 
     database: str
     namespace: str | None
@@ -246,7 +246,7 @@ class Dump(NamedTuple):
 
 
 def dumps_of(data: object) -> tuple[Dump, ...]:
-    """Return the databases in a document; empty if it is no dump."""
+    """Return the redis databases in a JSON document; empty if it is no dump."""
     return tuple(_dumps(data, (), None, None))
 
 
@@ -328,7 +328,7 @@ def _by_database(rows: tuple[RowPlace, ...], database: str | None, namespace: st
 
 
 def _barred(rows: tuple[RowPlace, ...]) -> str | None:
-    """Return the database of the rows with a bar: by tables that only CONFIG_DB has, then by those of STATE_DB."""
+    """Return the database of rows with ``|``, None without any: STATE_DB if tables of it, none of CONFIG_DB alone."""
     tables = {match[1] for row in rows if (match := _BARRED.fullmatch(row.key))}
     if not tables:
         return None
@@ -353,7 +353,7 @@ MEMBER = re.compile(r"(.+):([0-9]{1,3})")
 
 
 class CounterObjects(NamedTuple):
-    """The identities of a database's objects, by oid; the debug counters in fields; and notes on missing maps."""
+    """Identities of COUNTERS_DB objects by oid, names of debug counters by field, and notes on incomplete maps."""
 
     identities: dict[str, Identity]
     debug: dict[str, str]
@@ -361,7 +361,7 @@ class CounterObjects(NamedTuple):
 
 
 def objects_of(rows: Mapping[str, Any]) -> CounterObjects:
-    """Return the objects that the maps of a database name."""
+    """Return the objects that the name maps of a COUNTERS_DB name; ``rows`` are its rows by key."""
     maps = {key: value for key, value in rows.items() if key.endswith("_MAP") and isinstance(value, dict)}
     identities: dict[str, Identity] = {}
     for key, names in maps.items():
@@ -384,7 +384,7 @@ def map_kind(key: str) -> str | None:
 
 
 def named_identity(kind: str, name: str) -> Identity:
-    """Return the identity of an object, by its name in a map."""
+    """Return the identity (port, queue, priority group, pool or other object) of a name in a map of this kind."""
     if kind in _PORTS:
         return (("port", name),)
     if kind == "BUFFER_POOL":

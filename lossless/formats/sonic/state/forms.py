@@ -47,7 +47,7 @@ TABLES = (
     _table("show switch counters", "TrimSent/pkts"),
     _table("show switch counters", "TrimDrop/pkts"),
 )
-"""Commands by the first heading of their table, and another; the most particular first."""
+"""The tables of SONiC's commands, by their first heading and a second one (if any); the most particular first."""
 _DUMPS = (
     "dumps of its databases (CONFIG, APPL, STATE, COUNTERS, ASIC; one file or many, also of several ASICs)"
 )
@@ -85,6 +85,6 @@ GROUP_OF: dict[tuple[str, str], str] = {
     **{(f"pfcwd_{name}", "queue"): "PFCWD" for name in _WATCHDOG},
     ("pause_duration", "priority"): "PFCWD",
 }
-"""The group that polls a counter, by the counter's name and the kind of its object (sonic-swss
+"""The FLEX_COUNTER_TABLE group that polls a counter, by the counter's name and the kind of its object (sonic-swss
 orchagent/flexcounterorch.cpp, portsorch.cpp, bufferorch.cpp and pfcwdsworch.cpp @e6b0c5b)."""
 GROUPS = tuple(dict.fromkeys(GROUP_OF.values()))

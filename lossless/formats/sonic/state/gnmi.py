@@ -43,13 +43,13 @@ _WINDOWS: dict[str, CountedSince] = {
 
 
 def read_answer(printed: PrintedJson, _: SwitchCommand, file: str) -> Iterator[StateCapture]:
-    """Yield the capture of an answer."""
+    """Yield the capture of a gNMI answer from COUNTERS_DB; none for other JSON."""
     if (said := read_gnmi(printed.value)) is not None:
         yield StateCapture(file, "gNMI", said[0], notes=said[1])
 
 
 def read_gnmi(data: object) -> Said | None:
-    """Return the readings of an answer, with notes; None if it is no such answer."""
+    """Return the readings of a gNMI answer from COUNTERS_DB, and notes; None for other JSON."""
     if isinstance(data, list):
         return _notifications(data)
     if not isinstance(data, dict) or not data:
@@ -65,7 +65,7 @@ def read_gnmi(data: object) -> Said | None:
 
 
 def _notifications(data: list[Any]) -> Said | None:
-    """Return the readings in the answer of a client that prints each update below the requested path."""
+    """Return the readings and notes of a list of notifications as gnmic prints it; None if it has none."""
     readings: list[StateReading] = []
     notes: list[str] = []
     for index, item in enumerate(data):
@@ -81,7 +81,7 @@ def _notifications(data: list[Any]) -> Said | None:
 
 
 def _update(path: str, value: object) -> Said:
-    """Return the readings of one update: its path has the table, and the object if the value is a hash or a field."""
+    """Return readings and notes of an update, whose path has the table, and the object of a hash or single field."""
     steps = [step for step in re.split(r"[/\]]", path) if step]
     window = next((_WINDOWS[step] for step in steps if step in _WINDOWS), None)
     data = value
@@ -99,7 +99,7 @@ def _update(path: str, value: object) -> Said:
 
 
 def _is_object(row: dict[str, Any]) -> bool:
-    """Return whether a value is the hash of one object."""
+    """Return whether a value is the hash of one object of COUNTERS_DB: it has a field of counters."""
     return any(
         not isinstance(value, dict) and (_FIELD.fullmatch(str(key)) or key in _PHYSICAL)
         for key, value in row.items()
@@ -118,7 +118,7 @@ def _named(data: dict[str, Any]) -> Said:
 
 
 def _nothing(data: dict[str, Any]) -> Said | None:
-    """Return an answer of objects that all have no counters, where their names are those of queues or ports."""
+    """Return no readings and a note for an answer of ports or queues that all have no counters; None for others."""
     if all(
         row == {} and re.fullmatch(r"[A-Za-z]+[0-9][\w/-]*(?::[0-9]+)?", str(name))
         for name, row in data.items()
@@ -159,7 +159,7 @@ def _since(reading: StateReading, window: str) -> CountedSince:
 
 
 def _lanes(field: str, value: object, identity: Identity, path: Path) -> Iterator[StateReading]:
-    """Yield the value of each lane; they come as JSON in a text, with a star after a changed value."""
+    """Yield the value of each lane of a port; lanes come as JSON in a text, with a star after a changed value."""
     try:
         lanes = json.loads(value) if isinstance(value, str) else value
     except (ValueError, RecursionError):

@@ -274,7 +274,7 @@ _TABLES: dict[str, CountedSince] = {
 
 
 def counter_of_field(field: str) -> tuple[CounterName, str | None]:
-    """Return the counter that a field of COUNTERS_DB holds, and the priority in its name."""
+    """Return the counter that a field of COUNTERS_DB holds, and the priority in the field's name, None without one."""
     match = _PRIORITY.search(field)
     if match is None:
         return BY_FIELD.get(field, CounterName(field, "")), None
@@ -327,7 +327,7 @@ def row_identity(table: str, key: str) -> Identity:
 
 
 def row_field(table: str, field: str) -> CounterName:
-    """Return name and unit of a field of a row."""
+    """Return the name and unit of a field of a row of CONFIG_DB, APPL_DB or STATE_DB, by its table."""
     kind = table.removesuffix("_TABLE")
     if kind == "PFC_WD" and field in _WATCHDOG_FIELDS:
         return _WATCHDOG_FIELDS[field]

@@ -1,8 +1,8 @@
-"""The ``-j`` forms of SONiC's scripts, and hashes of databases in transcripts.
+"""The JSON that SONiC's scripts print with ``-j``, and hashes of redis databases in transcripts.
 
-The forms have the same values as their tables, without the titles. Hashes are the output of ``redis-cli`` and
-``sonic-db-cli`` for one at a time. ``redis-cli`` numbers the lines of an answer on a terminal and does not in a pipe;
-``sonic-db-cli`` prints a hash as Python does (sonic-swss-common sonic-db-cli/sonic-db-cli.cpp @02d61fb,
+The JSON has the same values as the tables of these scripts, without the titles. Hashes are the output of ``redis-cli``
+and ``sonic-db-cli`` for one at a time. ``redis-cli`` numbers the lines of an answer on a terminal and does not in a
+pipe; ``sonic-db-cli`` prints a hash as Python does (sonic-swss-common sonic-db-cli/sonic-db-cli.cpp @02d61fb,
 RedisReply::to_string).
 """
 
@@ -41,7 +41,7 @@ _HGETALL = re.compile(
     re.IGNORECASE,
 )
 _LONGEST = 500
-"""No command is longer; of a line that is, the rest is no part of one."""
+"""The most characters of a command that are searched for a database and a key."""
 _HASHES = re.compile(r"hgetall", re.IGNORECASE)
 _NUMBERED = re.compile(r"\s*[0-9]+\) \"(.*)\"")
 _ESCAPED = re.compile(r"\\([\\\"nrtab]|x[0-9a-f]{2})")
@@ -50,7 +50,7 @@ _LETTERS = {"\\": "\\", '"': '"', "n": "\n", "r": "\r", "t": "\t", "a": "\a", "b
 
 
 def read_rows(text: str, file: str) -> Iterator[StateCapture]:
-    """Yield the readings of the rows in a transcript, a capture for each database and namespace."""
+    """Yield a capture of the database rows in a transcript, for each database and namespace."""
     yield from (read_dump(dump, file) for dump in dumps_in_transcript(text) if _HASHES.search(text))
 
 
@@ -79,7 +79,7 @@ def _answers(lines: Sequence[str]) -> Iterator[tuple[int, str, list[str]]]:
 
 
 def fields_of(answer: Sequence[str]) -> dict[str, Any]:
-    """Return the fields of a hash; a last line without its value is left out."""
+    """Return the fields in an answer to ``hgetall``; a last line without its value is left out."""
     if answer and answer[0].lstrip().startswith("{"):
         return _literal("".join(answer))
     numbered = [unescaped(match[1]) for line in answer if (match := _NUMBERED.fullmatch(line))]
@@ -88,7 +88,7 @@ def fields_of(answer: Sequence[str]) -> dict[str, Any]:
 
 
 def unescaped(text: str) -> str:
-    """Return the text between quotes as it is stored: redis-cli prints bytes that are no letters by their numbers."""
+    """Return a text in quotes of redis-cli as redis stores it: bytes that are no letters are printed by numbers."""
     if "\\" not in text:
         return text
     stored = _ESCAPED.sub(lambda match: _LETTERS.get(match[1]) or chr(int(match[1][1:], 16)), text)
@@ -113,7 +113,7 @@ _POOL = re.compile(r"(?=\w+?_pool)\w++")
 
 
 def read_scripts(printed: PrintedJson, command: SwitchCommand, file: str) -> Iterator[StateCapture]:
-    """Yield the capture of a document, in the namespace that the lines before it name."""
+    """Yield the capture of a script's JSON, in the namespace of the lines before it, else of the command."""
     matches = [match for line in printed.before if (match := _NAMESPACE.match(line))]
     namespace = (matches[-1][1] or matches[-1][2]) if matches else command.namespace
     cleared: CountedSince = (
@@ -125,7 +125,7 @@ def read_scripts(printed: PrintedJson, command: SwitchCommand, file: str) -> Ite
 
 
 def _said(data: object, command: SwitchCommand, prefix: Identity, cleared: CountedSince) -> Said | None:
-    """Return the form of a document and its readings; None if no script of SONiC prints it."""
+    """Return the command that prints a JSON document, and its readings; None if no script of SONiC prints it."""
     if isinstance(data, list) and data and all(isinstance(row, dict) for row in data):
         return _watermarks(data, command, prefix)
     if not isinstance(data, dict) or not data:
@@ -142,7 +142,7 @@ def _said(data: object, command: SwitchCommand, prefix: Identity, cleared: Count
 
 
 def _is_queues(data: dict[str, Any]) -> bool:
-    """Return whether a document has queues below ports, or at least ports without any queue to show."""
+    """Return whether a document has ports alone, and queues below at least one of them."""
     rows = [row for row in data.values() if isinstance(row, dict)]
     return len(rows) == len(data) and any(
         element_of(str(key)) and isinstance(value, dict) for row in rows for key, value in row.items()
@@ -187,7 +187,7 @@ def _reading(
 
 
 def _watermarks(data: list[dict[str, Any]], command: SwitchCommand, prefix: Identity) -> Said | None:
-    """Read a list of ports with the columns of watermarkstat, or of pools; the output does not name the watermark."""
+    """Read the list of ports or pools of ``watermarkstat -j``, which does not name the watermark; None for others."""
     if all("Port" in row and any(element_of(str(key)) for key in row) for row in data):
         return "watermarkstat -j", tuple(_elements(data, command, prefix))
     if all(row and all(_POOL.fullmatch(str(key)) for key in row) for row in data):

@@ -29,7 +29,7 @@ _CACHED = re.compile(r"(?:(\S+) )?Last cached time(?: for (\S+))? was (.+)")
 
 
 class ShownPart(NamedTuple):
-    """The contents of one block: the form that prints it, its values, notes and problems."""
+    """One block of an output of ``show``: the command that prints it, readings, a note, a problem and its line."""
 
     form: str
     readings: tuple[StateReading, ...] = ()
@@ -64,7 +64,7 @@ _OF_A_HOST = "DEV"
 
 
 class _Reader:
-    """Reads the blocks of a text, and keeps the facts of a line that apply to later tables."""
+    """Reads the blocks of ``show`` outputs, and keeps the command, namespace, title and clear for the tables after."""
 
     def __init__(self, command: SwitchCommand) -> None:
         self._start(command)
@@ -133,7 +133,7 @@ def _pairs_part(pairs: PrintedPairs, context: TableContext) -> ShownPart | None:
 
 if TYPE_CHECKING:
     Said = tuple[str, tuple[StateReading, ...], str]
-    """The form that prints something, its values, and a note."""
+    """The command that prints an output, the readings, and a note."""
 
 _TITLE = re.compile(r"(Pool|Profile): \**([^*\s]+)\**")
 _PATTERN = "Lossless traffic pattern:"
@@ -153,7 +153,7 @@ _NOTES = (
 
 
 def read_pairs(pairs: PrintedPairs, context: TableContext) -> Said | None:
-    """Return the readings of names and values; None if no command of SONiC prints them."""
+    """Return command, readings and note of a list of names and values; None if no command of SONiC prints it."""
     named = _TITLE.fullmatch(context.title)
     if named:
         return _profile(pairs, named[1].lower(), named[2], context)
@@ -214,7 +214,7 @@ def _counters(pairs: PrintedPairs, context: TableContext) -> Said:
 
 
 def _port(context: TableContext) -> Identity:
-    """Return the port of a detailed list, which only its command names."""
+    """Return the port of ``show interfaces counters detailed``, which only the command names."""
     words = [
         word for word in context.command.text.split() if re.fullmatch(r"[A-Z](?=[\w/-]*?[0-9])[\w/-]++", word)
     ]
@@ -237,7 +237,7 @@ def _counter(
 
 
 def read_sentence(block: TextLine, context: TableContext) -> Said | None:
-    """Return the readings of a sentence; None for a line without a meaning of its own."""
+    """Return command, readings and note of a sentence in an output of ``show``; None for a line without a meaning."""
     path = (context.command.form, block.line)
     if match := _POLL.fullmatch(block.text):
         identity = _namespaced(match[2], context)

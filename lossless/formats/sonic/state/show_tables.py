@@ -46,7 +46,7 @@ _FIRST_KEYS = {
     "type": "object",
     "configuration": "object",
 }
-"""Those that do so as the first only: other tables have columns of values that are called so."""
+"""Headings that identify the object of a row in the first column only: other tables have values under them."""
 _TITLES = {
     "ingress shared pool occupancy per pg": CounterName("shared_watermark_bytes", "bytes"),
     "ingress headroom per pg": CounterName("xoff_room_watermark_bytes", "bytes"),
@@ -100,14 +100,14 @@ _MEMBER = re.compile(r"(.+):([0-9]{1,3})")
 
 
 class ValueColumn(NamedTuple):
-    """The values of one column: the element of a row that has them, and the counters (two for cells like ``1/0``)."""
+    """A column of values: the queue, priority group or priority in its heading, and its counters (two for ``1/0``)."""
 
     element: Identity
     counters: tuple[CounterName, ...]
 
 
 def title_counter(title: str) -> CounterName | None:
-    """Return the counter that the title of a table names."""
+    """Return the counter that the title of a table of ``show`` names, None if it names none."""
     lowered = title.lower()
     return next((counter for start, counter in _TITLES.items() if lowered.startswith(start)), None)
 
@@ -125,7 +125,7 @@ def row_keys(headings: Sequence[str]) -> dict[int, str]:
 
 
 def named_by(kind: str, cell: str) -> Identity:
-    """Return the identity that a cell of such a column gives its row."""
+    """Return the identity that a cell of an identifying column of this kind gives its row: ``port Ethernet0``."""
     if kind == "element":
         return element_of(cell) or (("object", cell),)
     match = _MEMBER.fullmatch(cell) if kind == "member" else None
@@ -145,7 +145,7 @@ def element_of(heading: str) -> Identity:
 
 
 def value_column(heading: str, first: str, title: CounterName | None, command: SwitchCommand) -> ValueColumn:
-    """Return the values of a column, by its heading, the table's first heading, its title and the command."""
+    """Return the counters of a column, by its heading, the table's first heading, its title and the command."""
     if heading in _PAIRED:
         return ValueColumn((), _PAIRED[heading])
     if element := element_of(heading):
@@ -159,7 +159,7 @@ def value_column(heading: str, first: str, title: CounterName | None, command: S
 
 
 def _untitled(kind: str, first: str, command: SwitchCommand) -> CounterName | None:
-    """Return the counter in the columns of queues, priority groups or priorities of a table without a title."""
+    """Return the counter of queue, priority group or priority columns in a table without a title; None: unknown."""
     if kind == "priority":
         names = {"Port Rx": "pfc_rx", "Port Tx": "pfc_tx"}
         return CounterName(names[first], "packets") if first in names else None
@@ -226,7 +226,7 @@ class TableContext(NamedTuple):
 
 
 def table_form(table: PrintedTable, context: TableContext) -> str:
-    """Return the command that prints such a table."""
+    """Return the command of SONiC that prints a table with these headings and title, ``table`` if it is unknown."""
     if form := next((form for form in TABLES if form.is_of((_first(table), *table.headings))), None):
         return form.name
     counter = title_counter(context.title)
@@ -237,12 +237,12 @@ def table_form(table: PrintedTable, context: TableContext) -> str:
 
 
 def _first(table: PrintedTable) -> str:
-    """Return the heading of the first column that identifies the object of a row."""
+    """Return the heading of the first column that identifies the object of a row, else that of the first column."""
     return table.headings[next(iter(row_keys(table.headings)), 0)]
 
 
 def read_table(table: PrintedTable, context: TableContext) -> tuple[StateReading, ...]:
-    """Return a reading for each cell."""
+    """Return the readings of a table's cells outside identifying columns; a cell like ``1/0`` has two."""
     keys = row_keys(table.headings)
     title = title_counter(context.title)
     columns = {
@@ -295,7 +295,7 @@ def _cell_readings(
 def _value(
     cell: str, heading: str, counter: CounterName
 ) -> tuple[Maybe[int | float | str], str, int | float | str | None]:
-    """Return value and unit of a cell, and the accuracy that some carry in brackets."""
+    """Return value and unit of a cell, and the accuracy in percent that some have in brackets, else None."""
     if heading in _TEXTS:
         return (cell if printed_value(cell) is not UNKNOWN else UNKNOWN), counter.unit, None
     if quantity := printed_quantity(cell):

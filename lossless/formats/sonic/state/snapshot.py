@@ -39,7 +39,7 @@ _QUOTED = re.compile(r"\"(.*)\"")
 
 
 class SnapshotRow(NamedTuple):
-    """A row of a snapshot, or one field of it: its fields, and the line of each."""
+    """A database row in a snapshot, or one field of it: the fields, and the line of each."""
 
     namespace: str | None
     database: str
@@ -65,7 +65,7 @@ def is_snapshot(text: str) -> bool:
 
 
 def read_snapshot(text: str, file: str) -> tuple[StateCapture, ...]:
-    """Return the contents of a snapshot: a capture for each database and namespace, and one for the snapshot itself."""
+    """Return a capture for the snapshot itself, and one for each database and namespace in it."""
     snapshot = snapshot_of(text, file)
     databases = tuple(_databases(snapshot, file))
     device = next((capture.device for capture in databases if capture.device), snapshot.switch)
@@ -75,7 +75,7 @@ def read_snapshot(text: str, file: str) -> tuple[StateCapture, ...]:
 
 
 def snapshot_of(text: str, file: str) -> SwitchSnapshot:
-    """Take a snapshot apart; of one that is cut short all is read but the value in which it ends."""
+    """Return the parsed snapshot; of one that is cut short all is read but a last line without a line break."""
     lines = [line.rstrip("\r") for line in text.split("\n")]
     problems = list(_version(lines, file))
     if cut := tuple(_cut(lines, file)):
@@ -100,7 +100,7 @@ def snapshot_of(text: str, file: str) -> SwitchSnapshot:
 
 
 def configurations_in(text: str, file: str) -> dict[str | None, Document]:
-    """Return the CONFIG_DB of each namespace in a snapshot of a switch."""
+    """Return the CONFIG_DB of each namespace in a snapshot of a switch, under None if it names no namespace."""
     rows = [row for row in snapshot_of(text, file).rows if row.database == "CONFIG_DB"]
     by_namespace = grouped((row.namespace, row) for row in rows)
     return {namespace: _configuration(own, text, file) for namespace, own in by_namespace.items()}
@@ -126,7 +126,7 @@ def _version(lines: Sequence[str], file: str) -> Iterator[Problem]:
 
 
 def _cut(lines: Sequence[str], file: str) -> Iterator[Problem]:
-    """Yield that a snapshot has no end."""
+    """Yield a problem if the last line of a snapshot is not its end."""
     last = max((at for at, line in enumerate(lines) if line.strip()), default=0)
     if lines[last] != END:
         message = f"the snapshot ends before its last line, {END!r}: it was cut short; all before it is read"
@@ -141,7 +141,7 @@ def _sections(lines: Sequence[str]) -> Iterator[tuple[int, str, Sequence[str]]]:
 
 
 def _row(title: re.Match[str], line: int, answer: Sequence[str]) -> Iterator[SnapshotRow]:
-    """Yield the row of an answer; none if the row no longer existed when the command ran."""
+    """Yield the database row in an answer to HGETALL or HGET; none if it no longer existed when the command ran."""
     fields = fields_of(answer)
     if title["field"]:
         value = _value(answer[0]) if answer else None
@@ -184,7 +184,7 @@ def _databases(snapshot: SwitchSnapshot, file: str) -> Iterator[StateCapture]:
 
 
 def _at_its_line(reading: StateReading, lines: dict[str, dict[str, int]]) -> StateReading:
-    """Return a reading with the line of its value, where its row has one line of a title."""
+    """Return a reading whose path has the line of its value in the snapshot, in place of that of its row."""
     key, line, *rest = reading.path
     at = lines[str(key)].get(str(rest[-1]) if rest else "", line)
     return reading._replace(path=(key, at, *rest))

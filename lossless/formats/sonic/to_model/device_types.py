@@ -53,7 +53,7 @@ def is_host_type(device_type: str) -> bool:
 
 
 def neighbor_type(tables: Tables, neighbor: str) -> str | None:
-    """Return the type of a neighbor in its device's configuration, None if it is absent."""
+    """Return the type of a neighbor in the DEVICE_NEIGHBOR_METADATA of a device, None if it is absent."""
     rows = tables.data.get("DEVICE_NEIGHBOR_METADATA")
     row = rows.get(neighbor) if isinstance(rows, dict) else None
     device_type = row.get("type") if isinstance(row, dict) else None
@@ -61,14 +61,14 @@ def neighbor_type(tables: Tables, neighbor: str) -> str | None:
 
 
 def neighbor_types(tables: Tables) -> dict[str, str]:
-    """Return the types of all neighbors of a device, by name."""
+    """Return the types in the DEVICE_NEIGHBOR_METADATA of a device, by neighbor name, sorted."""
     rows = tables.data.get("DEVICE_NEIGHBOR_METADATA")
     names = sorted(rows) if isinstance(rows, dict) else []
     return {name: kind for name in names if (kind := neighbor_type(tables, name)) is not None}
 
 
 def device_tier(tables: Tables, device_type: str | None) -> Tier | Unknown:
-    """Return the tier of a device by its neighbors on the links of DEVICE_NEIGHBOR, and by its type."""
+    """Return the tier of a device by its own type and those of its neighbors in DEVICE_NEIGHBOR."""
     linked = {row.fields.get("name", "") for row in tables.table("DEVICE_NEIGHBOR").values()}
     attached = [kind for name in linked if (kind := neighbor_type(tables, name)) is not None]
     return deployed_tier(

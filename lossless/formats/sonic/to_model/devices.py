@@ -1,4 +1,4 @@
-"""Deployed configurations to the fabric model: one switch a file, joined where devices name each other."""
+"""Deployed CONFIG_DBs to the fabric model: one switch a file, joined where devices name each other."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
 def read_fabric(
     devices: Sequence[Tables], find_hardware: FindHardware, rdma_dscps: Sequence[tuple[int, ...]] = ()
 ) -> Fabric:
-    """Return the fabric that deployed files describe.
+    """Return the fabric that deployed CONFIG_DBs describe.
 
-    ``rdma_dscps`` names the DSCPs that must be lossless, of each device; without them, its classes are inferred
-    from what it does. Links are known where both ends are among the files and their hostnames are
-    unique.
+    ``rdma_dscps`` names the DSCPs that must be lossless, of each device; without them, its lossless classes are
+    inferred from PFC and the DSCP-to-TC maps of its ports. Links are known where both ends are among the files and
+    their hostnames are unique.
     """
     named = rdma_dscps or [()] * len(devices)
     pairs = zip(devices, named, strict=True)
@@ -68,7 +68,7 @@ def read_fabric(
 
 
 def _by_own_names(switches: tuple[Switch, ...]) -> tuple[Switch, ...]:
-    """Return switches whose neighbors have the names that they have for themselves."""
+    """Return the switches, their neighbors renamed to the names that these have in their own files."""
     from lossless.model.fabric.cabling import other_names
 
     named = {port.neighbor[0] for switch in switches for port in switch.ports if port.neighbor}
@@ -105,7 +105,7 @@ def _links(switches: Sequence[Switch]) -> Iterable[Link]:
 
 
 class _DeviceReader:
-    """Reads one device."""
+    """Reads the CONFIG_DB of one device."""
 
     def __init__(self, tables: Tables, find_hardware: FindHardware, rdma_dscps: tuple[int, ...]) -> None:
         self.tables = tables
@@ -181,7 +181,7 @@ class _DeviceReader:
         )
 
     def _mtu(self, name: str, row: ConfigRow | None) -> Maybe[int]:
-        """Return the MTU; the default counts where none is written, not where it cannot be read."""
+        """Return the MTU of a port's LAG, else of its row, else the default; UNKNOWN if it cannot be read."""
         if name in self.lag_mtus:
             mtu = self.lag_mtus[name][0]
             return UNKNOWN if mtu is None else mtu
@@ -213,7 +213,9 @@ class _DeviceReader:
         return (row.fields.get("name", ""), row.fields.get("port", "")) if row else None
 
     def _generated(self, speed_bps: int | None, cable: Cable) -> Maybe[BufferProfile]:
-        """Return the profile of a lossless group that buffermgrd makes (sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b)."""
+        """Return the profile that buffermgrd makes for a lossless group, None if it makes none, UNKNOWN if not known.
+
+        Source: sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b."""
         if not cable.configured_m:
             return None
         if speed_bps is None:
@@ -285,7 +287,7 @@ class _DeviceReader:
 
 
 def _offered(fields: Mapping[str, str]) -> int | None:
-    """Return the fastest speed in ``adv_speeds`` of a port that negotiates."""
+    """Return the fastest speed in ``adv_speeds`` of a port with ``autoneg`` on, in b/s; None if it has none."""
     offered = fields.get("adv_speeds", "").split(",") if fields.get("autoneg") == "on" else []
     speeds_mbps = [speed for speed in map(whole_number, offered) if speed]
     return max(speeds_mbps) * 10**6 if speeds_mbps else None

@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 
 
 def lag_mtus(tables: Tables) -> Mapping[str, Limit]:
-    """Return the MTU of the LAG that each port is in, of those that exist."""
+    """Map each member port of a LAG that has a row in ``PORTCHANNEL`` to the MTU of that LAG."""
     return dict(_members(tables, "PORTCHANNEL", "PORTCHANNEL_MEMBER"))
 
 
 def vlan_mtus(tables: Tables) -> Mapping[str, Limit]:
-    """Return the smallest MTU of the VLANs with addresses that each port is in, by itself or in a LAG."""
+    """Map each member port of VLANs with a VLAN_INTERFACE, itself or by its LAG, to the smallest MTU of these."""
     if "VLAN_INTERFACE" not in tables.data:
         return {}
     routed = {key.partition("|")[0] for key in tables.written("VLAN_INTERFACE")}
@@ -66,7 +66,7 @@ _TABLE = "TC_TO_DSCP_MAP"
 
 
 def rewrites(fabric: Fabric, documents: Iterable[Document]) -> DscpRewrites:
-    """Return the maps that write DSCP again; ports that bind none are not among them.
+    """Return the TC_TO_DSCP_MAP of each port that binds one, by switch and port name.
 
     ``documents`` are those that the fabric was read from: the model has no place for these maps, which few
     devices bind.
@@ -84,7 +84,9 @@ def _of_device(tables: Tables) -> Iterator[tuple[str, DscpRewrite]]:
 
 
 def rewrite_of(tables: Tables, name: str) -> DscpRewrite:
-    """Return the DSCPs that a map gives traffic classes; entries of classes beyond 7 exist, and are ignored."""
+    """Return the DSCPs that a TC_TO_DSCP_MAP gives traffic classes; they are None if the map is missing or refused.
+
+    Entries of traffic classes beyond 7 exist, and are ignored."""
     maps = tables.data.get(_TABLE)
     row = maps.get(name) if isinstance(maps, dict) else None
     if not isinstance(row, dict):

@@ -61,7 +61,7 @@ _MAP_SIZE = {"DSCP_TO_TC_MAP": 64}
 
 
 class Objects:
-    """The shared objects of one device, by name."""
+    """The QoS maps, schedulers, WRED profiles, pools and buffer profiles of one device, by name."""
 
     def __init__(self, tables: Tables) -> None:
         self.tables = tables
@@ -94,7 +94,7 @@ class Objects:
 
     @cached_property
     def computed_profiles(self) -> frozenset[str]:
-        """Profiles that state a threshold alone: the dynamic model computes their headroom.
+        """Buffer profiles whose headroom the dynamic model computes: those with ``headroom_type`` dynamic.
 
         Source: sonic-swss cfgmgr/buffermgrdyn.cpp @e6b0c5b (refreshPgsForPort).
         """
@@ -102,7 +102,7 @@ class Objects:
         return frozenset(name for name, row in rows if row.fields.get("headroom_type") == "dynamic")
 
     def index_map(self, table: str, name: str) -> IndexMap | None:
-        """Return the map of a name, None where there is none."""
+        """Return the QoS map of a table by its name, None where there is none."""
         key = (table, name)
         if key not in self._maps:
             row = self.tables.row(table, name)
@@ -178,14 +178,14 @@ class Objects:
         )
 
     def mask(self, row: ConfigRow, field: str) -> PriorityMask | None:
-        """Return a list of priorities, None where absent."""
+        """Return the priorities in ``pfc_enable`` or ``pfcwd_sw_enable`` of a row, None where the field is absent."""
         text = row.fields.get(field)
         if text is None:
             return None
         return PriorityMask(read_priorities(text), self.tables.origin("PORT_QOS_MAP", row, field))
 
     def watchdog(self, port: str) -> Watchdog | None:
-        """Return the watchdog row of a port. Action drop is orchagent's default (pfcwdorch.cpp @e6b0c5b)."""
+        """Return the PFC watchdog of a port, or None. Action drop is orchagent's default (pfcwdorch.cpp @e6b0c5b)."""
         row = self.tables.row("PFC_WD", port)
         if row is None:
             return None
@@ -198,14 +198,14 @@ class Objects:
 
 
 def _timer_ms(row: ConfigRow, field: str) -> int | None:
-    """Return a timer as orchagent reads it (``0x200`` too), None where it is absent or cannot be read (SWS005)."""
+    """Return a watchdog timer as orchagent reads it (``0x200`` too), None where absent or unreadable (SWS005)."""
     text = row.fields.get(field, "")
     return whole_number(text) if text.startswith("-") else to_uint(text, 0, UINT64 - 1)
 
 
 if TYPE_CHECKING:
     Generate = Callable[[int | None, Cable], Maybe[BufferProfile]]
-    """Returns the profile of a lossless group that the device makes by speed and cable: None if it makes none."""
+    """Returns the profile that buffermgrd makes for a group by speed and cable: None if none, UNKNOWN if not known."""
 
 Slots = dict[int, "ConfigRow"]
 _VOQ_KEYED = ("QUEUE", "BUFFER_QUEUE")
@@ -216,7 +216,7 @@ LAST_INDEX = 255
 
 
 class PortRows(NamedTuple):
-    """The rows of one port, numbered rows by their number; ``unmade``: buffermgrd adds no groups to them."""
+    """The CONFIG_DB rows of one port, of queues and groups by number; ``unmade``: buffermgrd adds no groups to them."""
 
     qos: ConfigRow | None
     watchdog: ConfigRow | None
@@ -228,12 +228,12 @@ class PortRows(NamedTuple):
 
     @property
     def numbered(self) -> tuple[Slots, Slots, Slots]:
-        """The rows of queues and priority groups."""
+        """The rows of QUEUE, BUFFER_QUEUE and BUFFER_PG by number."""
         return self.queues, self.queue_buffers, self.groups
 
     @property
     def rewritten(self) -> tuple[int, ...]:
-        """The groups that buffermgrd gives the profile that it makes for speed and cable, whatever their rows say.
+        """The priority groups whose rows buffermgrd overrides with the profile that it makes for speed and cable.
 
         It writes a row of exactly the numbers that are side by side in ``pfc_enable``, of ports that have a row of
         their own there, in place of one of that key and beside others; of these the last in the order of keys counts.
@@ -252,7 +252,7 @@ class PortRows(NamedTuple):
 
 @lru_cache(maxsize=256)
 def _made_by(pfc_enable: str) -> Mapping[int, str]:
-    """Return the numbers in the key of the row that gives a group its lossless profile, by group."""
+    """Map each priority group to the range (``3-4``) in the key of the BUFFER_PG row that buffermgrd writes for it."""
     return {n: text for text in lossless_ranges(pfc_enable) for n in index_range(text) or ()}
 
 
@@ -308,12 +308,12 @@ class RowIndex:
         return parts[2] if table in _VOQ_KEYED and self._own.is_named(*parts[:2]) else ""
 
     def ports(self) -> set[str]:
-        """Return the names of all ports that any port-keyed table has rows for."""
+        """Return the names of the ports in PORT_QOS_MAP, QUEUE, BUFFER_QUEUE and BUFFER_PG."""
         names = set(self._tables.table("PORT_QOS_MAP")) - {"global"}
         return names.union(*self._numbered.values())
 
     def rows_of(self, port: str) -> PortRows:
-        """Return the rows of one port."""
+        """Return the QoS, watchdog and buffer rows of one port."""
         tables = self._tables
         return PortRows(
             qos=tables.row("PORT_QOS_MAP", port),
@@ -337,7 +337,7 @@ def _overlaps(port: str, slots: Slots, numbers: range, later: ConfigRow) -> Iter
 
 
 def _added(earlier: ConfigRow, later: ConfigRow) -> ConfigRow:
-    """Return a row with the fields of an earlier row of the same queue that it lacks: each field is applied by itself.
+    """Return a QUEUE row with the fields that it lacks of an earlier row of the queue: each field is applied by itself.
 
     Source: sonic-swss orchagent/qosorch.cpp @e6b0c5b, handleQueueTable.
     """
@@ -358,7 +358,7 @@ def _own_card(tables: Tables) -> Card:
 
 
 def _only_card(tables: Tables) -> Card:
-    """Return the single card whose names all rows of a fragment have; the fragment itself does not name its card."""
+    """Return the card that all queue rows of a fragment name, as it does not name its own; if not one, no names."""
     keys = {
         tuple(key.split("|")[:2])
         for table in _VOQ_KEYED
@@ -386,7 +386,7 @@ class QosReader:
         self._contents = _Contents()
 
     def read(self, rows: PortRows, speed_bps: int | None, cable: Cable) -> PortQos:
-        """Return the QoS of a port; ports whose rows say the same share one object."""
+        """Return the QoS of a port; ports with equal rows, speed and cable length share one object."""
         link = (rows.lists, speed_bps, cable.configured_m, rows.unmade, rows.rewritten)
         written = (_written(rows.qos), _written(rows.watchdog), *map(_written_slots, rows.numbered), link)
         qos = self._as_written.get(written)
@@ -502,5 +502,5 @@ def _written(row: ConfigRow | None) -> tuple[tuple[str, str], ...] | None:
 
 
 def _written_slots(slots: Slots) -> tuple[object, ...]:
-    """Return the contents of numbered rows, as written."""
+    """Return the numbers of queue or group rows, and the rows' fields in the order of the file."""
     return (*slots, *map(tuple, map(_ITEMS, map(_FIELDS, slots.values()))))

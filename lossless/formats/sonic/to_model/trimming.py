@@ -27,7 +27,7 @@ _Word = TypeVar("_Word", bound=str)
 
 
 def trim_settings(tables: Tables) -> TrimSettings | None:
-    """Return the settings of a device for trimmed packets, None if it has none."""
+    """Return the SWITCH_TRIMMING settings of a device for trimmed packets, None if it has no such row."""
     row = tables.row(TRIM_TABLE, TRIM_ROW)
     if row is None:
         return None
@@ -48,7 +48,7 @@ def _number_or(word: _Word, text: str) -> int | _Word | None:
 PARAMETER_TABLE = "DEFAULT_LOSSLESS_BUFFER_PARAMETER"
 PATTERN_TABLE = "LOSSLESS_TRAFFIC_PATTERN"
 COMPUTED = "NULL"
-"""The profile of a group whose headroom the device computes (sonic-buffer-pg.yang @086b03b)."""
+"""The profile in BUFFER_PG of a group whose headroom the device computes (sonic-buffer-pg.yang @086b03b)."""
 RATIO = "over_subscribe_ratio"
 FIELDS = {
     "default_dynamic_th": PARAMETER_TABLE,
@@ -56,7 +56,7 @@ FIELDS = {
     "mtu": PATTERN_TABLE,
     "small_packet_percentage": PATTERN_TABLE,
 }
-"""The fields, and the table of each."""
+"""The fields of the tables that steer the dynamic buffer model, and the table of each."""
 
 
 def dynamic_buffers(tables: Tables) -> DynamicBuffers | None:

@@ -1,4 +1,4 @@
-"""The maps of a dual ToR's tunnel to the fabric model.
+"""The QoS maps of a dual ToR's tunnel to the fabric model.
 
 The row of the tunnel itself (TUNNEL) belongs to the device: upstream's minigraph writes it, and names these maps
 there where SYSTEM_DEFAULTS enables ``tunnel_qos_remap`` (sonic-net/SONiC doc/qos/tunnel_dscp_remapping.md).
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lossless.formats.sonic.to_model.ports import Objects
 
 OUTER_TABLE = "TC_TO_DSCP_MAP"
-"""The only map that tunnels and ports with rewriting alone use."""
+"""The table of the maps that only tunnels and ports that rewrite DSCP use."""
 TUNNEL_FIELDS = {
     "dscp_to_tc": ("decap_dscp_to_tc_map", "DSCP_TO_TC_MAP"),
     "tc_to_pg": ("decap_tc_to_pg_map", "TC_TO_PRIORITY_GROUP_MAP"),
@@ -34,9 +34,9 @@ BOUND = {field: table for field, table in TUNNEL_FIELDS.values() if table != OUT
 
 
 def tunnel_maps(tables: Tables, objects: Objects) -> TunnelMaps | None:
-    """Return the maps of a device's tunnel, None where it has none.
+    """Return the QoS maps of a device's tunnel, None where it has none.
 
-    A tunnel that names no maps has none. Where the file, a fragment, has no tunnel, those of the usual name count.
+    A tunnel that names no maps has none. Where the file has no TUNNEL row, the maps named :data:`TUNNEL_MAP` count.
     """
     key, row = _first_tunnel(tables.data.get("TUNNEL"))
     names = {

@@ -1,4 +1,4 @@
-"""One row against SONiC's models: its key and fields, rows it must refer to, and constraints between them.
+"""One CONFIG_DB row against SONiC's YANG models: key and fields, rows that it refers to, constraints between them.
 
 Constraints between fields and rows (``must`` and ``when``) are small named functions. Each gets a row as texts and
 its context from elsewhere, and yields the invalid field with the reason.
@@ -30,7 +30,7 @@ _CHASSIS_HWSKUS = frozenset({"msft_four_asic_vs", "msft_multi_asic_vs"})
 
 
 class RowContext(NamedTuple):
-    """The facts from rows of other tables on which constraints depend; devices of a fabric share a few of them.
+    """The facts from other rows of a CONFIG_DB on which constraints of a row depend, and the release.
 
     ``lanes_wanted`` is False on supervisors of a chassis, whose ports are on their line cards. ``poll`` is the
     watchdog's polling interval, empty if its row ``GLOBAL`` has none, None if there is no such row or its value cannot
@@ -49,7 +49,7 @@ class RowContext(NamedTuple):
 
 
 class ConstraintViolation(NamedTuple):
-    """A constraint that a row breaks: the field to blame, and why."""
+    """A constraint that a row breaks: the field to blame, empty for the whole row, and why."""
 
     field: str
     message: str
@@ -57,7 +57,7 @@ class ConstraintViolation(NamedTuple):
 
 
 def context_of(data: Data, release: str | None) -> RowContext:
-    """Return the context of a file for constraints."""
+    """Return the facts of a CONFIG_DB on which constraints of its rows depend."""
     own = _row(data, "DEVICE_METADATA", "localhost")
     poll = None
     if "GLOBAL" in _table(data, "PFC_WD"):
@@ -96,7 +96,7 @@ def _text(row: Mapping[str, object], field: str) -> str | None:
 
 
 def _numbers(row: Row, *names: str) -> list[int] | None:
-    """Return fields as numbers, None where one is set and cannot be read: its type is blamed, not the constraint."""
+    """Return fields as numbers, 0 if absent; None if one cannot be read: its type is blamed, not the constraint."""
     numbers = [whole(row.get(name, "0")) for name in names]
     return None if None in numbers else [number for number in numbers if number is not None]
 
@@ -217,7 +217,7 @@ CHECKS: dict[str, Callable[..., Iterator[ConstraintViolation]]] = {
     "thresholds": _thresholds,
     "dpu_only": _dpu_only,
 }
-"""Constraints within a row, and between a row and the facts of :class:`RowContext`."""
+"""The functions of constraints within a row, and between a row and the facts of :class:`RowContext`, by name."""
 
 
 def _local_port(parts: Sequence[str], _: Row, __: RowContext, data: Data) -> Iterator[ConstraintViolation]:
@@ -256,7 +256,9 @@ def _telemetry_counters(
 def _tacacs_passkey(
     parts: Sequence[str], row: Row, _: RowContext, data: Data
 ) -> Iterator[ConstraintViolation]:
-    """Source: sonic-buildimage src/sonic-yang-models/yang-models/sonic-system-aaa.yang @086b03b."""
+    """Yield a violation if users log in by TACACS+ and it has no passkey.
+
+    Source: sonic-buildimage src/sonic-yang-models/yang-models/sonic-system-aaa.yang @086b03b."""
     login = row.get("login", "")
     if (
         parts[0] == "authentication"
@@ -272,7 +274,7 @@ KEYED_CHECKS: dict[str, Callable[..., Iterator[ConstraintViolation]]] = {
     "telemetry_objects": _telemetry_objects,
     "telemetry_counters": _telemetry_counters,
 }
-"""Constraints that depend on the key of a row, or on any table."""
+"""The functions of constraints that depend on the key of a row, or on any table, by name."""
 
 
 _MOST_SHOWN = 60
@@ -281,7 +283,7 @@ Kind = Literal["field", "value", "reference", "constraint", "missing", "key", "r
 
 
 class RowFlaw(NamedTuple):
-    """A violation in a row: its fields below the row, and the message without the row itself.
+    """A violation of SONiC's YANG models in a row: the field to blame, if one is, and the message without the row.
 
     ``reference`` is the row that is named and absent, ``sure`` False if the violation depends on an unknown release.
     """
@@ -297,14 +299,14 @@ class RowFlaw(NamedTuple):
 
 
 class RowResult(NamedTuple):
-    """The violations in the fields of a row, and each reference with its field."""
+    """The violations in the fields of a row, and each row that a field refers to, with that field."""
 
     flaws: tuple[RowFlaw, ...]
     references: tuple[tuple[str, Reference], ...]
 
 
 def check_fields(shape: RowSchema, fields: Mapping[object, object], context: RowContext) -> RowResult:
-    """Return the violations in the fields of a row, independent of its key."""
+    """Return the violations in the fields of a row, independent of its key, and the rows that fields refer to."""
     flaws: list[RowFlaw] = []
     references: list[tuple[str, Reference]] = []
     checked = _entry if shape.entries else _field
@@ -459,7 +461,7 @@ def _span(releases: tuple[str, ...]) -> str:
 
 
 def unknown_to(what: str, otherwise: OtherReleases, release: str | None) -> RowFlaw:
-    """Return that a table or row is unknown to the release of the device."""
+    """Return the violation that a table or row is unknown to the release of the device."""
     message = f"{what} unknown to {release}; {_span(otherwise.releases)} know it"
     return RowFlaw("release", (), message, otherwise.source, sure=release is not None)
 
@@ -478,7 +480,7 @@ def _write(name: str, kind: ValueType | None) -> str:
 def _broken(
     shape: RowSchema, fields: Mapping[object, object], context: RowContext, blamed: set[str]
 ) -> Iterator[RowFlaw]:
-    """Yield constraints that are broken, one a field at most, and none where the field itself is refused."""
+    """Yield the broken constraints of a row, one a field at most, none on a field that is refused itself."""
     if not shape.checks:
         return
     row = as_text(fields)

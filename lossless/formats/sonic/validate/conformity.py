@@ -1,4 +1,4 @@
-"""Whether a file conforms to SONiC's models: all violations in it, not only the first.
+"""Whether a CONFIG_DB conforms to SONiC's YANG models: all violations in it, not only the first.
 
 Upstream stops at its first error, and an unknown field hides all others. Here every row is checked. Most rows of a
 file, and most rows of all files of a fabric, are identical: rows that were found valid are remembered for the process,
@@ -38,7 +38,7 @@ _TEXT = frozenset({str})
 
 
 class SchemaViolation(NamedTuple):
-    """One violation of the models, and the path to it in the file."""
+    """One violation of SONiC's models, and the path to it in the CONFIG_DB: table, key, fields."""
 
     path: tuple[str, ...]
     flaw: RowFlaw
@@ -50,7 +50,7 @@ class SchemaViolation(NamedTuple):
 
 
 class ValidationResult(NamedTuple):
-    """All violations of the models, the tables that they do not define, and the context of the checks."""
+    """All violations of SONiC's models, the tables that they do not define, and the context of the checks."""
 
     problems: tuple[SchemaViolation, ...]
     unknown_tables: tuple[str, ...]
@@ -58,7 +58,7 @@ class ValidationResult(NamedTuple):
 
 
 class _AcceptedRows:
-    """The valid rows of one table under one context: keys with the row they name, contents, fixed rows."""
+    """The rows of one table found valid in one context: keys with the row that they refer to, and contents of rows."""
 
     __slots__ = ("contents", "fixed", "keys", "schema", "shape", "target")
 
@@ -72,7 +72,7 @@ class _AcceptedRows:
 
 
 def _only(table: TableSchema, context: RowContext) -> RowSchema | None:
-    """Return the one shape that rows without a fixed name have on this device, None where there are several."""
+    """Return the schema of rows without a fixed name on this device, None if not one, or if it depends on the key."""
     shapes = [shape for shape in table.lists if _applies(shape, context)]
     return shapes[0] if len(shapes) == 1 and not shapes[0].keyed else None
 
@@ -85,7 +85,7 @@ def _applies(shape: RowSchema, context: RowContext) -> bool:
 
 
 def _target(shape: RowSchema | None) -> str:
-    """Return the one table that keys of a shape name, empty where they name none."""
+    """Return the one table that the keys of a row schema refer to, empty where they refer to none or to several."""
     named = {arm.name for part in shape.key for arm in part.arms if arm.kind == "ref"} if shape else set()
     return named.pop() if len(named) == 1 else ""
 
@@ -94,7 +94,7 @@ _accepted: dict[RowContext, dict[str, _AcceptedRows | None]] = {}
 
 
 def validate(data: Mapping[str, object], release: str | None = None) -> ValidationResult:
-    """Return everything that SONiC's models refuse in a file: those of a release, else of the one that it names."""
+    """Return all that SONiC's models of ``release``, else of the release that a CONFIG_DB names, refuse in it."""
     context = context_of(data, release or _release(data))
     tables = _accepted.get(context)
     if tables is None:
@@ -190,7 +190,7 @@ def _named(shape: RowSchema, parts: Sequence[str]) -> str | None:
 
 
 class _TableValidator:
-    """Checks the rows of one table one by one, and remembers those that are good."""
+    """Checks the rows of one table one by one, and remembers those that are valid."""
 
     def __init__(
         self, name: str, accepted: _AcceptedRows, context: RowContext, data: Mapping[str, object]
@@ -212,7 +212,7 @@ class _TableValidator:
                     yield SchemaViolation((self.name, key, *flaw.fields), flaw)
 
     def _is_known(self, key: str, fields: Mapping[object, object]) -> bool:
-        """Return whether a row is good as rows before it were: a table with one mistake is mostly good."""
+        """Return whether key and contents of a row were found valid before: one mistake leaves a table mostly valid."""
         named = self.accepted.keys.get(key)
         if named is None or (named and named not in self.named) or not isinstance(fields, dict):
             return False

@@ -1,4 +1,4 @@
-"""The CONFIG_DB schema of SONiC's models, release by release, with its types of values.
+"""The CONFIG_DB schema of SONiC's YANG models, release by release, with its types of values.
 
 It is ``profiles/sonic/schema.json``, prepared for checks. The facts are those of the models on master; if an older
 release is known to differ, the field has the type that this release accepts and the source that proves it. A device
@@ -35,7 +35,7 @@ _LARGEST = 2**64 - 1
 
 
 class Alternative(NamedTuple):
-    """One of the alternatives that satisfy a type."""
+    """One alternative of a type of values: ``enum``, ``number``, ``pattern``, ``text``, or ``ref`` (a row's name)."""
 
     kind: str
     low: int = 0
@@ -45,7 +45,7 @@ class Alternative(NamedTuple):
     means: str = ""
 
     def accepts(self, text: str) -> bool:
-        """Return whether a text meets this arm; a reference meets it by its form alone."""
+        """Return whether this alternative accepts a text; ``ref`` accepts any, as the row is looked up later."""
         if self.kind == "enum":
             return text in self.words
         if self.kind == "number":
@@ -57,7 +57,7 @@ class Alternative(NamedTuple):
 
 
 class ValueType:
-    """The accepted values; ``many`` if the value is a list, or text with commas.
+    """The values that a field or a part of a key accepts; ``many`` if the value is a list, or text with commas.
 
     Valid texts are remembered, up to a limit: most fields have few values in a fabric.
     """
@@ -128,7 +128,7 @@ def texts(value: object, many: bool) -> list[str] | None:
 
 @lru_cache(maxsize=1024)
 def parsed(line: str, patterns: PatternTable) -> ValueType:
-    """Return the type that a line of the schema means."""
+    """Return the type of values that a line of the schema (``uint32 100..5000``) means."""
     bare = line.removeprefix("list of ")
     return ValueType(tuple(_arm(arm.split(), patterns) for arm in bare.split(" | ")), bare != line)
 
@@ -202,7 +202,7 @@ class SchemaField(NamedTuple):
 
 
 class RowSchema(NamedTuple):
-    """The schema of rows of one kind: the parts of their key, and their fields or entries."""
+    """The schema of rows of one kind: the types of the parts of their key, and their fields or entries."""
 
     key: tuple[ValueType, ...]
     fields: Mapping[str, SchemaField]
@@ -231,7 +231,7 @@ class TableSchema(NamedTuple):
 
 
 class Schema:
-    """The schema as its file has it."""
+    """The CONFIG_DB schema of SONiC's models as ``profiles/sonic/schema.json`` has it."""
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         self.data = data
@@ -248,13 +248,13 @@ class Schema:
         return release if release in self.releases else None
 
     def type(self, line: str) -> ValueType:
-        """Return the type that a line of the schema means."""
+        """Return the type of values that a line of the schema (``uint32 100..5000``) means."""
         return parsed(line, self.patterns)
 
 
 @cache
 def schema() -> Schema:
-    """Return the schema.
+    """Return the CONFIG_DB schema of SONiC's models.
 
     Raises:
         LosslessError: the installation is damaged.
@@ -269,7 +269,7 @@ def schema() -> Schema:
 
 @cache
 def table_schema(table: str, release: str | None) -> TableSchema | None:
-    """Return how a table is checked on a device of a release, None where the schema does not describe the table."""
+    """Return the schema of a table for a release, None where the schema does not describe the table."""
     own = schema()
     entry = own.tables.get(table)
     if entry is None:
@@ -294,7 +294,7 @@ def nearest_name(name: str, names: Iterable[str]) -> str | None:
 
 
 def _unknown_to(own: Schema, older: Mapping[str, Any] | None, release: str | None) -> OtherReleases | None:
-    """Return the releases that define an element that the given release lacks, None if it has it, or may."""
+    """Return the releases that define a table or row that the given release lacks, None if it has it, or may."""
     if older is None or release not in older["releases"]:
         return None
     return OtherReleases(_but(own, older["releases"]), None, own.sources[older["source"]])
