@@ -1,1 +1,1 @@
-"""Output of switches other than SONiC about their running state: EOS as JSON, NX-OS as tables."""
+"""Switches other than SONiC (EOS, NVUE, NX-OS): their configurations, read and written, and their printed state."""

@@ -41,7 +41,7 @@ class ConfigurationFile(NamedTuple):
 
 
 CARRIED_BY_ALL = frozenset({"dscp", "pfc", "paused", "scheduler", "ecn", "watchdog"})
-"""Attributes that the files of every dialect carry."""
+"""Attributes of :mod:`lossless.model.fabric.attributes` that the files of every dialect carry."""
 _ONE_CURVE = "one curve is set for a queue, and holds for packets of all colors"
 CARRIED_BY_NONE = {
     "asymmetric": "PFC of a port has one set of priorities: it sends and obeys pauses of the same",
@@ -67,11 +67,11 @@ NOT_APPLICABLE_TO_ANY = {
     "ECN012": _NO_PROFILE,
     "WD008": "transports of hosts are compared with the watchdogs of SONiC alone",
 }
-"""Rules of fabrics that cannot say anything of any dialect, with why."""
+"""Codes of fabric rules that apply to no dialect, with why."""
 
 
 class Carrying(NamedTuple):
-    """How a switch takes a change: ``file`` holds its commands, and is their placeholder among those that are run.
+    """How a switch takes a configuration change: ``file`` holds its commands, and is their place among those to run.
 
     ``begin`` comes before the commands, ``commit`` after them, ``confirm`` after a successful check; ``check`` shows
     the running configuration, ``back`` undoes the change before it is confirmed. ``{name}`` is a name of the change.
@@ -90,7 +90,7 @@ class Carrying(NamedTuple):
 
 
 class Dialect(NamedTuple):
-    """One configuration language.
+    """The configuration language of one network operating system: how to read, check, write and change its files.
 
     ``reads`` and ``writes`` describe its files, ``checked_with`` names the reference for both directions.
     ``recognizes`` returns whether a text is in it, ``recognizes_data`` the same of a YAML file's data, with ``in_json``
@@ -121,11 +121,11 @@ class Dialect(NamedTuple):
 
 
 PORT_TABLE = "port"
-"""The table name of differences: such systems have no tables, so differences are listed port by port."""
+"""The table name of differences of a dialect, which has no tables: its differences are listed port by port."""
 
 
 class Difference(NamedTuple):
-    """A part of a switch that differs: at a port, the declared value and the value that was read."""
+    """A setting of a port that differs: its attribute, its queue or priority, the declared and the read value."""
 
     port: str
     part: str
@@ -135,7 +135,7 @@ class Difference(NamedTuple):
 
 
 def differences(declared: Switch, read: Switch, without: Mapping[str, str]) -> Iterator[Difference]:
-    """Yield the differences of a switch from its declaration, except in parts that its system cannot express."""
+    """Yield the QoS settings of declared ports that differ on the read switch, except attributes in ``without``."""
     ports = {port.name: port for port in read.ports}
     for port in declared.ports:
         if not port.placed or port.qos is None:
@@ -149,7 +149,9 @@ def differences(declared: Switch, read: Switch, without: Mapping[str, str]) -> I
 
 
 def meaning(switch: Switch, without: Mapping[str, str]) -> list[dict[tuple[str, str], Any]]:
-    """Return the parts of each port in use, in the order of ports; names of ports are those of a system."""
+    """Return the QoS settings of each placed port in the order of ports, except attributes in ``without``.
+
+    Ports have no names here, because each system has its own."""
     return [
         {key: value for key, value in _parts(switch, port, port.qos) if key[0] not in without}
         for port in switch.ports

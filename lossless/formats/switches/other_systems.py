@@ -97,7 +97,7 @@ _SIGNS = (
         r"(?:pfc|link_pause|ecn_red|flow_control)\.[\w-]+\.(?:port_set|cos_list) *=",
     ),
 )
-"""The systems, and a command of each at the beginning of a line."""
+"""The systems that are not read, and a pattern of commands of each at the beginning of a line."""
 
 
 def other_system(text: str) -> str:
@@ -126,7 +126,9 @@ def seems_of_switch(text: str) -> bool:
 def plain_switch(
     name: str, ports: tuple[Port, ...], poll: WatchdogPoll, rdma_dscps: tuple[int, ...], origin: Origin
 ) -> Switch:
-    """Return a switch of these ports; ``rdma_dscps`` names the DSCPs that must be lossless."""
+    """Return a switch of the fabric model with these ports, and without buffers, hardware and tier.
+
+    ``rdma_dscps`` names the DSCPs that must be lossless; without them, lossless classes follow from PFC."""
     return Switch(
         name=name,
         tier=UNKNOWN,
@@ -153,7 +155,7 @@ def plain_switch(
 
 
 def _classes(ports: Sequence[Port], rdma_dscps: tuple[int, ...], origin: Origin) -> ClassSet:
-    """Return the class of DSCPs that are named, else a lossless class for each priority that some port pauses."""
+    """Return the class of the DSCPs that are named, else a lossless class for each priority with PFC at a port."""
     if rdma_dscps:
         named = TrafficClass("rdma", rdma_dscps, rest=False, priority=None, lossless=True, origin=origin)
         return ClassSet("named", (named,))
@@ -174,7 +176,7 @@ def _classes(ports: Sequence[Port], rdma_dscps: tuple[int, ...], origin: Origin)
 
 
 def as_text(document: Document) -> CommandDocument:
-    """Return a configuration that is text.
+    """Return a configuration as the text of commands that it is.
 
     Raises:
         InputError: it is structured, and does not say which lines the switch has.

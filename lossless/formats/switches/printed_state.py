@@ -45,13 +45,13 @@ _CLASS = re.compile(r"TC([0-9]{1,2}(?:-[0-9]{1,2})?)")
 
 
 def read_eos(printed: PrintedJson, _: object, file: str) -> Iterator[StateCapture]:
-    """Yield the capture of a document."""
+    """Yield the capture of a JSON document of EOS; none for other JSON."""
     if said := _said(printed.value):
         yield StateCapture(file, f"EOS {said[0]}", said[1])
 
 
 def _said(data: object) -> Said | None:
-    """Return the form of a document and its readings; None if no such command of EOS prints it."""
+    """Return the command of EOS that prints a JSON document, and its readings; None if none of these prints it."""
     if not isinstance(data, dict):
         return None
     if isinstance(ports := data.get("intfQueueCounters"), dict):
@@ -72,7 +72,7 @@ def _has(ports: dict[str, Any], keys: set[str]) -> bool:
 
 
 def _is_side(side: str, part: object) -> bool:
-    """Return whether a part holds the counters of one side of the switch, above its ports."""
+    """Return whether a member of the document has counters of ingress or egress, by port."""
     return side.endswith("Counters") and isinstance(part, dict) and isinstance(part.get("interfaces"), dict)
 
 
@@ -116,7 +116,7 @@ def _classes(ports: dict[str, Any], path: Path) -> Iterator[StateReading]:
 
 
 def _fields(row: dict[str, Any], identity: Identity, path: Path) -> Iterator[StateReading]:
-    """Yield the counters of a row; those of one side of the switch lie below its name."""
+    """Yield the counters of a port or traffic class; those of ingress or egress lie below its name."""
     for key, value in row.items():
         if isinstance(value, dict):
             if len(path) > _MAX_LEVELS:
@@ -144,7 +144,7 @@ _NXOS_NAMES = {
 
 
 def read_nxos(text: str, file: str) -> Iterator[StateCapture]:
-    """Yield the capture of the tables in a text."""
+    """Yield one capture of the PFC and flow control tables of NX-OS in a text; none if there is no such table."""
     lines = text.splitlines()
     readings: list[StateReading] = []
     form = ""
@@ -171,7 +171,7 @@ def _rows(lines: Sequence[str], at: int, form: str) -> Iterator[StateReading]:
 
 
 def _values(heading: str, cell: str) -> Iterator[tuple[str, Maybe[int | float | str]]]:
-    """Yield the values of a cell: some hold two."""
+    """Yield names and values of a cell: ``On(8)`` and ``off/off`` are two."""
     name = _NXOS_NAMES.get(heading, heading)
     if heading.startswith("Oper"):
         match = _BITMAP.fullmatch(cell)

@@ -22,20 +22,20 @@ SONIC = (
     "config_db.json, qos.json",
     "its YANG models and its Lua",
 )
-"""The system that the program is built around, in the words of the list of formats."""
+"""The fields of :class:`Format` for SONiC, the system that the program is built around."""
 SUFFIXES = (".cfg", ".conf", ".nv")
-"""Names that texts of theirs have in folders; one that is named may have any."""
+"""The suffixes of configurations in a folder; a file that is named itself may have any."""
 
 
 @cache
 def dialect(name: str) -> Dialect:
-    """Return a dialect by its name."""
+    """Return the dialect of a name: ``eos``, ``nvue`` or ``nxos``."""
     found_dialect: Dialect = import_module(f"lossless.formats.switches.{name}.dialect").DIALECT
     return found_dialect
 
 
 def of_text(text: str) -> str:
-    """Return the name of the dialect of a text, empty if it is in none."""
+    """Return the name of the dialect of a text, empty if it is in none or in the language of an unsupported system."""
     name = next((name for name in TITLES if dialect(name).recognizes(text)), "")
     if not name:
         return ""
@@ -61,7 +61,7 @@ class Format(NamedTuple):
 
 
 def supported() -> tuple[Format, ...]:
-    """Return the systems whose configurations are read and written."""
+    """Return the systems whose configurations are read and written, SONiC first."""
     systems = ((name, title, dialect(name)) for name, title in TITLES.items())
     return (
         Format(*SONIC),

@@ -28,21 +28,21 @@ _RANGE = re.compile(rf"(.*?)({_NUMBERS})-(?:([A-Za-z-]+)(?=[0-9]))?({_NUMBERS})"
 
 
 class RateLimit(NamedTuple):
-    """The rate that a queue or a port is kept below, in b/s or percent of the port; neither: it counts otherwise."""
+    """The shape rate of a queue or port, in b/s or in percent of the port; neither if its unit is another."""
 
     bps: int | None
     percent: int | None
 
 
 def limit(amount: str, unit: str | None) -> RateLimit:
-    """Return a limit as it is written; the rate of packets, or of a number without a unit, is unknown."""
+    """Return the shape rate of an amount and a unit; a rate in packets, or without a unit, is unknown."""
     if unit == "percent":
         return RateLimit(None, int(amount))
     return RateLimit(int(amount) * _BPS[unit] if unit in _BPS else None, None)
 
 
 def forget(settings: dict[tuple[str | int, ...], Any], key: tuple[str | int, ...]) -> None:
-    """Remove the settings whose keys begin as one does."""
+    """Remove the settings whose keys begin with a key."""
     for other in [each for each in settings if each[: len(key)] == key]:
         del settings[other]
 
@@ -73,7 +73,7 @@ def names_of_range(text: str) -> list[str]:
 
 
 def indexes(text: str, most: int, names: Mapping[str, int] | None = None) -> list[int] | None:
-    """Return the numbers of a list with commas, blanks and ranges; None for an item that is too large or no number."""
+    """Return the numbers of a list with commas, blanks and ranges; None if it is empty, or an item is not valid."""
     numbers: list[int] = []
     for part in re.sub(r"(?:(?<!\s)\s++)?-\s*+", "-", text.lower()).replace(",", " ").split():
         if names and part in names:

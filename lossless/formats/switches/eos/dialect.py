@@ -70,7 +70,7 @@ _OF_QUEUE = {
 
 
 def session(running: Document, wanted: Document) -> tuple[str, ...]:
-    """Return the commands that turn a running configuration into the wanted one; ports without a mention stay.
+    """Return the commands from a running to a wanted configuration; ports that the wanted one does not name stay.
 
     Raises:
         InputError: a configuration is no text.
@@ -112,7 +112,7 @@ def _of_switch(key: Key) -> Iterator[str]:
 
 
 def _of_port(own: Settings, new: Settings, back: str) -> Iterator[str]:
-    """Yield the commands that remove the settings of a port or a profile that it no longer has."""
+    """Yield the commands that remove the settings of an interface or QoS profile that it no longer has."""
     gone = {key: setting.value for key, setting in own.items() if key not in new}
     for key, value in gone.items():
         if key[0] == "no-drop" and value:
@@ -227,7 +227,7 @@ def _read(document: Document, rdma_dscps: tuple[int, ...]) -> ReadSwitch:
 
 
 def _tunnels(document: Document) -> Iterator[Tunnel]:
-    """Yield the overlay: the marks outside its packets are known if lines copy DSCP and ECN from inside.
+    """Yield VXLAN tunnels: the outer DSCP and ECN of packets are known if lines copy them from inside.
 
     Without them the marks come from the traffic class, by a map of the platform. Source: Arista, EOS User Manual,
     "VXLAN DSCP Mapping"; keys of eos_cli_config_gen of AVD.
@@ -257,7 +257,7 @@ _COPIED = {
 
 
 def _rewrites(config: EosConfig) -> Iterator[Rewrite]:
-    """Yield the DSCPs that the switch writes; refusals name those that it does not, for want of the line."""
+    """Yield the DSCP that the switch writes for each traffic class; none without the line ``qos rewrite dscp``."""
     for key, setting in config.switch.items() if ("rewrites",) in config.switch else ():
         if key[:2] == ("rewrite", "dscp"):
             yield Rewrite(int(key[2]), setting.value, setting.origin)
@@ -288,7 +288,9 @@ def _undefined(config: EosConfig) -> Iterator[UndefinedName]:
 
 
 def _undefined_maps(config: EosConfig) -> Iterator[UndefinedName]:
-    """Yield policy maps that are bound, and class maps of policies, that a text with such maps does not define."""
+    """Yield undefined policy maps that are bound, and undefined class maps of policies.
+
+    A part of a configuration that has no such map at all is not checked for it."""
     used: dict[str, tuple[Origin, list[str]]] = {}
     for owner, settings in (*config.profiles.items(), *config.interfaces.items()):
         bound = settings.get(("policy",))
@@ -330,7 +332,7 @@ def _silent(config: EosConfig, reader: SwitchReader) -> Iterator[tuple[str, Orig
 
 
 def _takes_part(reader: SwitchReader, name: str) -> bool:
-    """Return whether a port has PFC on, or a priority that is no-drop."""
+    """Return whether an interface has PFC on, or a priority that is no-drop."""
     settings = reader.settings_of(name)
     on = settings.get(("pfc",))
     return (on is not None and bool(on.value)) or any(
@@ -353,7 +355,7 @@ def _untagged(config: EosConfig, reader: SwitchReader, name: str) -> bool:
 
 
 CARRIES = CARRIED_BY_ALL | {"watchdog.detection", "watchdog.restoration", "watchdog.action", "watchdog.poll"}
-"""Attributes that the files carry."""
+"""Attributes that the files of EOS carry."""
 LOSSES = {
     "buffers": _COMPUTED,
     "cable": _COMPUTED,

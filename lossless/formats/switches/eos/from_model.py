@@ -44,7 +44,7 @@ def structured(switch: Switch) -> dict[str, Any]:
 
 
 def _stated(data: dict[str, Any]) -> dict[str, Any]:
-    """Return data without empty and None values."""
+    """Return a structured configuration without None values, empty lists and empty objects."""
     kept = {key: _stated(value) if isinstance(value, dict) else value for key, value in data.items()}
     return {key: value for key, value in kept.items() if value is not None and value not in ({}, [])}
 
@@ -53,7 +53,7 @@ def _stated(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _maps(every: list[PortQos]) -> dict[str, list[str]]:
-    """Return the maps, of which a switch has one each: those of the first port."""
+    """Return the QoS maps, of which EOS has one each for the switch: those of the first port, and CoS if needed."""
     if not every:
         return {}
     maps = {"dscp": _lines(every[0].dscp_to_tc, "traffic-class")}
@@ -69,7 +69,7 @@ def _maps(every: list[PortQos]) -> dict[str, list[str]]:
 
 
 def _lines(index_map: IndexMap | None, target: str) -> list[str]:
-    """Return a line for each target, with all that is mapped to it."""
+    """Return a line for each target of a map, with all indexes that are mapped to it: ``24 26 to traffic-class 3``."""
     if index_map is None:
         return []
     by_target = grouped((to, source) for source, to in enumerate(index_map.targets) if to is not None)
@@ -97,7 +97,7 @@ def _seconds(time_ms: int | None) -> str | None:
 
 
 def _named(blocks: list[tuple[Port, dict[str, Any]]]) -> dict[str, dict[str, Any]]:
-    """Return the profiles that ports need, by names that describe their use."""
+    """Return the distinct QoS profiles of ports by name: LOSSLESS and LOSSY, numbered where there are several."""
     distinct: list[dict[str, Any]] = []
     for _, block in blocks:
         if block not in distinct:

@@ -62,7 +62,7 @@ def names_marks(config: EosConfig, policy: str) -> bool:
 
 
 def classified(config: EosConfig, policy: str, key: str, trusted: IndexMap) -> IndexMap:
-    """Return the map of a mark (``dscp`` or ``cos``) at a port with an input policy.
+    """Return the map of ``dscp`` or ``cos`` to traffic classes at a port with an input policy.
 
     If a class matches on another field, the result is unknown except for marks that classes name.
     """
@@ -95,7 +95,7 @@ def _numbers(config: EosConfig, name: str, key: str) -> set[int]:
 
 
 def _is_open(config: EosConfig, name: str, key: str) -> bool:
-    """Return whether packets may match a class for another reason than this mark."""
+    """Return whether packets may match a class by another field than this mark (``dscp`` or ``cos``)."""
     class_map: Settings | None = config.class_maps.get(name)
     if class_map is None:
         return True
@@ -110,11 +110,11 @@ def _is_open(config: EosConfig, name: str, key: str) -> bool:
 
 _OFF = Curve(False, False, None, None, None)
 _ACTIONS = {"drop": "drop", "no-drop": "forward", "errdisable": "errdisable", "notify-only": "alert"}
-"""The actions of a watchdog, in the words of the model."""
+"""The actions of EOS's PFC watchdog, in the words of the model."""
 
 
 class SwitchReader:
-    """Builds the switch of one configuration; ports that are set identically share their QoS."""
+    """Builds the switch of one EOS configuration; ports that are set identically share their QoS."""
 
     def __init__(self, config: EosConfig, rdma_dscps: tuple[int, ...]) -> None:
         self._config = config
@@ -128,7 +128,7 @@ class SwitchReader:
         self.maps = ClassMaps(dscp, cos, self._tc_to_queue)
 
     def switch(self) -> Switch:
-        """Return the switch."""
+        """Return the switch of the fabric model, with its ports in natural order."""
         ports = tuple(
             self._port(name) for name in sorted(self._config.interfaces, key=natural_key) if is_port(name)
         )
@@ -145,7 +145,7 @@ class SwitchReader:
     # --- maps ---
 
     def _map(self, key: str, size: int, each: int) -> IndexMap:
-        """Return a classification map: the configured entries, else EOS's defaults."""
+        """Return the map of ``dscp`` or ``cos`` to traffic classes: the configured entries, else EOS's defaults."""
         written = {number: self._config.switch.get((key, number)) for number in range(size)}
         default = [
             CLASS_OF_COS[number // each] if self._config.complete else UNREADABLE for number in range(size)
@@ -164,7 +164,7 @@ class SwitchReader:
         return IndexMap(name, targets, self._file, origins)
 
     def _main_classification(self) -> tuple[IndexMap, IndexMap]:
-        """Return the maps of DSCPs and CoS: of the input policy that most ports have, if it matches on marks."""
+        """Return the DSCP and CoS maps: of the most common input policy if it names marks, else of the switch."""
         bound = Counter(
             policy for name in self._config.interfaces if (policy := self._policy(self.settings_of(name)))
         )
@@ -207,13 +207,13 @@ class SwitchReader:
         )
 
     def rest(self) -> Port | None:
-        """Return the port in place of those without lines, None where a text has no ports, or is a part of one."""
+        """Return a port with defaults for all ports without lines, None if the text has no ports or is not whole."""
         if not self._config.whole or not any(map(is_port, self._config.interfaces)):
             return None
         return self._made("", {}, self._file)
 
     def shapers(self) -> Iterator[Shaper]:
-        """Yield the limits of ports and of their queues."""
+        """Yield the shape rates of ports and of their queues."""
         for name in filter(is_port, self._config.interfaces):
             for key, setting in self.settings_of(name).items():
                 if key[-1] == "shape":
@@ -225,7 +225,7 @@ class SwitchReader:
         return {"cos": "pcp"}.get(trust := self._trust(self.settings_of(name)), trust)
 
     def settings_of(self, name: str) -> Settings:
-        """Return the settings of an interface."""
+        """Return the settings of an interface, its QoS profile and its port channel."""
         return self._config.settings_of(name)
 
     def _qos(self, settings: Settings, origin: Origin) -> PortQos:
@@ -269,7 +269,7 @@ class SwitchReader:
         )
 
     def _read_marks(self, policy: str, trust: str) -> tuple[IndexMap | None, IndexMap | None]:
-        """Return the maps of DSCPs and of CoS at a port: those of its policy, then those of its trust."""
+        """Return the DSCP and CoS maps of a port by input policy, then by trust; None for a mark that is not read."""
         dscp = self._dscp_to_tc if trust == "dscp" else None
         cos = self._cos_to_tc if trust == "cos" else None
         if not policy:
@@ -283,7 +283,7 @@ class SwitchReader:
         return by_dscp if dscp is not None or by_dscp.targets != untrusted else None, by_cos
 
     def _by_class(self, target_of: Callable[[int], int | None]) -> IndexMap:
-        """Return the map of priorities on the wire to the targets of their traffic classes."""
+        """Return the map of PFC priorities to queues or groups, which EOS derives from the class of each CoS."""
         classes = self._cos_to_tc.targets
         targets = tuple(tc if tc in (None, UNREADABLE) else target_of(tc) for tc in classes)
         return IndexMap("cos", targets, self._file, self._cos_to_tc.origins)
@@ -301,7 +301,7 @@ class SwitchReader:
         return PriorityMask(tuple(paused), next((s.origin for s in paused.values()), on.origin))
 
     def _watchdog(self, settings: Settings) -> Watchdog | None:
-        """Return the watchdog of a port: its own timers, else those of the switch; None if there is no timeout."""
+        """Return the PFC watchdog of a port: own timers, else the switch's; None if it is off or has no timeout."""
         off = settings.get(("watchdog",))
         timeout = self._watched(settings, "timeout")
         if timeout is None or (off is not None and not off.value):
@@ -319,7 +319,7 @@ class SwitchReader:
         return settings.get(("watchdog", key)) or self._config.switch.get(("watchdog", key))
 
     def _groups(self, pfc: PriorityMask) -> tuple[PriorityGroup | None, ...]:
-        """Return a group with headroom, which the chip computes, for the class of each priority that is no-drop."""
+        """Return a priority group, whose headroom the chip computes, for the class of each no-drop priority."""
         classes = {self._cos_to_tc.targets[priority] for priority in pfc.priorities}
         groups = (PriorityGroup(number, None, generated=True, origin=pfc.origin) for number in PRIORITIES)
         return tuple(group if group.number in classes else None for group in groups)
@@ -357,7 +357,7 @@ def _scheduler(number: int, settings: Settings, origin: Origin) -> Scheduler | N
 
 
 def _wred(number: int, settings: Settings) -> Wred | None:
-    """Return the curve of a queue: the one that marks; beside it a curve that drops is for packets without ECN."""
+    """Return the ECN curve of a queue (one that drops is then for packets without ECN), else that one, or None."""
     ecn = settings.get(("queue", number, "ecn")) or settings.get(("ecn",))
     marks = ecn is not None and ecn.value is not None
     stated = ecn if marks else settings.get(("queue", number, "drop"))

@@ -94,7 +94,7 @@ def _on_members(ports: Mapping[str, Node]) -> Iterator[RefusedSetting]:
 
 
 def _without_profile(ports: Mapping[str, Node]) -> Iterator[RefusedSetting]:
-    """Yield the names of profiles that follow the kind at once, as examples of early guides have them."""
+    """Yield QoS profiles that ports name without the word ``profile``, as examples of early guides do."""
     refused: dict[tuple[Origin, str, str], list[str]] = {}
     for port, node in ports.items():
         for kind in PROFILED:
@@ -206,21 +206,21 @@ def _one_sided(reader: NvueSwitch) -> Iterator[RefusedSetting]:
 
 _PROFILED = ("mapping", "pfc", "congestion-control", "egress-scheduler")
 _OWN = ("roce", "traffic-pool", *_PROFILED, "egress-queue-mapping", "pfc-watchdog")
-"""The parts of QoS that are written; all others stay."""
+"""The settings below ``qos`` that are written; all others stay."""
 _ADAPTIVE = "adaptive-routing"
 _LISTS = frozenset({("pfc", "switch-priority"), ("traffic-pool", "switch-priority")})
-"""Kinds of profiles, each with a word of theirs that several values may follow."""
+"""Kinds of QoS settings, each with a word of theirs that several values may follow."""
 
 
 def session(running: Document, wanted: Document) -> tuple[str, ...]:
-    """Return the commands that turn a running configuration into the wanted one; ports without a mention stay."""
+    """Return the commands from a running to a wanted configuration; ports that the wanted one does not name stay."""
     before, after = tree_of(running), tree_of(wanted)
     unset = (f"nv unset {' '.join(path)}" for path in _gone(before, after))
     return (*commands(_new(before, after)), *unset)
 
 
 def _new(before: Node | None, after: Node) -> dict[str, Any]:
-    """Return the settings that a tree has and another lacks, as data."""
+    """Return the settings of the tree ``after`` that the tree ``before`` lacks, as nested dictionaries."""
     new: dict[str, Any] = {}
     for word, node in after.below.items():
         old = before.below.get(word) if before is not None else None
@@ -269,7 +269,7 @@ def _of_word(
 
 
 def _below(old: Node, new: Node | None, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Yield the shortest paths that the new tree has not; a value that another one takes the place of stays out."""
+    """Yield the shortest paths of the old tree that the new one lacks; a value that another replaces stays out."""
     for word, node in old.below.items():
         if node.removed:
             continue
@@ -335,7 +335,7 @@ WORDS = {
 }
 """Words of rules' messages, in the commands of NVUE."""
 _OF_CLASS = ("pfc", "mapping")
-"""The profiles that decide whether a class is lossless."""
+"""The kinds of QoS profiles that decide whether a class is lossless."""
 
 
 def _read(document: Document, rdma_dscps: tuple[int, ...]) -> ReadSwitch:
@@ -364,7 +364,7 @@ def _read(document: Document, rdma_dscps: tuple[int, ...]) -> ReadSwitch:
 
 
 def _tunnels(tree: Node) -> Iterator[Tunnel]:
-    """Yield the overlay: without a line the outer DSCP is derived from the switch priority, and stays in its class.
+    """Yield the VXLAN tunnel: without a line, the outer DSCP follows from the switch priority and stays in its class.
 
     Source: NVIDIA, Cumulus Linux 5.3 User Guide, "VXLAN Tunnel DSCP Operations" (derive by default, copy or set).
     """
@@ -382,7 +382,7 @@ def _tunnels(tree: Node) -> Iterator[Tunnel]:
 
 
 def _rewrites(reader: NvueSwitch) -> Iterator[Rewrite]:
-    """Yield the DSCPs that profiles of remarking write into packets of a switch priority.
+    """Yield the DSCPs that remark profiles in use write into packets of a switch priority.
 
     Source: NVIDIA, Cumulus Linux User Guide, "Quality of Service", "Mark and Remark Traffic".
     """
@@ -398,7 +398,7 @@ def _rewrites(reader: NvueSwitch) -> Iterator[Rewrite]:
 
 
 def _untagged(tree: Node) -> Iterator[str]:
-    """Yield the ports that get no VLAN tags: access ports of a bridge, and routed ones."""
+    """Yield the ports that get no VLAN tags: access ports of a bridge, and ports with addresses and no bridge."""
     for name, port in tree.all("interface").items():
         domains = port.all("bridge", "domain").values()
         addressed = any(port.at(key, "address") is not None for key in ("ip", "ipv4", "ipv6"))
@@ -440,7 +440,7 @@ def _unbound(reader: NvueSwitch) -> Iterator[UnboundObject]:
 
 
 CARRIES = CARRIED_BY_ALL | {"watchdog.detection", "watchdog.poll", "cable", "adaptive"}
-"""Attributes that the files carry."""
+"""Attributes that the files of NVUE carry."""
 LOSSES = {
     "buffers": _COMPUTED,
     "watchdog.restoration": _NO_RECOVERY,

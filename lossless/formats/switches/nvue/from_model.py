@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 _NUMBERED = re.compile(r"((?:.*[^0-9\n])?)([0-9]+)")
 _FEWEST = 2
-"""How many names in a row are written as a range."""
+"""The number of consecutive names from which on they are written as a range."""
 
 
 def commands(data: dict[str, Any]) -> Iterator[str]:
-    """Yield the commands that make a tree."""
+    """Yield the ``nv set`` commands that make a tree of settings."""
     for words in _paths(data, ""):
         yield " ".join(("nv set", *words))
 
@@ -46,7 +46,7 @@ def _paths(data: dict[str, Any], before: str) -> Iterator[tuple[str, ...]]:
 
 
 def _together(data: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield names with their subtrees; names with equal subtrees are one list."""
+    """Yield the names of a list with their subtrees; names with equal subtrees are joined: ``swp1-4,swp6``."""
     groups: list[tuple[list[str], Any]] = []
     for name in sorted(data, key=natural_key):
         own = next((names for names, value in groups if value == data[name]), None)
@@ -87,7 +87,7 @@ _ADAPTIVE: Tree = {"adaptive-routing": {"state": "enabled"}}
 """The setting that turns adaptive routing on, for the switch and for each port of an ECMP route (NVIDIA, NVUE
 reference, "Adaptive Routing"; before Cumulus Linux 5.15 ``enable on``)."""
 _KINDS = ("mapping", "pfc", "congestion-control", "egress-scheduler")
-"""The parts of the QoS of ports that may differ from port to port."""
+"""The kinds of QoS profiles, which may differ from port to port."""
 
 
 def tree(switch: Switch) -> Tree:
@@ -121,7 +121,7 @@ def _stated(data: Tree) -> Tree:
 
 
 class _Profiles:
-    """The distinct settings of one kind that ports have, each by its name."""
+    """The distinct QoS profiles of one kind that ports need, each by its name."""
 
     def __init__(self, kind: str, ports: list[Port], *, roce: bool) -> None:
         self._shape = _SHAPES[kind]
@@ -138,7 +138,7 @@ class _Profiles:
         self._common = None if apart else max(longest, key=lambda number: by_number[number], default=None)
 
     def name(self, port: Port) -> str | None:
-        """Return the profile of a port, None where it needs no line: that of all ports, or none at all."""
+        """Return the profile name of a port, None where it needs no line: its profile is default-global, or empty."""
         if port.qos is None:
             return None
         number = self._distinct.index(self._shape(port, port.qos))
@@ -217,7 +217,7 @@ def _pools(ports: list[Port]) -> Tree:
 
 
 def _watchdog(switch: Switch, ports: list[Port]) -> Tree:
-    """Return the timers of the watchdog; a detection time that is no number of polls is rounded, and refused then."""
+    """Return the watchdog timers of the first watched port; its detection time is rounded to polls."""
     watched = (port.qos.watchdog for port in ports if port.qos is not None and port.qos.watchdog is not None)
     watchdog = next(watched, None)
     if watchdog is None:

@@ -36,15 +36,16 @@ PRIORITIES = range(8)
 KMIN_BYTES, KMAX_BYTES, PROBABILITY = 150_000, 1_500_000, 100
 """The default marking curve, for marking that is on without thresholds."""
 ON, OFF = ("on", "enable", "enabled"), ("off", "disable", "disabled")
-"""How releases spell it."""
+"""The words for on and off in releases of Cumulus Linux."""
 POLL_MS, ROBUSTNESS = 100, 3
 CABLE_M, ROCE_CABLE_M = 10, 100
 
 
 class QosDefaults(NamedTuple):
-    """The state that settings change: ``trust`` as NVUE calls it, maps by index, queues by traffic class.
+    """The QoS of a switch before its own settings: ``trust`` as NVUE calls it, DSCP and PCP maps, queues by priority.
 
-    ``shares`` are percents of DWRR by traffic class, None for a strict one; ``marking`` are the classes that mark.
+    ``shares`` are percents of DWRR by traffic class, None for a strict one; ``marking`` has the curve (minimum,
+    maximum, percent) of each class that marks ECN, ``paused`` priorities with PFC.
     """
 
     trust: str
@@ -98,14 +99,14 @@ MODES = {
 
 
 Words = Union[dict[str, "Words"], frozenset[str], int, None]  # noqa: UP007 it names itself
-"""The words that may follow: each with its own followers (``*``: any name); one of some words; a number up to this one.
-None: any followers, unchecked."""
+"""The words that may follow a word of a path: each with its own followers (``*``: any name); one of a set; a number up
+to this one. None: any followers, unchecked."""
 
 _ANY = "*"
 _LAST, _PERCENT, _NUMBER = 7, 100, 10**12
 _SWITCHED = frozenset((*ON, *OFF))
 PROFILED = ("pfc", "mapping", "congestion-control", "egress-scheduler")
-"""The parts of a port that are profiles, referred to by name."""
+"""The QoS settings of a port that refer to a profile by name."""
 _TO_PRIORITY: Words = {_ANY: {"switch-priority": _LAST}}
 _CURVE_WORDS: Words = {
     "ecn": _SWITCHED,
@@ -160,14 +161,14 @@ _OF_PORT: Words = {
 
 
 def unread(tree: Node) -> Iterator[str]:
-    """Yield the QoS settings that are not read here."""
+    """Yield a text for each QoS setting of NVUE that is not read here."""
     for path, _, words in _strays(tree):
         if not isinstance(words, int):
             yield f"{' '.join(path)!r} is not read"
 
 
 def impossible(tree: Node) -> Iterator[RefusedSetting]:
-    """Yield values that are no numbers, or larger than NVUE accepts."""
+    """Yield the QoS settings whose value is no number, or larger than NVUE accepts."""
     for path, node, most in _strays(tree):
         if isinstance(most, int):
             takes = f"0 to {most}" if most < _NUMBER else "a number of twelve digits at most"
@@ -175,7 +176,7 @@ def impossible(tree: Node) -> Iterator[RefusedSetting]:
 
 
 def _strays(tree: Node) -> Iterator[tuple[tuple[str, ...], Node, Words]]:
-    """Yield the settings outside the grammar: path, node, and the words that are valid there."""
+    """Yield the QoS settings outside the grammar: path, node, and the words that are valid there."""
     qos, interfaces = tree.at("qos"), tree.at("interface")
     if qos is not None:
         yield from _below(qos, _QOS, ("qos",))
@@ -210,7 +211,7 @@ def _behind(value: Node, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...
 
 
 LISTED = frozenset({"interface", "traffic-class", "switch-priority", "dscp", "pcp", "member"})
-"""Words that several keys may follow, as a list."""
+"""Words of a path that a list of names may follow: ``swp1-4,swp6``."""
 _RANGE = re.compile(r"(.*?)([0-9]{1,4})-(?:([A-Za-z]+)(?=[0-9]))?([0-9]{1,4})((?:s[0-9-]+)?)")
 _MOST = 4096
 _BEFORE = r"[ \t]*(?:(?:[\w.-]+@[\w.-]+:[\w.:~/-]*[$#]|\$)[ \t]*)?(?:sudo )?"
@@ -219,7 +220,7 @@ _COMMAND = re.compile(rf"{_BEFORE}nv (set|unset) (.[^#]*)")
 
 
 class Node:
-    """A word in a path: the words below it, in the order in which they were set last, and its place."""
+    """A word in a path of settings: the words below it, in the order in which they were set last, and its place."""
 
     __slots__ = ("below", "origin", "removed")
 
@@ -234,7 +235,7 @@ class Node:
         return node.below if node is not None else {}
 
     def at(self, *words: str) -> Node | None:
-        """Return the node of a path below this one."""
+        """Return the node of a path below this one, None where there is none."""
         node: Node | None = self
         for word in words:
             node = None if node is None else node.below.get(word)
@@ -250,7 +251,7 @@ class Node:
         return node is not None
 
     def value(self, *words: str) -> str | None:
-        """Return the value of a path that was set last; None if none was set."""
+        """Return the value that was set last at a path; None if none was set."""
         node = self.at(*words)
         return next(reversed(node.below), None) if node is not None else None
 
@@ -268,7 +269,7 @@ class Node:
 
 
 def read_commands(text: str, file: str) -> Document:
-    """Return the document of ``nv set`` commands: a path of it is the command that it represents."""
+    """Return the document of ``nv set`` and ``nv unset`` commands: its keys are the commands, last writing last."""
     lines: dict[Path, int] = {}
     data: dict[Any, Any] = {}
     whole = ""
@@ -285,13 +286,13 @@ def read_commands(text: str, file: str) -> Document:
 
 
 def tree_of(document: Document) -> Node:
-    """Return the tree of a document, in whichever form it is: YAML, JSON or commands."""
+    """Return the tree of settings of a document: YAML or JSON by the name of its file, else commands."""
     structured = document.file.lower().endswith((".yaml", ".yml", ".json"))
     return tree_of_data(document) if structured else tree_of_commands(document)
 
 
 def tree_of_commands(document: Document) -> Node:
-    """Return the tree that commands make, one after the other."""
+    """Return the tree of settings that ``nv set`` and ``nv unset`` commands make, one after the other."""
     root = Node(Origin(document.name))
     for command in document.data:
         match = _COMMAND.match(str(command))
@@ -307,7 +308,7 @@ def tree_of_commands(document: Document) -> Node:
 
 
 def _paths(words: Sequence[str]) -> list[list[str]]:
-    """Return the paths of a command with lists."""
+    """Return the paths of a command, one for each name in its lists."""
     paths: list[list[str]] = [[]]
     for before, word in zip(["", *words], words, strict=False):
         names = list(listed_names(word)) if before in LISTED else [word]
@@ -351,7 +352,7 @@ def _unset(node: Node, path: Sequence[str], origin: Origin) -> None:
 
 
 def tree_of_data(document: Document) -> Node:
-    """Return the tree of YAML: of the list that ``nv config`` prints, or of its tree alone."""
+    """Return the tree of settings in YAML or JSON: of the list that ``nv config`` prints, or of its tree alone."""
     root = Node(Origin(document.name))
     for path, data in _trees(document.data):
         _add(root, data, path)
@@ -388,7 +389,7 @@ def _add(node: Node, data: Mapping[Any, Any], path: Path) -> None:
 
 
 def looks_like_commands(text: str) -> bool:
-    """Return whether a text consists of commands of NVUE."""
+    """Return whether a text has a command ``nv set`` or ``nv unset``."""
     return (
         re.search(
             rf"^{_BEFORE}nv (?:set|unset) (?:qos|interface|system|bridge|vrf|router|service|nve)\b",

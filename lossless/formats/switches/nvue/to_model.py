@@ -55,22 +55,22 @@ if TYPE_CHECKING:
 
 
 OTHERS = "swp*"
-"""The name of all ports that have no lines of their own."""
+"""The name of the port in place of all ports without lines of their own."""
 GLOBAL = "default-global"
 _KBPS = 1000
 _NO_LIMIT_KBPS = 2**31 - 1
-"""The rate of a shaper without one (the same guide, "Shaping")."""
+"""The rate of a shaper that means no limit, in kb/s (the same guide, "Shaping")."""
 _OF_ALL_PORTS = (
     ("roce",),
     ("pfc",),
     ("mapping",),
     *((kind, GLOBAL) for kind in ("congestion-control", "egress-queue-mapping", "egress-scheduler")),
 )
-"""Paths below ``qos`` that configure ports without a mention; a setting that they omit has NVUE's default."""
+"""Paths below ``qos`` that configure ports that are not named; a setting that they omit has NVUE's default."""
 
 
 def _target(rows: Node | None, index: int, word: str) -> int | None:
-    """Return the target of an entry of a map, None if there is no entry."""
+    """Return the target of an entry of a QoS map, None if there is no entry, UNREADABLE if it is not 0 to 7."""
     if rows is None or rows.value(str(index), word) is None:
         return None
     target = rows.number(str(index), word)
@@ -78,7 +78,7 @@ def _target(rows: Node | None, index: int, word: str) -> int | None:
 
 
 def _lanes(node: Node) -> int:
-    """Return how many ports one is split into, 0 where it stays whole (``link breakout 2x``)."""
+    """Return how many ports a port is split into (``link breakout 2x``), 0 where it stays whole."""
     split = re.fullmatch("([248])x", node.value("link", "breakout") or "")
     return int(split[1]) if split is not None else 0
 
@@ -100,7 +100,7 @@ def _as_member(port: Node | None, bond: Node) -> Node:
 
 
 class NvueSwitch:
-    """One configuration, and the switch that it makes."""
+    """One NVUE configuration, and the switch of the fabric model that it makes."""
 
     def __init__(self, tree: Node, shown: str, rdma_dscps: tuple[int, ...]) -> None:
         self.tree = tree
@@ -109,14 +109,14 @@ class NvueSwitch:
         self.base = self._base()
         self.pfc_profiles = tree.at("qos", "pfc")
         self.whole = any(tree.says("qos", *words) for words in _OF_ALL_PORTS)
-        """Whether the text says what ports have where it names none: parts of configurations do not."""
+        """Whether the text configures ports that it does not name: parts of configurations do not."""
         self.maps = self._class_maps()
 
     # --- what holds for all ports ---
 
     @property
     def roce(self) -> Node | None:
-        """The place of ``qos roce``, on or off; None if the text does not have it."""
+        """The node of ``qos roce``, on or off; None if the text does not have it."""
         return self.tree.at("qos", "roce")
 
     def _base(self) -> QosDefaults:
@@ -127,7 +127,7 @@ class NvueSwitch:
         return PLAIN if stated in OFF else MODES.get(roce.value("mode") or "lossless", PLAIN)
 
     def _queues(self) -> tuple[int, ...]:
-        """Return the traffic class of each switch priority."""
+        """Return the traffic class of NVUE for each switch priority."""
         rows = self.tree.at("qos", "egress-queue-mapping", GLOBAL, "switch-priority")
         stated = {sp: _target(rows, sp, "traffic-class") for sp in PRIORITIES}
         return tuple(
@@ -135,7 +135,7 @@ class NvueSwitch:
         )
 
     def _class_maps(self) -> ClassMaps:
-        """Return the maps to traffic classes of NVUE, which are the queues of the model."""
+        """Return the DSCP and PCP maps to traffic classes of NVUE, which are the queues of the model."""
         queues, origin = self._queues(), self.tree.origin_of("qos", "mapping", GLOBAL)
         dscp, pcp = self._dscp_map(GLOBAL), self._pcp_map(GLOBAL)
 
@@ -148,7 +148,7 @@ class NvueSwitch:
     # --- maps ---
 
     def _dscp_map(self, profile: str) -> IndexMap | None:
-        """Return the map of DSCPs; a profile that trusts them and names none has the map of NVUE."""
+        """Return a profile's map of DSCPs to switch priorities; NVUE's own if it trusts DSCPs and maps none."""
         unnamed = self.tree.at("qos", "mapping", profile, "dscp") is None
         trusted = self.tree.value("qos", "mapping", profile, "trust") in ("l3", "both")
         if unnamed and trusted:
@@ -158,7 +158,7 @@ class NvueSwitch:
         return self._map(profile, "dscp", self.base.dscp, len(DSCPS))
 
     def _port_map(self, profile: str) -> IndexMap | None:
-        """Return the map of a port that reads no mark and has a switch priority of its own; None without one."""
+        """Return the map of all DSCPs to the ``port-default-sp`` of a mapping profile; None without one."""
         stated = ("qos", "mapping", profile, "port-default-sp")
         priority = self.tree.number(*stated)
         if priority not in PRIORITIES:
@@ -169,7 +169,7 @@ class NvueSwitch:
         return self._map(profile, "pcp", self.base.pcp, len(PRIORITIES))
 
     def _map(self, profile: str, key: str, own: tuple[int, ...] | None, size: int) -> IndexMap | None:
-        """Return a classification map; entries that a profile does not name are unknown."""
+        """Return a map of DSCP or PCP to switch priorities: entries, else defaults, UNREADABLE if these are unknown."""
         rows = self.tree.at("qos", "mapping", profile, key)
         written = {n: _target(rows, n, "switch-priority") for n in range(size)}
         if not self.whole or (profile != GLOBAL and rows is not None):
@@ -184,7 +184,7 @@ class NvueSwitch:
     # --- the switch ---
 
     def switch(self) -> Switch:
-        """Return the switch."""
+        """Return the switch of the fabric model."""
         ports = tuple(self._ports())
         name = self.tree.value("system", "hostname")
         poll = WatchdogPoll(self.poll_ms, self.tree.origin_of("qos", "pfc-watchdog"))
@@ -193,7 +193,7 @@ class NvueSwitch:
 
     @property
     def poll_ms(self) -> int:
-        """The polling interval of the watchdog in ms."""
+        """The polling interval of the PFC watchdog in ms, NVUE's default if it is not set."""
         return self.tree.number("qos", "pfc-watchdog", "polling-interval") or POLL_MS
 
     def _ports(self) -> Iterator[Port]:
@@ -204,7 +204,7 @@ class NvueSwitch:
 
     @cached_property
     def interfaces(self) -> dict[str, Node]:
-        """Return the interfaces that are named, members with their bond's QoS, and lanes for a port that is split."""
+        """The named interfaces: members have their bond's QoS, and the lanes of a split port take its place."""
         interfaces = self.tree.at("interface")
         named = interfaces.below if interfaces is not None else {}
         ports = {name: node for name, node in named.items() if not _lanes(node)}
@@ -240,7 +240,7 @@ class NvueSwitch:
         return self.roce.origin if self.roce is not None else self.tree.origin_of("qos", "pfc", GLOBAL)
 
     def pfc_profile(self, node: Node | None) -> tuple[str, Node | None]:
-        """Return the PFC profile of a port by its name, None where the switch has none of that name."""
+        """Return the name of a port's PFC profile, and its node, None where the switch has none of that name."""
         name = (node.value("qos", "pfc", "profile") if node is not None else None) or GLOBAL
         return name, self.tree.at("qos", "pfc", name)
 
@@ -284,7 +284,7 @@ class NvueSwitch:
         )
 
     def users_of(self, name: str) -> tuple[str, ...]:
-        """Return the ports that pause by a PFC profile."""
+        """Return the names of the ports that use a PFC profile."""
         ports: dict[str, Node | None] = {**({OTHERS: None} if self.whole else {}), **self.interfaces}
         return tuple(
             port
@@ -309,7 +309,7 @@ class NvueSwitch:
         return stated or (self.base.trust if self.whole else None)
 
     def pfc_of(self, node: Node | None, origin: Origin) -> PriorityMask:
-        """Return the priorities that a port pauses: by its profile, else by the switch's, else as RoCE implies."""
+        """Return the PFC priorities of a port: of its own profile or default-global, else those of ``qos roce``."""
         name, profile = self.pfc_profile(node)
         if profile is not None and all(profile.value(word) in OFF for word in ("tx", "rx")):
             return PriorityMask((), profile.origin_of("tx"))
@@ -325,9 +325,9 @@ class NvueSwitch:
         return PriorityMask(implied, self._origin_of_all() if implied else origin)
 
     def watchdog_of(self, node: Node | None) -> Watchdog | None:
-        """Return the watchdog of a port, which is switched on port by port.
+        """Return the PFC watchdog of a port, which is switched on port by port, None where it is off.
 
-        Ports without lines are most often unused: if any port has a watchdog, they need none.
+        Ports without lines (node None) are most often unused: they have that of the first port with a watchdog, if any.
         """
         if node is None:
             return next((dog for port in self.interfaces.values() if (dog := self.watchdog_of(port))), None)
@@ -374,12 +374,12 @@ class NvueSwitch:
 
     @staticmethod
     def _marking(number: int, numbers: tuple[int, int, int], origin: Origin, *, marks: bool = True) -> Wred:
-        """Return a curve: RED drops packets that are not marked, with ECN only those that cannot be marked."""
+        """Return the curve of a traffic class: RED drops packets, with ECN only those that cannot be marked."""
         unmarked = Curve(False, False, None, None, None)
         return Wred(f"traffic-class {number}", Curve(True, marks, *numbers), unmarked, unmarked, origin)
 
     def shapers(self) -> Iterator[Shaper]:
-        """Yield the limits of ports and of their queues; NVUE counts kilobits per second."""
+        """Yield the maximum rates of ports and of their queues in b/s; NVUE has kb/s."""
         for name, node in self.interfaces.items():
             profile = self.tree.at(
                 "qos", "egress-shaper", node.value("qos", "egress-shaper", "profile") or GLOBAL

@@ -193,12 +193,12 @@ def _undefined(config: NxosConfig) -> Iterator[UndefinedName]:
 
 
 def _has(config: NxosConfig, port: str, key: Key, setting: NxosSetting) -> bool:
-    """Return whether a port of the chip has a setting, of itself or of its profiles and its port channel."""
+    """Return whether an interface is a port of the chip and has a setting, itself or by profile or port channel."""
     return is_port(port) and config.settings_of(port).get(key) == setting
 
 
 def _is_policy(config: NxosConfig, kind: str, name: str) -> bool:
-    """Return whether a policy is defined, or one that NX-OS brings along."""
+    """Return whether a policy map is defined, or one that NX-OS brings along (``default-``)."""
     return (kind, name) in config.policies or name.startswith("default-")
 
 
@@ -221,7 +221,7 @@ def _unbound(config: NxosConfig) -> Iterator[UnboundObject]:
 
 
 def _silent(config: NxosConfig, reader: NxosSwitch) -> Iterator[tuple[str, Origin]]:
-    """Yield the ports with PFC on where no class is no-drop, with the first line; a part of a text does not say."""
+    """Yield the ports with PFC on if no class is no-drop, with the first such line; none for a part of a text."""
     if reader.no_drop or config.is_part:
         return
     first: Origin | None = None
@@ -234,7 +234,7 @@ def _silent(config: NxosConfig, reader: NxosSwitch) -> Iterator[tuple[str, Origi
 
 
 def _intended(config: NxosConfig, reader: NxosSwitch) -> Iterator[IntendedLossless]:
-    """Yield each class that is paused in a policy but not defined: its qos-group shows the intended traffic.
+    """Yield a class of traffic for each network-qos class that is paused but not defined: its qos-group leads to it.
 
     That is the group of a queuing class of its name, else the one that the paused CoS leads to. If ECN is configured in
     that class too, it has no effect for the same reason.
@@ -253,7 +253,7 @@ def _intended(config: NxosConfig, reader: NxosSwitch) -> Iterator[IntendedLossle
 
 
 def _leading_to(config: NxosConfig, group: int | None) -> Iterator[IntendedLossless]:
-    """Yield the classes of traffic that are put into a qos-group."""
+    """Yield the classes of ``type qos`` policies that set a qos-group."""
     for (kind, _), policy in config.policies.items():
         for name, settings in policy.below.items() if kind == QOS else ():
             stated = settings.get(("qos-group",))
@@ -277,7 +277,7 @@ def _rewrites(config: NxosConfig) -> Iterator[Rewrite]:
 
 
 def _multipliers(config: NxosConfig) -> Iterator[Origin]:
-    """Yield the lines that multiply the timers of the watchdog, each once."""
+    """Yield the lines on intervals and multipliers of the PFC watchdog's timers, each once."""
     stated = (
         setting
         for block in _blocks(config)
@@ -304,7 +304,7 @@ def _untagged(config: NxosConfig, settings: Settings) -> bool:
 
 
 _FIRST_VLAN = 1
-"""The native VLAN of a trunk without a line."""
+"""The native VLAN of a trunk where no line sets it."""
 _TIMERS = ("watchdog.detection", "watchdog.restoration", "watchdog.action", "watchdog.poll")
 LOSSES = {
     "buffers": _PLATFORM,

@@ -35,7 +35,7 @@ _LAST_DSCP = 63
 
 
 def object_model(policies: Mapping[str, Any], names: Mapping[str, str]) -> DmeData:
-    """Return the document of policies; ``names`` has those of the ``input`` and the ``network`` policy."""
+    """Return the DME document of class maps and policies; ``names``: of the ``input`` and the ``network`` policy."""
     classes = policies["classes"]
     inputs = [{"name": _class_name(of), "setGrp-items": {"id": of["group"]}} for of in classes]
     return {
@@ -136,7 +136,7 @@ INPUT, NETWORK, OUTPUT = "LOSSLESS-IN", "LOSSLESS-NETWORK", "LOSSLESS-OUT"
 
 
 def policies(switch: Switch) -> Data:
-    """Return the class maps, policies and interfaces of a switch."""
+    """Return the class maps, policies and interfaces of a switch as plain data for templates."""
     ports = sorted((p for p in switch.ports if p.placed and p.qos), key=lambda port: natural_key(port.name))
     every = [port.qos for port in ports if port.qos is not None]
     outputs = _named([_output(qos) for qos in every])
@@ -160,7 +160,7 @@ def _group(qos: PortQos, dscp: int) -> int:
 
 
 def _classes(qos: PortQos) -> list[Data]:
-    """Return the DSCPs of each qos-group but 0, which all others get; those of the first port hold for the switch."""
+    """Return the DSCPs of each qos-group but 0, which all other DSCPs get, by the maps of the switch's first port."""
     groups = sorted({_group(qos, dscp) for dscp in DSCPS} - {0})
     return [
         {"group": n, "dscps": number_ranges([d for d in DSCPS if _group(qos, d) == n]).replace(" ", "")}
@@ -169,7 +169,7 @@ def _classes(qos: PortQos) -> list[Data]:
 
 
 def _network(ports: list[Port]) -> list[Data]:
-    """Return the network QoS of the switch: the priorities that pause each class, and the MTU of all classes."""
+    """Return the classes of the network-qos policy: the PFC priorities of each, and the largest port MTU for all."""
     sizes = [port.mtu_bytes for port in ports if port.mtu_bytes is not UNKNOWN]
     mtu = max((size for size in sizes if isinstance(size, int)), default=None)
     paused: dict[int, list[int]] = {}
@@ -194,7 +194,7 @@ def _name(kind: str, number: int) -> str:
 
 
 def _named(shapes: list[list[Data]]) -> list[tuple[str, list[Data]]]:
-    """Return each output policy with its name: ports that are served identically share one."""
+    """Return name and classes of each port's output policy: ports with equal classes share one."""
     distinct: list[list[Data]] = []
     for shape in shapes:
         if shape not in distinct:
@@ -204,7 +204,7 @@ def _named(shapes: list[list[Data]]) -> list[tuple[str, list[Data]]]:
 
 
 def _output(qos: PortQos) -> list[Data]:
-    """Return the class of each queue; strict ones have levels, the highest queue first."""
+    """Return the queuing class of each queue, the highest first; strict queues get levels from 1 in this order."""
     queues = {queue.number: queue for queue in qos.queues if queue is not None}
     strict = [n for n in sorted(queues, reverse=True) if (s := queues[n].scheduler) and s.kind == "STRICT"]
     rows = []

@@ -43,7 +43,7 @@ _LARGEST_ROCE_BYTES = 4096
 
 
 def policy_refusals(config: NxosConfig, reader: NxosSwitch) -> Iterator[RefusedSetting]:
-    """Yield settings of policies that are invalid, or have another effect than their words suggest."""
+    """Yield settings of policy maps that are invalid, or have another effect than their words suggest."""
     for group, no_drop in reader.no_drop.items():
         yield from _without_traffic(config, group, no_drop)
         yield from _smaller_frames(reader, no_drop)
@@ -73,7 +73,7 @@ def _without_traffic(config: NxosConfig, group: int, no_drop: NoDrop) -> Iterato
 
 
 def _mtus(reader: NxosSwitch) -> dict[str, int]:
-    """Return the MTU of each class of the network-qos policy in effect; without one NX-OS has its own."""
+    """Return the MTU of each class of the bound network-qos policy, NX-OS's default where it sets none."""
     bound = reader.policy_of({}, NETWORK, "")
     classes = bound.policy.below if bound and bound.policy else {}
     return {cls: s.value if (s := row.get(("mtu",))) else CLASS_MTU_BYTES for cls, row in classes.items()}
@@ -95,7 +95,7 @@ def _smaller_frames(reader: NxosSwitch, no_drop: NoDrop) -> Iterator[RefusedSett
 
 
 def default_mtus(reader: NxosSwitch) -> Iterator[str]:
-    """Yield the no-drop classes without an MTU, if no class has a larger one and so no other finding exists."""
+    """Yield a text for each no-drop class with the largest MTU of all classes where that is 4,096 B at most."""
     mtus = _mtus(reader)
     for no_drop in reader.no_drop.values():
         if mtus[no_drop.name] == max(mtus.values()) <= _LARGEST_ROCE_BYTES:
@@ -191,7 +191,7 @@ def _unmatched(config: NxosConfig, cls: str, settings: Settings) -> Iterator[Ref
 
 
 class _Shares:
-    """The shares of a queuing policy: ``bandwidth percent`` of the link, ``bandwidth remaining percent`` of it."""
+    """The shares of a queuing policy: ``bandwidth percent`` of the link, and of the rest (``remaining``)."""
 
     def __init__(self, config: NxosConfig, reader: NxosSwitch, name: str, policy: Classes) -> None:
         self._config = config
@@ -239,7 +239,7 @@ class _Shares:
         yield from self._unnamed(sum(shares.values()))
 
     def _unnamed(self, total: int) -> Iterator[RefusedSetting]:
-        """Yield that queues are left out of a policy that gives all bandwidth away."""
+        """Yield a refusal if a policy of eight queues gives all bandwidth away and leaves queues out."""
         if total < _WHOLE or not any(map(_EIGHT_QUEUES.fullmatch, self._policy.below)):
             return
         named = {qos_group(self._config, QUEUING, cls) for cls in self._policy.below}
@@ -286,7 +286,7 @@ def refusals(config: NxosConfig, reader: NxosSwitch) -> Iterator[RefusedSetting]
 
 
 class _PortRefusals:
-    """The settings of the ports that are not shut down, including those of profiles and port channels."""
+    """Refused settings of ports that are not shut down, including those of profiles and port channels."""
 
     def __init__(self, config: NxosConfig, reader: NxosSwitch) -> None:
         self._config = config
@@ -297,7 +297,7 @@ class _PortRefusals:
         }
 
     def _with(self, key: Key, *values: object) -> dict[str, NxosSetting]:
-        """Return the setting of each port that has one of some values."""
+        """Return the setting of a key by port, where its value is among ``values``."""
         stated = {port: own[key] for port, own in self._ports.items() if key in own}
         return {port: setting for port, setting in stated.items() if setting.value in values}
 
@@ -381,7 +381,7 @@ class _PortRefusals:
             )
 
     def stormy(self) -> Iterator[RefusedSetting]:
-        """Yield limits to unicast at ports with PFC."""
+        """Yield storm control of unicast below 100 % at ports with PFC."""
         stated = {port: own[("storm",)] for port, own in self._ports.items() if ("storm",) in own}
         limited = {p: s for p, s in stated.items() if s.value < 100 and self._mode(p) == "on"}
         for where, origin, ports in _gathered(limited):

@@ -37,13 +37,13 @@ if TYPE_CHECKING:
 
 
 PFC_MODE = "auto"
-"""Whether PFC runs at a port: DCBX of the peer decides."""
+"""The default mode of PFC at a port: DCBX of the peer decides whether it runs."""
 CLASS_MTU_BYTES = 1500
-"""The MTU of a class of the network-qos policy."""
+"""The default MTU of a class of the network-qos policy."""
 UNCLASSIFIED = 0
 """The qos-group of packets that match no class, or a class that sets none."""
 FCOE_CLASS, FCOE_GROUP, FCOE_PRIORITY = "class-fcoe", 1, 3
-"""The class of FCoE, which the Ethertype leads to and no mark."""
+"""The built-in class of FCoE, which no mark but the Ethertype leads to, its qos-group and its priority."""
 
 
 _BUILT_IN = {
@@ -55,12 +55,12 @@ _NUMBER = re.compile(r"q([1-7])$")
 
 
 def is_built_in(kind: str, name: str) -> bool:
-    """Return whether a class has a name that NX-OS itself defines for its type."""
+    """Return whether a class map of a type has a name that NX-OS itself defines."""
     return _BUILT_IN[kind].fullmatch(name) is not None
 
 
 def exists(config: NxosConfig, kind: str, name: str) -> bool:
-    """Return whether a class of a policy is defined, or built in."""
+    """Return whether a class map of a type and name is defined, or built in."""
     return is_built_in(kind, name) or (kind, name) in config.class_maps
 
 
@@ -88,7 +88,7 @@ _OF_QUEUE = {
 
 
 def session(running: Document, wanted: Document) -> tuple[str, ...]:
-    """Return the commands that turn a running configuration into the wanted one; ports without a mention stay.
+    """Return the commands from a running to a wanted configuration; ports that the wanted one does not name stay.
 
     Raises:
         InputError: a configuration is no text.
@@ -100,7 +100,7 @@ def session(running: Document, wanted: Document) -> tuple[str, ...]:
 
 
 def _in_the_way(before: NxosConfig, after: NxosConfig) -> Iterator[str]:
-    """Yield the commands that remove settings which queues lose, in policies that stay."""
+    """Yield the commands that remove settings which queues lose, in queuing policies that stay."""
     for (kind, name), policy in before.policies.items():
         new = after.policies.get((kind, name))
         for cls, own in policy.below.items() if kind == QUEUING and new is not None else ():
@@ -169,7 +169,7 @@ def _of_policy(name: Name, before: NxosConfig, after: NxosConfig) -> Iterator[st
 
 
 def _unused(before: NxosConfig, after: NxosConfig) -> Iterator[str]:
-    """Yield the commands that remove policies and class maps without a binding."""
+    """Yield the commands that remove unwanted policies that nothing left binds, and class maps that then none uses."""
     elsewhere = [own for port, own in before.ports.items() if port not in after.ports]
     blocks = (*elsewhere, *before.profiles.values())
     kept = {
@@ -190,7 +190,7 @@ def _unused(before: NxosConfig, after: NxosConfig) -> Iterator[str]:
 
 
 def _classes(name: Name, below: dict[str, Settings], after: NxosConfig) -> Iterator[Name]:
-    """Yield the classes that a policy has when all is done."""
+    """Yield type and name of the classes that a policy has after the change."""
     new = after.policies.get(name)
     yield from ((name[0], cls) for cls in (below if new is None else new.below))
 

@@ -60,7 +60,9 @@ _FIELDS = {"dscp": DSCPS, "cos": PRIORITIES}
 
 
 class Classification(NamedTuple):
-    """The classification of a port. ``trust`` is dscp, pcp, both or none, and empty if the text does not show it.
+    """The maps of DSCP and CoS to qos-groups at a port.
+
+    ``trust`` is the classified marks (dscp, pcp, both or none), empty if the text does not show them.
 
     A map is None if no class matches on that mark.
     """
@@ -71,7 +73,7 @@ class Classification(NamedTuple):
 
 
 def nothing_known(origin: Origin) -> Classification:
-    """Return a classification of unknown trust and targets."""
+    """Return a classification of unknown marks, every target UNREADABLE."""
     unknown = (IndexMap("", (UNREADABLE,) * len(of), origin) for of in _FIELDS.values())
     return Classification("", *unknown)
 
@@ -81,7 +83,7 @@ UNMARKED = Classification("none", None, None)
 
 
 def classified(config: NxosConfig, name: str, policy: Classes) -> Classification:
-    """Return the classification by a policy map."""
+    """Return the classification by a policy map of type qos."""
     dscp, cos = (_Map(config, name, policy, field).read() for field in _FIELDS)
     trusts = {(True, True): "both", (True, False): "dscp", (False, True): "pcp"}
     trust = trusts.get(
@@ -91,12 +93,12 @@ def classified(config: NxosConfig, name: str, policy: Classes) -> Classification
 
 
 def _looks_elsewhere(config: NxosConfig, policy: Classes) -> bool:
-    """Return whether a class of a policy matches on something else than marks."""
+    """Return whether a class of a policy matches on another field than DSCP and CoS."""
     return any(_is_open(config, name) for name in policy.below if name != DEFAULT_CLASS)
 
 
 def _is_open(config: NxosConfig, name: str) -> bool:
-    """Return whether a class may match on something else than marks: an access list, a class map that is missing.
+    """Return whether a class may match on other fields than DSCP and CoS: by access list, or as its map is missing.
 
     FCoE has an Ethertype of its own, and no packet with a DSCP is in its class.
     """
@@ -105,7 +107,7 @@ def _is_open(config: NxosConfig, name: str) -> bool:
 
 
 class _Map:
-    """The map of one field, as it is read class by class."""
+    """Builds a policy's map of one field (``dscp`` or ``cos``) to qos-groups, class by class."""
 
     def __init__(self, config: NxosConfig, name: str, policy: Classes, field: str) -> None:
         self._config = config
@@ -165,7 +167,7 @@ class NoDrop(NamedTuple):
 
 
 class NxosSwitch:
-    """Builds the switch of one configuration; ports that are set identically share their QoS."""
+    """Builds the switch of one NX-OS configuration; ports that are set identically share their QoS."""
 
     def __init__(self, config: NxosConfig, rdma_dscps: tuple[int, ...]) -> None:
         self.config = config
@@ -187,7 +189,7 @@ class NxosSwitch:
         return sorted(filter(is_port, self.config.ports), key=natural_key)
 
     def switch(self) -> Switch:
-        """Return the switch."""
+        """Return the switch of the fabric model, with its ports in natural order."""
         named = self.config.switch.get(("hostname",))
         poll = self.config.switch.get(("watchdog", "interval"))
         names = self.ports() or [ALL] * bool(self.config.policies)
@@ -220,7 +222,7 @@ class NxosSwitch:
     # --- policies ---
 
     def policy_of(self, settings: Settings, kind: str, direction: str) -> Bound | None:
-        """Return the policy of a port, its own or that of the switch; None where neither has one."""
+        """Return the policy of a type and direction at a port, its own or the switch's; None where neither has one."""
         key = ("policy", kind, direction)
         bound = settings.get(key) or self.config.switch.get(key)
         if bound is None or bound.value is None:
@@ -228,7 +230,7 @@ class NxosSwitch:
         return Bound(bound.value, self.config.policies.get((kind, bound.value)))
 
     def classification(self, settings: Settings) -> Classification:
-        """Return the classification of a port."""
+        """Return the classification of a port by its input policy; without one, all is unmarked, or unknown."""
         bound = self.policy_of(settings, QOS, IN)
         if bound is not None:
             return self._classified(bound)
@@ -253,7 +255,7 @@ class NxosSwitch:
         return UNMARKED if main is None else self._classified(main)
 
     def _no_drop(self) -> dict[int, NoDrop]:
-        """Return the qos-groups that are lossless in effect."""
+        """Return the no-drop qos-groups of the network-qos policy that is bound to the switch."""
         bound = self.policy_of({}, NETWORK, "")
         no_drop: dict[int, NoDrop] = {}
         for name, settings in bound.policy.below.items() if bound and bound.policy else ():
@@ -275,7 +277,7 @@ class NxosSwitch:
         return leads_to.targets[cos[0]] if leads_to.targets[cos[0]] in PRIORITIES else None
 
     def _priorities(self, group: int, name: str, settings: Settings) -> tuple[int, ...]:
-        """Return the priorities that pause a class: those of its line, else its CoS matches, else its group's CoS."""
+        """Return the priorities that pause a class: of its line, else its CoS matches, its group's CoS, its group."""
         class_map = self.config.class_maps.get((NETWORK, name), {})
         stated = sorted(int(key[1]) for key in settings if key[0] == "pause")
         matched = sorted(int(key[1]) for key in class_map if key[0] == "cos")
@@ -286,7 +288,7 @@ class NxosSwitch:
     # --- ports ---
 
     def rest(self) -> Port | None:
-        """Return the port in place of those without lines, None where a text has no ports, or none of policies."""
+        """Return a port with defaults for all ports without lines, None where a text has no ports, or no policies."""
         return None if self.config.is_part or not self.ports() else self._made("", {}, self._file)
 
     def _port(self, name: str) -> Port:
@@ -311,21 +313,21 @@ class NxosSwitch:
         )
 
     def trusts(self) -> dict[str, str]:
-        """Return the mark that each port trusts, if the text shows it, and that of a switch-wide policy."""
+        """Return the mark that each port classifies by, if the text shows it, and that of a switch-wide policy."""
         read = {name: self.classification(self.settings_of(name)).trust for name in self.ports()}
         if self.policy_of({}, QOS, IN) is not None:
             read[ALL] = self.classification({}).trust
         return {name: trust for name, trust in read.items() if trust}
 
     def mode(self, settings: Settings) -> str:
-        """Return the mode of PFC at a port: on, off or auto, which is the default."""
+        """Return the mode of PFC at a port: on, off or auto, which is the default; off if the switch overrides it."""
         if ("override",) in self.config.switch:
             return "off"
         stated = settings.get(("pfc",))
         return stated.value if stated else PFC_MODE
 
     def watchdog(self, settings: Settings) -> Watchdog | None:
-        """Return the watchdog of a port: it needs a line of the port and, if the form has one, a line of the switch."""
+        """Return the PFC watchdog of a port, None without its line or, in a text of commands, without the switch's."""
         own, switch = settings.get(("watchdog",)), self.config.switch.get(("watchdog",))
         if own is None or not own.value:
             return None
@@ -363,7 +365,7 @@ class NxosSwitch:
         )
 
     def _priority_map(self) -> IndexMap:
-        """Return the qos-group that each priority pauses, and whose queue it stops."""
+        """Return the map of PFC priorities to the qos-groups that they pause, and whose queues they stop."""
         groups = {p: group for group, no_drop in self.no_drop.items() for p in no_drop.priorities}
         return IndexMap("pause pfc-cos", tuple(map(groups.get, PRIORITIES)), self._file)
 
@@ -376,7 +378,7 @@ class NxosSwitch:
         return PriorityMask(paused, place, undecided=mode == "auto" and bool(priorities))
 
     def _groups(self, settings: Settings) -> tuple[PriorityGroup | None, ...]:
-        """Return the groups with headroom; where DCBX decides, those of a switch that turns PFC on nowhere itself."""
+        """Return the groups with headroom of a port with PFC on, or in mode auto if no port has PFC on."""
         mode = self.mode(settings)
         has = mode == "on" or (mode == "auto" and not self.anywhere_on)
         return tuple(
@@ -394,7 +396,7 @@ class NxosSwitch:
     # --- queues ---
 
     def shapers(self) -> Iterator[Shaper]:
-        """Yield the limits of queues, port by port."""
+        """Yield the shape rates of queues, port by port."""
         for port in self.ports():
             bound = self.policy_of(self.settings_of(port), QUEUING, OUT)
             for name, settings in bound.policy.below.items() if bound and bound.policy else ():
@@ -410,7 +412,7 @@ class NxosSwitch:
         return queue._replace(wred=marking) if queue else Queue(number, None, marking, None, marking.origin)
 
     def _marked_by_network(self, number: int) -> Wred | None:
-        """Return the marking of a class of the network-qos policy, which older switches have there."""
+        """Return the ECN curve of a qos-group in the network-qos policy, where older switches have it, or None."""
         bound = self.policy_of({}, NETWORK, "")
         for name, settings in bound.policy.below.items() if bound and bound.policy else ():
             wred = _wred(name, settings)
@@ -419,7 +421,7 @@ class NxosSwitch:
         return None
 
     def defined_queues(self) -> tuple[Queue | None, ...]:
-        """Return the queues of a policy without a binding, if no queuing policy is bound at all."""
+        """Return the queues of the first queuing policy if none is bound at all, else none."""
         blocks = (self.config.switch, *map(self.settings_of, self.config.ports))
         names = [name for kind, name in self.config.policies if kind == QUEUING]
         if not names or any(self.policy_of(block, QUEUING, OUT) for block in blocks):
@@ -436,7 +438,7 @@ class Bound(NamedTuple):
 
 
 def queue_of(config: NxosConfig, bound: Bound | None, number: int) -> Queue | None:
-    """Return a queue as a queuing policy has it, None where none of its classes is of that qos-group."""
+    """Return a queue by a queuing policy, None where none of its classes is of that qos-group."""
     policy = bound.policy if bound else None
     for name, settings in policy.below.items() if policy else ():
         if policy is not None and qos_group(config, QUEUING, name) == number:
@@ -445,7 +447,7 @@ def queue_of(config: NxosConfig, bound: Bound | None, number: int) -> Queue | No
 
 
 def _scheduler(name: str, settings: Settings) -> Scheduler | None:
-    """Return how a class is served: strictly, else by the larger of its shares."""
+    """Return the scheduler of a queuing class: strict, else the larger of its shares; None without either."""
     strict = settings.get(("priority",))
     shares = [share for key in ("percent", "remaining") if (share := settings.get((key,))) is not None]
     if strict is None and not shares:

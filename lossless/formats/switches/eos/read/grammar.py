@@ -78,7 +78,7 @@ Key = tuple[str | int, ...]
 
 
 class Setting(NamedTuple):
-    """The value of a key, and its place."""
+    """The value of a setting, and its place in the file."""
 
     value: Any
     origin: Origin
@@ -106,7 +106,7 @@ _OF_CHANNEL = SHARED | {"trunk", "tagged", "native", "mtu"}
 
 
 class EcnThresholds(NamedTuple):
-    """The curve of a queue, which marks or drops.
+    """The WRED or ECN curve of a queue, which drops or marks.
 
     Thresholds are None if their unit is segments, whose size differs, or a delay. ``probability_percent`` None: EOS has
     its own default.
@@ -118,7 +118,7 @@ class EcnThresholds(NamedTuple):
 
 
 class EosConfig:
-    """One switch. ``switch``, ``profiles`` and ``interfaces`` are its settings, the latter two by name.
+    """The configuration of an EOS switch: settings of ``switch``, and by name of ``profiles`` and ``interfaces``.
 
     ``class_maps`` are by name, and ``policies`` the classes of each in the order in which they are matched.
     ``access_lists`` have the DSCPs that they permit, None if they match on another field.
@@ -160,7 +160,7 @@ class EosConfig:
         self.unread: list[tuple[Origin, str]] = []
 
     def settings_of(self, name: str) -> Settings:
-        """Return the settings of an interface, which override those of its profile and of its port channel."""
+        """Return the settings of an interface, and those of its port channel and QoS profile that it lacks."""
         own = self.interfaces[name]
         lag = own.get(("lag",))
         channel = self.interfaces.get(f"Port-Channel{lag.value}", {}) if lag is not None else {}
@@ -191,7 +191,7 @@ _ABOUT_QOS = re.compile(
 def apply(
     config: EosConfig, settings: Settings, line: tuple[str, Origin], patterns: Patterns, prefix: Key = ()
 ) -> bool:
-    """Make the settings of a command at some place; return whether it has a meaning here."""
+    """Add the settings of a command to ``settings``, or remove negated ones; return whether a pattern fits it."""
     text, origin = line
     for pattern, made_of in patterns:
         match = pattern.fullmatch(text)
@@ -224,7 +224,7 @@ def _take_back(settings: Settings, text: str, patterns: Patterns, prefix: Key) -
 
 
 def is_about_qos(text: str) -> bool:
-    """Return whether a command that has no meaning here would have to have one."""
+    """Return whether a command is about QoS or PFC, and so is reported where it is not read."""
     return _ABOUT_QOS.match(text) is not None
 
 
@@ -245,7 +245,7 @@ def _map(key: str, most: int) -> Callable[[re.Match[str]], Made]:
 
 
 def _unmap(match: re.Match[str]) -> Made:
-    """Return the entries of a map that a line removes."""
+    """Return the entries of a QoS map that a negated line removes, None if their numbers are invalid."""
     key, most = {"dscp": ("dscp", 63), "cos": ("cos", 7)}.get(match[1], ("tx-queue", 7))
     numbers = indexes(match[2], most)
     return None if numbers is None else [((key, number), REMOVED) for number in numbers]

@@ -70,13 +70,13 @@ def enters(opening: str, following: str) -> bool:
 
 
 def read_running_config(text: str, file: str) -> tuple[CommandDocument, EosConfig]:
-    """Return the document of a configuration, and its settings."""
+    """Return the document of a running configuration of EOS, and its settings."""
     document = read_commands(text, file, enters)
     return document, config_of(document)
 
 
 def config_of(document: CommandDocument) -> EosConfig:
-    """Return the settings of a configuration."""
+    """Return the settings of a running configuration of EOS."""
     config = EosConfig(document.name, document.shown)
     for comment in document.comments:
         _note_comment(config, comment)
@@ -111,7 +111,7 @@ def config_of(document: CommandDocument) -> EosConfig:
 
 
 def _take_back(config: EosConfig, kind: str, name: str) -> None:
-    """Remove an object; an interface stays, with the defaults of the switch."""
+    """Remove a negated QoS profile, class map or policy map; an interface stays, with the defaults of the switch."""
     if kind == "interface":
         for port in interface_names(name):
             config.interfaces.get(port, {}).clear()
@@ -184,7 +184,7 @@ def _apply(
 
 
 _ONLY_QOS = (CLASS_MAP, CLASS)
-"""Modes whose commands, like those of a queue's mode, are all about QoS."""
+"""The patterns of modes whose commands, like those of a queue's mode, are all about QoS."""
 
 
 def _origin(config: EosConfig, command: Command) -> Origin:
@@ -262,7 +262,7 @@ def looks_structured(data: Mapping[object, object]) -> bool:
 
 
 def config_of_data(document: Document) -> EosConfig:
-    """Return the settings of a structured configuration."""
+    """Return the settings of a structured configuration of AVD."""
     config = EosConfig(document.name, document.shown)
     _add(config, config.switch, _of_switch(document.data), SWITCH)
     for key in ("qos_profiles", "port_channel_interfaces", "ethernet_interfaces"):
@@ -324,14 +324,14 @@ def _named(data: Mapping[Any, Any], key: str) -> Iterator[tuple[str, Mapping[str
 
 
 def _line(data: Any, path: Path, words: str) -> Iterator[Line]:
-    """Yield the command of a value, if there is one; ``{}`` in it is the placeholder of the value."""
+    """Yield the EOS command that AVD renders a value to, if it is there; ``{}`` in ``words`` is its placeholder."""
     value = data.get(path[-1]) if isinstance(data, dict) else None
     if value is not None:
         yield words.format(" ".join(str(value).split())), path
 
 
 def _switched(data: Any, path: Path, on: str, off: str) -> Iterator[Line]:
-    """Yield the command of a value that is on or off; any other value becomes an argument of the command."""
+    """Yield the EOS command of a value that is on or off; any other value becomes an argument of the command."""
     value = data.get(path[-1]) if isinstance(data, dict) else None
     if value is not None:
         yield (
@@ -436,7 +436,7 @@ _PORT_TIMERS = {
     "polling_interval": "polling-interval",
     "recovery_time": "recovery-time",
 }
-"""In the order in which the command has them."""
+"""The timers of ``pause watchdog port timer`` by their key, in the order in which the command has them."""
 
 
 def _add_queues(config: EosConfig, settings: Settings, data: Mapping[str, Any], path: Path) -> None:

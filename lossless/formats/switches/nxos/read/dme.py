@@ -78,7 +78,7 @@ def looks_structured(data: Mapping[object, object]) -> bool:
 
 
 def config_of_data(document: Document) -> NxosConfig:
-    """Return the settings of an object model."""
+    """Return the settings in an object model (DME) of NX-OS."""
     config = NxosConfig(document.name, document.shown)
     config.says_watchdog = False
     at, system = _system(document.data)
@@ -128,7 +128,7 @@ def _add(
 
 
 def _line(data: Any, path: Path, keys: tuple[str, ...], words: str) -> Iterator[Line]:
-    """Yield the command of a value, if there is one; ``{}`` in it is the placeholder of the value."""
+    """Yield the NX-OS command that a value stands for, if it is there; ``{}`` in ``words`` is its placeholder."""
     value = _at(data, *keys)
     if value is not None:
         yield words.format(" ".join(str(value).split())), (*path, *keys)
@@ -256,7 +256,7 @@ def _of_interface(item: Mapping[str, Any], path: Path) -> Iterator[Line]:
 
 
 def _pfc(config: NxosConfig, settings: Settings, item: Mapping[str, Any], path: Path) -> None:
-    """Read the mode of PFC and of its watchdog if it is a word."""
+    """Read the mode of PFC and of its watchdog if it is on, off or auto; any other value is noted as unread."""
     for keys, words in _PFC.items():
         for line, place in _line(item, path, keys, words + "{}"):
             if line.removeprefix(words) in ("on", "off", "auto"):
@@ -279,11 +279,11 @@ _BY_ITSELF = re.compile(
 """Commands of the switch that no mode here takes, so that one of them ends a mode that is written flat."""
 _STARTING = re.compile(r"(?:conf(?:igure)?(?: t(?:erminal)?)?|sh(?:ow)? run.*)")
 _LONGEST = 500
-"""No command is longer; of a line that is, the rest is no part of one."""
+"""The most characters of a line that are read."""
 
 
 class _OpenMode:
-    """A command with an open mode; ``takes`` is None for a mode that is not read, ``indented`` if its lines are."""
+    """A command whose mode is open; ``takes`` is the mode's grammar, None if not read; ``indented``: its lines are."""
 
     __slots__ = ("command", "indent", "indented", "kind", "takes")
 
@@ -303,7 +303,7 @@ class _OpenMode:
 
 
 def read_modes(text: str, file: str) -> CommandDocument:
-    """Return the document of a text; its paths are those of :attr:`Command.path`."""
+    """Return the document of a configuration of NX-OS; its paths are those of :attr:`Command.path`."""
     reader = _ModeStack()
     comments = []
     for number, written in enumerate(text.split("\n"), 1):
@@ -343,7 +343,7 @@ class _ModeStack:
         self.at_top = False
 
     def add(self, indent: int, text: str, line: int) -> None:
-        """Take the next command."""
+        """Add the next command to the open mode that it belongs to, and close or open modes."""
         if text in ("exit", "end"):
             del self._open[1 if text == "end" else max(1, len(self._open) - 1) :]
             return
@@ -386,7 +386,7 @@ class _ModeStack:
 
 
 def type_of(line: re.Pattern[str], text: str) -> str:
-    """Return the type that the line of a class map, a policy map or a class names."""
+    """Return the type in the line of a class map, policy map or class, ``qos`` where it has none."""
     match = line.fullmatch(text)
     return (match[1] if match else None) or QOS
 
@@ -412,13 +412,13 @@ _BINDING = re.compile(r"service-policy (?:type \S+ )?(?:input |output )?(\S+)")
 
 
 def read_running_config(text: str, file: str) -> tuple[CommandDocument, NxosConfig]:
-    """Return the document of a configuration, and its settings."""
+    """Return the document of a running configuration of NX-OS, and its settings."""
     document = read_modes(text, file)
     return document, config_of(document)
 
 
 def config_of(document: CommandDocument) -> NxosConfig:
-    """Return the settings of a configuration."""
+    """Return the settings in a running configuration of NX-OS."""
     config = NxosConfig(document.name, document.shown)
     for command in document.top:
         _command(config, command)
@@ -453,7 +453,7 @@ def _command(config: NxosConfig, command: Command) -> None:
 
 
 def _take_back(config: NxosConfig, match: re.Match[str]) -> None:
-    """Remove an object; an interface stays, with the defaults of the switch."""
+    """Remove a negated port profile, class map or policy map; an interface stays, with the defaults of the switch."""
     name = (match[4] or QOS, match[5])
     if match[1] == "interface":
         for port in port_names(match[2]):
@@ -467,7 +467,7 @@ def _take_back(config: NxosConfig, match: re.Match[str]) -> None:
 
 
 def open_class_map(config: NxosConfig, kind: str, name: str, match: str, origin: Origin) -> None:
-    """Take a class map up; ``match`` is any, all or first, or empty."""
+    """Add a class map if it is new, and how its matches combine: ``match`` is any, all or first, or empty."""
     settings = config.class_maps.setdefault((kind, name), {})
     config.places.setdefault((f"class-map type {kind}", name), origin)
     if match:

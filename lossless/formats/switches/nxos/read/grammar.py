@@ -95,7 +95,7 @@ DEFAULT_CLASS = "class-default"
 
 
 class NxosSetting(NamedTuple):
-    """The value of a key, and its place."""
+    """The value of a setting, and its place in the file."""
 
     value: Any
     origin: Origin
@@ -146,7 +146,8 @@ Name = tuple[str, str]
 
 
 class NxosConfig:
-    """One switch. ``class_maps`` and ``policies`` are by type and name, ``ports`` and ``profiles`` by name.
+    """The configuration of an NX-OS switch: class maps and policies by type and name, ports and port profiles by
+    name.
 
     ``system_qos``: it has a block of that name. ``bound_kinds`` are the types of policies whose bindings the object
     model has. ``says_watchdog`` is False for the object model: no leaf of it is the watchdog of the whole switch.
@@ -214,7 +215,7 @@ class NxosConfig:
 
 if TYPE_CHECKING:
     Made = Iterable[tuple[Key, Any]] | None
-    """The settings that a command makes; None where a value of it cannot be."""
+    """The settings that a command makes; None where one of its values is invalid."""
     Maker = Callable[[re.Match[str]], Made]
 
 LAST = 7
@@ -225,10 +226,10 @@ _MTU = range(576, 9216 + 1)
 _LEVELS = range(1, 8 + 1)
 _BUFFER_BYTES = range(5000, 268_435_456 + 1)
 _THRESHOLD = range(52_428_800 + 1)
-"""ipqos_ThreshVal, in whichever unit."""
+"""The range of thresholds of ``random-detect`` (ipqos_ThreshVal), in any unit."""
 _WEIGHT = range(15 + 1)
 _VLANS = range(10_000)
-"""Whether NX-OS takes a VLAN is not looked at."""
+"""Any VLAN number of up to four digits is read; whether NX-OS accepts it is not checked."""
 _ABOUT_QOS = re.compile(
     r"(?:no )?(?:(?:priority-flow-control|random-detect|drop-probability|maximum-threshold|weight"
     r"|bandwidth(?! (?:inherit|[0-9]))|pause|priority(?! [0-9])|service-policy(?! type (?:pbr|control-plane|psp) )"
@@ -244,7 +245,7 @@ _ONLY_QOS = re.compile(
 
 
 def apply(config: NxosConfig, settings: Settings, line: tuple[str, Origin], patterns: Patterns) -> None:
-    """Make the settings of a command at some place; a line about QoS that has no meaning here is named."""
+    """Add the settings of a command to ``settings``, or remove negated ones; note a line about QoS that is not read."""
     text, origin = line
     for pattern, made_of in patterns:
         match = pattern.fullmatch(text)
