@@ -29,7 +29,7 @@ def receiver(severity: Severity) -> str:
 
 
 def alertmanager_config(alerts: Iterable[Alert]) -> dict[str, Yaml]:
-    """Return a complete configuration for some alerts."""
+    """Return a complete configuration of Alertmanager for these alerts."""
     return {
         "route": {
             "receiver": receiver("warning"),
@@ -53,7 +53,7 @@ def _route(severity: Severity) -> Yaml:
 
 
 def _storms() -> Iterator[Yaml]:
-    """Yield the inhibition of storms between switches by a storm of the same queue at a host, which spread to them."""
+    """Yield the inhibition of pause storms between switches by a storm of the same queue from a host."""
     yield {
         "source_matchers": [f'alertname="{STORM_AT_HOST}"', 'leads_to="host"'],
         "target_matchers": [f'alertname="{STORM_AT_HOST}"', 'leads_to!="host"'],

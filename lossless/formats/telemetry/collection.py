@@ -74,14 +74,14 @@ Source: sonic-buildimage#22201, open: the PFC history updates the rows of ports 
 
 
 class Subscribed(NamedTuple):
-    """The paths of a switch by the name of their subscription, and the omitted paths, each with the reason."""
+    """The gNMI paths of a switch by the name of their subscription, and the omitted metrics, each with the reason."""
 
     paths: tuple[tuple[str, str], ...]
     left_out: tuple[str, ...]
 
 
 def gnmic_files(fabric: Fabric, interval_s: int) -> dict[str, str]:
-    """Return the configuration and its processor, by path below the folder of telemetry; none without switches."""
+    """Return gnmic's configuration and its processor, by path below the folder of telemetry; none without switches."""
     if not fabric.switches:
         return {}
     units = {switch.device: switch for switch in fabric.switches}
@@ -95,7 +95,7 @@ def gnmic_files(fabric: Fabric, interval_s: int) -> dict[str, str]:
 
 
 def subscribed(switch: Switch) -> Subscribed:
-    """Return the subscriptions that a switch supports."""
+    """Return the gNMI subscriptions that a switch supports by its SONiC release and vendor, and those left out."""
     release, paths, left_out = switch.release, dict(_ALWAYS), []
     if release is None:
         left_out.append("watermarks of priority groups: the intent states no SONiC release")
@@ -173,24 +173,24 @@ def _subscriptions(paths: dict[str, str], interval_s: int) -> Iterator[tuple[str
 
 PATH = "collection/node_exporter/lossless.conf"
 UNIT = "prometheus-node-exporter.service"
-"""The unit of Debian and Ubuntu, whose ``ARGS`` come from /etc/default."""
+"""The systemd unit of node_exporter on Debian and Ubuntu, whose ``ARGS`` come from /etc/default."""
 _PROGRAM = "/usr/bin/prometheus-node-exporter"
 
 
 def node_exporter_files(fabric: Fabric) -> dict[str, str]:
-    """Return the drop-in of a fabric's hosts, by its path below the folder of telemetry; none without hosts."""
+    """Return node_exporter's systemd drop-in for a fabric's hosts, by path below the telemetry folder; none without."""
     if not fabric.hosts:
         return {}
     return {PATH: _drop_in(flags(fabric))}
 
 
 def subnet_node_exporter_files(subnet: Subnet) -> dict[str, str]:
-    """Return the drop-in of a subnet's hosts; InfiniBand needs no flag except the one that enables its collector."""
+    """Return the drop-in of a subnet's hosts, none if these are unknown; it only enables the InfiniBand collector."""
     return {PATH: _drop_in(("--collector.infiniband",))} if isinstance(subnet.hosts, tuple) else {}
 
 
 def flags(fabric: Fabric) -> tuple[str, ...]:
-    """Return the arguments of node_exporter."""
+    """Return the arguments of node_exporter for the counters of a fabric's hosts."""
     counters = dict.fromkeys(_counters(fabric))
     if not counters:
         return ("--collector.infiniband",)
@@ -206,7 +206,7 @@ def flags(fabric: Fabric) -> tuple[str, ...]:
 
 
 def _counters(fabric: Fabric) -> Iterator[str]:
-    """Yield the drivers' counters that rules and dashboards query."""
+    """Yield the ``ethtool -S`` counters of the hosts' drivers that alert rules and dashboards query."""
     priorities = [cls.priority for cls in fabric.classes.classes if cls.priority is not None]
     lossless = [cls.priority for cls in fabric.classes.lossless if cls.priority is not None]
     for driver in dict.fromkeys(str(qos.driver) for qos, _ in View(fabric).host_kinds):
@@ -225,7 +225,7 @@ def _one_of(names: Iterable[str]) -> str:
 
 
 def _drop_in(arguments: Iterable[str]) -> str:
-    """Return a drop-in of systemd that starts the program with the arguments of /etc/default and with flags."""
+    """Return a drop-in of systemd that starts node_exporter with the arguments of /etc/default and these."""
     doubled = (re.sub(r"[\\%$]", r"\g<0>\g<0>", argument) for argument in arguments)
     quoted = (f'"{argument}"' for argument in doubled)
     command = " \\\n  ".join((f"{_PROGRAM} $ARGS", *quoted))
@@ -245,7 +245,7 @@ _PRIORITIES = tuple(map(str, range(8)))
 
 
 def names_script() -> str:
-    """Return the processor, with its table."""
+    """Return gnmic's processor in Starlark, with its table of SONiC's fields and the catalog's metrics."""
     script = Path(data_dir("templates"), "telemetry", "sonic_names.star").read_text(encoding="utf-8")
     return script.replace("FIELDS_OF_SONIC", json.dumps(_table(), indent=1))
 
@@ -278,11 +278,11 @@ def _entries(metric: Metric, source: Source) -> Iterator[tuple[str, dict[str, An
 
 
 NO_TIER = "switch"
-"""The label of a switch without a tier, as in a torus: its role in an intent."""
+"""The tier label of a switch without a tier, as in a torus: its role in an intent."""
 
 
 class SwitchPlace(NamedTuple):
-    """A device with its tier in an intent's spelling, and its rail (from ``0``), empty where it serves several."""
+    """The scrape labels of a device: name, tier in an intent's spelling, rail (from ``0``; empty: not of one rail)."""
 
     name: str
     tier: str
@@ -290,7 +290,7 @@ class SwitchPlace(NamedTuple):
 
 
 def switch_places(fabric: Fabric) -> tuple[SwitchPlace, ...]:
-    """Return the places of all devices in the order of the fabric, one for a device with several ASICs."""
+    """Return name, tier and rail of all devices in the order of the fabric, one for a device with several ASICs."""
     rails = _rails(fabric)
     devices = grouped((switch.device, switch) for switch in fabric.switches)
     return tuple(
@@ -299,7 +299,7 @@ def switch_places(fabric: Fabric) -> tuple[SwitchPlace, ...]:
 
 
 def places_in_service(fabric: Fabric) -> tuple[SwitchPlace, ...]:
-    """Return the places of the devices that the intent has in service."""
+    """Return name, tier and rail of the devices that the intent has in service."""
     gone = [cable.names for cable in fabric.failures.out_of_service] if fabric.failures else []
     return tuple(place for place in switch_places(fabric) if (place.name,) not in gone)
 
@@ -316,7 +316,9 @@ def _tier(switch: Switch) -> str:
 
 
 def _rails(fabric: Fabric) -> dict[str, str]:
-    """Return the rail of each device with one port of every host below it, counted within its plane.
+    """Return the rail of each device if all devices with hosts serve one port of every host; counted in its plane.
+
+    Empty if a device serves several ports of hosts, or no plane has more than one rail.
 
     With several planes the ports of an adapter follow each other, one in each plane: rail n is the n-th of those ports
     that are in the plane.
@@ -337,7 +339,7 @@ def _numbered(port: str) -> tuple[int, str]:
 
 
 def host_facing(fabric: Fabric) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield each tier with the names of ports that go to hosts on all of its switches that use them."""
+    """Yield each tier with the names of ports that lead to hosts on all of its switches that have them."""
     for tier in tiers(fabric):
         switches = [switch for switch in fabric.switches if _tier(switch) == tier]
         used = {id(switch.ports): switch.ports for switch in switches}
@@ -354,7 +356,7 @@ _WORDS = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
 
 
 def yaml_text(data: Mapping[str, Yaml], comment: str = "") -> str:
-    """Return data as a YAML document, below a comment."""
+    """Return plain data as a YAML document, below a comment."""
     lines = [f"# {line}".rstrip() for line in comment.splitlines()]
     return "\n".join([*lines, *_members(data, "")]) + "\n"
 

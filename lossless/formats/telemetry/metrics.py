@@ -26,7 +26,7 @@ Program = Literal["node_exporter", "UFM Telemetry", "Prometheus"]
 
 
 class ForeignMetric(NamedTuple):
-    """A metric: its type as exposed, its labels beside those of the scrape, and the first release that has it."""
+    """A metric of another exporter: its type, its labels beside those of the scrape, the first release that has it."""
 
     name: str
     kind: Literal["counter", "gauge", "untyped"]
@@ -130,7 +130,7 @@ RDMA_SENT = "tx_vport_rdma_unicast_packets"
 
 
 def packets_sent(priority: int) -> str:
-    """Return the counter of mlx5 for packets sent in a priority."""
+    """Return the name in ``ethtool -S`` of mlx5's counter of packets sent in a priority."""
     return f"tx_prio{priority}_packets"
 
 
@@ -191,7 +191,7 @@ def _all() -> tuple[ForeignMetric, ...]:
 
 
 FOREIGN: dict[str, ForeignMetric] = {metric.name: metric for metric in _all()}
-"""The metrics by name."""
+"""The queried metrics of other exporters, by name."""
 
 
 PREFIX = "lossless_sonic_"
@@ -220,7 +220,7 @@ ObjectKind = Literal["port", "queue", "pg", "pool"]
 
 
 class Source(NamedTuple):
-    """The fields of a sample, and the labels that come with them.
+    """The database fields that a sample of a metric is computed from, and the labels that come with them.
 
     ``counters`` are names of :mod:`lossless.formats.sonic.state.rows`, which are added; in other databases than
     COUNTERS_DB they are the fields themselves. A value is multiplied by ``times`` and divided by ``per``, or looked up
@@ -238,7 +238,7 @@ class Source(NamedTuple):
 
 
 class Metric(NamedTuple):
-    """One metric: its full name, its labels in their order, its unit, and its sources.
+    """One metric of ``lossless exporter``: its full name, its labels in their order, its unit, and its sources.
 
     ``sources`` are empty for a metric of the switch or of a database, as opposed to one of their objects; ``origin``
     documents its source.
@@ -468,5 +468,5 @@ BY_NAME = {metric.name: metric for metric in METRICS}
 
 
 def named(name: str) -> Metric:
-    """Return a metric by its name without the prefix; KeyError where there is none."""
+    """Return a metric of ``lossless exporter`` by its name without the prefix; KeyError where there is none."""
     return BY_NAME[PREFIX + name]

@@ -1,1 +1,1 @@
-"""The databases of a switch as metrics in the text format of Prometheus."""
+"""The databases of a SONiC switch as metrics in the text format of Prometheus."""

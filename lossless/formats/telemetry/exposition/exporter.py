@@ -1,4 +1,4 @@
-"""A scrape: reads all namespaces of a switch and returns them as text; no content of a database aborts it.
+"""A scrape: reads all namespaces of a switch and returns their metrics as text; no content of a database aborts it.
 
 It ends within seconds, and takes no more memory than a large switch needs, whatever a redis does.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Labels = tuple[tuple[str, str], ...]
     Lines = dict[str, list[bytes]]
-    """The samples of each metric."""
+    """The lines of samples, by the name of their metric."""
 
 
 class Exporter:
@@ -78,17 +78,17 @@ class Exporter:
 
     @property
     def unanswered(self) -> tuple[str, ...]:
-        """Return the databases that did not answer the last query, with the reason."""
+        """The databases that did not answer the last query, each with the reason."""
         return tuple(line for reader in self._readers for line in reader.unanswered)
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close the connections to the databases."""
         for reader in self._readers:
             reader.close()
 
 
 def _add_objects(lines: Lines, plan: ReadingPlan, answers: Answers) -> None:
-    """Add the samples of objects; of several sources with the same labels, the first one is used."""
+    """Add the samples of ports, queues, groups and pools; of several sources of equal labels, the first is used."""
     begun: dict[str, set[bytes]] = {}
     for batch in plan.batches:
         name = batch.metric.name

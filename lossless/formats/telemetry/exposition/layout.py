@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from lossless.ground.documents.text import Document
 
 DATABASES = ("CONFIG_DB", "COUNTERS_DB", "APPL_DB", "STATE_DB")
-"""The databases that are read."""
+"""The databases that a scrape reads."""
 _ADDRESS = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):([0-9]{1,5})")
 _NAMESPACE = re.compile(r"(\w+)=(.+)")
 _PORTS = range(1, 65536)
@@ -55,12 +55,12 @@ class Namespace(NamedTuple):
 
 
 def given(addresses: Iterable[str]) -> tuple[Namespace, ...]:
-    """Return the namespaces at some addresses: ``[NAMESPACE=]SOCKET`` or ``[NAMESPACE=]HOST:PORT``.
+    """Return the namespaces at redis addresses: ``[NAMESPACE=]SOCKET`` or ``[NAMESPACE=]HOST:PORT``.
 
     Databases have SONiC's default numbers.
 
     Raises:
-        InputError: a text is not an address.
+        InputError: a text is not an address, or a second one of its namespace.
     """
     namespaces: dict[str, Namespace] = {}
     for text in addresses:
@@ -103,7 +103,7 @@ def read_layout(file: str) -> tuple[Namespace, ...]:
 
 
 def _used(namespaces: Iterable[Namespace]) -> tuple[Namespace, ...]:
-    """Return namespaces with the databases that are read there.
+    """Return the namespaces; of several, the one without a name has CONFIG_DB alone.
 
     On switches whose ASICs have their own namespaces, the counters are in those, and the host namespace has none.
     """

@@ -63,7 +63,7 @@ _FIELDS = grouped((counter.name, field) for counter in COUNTERS for field in cou
 
 
 class Row(NamedTuple):
-    """A row to read: its database, its key, and its needed fields."""
+    """A database row that a scrape reads: its database, its key, and its needed fields."""
 
     database: str
     key: str
@@ -71,7 +71,7 @@ class Row(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """A sample before its value is read: its name and labels as text, and the positions of its values.
+    """A sample of a metric before its value is read: its name and labels as text, and the positions of its values.
 
     ``row`` is the position of its row in the plan. ``fields`` has for each counter of the sum the positions of the
     fields that may contain it: the first one with a value is used.
@@ -107,7 +107,9 @@ class _Template(NamedTuple):
 
 
 def plan_of(objects: Objects, off: Collection[str], labels: Labels) -> ReadingPlan:
-    """Return the plan for some objects, without groups whose polling is off. ``labels`` are those of the switch."""
+    """Return the plan of a scrape of these objects, without counters of groups whose polling is off.
+
+    ``labels`` are those of the switch."""
     labelled = {of: list(_labelled(of, names, label_text(labels))) for of, names in objects.items()}
     rows: list[Row] = []
     samples: dict[tuple[int, int], list[Sample]] = {}
@@ -134,7 +136,7 @@ def _row(sample: Sample) -> int:
 
 
 def _labelled(of: ObjectKind, names: Mapping[str, str], switch: str) -> Iterator[tuple[str, str, str]]:
-    """Yield the objects in a map of names: the name, the object id, and its labels after those of the switch."""
+    """Yield the objects in a name map of COUNTERS_DB: name, oid, and labels after those of the switch."""
     kind = MAPS[of].removeprefix("COUNTERS_").removesuffix("_NAME_MAP")
     for name, oid in names.items():
         parts = dict(named_identity(kind, name))
@@ -151,7 +153,7 @@ def _key(database: str, table: str, name: str, oid: str) -> str:
 
 
 def _templates(off: Collection[str]) -> Iterator[tuple[tuple[str, str, ObjectKind], _Template]]:
-    """Yield the sample templates of each kind of object, by database, table and kind."""
+    """Yield the sample templates of each kind of object, by database, table and kind, without counters not polled."""
     for number, metric in enumerate(METRICS):
         by_priority = "priority" in metric.labels
         for place, source in enumerate(metric.sources):
@@ -166,7 +168,7 @@ def _templates(off: Collection[str]) -> Iterator[tuple[tuple[str, str, ObjectKin
 
 
 def fields_of(source: Source, counter: str, priority: str | None) -> tuple[str, ...]:
-    """Return the fields that may contain a counter of an object; the first one with a value is used."""
+    """Return the fields that may contain a counter of a source's objects; the first one with a value is used."""
     if source.database != "COUNTERS_DB":
         return (counter,)
     pairs = product(_FIELDS[counter], _BEGINNINGS[source.of])
@@ -203,19 +205,19 @@ def family(metric: Metric, lines: Sequence[bytes]) -> bytes:
 TIMEOUT_S = 1.0
 """Seconds without a byte after which a redis is given up: on the same machine it answers in milliseconds."""
 WAITING_S = 4.0
-"""Seconds that a scrape waits for all servers, each for an equal share.
+"""Seconds that a scrape waits for all redis servers, each for an equal share.
 
-Two of them, one after the other, end within the 10 s that Prometheus allows a scrape unless it is told otherwise
+Two scrapes, one after the other, end within the 10 s that Prometheus allows a scrape unless it is told otherwise
 (scrape_timeout).
 """
 ANSWER_BYTES = 16 * MIB
-"""Bytes of all answers in a scrape: those of a switch with 512 ports and 8 priorities have 2 MB."""
+"""The most bytes of all answers in a scrape: those of a switch with 512 ports and 8 priorities have 2 MB."""
 OBJECTS = 32_768
-"""Objects of one ASIC: a switch with 1,024 ports, 20 queues and 8 priority groups a port has fewer."""
+"""The most objects of one ASIC: a switch with 1,024 ports, 20 queues and 8 priority groups a port has fewer."""
 NAMES_BYTES = 2 * MIB
-"""Bytes of their names and object identifiers, each of which is in some ten samples: twice those of so many objects."""
+"""The most bytes of their names and oids, each of which is in some ten samples: twice those of so many objects."""
 LABEL_BYTES = 255
-"""Bytes of a label that all samples have: host names have no more (RFC 1035, 2.3.4)."""
+"""The most bytes of a label that all samples have: host names have no more (RFC 1035, 2.3.4)."""
 _MANY = re.compile(rb"[*~>][0-9]{7}")
 """The beginning of an answer with a million values or more: the parser takes memory for all before they come."""
 _BEGUN = len("*999999")
@@ -229,11 +231,11 @@ Answer = Any
 
 
 class ScrapeLimitError(OSError):
-    """A server used up its share of a scrape, or sent what no command asked for."""
+    """A redis used up its share of a scrape in seconds or bytes, or sent an answer of another shape than asked for."""
 
 
 class ScrapeLimits:
-    """What a scrape may still use: seconds of waiting for each server, and bytes of all answers.
+    """The seconds of waiting for each server, and the bytes of all answers, that a scrape may still use.
 
     ``away`` are servers that failed to answer: their other databases are skipped. ``clock`` returns seconds.
     """
@@ -334,7 +336,7 @@ class RedisReader:
         self._end = b""
 
     def ask(self, commands: Packets, limits: ScrapeLimits) -> list[Answer] | None:
-        """Return the answers to some commands, None where the database gives none."""
+        """Return the answers to these commands, None where the database does not answer (``why``)."""
         from hiredis import HiredisError
 
         # A redis that was started again has closed the connection: that is found out by using it.
@@ -356,7 +358,7 @@ class RedisReader:
         self.close()
 
     def refuse(self, why: str) -> None:
-        """Close the connection, as it gave no answer that can be used."""
+        """Close the connection, as it gave no answer that can be used, and keep the reason in ``why``."""
         server = self._database.server
         self.why = f"{server.socket or f'{server.host}:{server.port}'}: {why[:_WHY_CHARACTERS]}"
         self.close()
@@ -412,7 +414,7 @@ class RedisReader:
             self._socket.sendall(packet)
 
     def _answer(self, limits: ScrapeLimits) -> Answer:
-        """Return the next answer, False where redis answers so."""
+        """Return the next answer of redis; an error of it is a ``ReplyError`` as value."""
         assert self._socket is not None
         while (answer := self._parser.gets()) is False:
             with limits.waiting(self._database.server) as timeout_s:
@@ -448,7 +450,7 @@ class Polling(NamedTuple):
 
 
 class SwitchSettings(NamedTuple):
-    """The settings in CONFIG_DB: the fields of DEVICE_METADATA that exist, and the polling of each group."""
+    """The settings in CONFIG_DB: the fields of DEVICE_METADATA that exist, and the polling of each counter group."""
 
     metadata: dict[str, str]
     polling: dict[str, Polling]
@@ -481,13 +483,13 @@ class NamespaceReader:
         self._planned: _CurrentPlan | None = None
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close the connections to the databases."""
         for reader in self._readers.values():
             reader.close()
 
     @property
     def unanswered(self) -> Iterator[str]:
-        """Yield the databases that did not answer the last query, with the reason."""
+        """The databases that did not answer the last query, each with the reason."""
         of = f" of {self.name}" if self.name else ""
         return (f"{name}{of}: {reader.why}" for name, reader in self._readers.items() if reader.why)
 
@@ -502,7 +504,7 @@ class NamespaceReader:
     def read(
         self, off: frozenset[str], labels: Sequence[tuple[str, str]], limits: ScrapeLimits
     ) -> tuple[ReadingPlan, Answers]:
-        """Return the samples of a scrape as a plan, and the values of its rows."""
+        """Return the plan of this scrape, and the values of each of its rows; both empty without names of objects."""
         if "COUNTERS_DB" not in self._readers:
             return ReadingPlan((), ()), ()
         maps = self._ask("COUNTERS_DB", _NAMES, limits) or [None] * len(MAPS)
@@ -525,7 +527,7 @@ class NamespaceReader:
         return self._planned.plan, self._planned.commands
 
     def _ask(self, name: str, commands: Packets, limits: ScrapeLimits) -> list[Answer] | None:
-        """Return the answers of a database to commands after DBSIZE, None where it gives none.
+        """Return the answers of a database to the commands after DBSIZE, None where it does not answer.
 
         A database on a server that failed to answer in this scrape is skipped, because it would cause another timeout.
         """
@@ -540,7 +542,7 @@ class NamespaceReader:
 
 
 def _commands(plan: ReadingPlan, databases: Iterable[str]) -> dict[str, Packets]:
-    """Return the commands that read the rows of a plan; a database without rows is only queried for its size."""
+    """Return the commands that read a plan's rows, by database; one without rows is only queried for its size."""
     return {
         name: packed([_SIZE, *(("HMGET", row.key, *row.fields) for row in plan.rows if row.database == name)])
         for name in databases
@@ -549,7 +551,7 @@ def _commands(plan: ReadingPlan, databases: Iterable[str]) -> dict[str, Packets]
 
 
 def _too_much(maps: Sequence[Answer]) -> str:
-    """Return why the names of objects are more than a switch has, empty if they are not."""
+    """Return why the name maps of COUNTERS_DB have more or longer names than a switch, empty if they have not."""
     count = sum(len(names or ()) for names in maps) // 2
     if count > OBJECTS:
         return f"{count:,} objects; the most that is read is {OBJECTS:,}"
@@ -583,7 +585,7 @@ _DIGITS = len(str(_MOST)) - 1
 
 
 def lines_of(batch: SourceSamples, answers: Answers) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the samples of a batch that have a value: name and labels, and the value as text."""
+    """Yield the samples of one source of a metric that have a value: name and labels, and the value as text."""
     source = batch.source
     as_stored = source.times == source.per and not source.words
     for sample in batch.samples:
@@ -613,7 +615,7 @@ def _number(fields: Iterable[Sequence[int]], source: Source, values: Sequence[by
 
 
 def number_of(stored: bytes | None, words: Sequence[tuple[str, int]] = ()) -> float | None:
-    """Return the number in a field, or the number that ``words`` has for its text; None for any other content."""
+    """Return the number in a field (0 to 2**64 - 1), or the one that ``words`` has for its text; None for others."""
     if stored is None:
         return None
     text = stored.decode(errors="replace")

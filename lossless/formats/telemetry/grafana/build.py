@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 
 _COLUMNS, _IN_LINE, _NUMBERS_IN_LINE = 24, 3, 6
-"""Columns of Grafana's grid, and how many panels share a line."""
+"""Columns of Grafana's grid, and how many panels of other kinds and of kind ``number`` share a line."""
 _LINES = {"number": 4, "lines": 8, "states": 8, "table": 8, "text": 8}
 """Height of a panel by its kind, in lines of the grid (of 30 pixels)."""
 _PARAMETER = {
@@ -72,14 +72,14 @@ REFRESH, SINCE = "30s", "now-1h"
 
 
 class _BoardLinks(NamedTuple):
-    """The UID of each dashboard of a fabric."""
+    """The UID of each dashboard of a fabric, and the tag of all: the fabric's name."""
 
     uids: dict[BoardName, str]
     tag: str
 
 
 def require_sdk() -> None:
-    """Check that the extra is installed.
+    """Check that the SDK that dashboards are built with is installed.
 
     Raises:
         RenderError: ``grafana-foundation-sdk`` is not installed.
@@ -91,7 +91,7 @@ def require_sdk() -> None:
 
 
 def uid_of(fabric: str, board: BoardName) -> str:
-    """Return the UID of a dashboard: the same for every render, another one for each fabric."""
+    """Return the UID of a dashboard: the same for every render, another one for each fabric's name."""
     uid = f"lossless-{re.sub(r'[^A-Za-z0-9_-]', '-', fabric)}-{board}"
     if uid == f"lossless-{fabric}-{board}" and len(uid) <= _UID_LENGTH:
         return uid
@@ -150,7 +150,7 @@ def _built(board: Board, links: _BoardLinks) -> Dashboard:
 
 
 def _placed(panels: Sequence[Panel]) -> Iterator[tuple[Panel, int]]:
-    """Yield panels, each with its width in columns."""
+    """Yield the panels of a row, numbers first, each with its width in columns of the grid."""
     numbers = [panel for panel in panels if panel.kind == "number"]
     others = [panel for panel in panels if panel.kind != "number"]
     for group, most in ((numbers, _NUMBERS_IN_LINE), (others, _IN_LINE)):
@@ -311,7 +311,7 @@ providers:
 
 
 def boards_of(fabric: Fabric) -> tuple[Board, ...]:
-    """Return the dashboards of a fabric; none for a network that a cloud provider operates."""
+    """Return the dashboards of a fabric; none without switches, as in a network that a cloud provider operates."""
     if not fabric.switches:
         return ()
     hosts = (host_board(fabric),) if fabric.hosts else ()
@@ -325,7 +325,7 @@ def boards_of_subnet(subnet: Subnet) -> tuple[Board, ...]:
 
 
 def dashboard_files(fabric: Fabric) -> dict[str, str]:
-    """Return the files of a fabric, by their path below the folder of telemetry.
+    """Return a fabric's dashboards and their provider, by path below the folder of telemetry; none without switches.
 
     Raises:
         RenderError: ``grafana-foundation-sdk`` is not installed.
@@ -334,7 +334,7 @@ def dashboard_files(fabric: Fabric) -> dict[str, str]:
 
 
 def subnet_dashboard_files(subnet: Subnet) -> dict[str, str]:
-    """Return the files of an InfiniBand subnet, by their path below the folder of telemetry.
+    """Return an InfiniBand subnet's dashboards and their provider, by path below the folder of telemetry.
 
     Raises:
         RenderError: ``grafana-foundation-sdk`` is not installed.
@@ -355,7 +355,7 @@ _DEVICE = "{{instance}} {{device}}"
 
 
 def subnet_fabric_board(subnet: Subnet) -> Board:
-    """Return the dashboard of the whole subnet."""
+    """Return the dashboard of a whole InfiniBand subnet."""
     ufm = subnet.manager == "ufm"
     seen = "Switches by UFM Telemetry" if ufm else "Without UFM no exporter reads the counters of switches"
     return Board(
@@ -368,7 +368,7 @@ def subnet_fabric_board(subnet: Subnet) -> Board:
 
 
 def subnet_host_board(subnet: Subnet) -> Board:
-    """Return the dashboard of its hosts."""
+    """Return the dashboard of the hosts of an InfiniBand subnet."""
     return Board(
         "host",
         f"{subnet.name}: host",
@@ -441,7 +441,7 @@ def _switches() -> Iterator[BoardRow]:
 
 
 def _rails(subnet: Subnet) -> Iterator[BoardRow]:
-    """Yield the rails, where hosts have several adapters: adapter n of every host is rail n."""
+    """Yield the row of rails of a subnet, if hosts have several HCAs: HCA n of every host is rail n."""
     if isinstance(subnet.hcas, Unknown) or len({hca.rail for hca in subnet.hcas}) < 2:
         return
     names = dict.fromkeys((hca.rail, hca.device) for hca in sorted(subnet.hcas, key=lambda hca: hca.rail))

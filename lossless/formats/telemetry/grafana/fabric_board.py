@@ -45,14 +45,14 @@ FIRING = Panel(
 
 
 def priority_variable(fabric: Fabric) -> BoardVariable:
-    """Return the variable for priorities, initially the lossless ones of the intent."""
+    """Return a dashboard's variable for priorities, initially the lossless ones of the intent."""
     chosen = tuple(str(cls.priority) for cls in fabric.classes.lossless)
     query = f"label_values({sonic('pfc_received_frames_total')}, priority)"
     return BoardVariable("priority", "Priority", query, chosen)
 
 
 def fabric_board(fabric: Fabric) -> Board:
-    """Return the dashboard."""
+    """Return the dashboard of a whole RoCE fabric."""
     names = ", ".join(f"{cls.name} (priority {cls.priority})" for cls in fabric.classes.lossless)
     rows = [
         _now(fabric),

@@ -33,7 +33,9 @@ class Query(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """One panel. ``limits`` are values in its unit that are drawn as dashed lines; ``opens`` names linked dashboards.
+    """One panel of a dashboard.
+
+    ``limits`` are values in its unit that are drawn as dashed lines; ``opens`` names linked dashboards.
 
     A panel of kind ``text`` has no queries and shows its description, in Markdown. A number or a state is red
     from ``bad_from`` on, or below ``good_from``; where both are None it has no color.
@@ -51,14 +53,14 @@ class Panel(NamedTuple):
 
 
 class BoardRow(NamedTuple):
-    """Panels below one heading."""
+    """The panels of a dashboard below one heading."""
 
     title: str
     panels: tuple[Panel, ...]
 
 
 class BoardVariable(NamedTuple):
-    """A choice of the reader among the values that ``query`` returns; ``chosen`` at first, all where that is empty."""
+    """A variable of a dashboard: the reader's choice of results of ``query``, at first ``chosen``, or all if empty."""
 
     name: str
     label: str
@@ -67,7 +69,7 @@ class BoardVariable(NamedTuple):
 
 
 class Board(NamedTuple):
-    """One dashboard of a fabric."""
+    """One dashboard of a fabric or of an InfiniBand subnet."""
 
     name: BoardName
     title: str
@@ -77,54 +79,54 @@ class Board(NamedTuple):
 
 
 SWITCHES, HOSTS, UFM = 'job="lossless-switches"', 'job="lossless-hosts"', 'job="lossless-ufm"'
-"""The jobs of a scrape configuration."""
+"""Matchers of the jobs of the scrape configuration."""
 SWITCH, INTERFACE, HOST = 'switch=~"$switch"', 'interface=~"$interface"', 'instance=~"$host"'
 PRIORITY, QUEUE, GROUP = 'priority=~"$priority"', 'queue=~"$priority"', 'pg=~"$priority"'
 """Matchers of variables. In an intent a priority is PFC priority, queue and priority group at once."""
 FABRIC = 'fabric="$fabric"'
-"""The label that all targets of a fabric have."""
+"""Matcher of the label that all targets of a fabric have."""
 PERIODIC = 'window="periodic"'
 """Matcher of the watermarks that the switch itself clears every telemetry interval."""
 
 
 def sonic(metric: str, *matchers: str) -> str:
-    """Return the series of a metric of ``lossless exporter``, given without its prefix."""
+    """Return the selector of a metric of ``lossless exporter``, given without its prefix."""
     return series(f"lossless_sonic_{metric}", *matchers)
 
 
 def any_sonic(metrics: tuple[str, ...], *matchers: str) -> str:
-    """Return the series of any of some metrics of ``lossless exporter``, since gnmic serves only some of them."""
+    """Return the selector of several metrics of ``lossless exporter``, since gnmic serves only some of them."""
     return f'{{__name__=~"lossless_sonic_({"|".join(metrics)})",{",".join((FABRIC, *matchers))}}}'
 
 
 def node(metric: str, *matchers: str) -> str:
-    """Return the series of a metric of node_exporter, given without its prefix."""
+    """Return the selector of a metric of node_exporter, given without its prefix."""
     return series(f"node_{metric}", *matchers)
 
 
 def series(metric: str, *matchers: str) -> str:
-    """Return the series of a metric of this fabric that match; one Prometheus may watch several fabrics."""
+    """Return the selector of the series of a metric in this fabric; one Prometheus may watch several fabrics."""
     return f"{metric}{{{','.join((FABRIC, *matchers))}}}"
 
 
 def rate(of: str) -> str:
-    """Return the growth rate of a counter, over the interval that Grafana derives from scrape interval and zoom."""
+    """Return the PromQL rate of a counter, over the interval that Grafana derives from scrape interval and zoom."""
     return f"rate({of}[$__rate_interval])"
 
 
 def per(labels: str, expression: str, function: str = "sum") -> str:
-    """Return an expression aggregated to some labels; with empty labels, to one value."""
+    """Return a PromQL expression aggregated by labels; with empty labels, to one value."""
     by = f" by ({labels})" if labels else ""
     return f"{function}{by} ({expression})"
 
 
 def top(count: int, expression: str) -> str:
-    """Return the largest series of an expression that are not 0."""
+    """Return the ``count`` largest series of a PromQL expression that are above 0."""
     return f"topk({count}, {expression}) > 0"
 
 
 def any_of(names: tuple[str, ...]) -> str:
-    """Return a regular expression that matches any of some names."""
+    """Return a regular expression of alternative names for a PromQL matcher, with backslashes and quotes escaped."""
     return "|".join(name.replace("\\", "\\\\").replace('"', '\\"') for name in names)
 
 
@@ -138,7 +140,7 @@ _FROM = f"From node_exporter {HW_COUNTERS_SINCE} on."
 
 
 def host_board(fabric: Fabric) -> Board:
-    """Return the dashboard."""
+    """Return the dashboard of the hosts of a RoCE fabric."""
     pauses = (row for cls in fabric.classes.lossless for row in _pauses(fabric, cls))
     return Board(
         "host",
@@ -150,7 +152,7 @@ def host_board(fabric: Fabric) -> Board:
 
 
 def traffic(title: str) -> BoardRow:
-    """Return the row of RDMA traffic by port; the kernel's mlx5 driver fills these counters with RDMA alone."""
+    """Return the row of RDMA traffic by host port; the kernel's mlx5 driver fills its counters with RDMA alone."""
     sent = f"8 * {_rdma('port_data_transmitted_bytes_total')}"
     return BoardRow(
         title,
@@ -242,13 +244,13 @@ def transport() -> BoardRow:
 
 
 def _rates(title: str, description: str, **counters: str) -> Panel:
-    """Return a panel of counters of RDMA ports, each with its legend."""
+    """Return a panel of rates of node_exporter's InfiniBand counters by RDMA port, each with its legend."""
     queries = tuple(Query(_rdma(counter), f"{_PORT} {called}") for counter, called in counters.items())
     return Panel(title, description, "pps", queries)
 
 
 def _pauses(fabric: Fabric, cls: TrafficClass) -> Iterator[BoardRow]:
-    """Yield the row with the pauses of a class, by the counter names of the drivers of the fabric's NICs."""
+    """Yield the row of a lossless class's pauses at hosts, by the counters of their NICs' drivers; none if unknown."""
     if cls.priority is None:
         return
     drivers = dict.fromkeys(str(qos.driver) for qos, _ in View(fabric).host_kinds)

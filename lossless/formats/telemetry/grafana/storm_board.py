@@ -38,20 +38,20 @@ if TYPE_CHECKING:
 
 
 def headroom_bytes(view: View, cls: TrafficClass) -> tuple[int, ...]:
-    """Return the headroom of a class's groups, each value once; none where switches compute it themselves."""
+    """Return the headroom of a class's priority groups in bytes, each value once; none where switches compute it."""
     values = {_headroom(ports, cls) for ports in view.lossless_sets}
     return tuple(sorted(values - {0}))
 
 
 def headroom_note(view: View, cls: TrafficClass) -> str:
-    """Return the headroom of ports by their rate, as a sentence; empty where it is unknown."""
+    """Return the headroom of a class on ports of each rate, as a sentence; empty where it is unknown."""
     pairs = dict.fromkeys((ports.rate, _headroom(ports, cls)) for ports in view.lossless_sets)
     known = [f"{size_text(value)} on ports of {rate}" for rate, value in pairs if value]
     return f" The intent gives {listed(known, 4)}." if known else ""
 
 
 def marking_note(view: View, cls: TrafficClass) -> str:
-    """Return the thresholds at which marking begins and reaches its maximum, as a sentence; empty without marking."""
+    """Return a class's ECN thresholds (Kmin, Kmax) and mark probability, as a sentence; empty without marking."""
     profiles = (
         queue.wred
         for ports in view.port_sets
@@ -69,7 +69,7 @@ def marking_note(view: View, cls: TrafficClass) -> str:
 
 
 def watchdog_note(view: View) -> str:
-    """Return the detection time and the action of the watchdog, as a sentence; empty without a watchdog."""
+    """Return detection times and actions of the PFC watchdog, as a sentence; empty without a watchdog."""
     dogs = dict.fromkeys(ports.qos.watchdog.settings for ports in view.lossless_sets if ports.qos.watchdog)
     known = [f"after {detection} ms ({action})" for detection, _, action in dogs if detection]
     return f" The watchdog triggers {listed(known, 4)}." if known else ""
@@ -97,7 +97,7 @@ _STEPS = (
 
 
 def storm_board(fabric: Fabric) -> Board:
-    """Return the dashboard."""
+    """Return the dashboard of a pause storm."""
     return Board(
         "storm",
         f"{fabric.name}: pause storm",

@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 
 _PORT = "{{switch}} {{interface}}"
 _OF_QUEUES = "queue_sent_packets_total"
-"""A metric that gnmic serves of every switch, too."""
+"""A metric of ``lossless exporter`` that gnmic serves of every switch, too."""
 
 
 def switch_board(fabric: Fabric) -> Board:
-    """Return the dashboard."""
+    """Return the dashboard of the switches of a RoCE fabric."""
     view = View(fabric)
     classes = (_class(view, cls) for cls in fabric.classes.lossless)
     watchdog = (_watchdog(view),) if fabric.classes.lossless else ()

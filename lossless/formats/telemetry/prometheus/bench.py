@@ -29,29 +29,29 @@ if TYPE_CHECKING:
 
 
 Line = tuple[str, str]
-"""A series, and its values."""
+"""A series of a test, and its values in promtool's notation."""
 Labels = dict[str, str]
 REPEATS = "xN"
 """Placeholder for the number of repetitions of a step, which the test derives from its duration."""
 
 
 def steady(value: float) -> str:
-    """Return a constant value."""
+    """Return the values of a constant series in promtool's notation."""
     return f"{value:.12g}+0{REPEATS}"
 
 
 def rising(step: float) -> str:
-    """Return a counter that grows by ``step`` from one scrape to the next."""
+    """Return the values of a counter that grows by ``step`` from one scrape to the next, in promtool's notation."""
     return f"0+{step:.12g}{REPEATS}"
 
 
 def line(name: str, labels: Mapping[str, str], values: str) -> Line:
-    """Return a series with its values."""
+    """Return a series by name and labels, with its values."""
     return named_series(name, labels), values
 
 
 class PortBench(NamedTuple):
-    """A port, one of its lossless priorities, and their series."""
+    """A switch port of the intent and one of its lossless priorities, whose series the tests of alerts use."""
 
     intended: Inventory
     port: IntendedPort
@@ -69,7 +69,7 @@ class PortBench(NamedTuple):
 
     @property
     def intent(self) -> tuple[Line, ...]:
-        """The recorded values of the intent."""
+        """The recorded series of the intent for this port and priority."""
         kind = {"fabric": self.intended.fabric, "kind": self.port.kind}
         item = self.lossless
         queue, group = {"queue": str(item.queue)}, {"pg": str(item.group)}
@@ -89,11 +89,11 @@ class PortBench(NamedTuple):
         )
 
     def sonic(self, name: str, values: str, **labels: str) -> Line:
-        """Return a series of the port that the exporter serves."""
+        """Return a series of the port as ``lossless exporter`` serves it, with these values."""
         return line(named(name).name, self.identity | labels, values)
 
     def scenario(self, seconds: int, *lines: Line, fires: Mapping[str, str] | None = None) -> AlertCase:
-        """Return a case: series beside those of the intent, and the labels of the alert besides those of the port."""
+        """Return the test of an alert: series beside the intent's, and labels besides the port's (None: no alert)."""
         return AlertCase((*self.intent, *lines), seconds, None if fires is None else {**self.labels, **fires})
 
 
@@ -125,24 +125,24 @@ KNOWN = "kind, tier, rail, leads_to, neighbor, neighbor_port"
 
 
 class FabricSeries(NamedTuple):
-    """Series of one fabric by their names; each has the label ``fabric`` of its target."""
+    """The selectors of one fabric's series, by their names; each series has the label ``fabric`` of its target."""
 
     fabric: str
 
     def __call__(self, name: str, *matchers: str) -> str:
-        """Return the series of a metric that match."""
+        """Return the selector of the series of a metric that matchers select."""
         return f"{name}{{{', '.join((matching('fabric', self.fabric), *matchers))}}}"
 
     def sonic(self, name: str, *matchers: str) -> str:
-        """Return the series of a metric of the exporter, given without its prefix; KeyError for an unknown name."""
+        """Return the selector of a metric of the exporter, given without its prefix; KeyError for an unknown name."""
         return self(named(name).name, *matchers)
 
     def intended(self, name: str, *matchers: str) -> str:
-        """Return recorded values of the intent."""
+        """Return the selector of a recorded value of the intent."""
         return self(f"{INTENT}{name}", *matchers)
 
     def with_port(self, expression: str) -> str:
-        """Return an expression about ports with the labels of the intent; ports outside the intent are dropped."""
+        """Return a PromQL expression on ports with the labels of the intent; ports outside the intent are dropped."""
         return f"{expression}\n* on ({PORT}) group_left ({KNOWN}) {self.intended('port:info')}"
 
 
@@ -157,7 +157,7 @@ def named_series(name: str, labels: Mapping[str, str]) -> str:
 
 
 def any_of(values: Iterable[int | str]) -> str:
-    """Return a regular expression for some numbers, or for words without special characters."""
+    """Return a regular expression of alternative numbers, or of words without special characters."""
     return "|".join(map(str, values))
 
 
@@ -172,7 +172,7 @@ SEVERITIES: tuple[Severity, ...] = ("critical", "warning", "info")
 
 
 class RecordingRule(NamedTuple):
-    """A recorded series. ``labels`` are set on the result of ``expr``."""
+    """A recording rule of Prometheus. ``labels`` are set on the result of ``expr``."""
 
     record: str
     expr: str
@@ -185,7 +185,7 @@ class RecordingRule(NamedTuple):
 
 
 class AlertCase(NamedTuple):
-    """Scraped series with values in promtool's notation, and the duration of the test.
+    """A test of an alert: scraped series with values in promtool's notation, and its duration.
 
     ``labels`` are those of the firing alert besides its name and severity; None: it does not fire.
     """
@@ -196,7 +196,9 @@ class AlertCase(NamedTuple):
 
 
 class Alert(NamedTuple):
-    """An alert. ``follows`` names alerts that explain it, and the labels that both then share.
+    """An alerting rule of Prometheus, with its tests.
+
+    ``follows`` names alerts that explain it, and the labels that both then share.
 
     Texts are templates of Prometheus: ``{{ $labels.switch }}``. ``for_s`` is how long the condition must hold.
     """
@@ -230,7 +232,7 @@ class Alert(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Rules that are evaluated one after another, every ``interval_s``."""
+    """Rules of Prometheus that are evaluated one after another, every ``interval_s`` seconds."""
 
     name: str
     interval_s: int

@@ -48,7 +48,7 @@ Run: promtool test rules alerts.tests.yml
 
 
 def fabric_files(fabric: Fabric) -> dict[str, str]:
-    """Return the files of a fabric of RoCE: rules, their tests, scrape jobs, routes of alerts."""
+    """Return the files of a RoCE fabric, by path: rules, their tests, scrape jobs, routes of alerts."""
     intended, every = inventory(fabric), times(fabric)
     context = AlertContext(
         intended,
@@ -66,7 +66,7 @@ def fabric_files(fabric: Fabric) -> dict[str, str]:
 
 
 def subnet_files(subnet: Subnet) -> dict[str, str]:
-    """Return the files of an InfiniBand subnet."""
+    """Return the files of an InfiniBand subnet, by path: rules, their tests, scrape jobs, routes of alerts."""
     every = subnet_times()
     hosts = tuple(host.name for host in subnet.hosts) if isinstance(subnet.hosts, tuple) else ()
     managers = [str(manager.node) for manager in subnet.managers]
@@ -92,7 +92,7 @@ def _files(
     on_healthy: Sequence[AlertCase],
     jobs: Sequence[ScrapeJob],
 ) -> dict[str, str]:
-    """Return the files by path; a file without rules is not written."""
+    """Return the files for Prometheus and Alertmanager by path; a rule file without groups is left out."""
     groups = {
         INTENT: intent,
         RATES: rates,

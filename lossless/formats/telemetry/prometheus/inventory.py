@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class HostFacts(NamedTuple):
-    """Drivers of the NICs, and their RDMA devices and interfaces where the intent names those of all hosts.
+    """The drivers of a fabric's NICs, and their RDMA devices and interfaces where the intent names those of all hosts.
 
     ``dcqcn``: some hosts react to CNPs. ``mlx5_only``: all NICs are known to have that driver.
     """
@@ -64,7 +64,7 @@ def host_facts(fabric: Fabric) -> HostFacts:
 
 
 def _all_of(kinds: tuple[HostQos, ...], field: str) -> tuple[str, ...]:
-    """Return the names in a field of all kinds of hosts; none where a kind has none, since its names could be any."""
+    """Return the sorted names in a field of all kinds of hosts; none where a kind names none, as these could be any."""
     names = [getattr(qos, field) for qos in kinds]
     return tuple(sorted({name for of_kind in names for name in of_kind})) if all(names) else ()
 
@@ -90,7 +90,7 @@ class LosslessPriority(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """The properties that all ports of a kind share. ``tier`` is the word in its name, ``rate`` is text as 400G."""
+    """The tier, destination, rate, PFC and lossless priorities that all ports of a kind share; ``rate`` is as 400G."""
 
     tier: str
     leads_to: LeadsTo
@@ -105,7 +105,7 @@ class Kind(NamedTuple):
 
 
 def lossless_priorities(ports: PortSet) -> tuple[LosslessPriority, ...]:
-    """Return the intended values of each lossless priority of some ports.
+    """Return queue, group, headroom, Kmax and detection time of each lossless priority of ports with equal QoS.
 
     The watchdog watches the queue of the priority's own number (sonic-swss orchagent/pfcwdorch.cpp @e6b0c5b).
     """
@@ -152,14 +152,14 @@ class IntendedNeighbor(NamedTuple):
 
 
 class IntendedSwitch(NamedTuple):
-    """A device, by the name in its DEVICE_METADATA."""
+    """A switch of the intent in service: the name in its DEVICE_METADATA, its tier and rail, and its HWSKU."""
 
     place: SwitchPlace
     hwsku: str
 
 
 class IntendedPort(NamedTuple):
-    """A port that the intent uses, the name of its kind, and its neighbor.
+    """A switch port that the intent uses, the name of its kind, and its neighbor.
 
     ``namespace`` is that of its ASIC, empty on a switch with one. ``up``: the port should be up.
     """
@@ -196,7 +196,7 @@ class IntendedPort(NamedTuple):
 
 
 class HeadroomPool(NamedTuple):
-    """A pool that provides shared headroom."""
+    """A buffer pool of a switch that provides shared headroom."""
 
     switch: str
     namespace: str
@@ -205,7 +205,7 @@ class HeadroomPool(NamedTuple):
 
 
 class Inventory(NamedTuple):
-    """All values that rules take from an intent. ``kinds`` are by name; ``hosts`` are names."""
+    """All values that Prometheus rules take from an intent. ``kinds`` of ports are by name; ``hosts`` are names."""
 
     fabric: str
     switches: tuple[IntendedSwitch, ...]
@@ -231,7 +231,7 @@ class Inventory(NamedTuple):
 
     @property
     def watched(self) -> tuple[int, ...]:
-        """The queues with an intended watchdog."""
+        """The queues with an intended PFC watchdog."""
         lossless = (item for kind in self.kinds.values() for item in kind.priorities)
         return tuple(sorted({item.priority for item in lossless if item.detection_s is not None}))
 
@@ -242,7 +242,7 @@ class Inventory(NamedTuple):
 
 
 def inventory(fabric: Fabric) -> Inventory:
-    """Return the intended values of a fabric."""
+    """Return the values of a fabric's intent that Prometheus rules use."""
     view = View(with_computed_buffers(fabric))
     places = {place.name: place for place in switch_places(fabric)}
     made = list(_ports(view, places))
@@ -258,7 +258,7 @@ def inventory(fabric: Fabric) -> Inventory:
 
 
 def _switches(fabric: Fabric) -> Iterator[IntendedSwitch]:
-    """Yield the devices that are in service."""
+    """Yield the switches that the intent has in service."""
     units = grouped((switch.device, switch) for switch in fabric.switches)
     for place in places_in_service(fabric):
         hwsku = units[place.name][0].hwsku_name
@@ -266,7 +266,7 @@ def _switches(fabric: Fabric) -> Iterator[IntendedSwitch]:
 
 
 def _ports(view: View, places: Mapping[str, SwitchPlace]) -> Iterator[tuple[IntendedPort, Kind]]:
-    """Yield the ports with QoS, and the kind of each."""
+    """Yield the placed switch ports with QoS, and the kind of each."""
     neighbors = _neighbors(view)
     for ports in view.port_sets:
         priorities = lossless_priorities(ports)
@@ -291,7 +291,7 @@ def _port(
 
 
 def _neighbors(view: View) -> dict[tuple[str, str], IntendedNeighbor]:
-    """Return the neighbor of each port of a switch."""
+    """Return the neighbor of each switch port with a link, or with a connection beyond the fabric."""
     fabric, neighbors = view.fabric, {}
     failures = fabric.failures
     tiers = {switch.name: known_tier(switch.tier) for switch in fabric.switches}
@@ -321,7 +321,7 @@ def _leads_to(switch: Switch, port: Port, neighbor: IntendedNeighbor | None) -> 
 
 
 def _names(kinds: Iterable[Kind]) -> dict[Kind, str]:
-    """Return a name for each kind, in the order of their first occurrence."""
+    """Return a name for each kind of ports; kinds of one name are numbered in the order of their first occurrence."""
     stems = grouped((kind.stem, kind) for kind in dict.fromkeys(kinds))
     return {
         kind: stem if len(same) == 1 else f"{stem}-{number}"
@@ -353,7 +353,7 @@ Alerts wait that long, since the person who restarted it does not need one.
 
 
 class AlertTimes(NamedTuple):
-    """Times in seconds.
+    """The scrape interval, and the windows and waiting times of alerts, in seconds.
 
     ``scrape``: between scrapes. ``rate``: window of rates. ``event``: how long an alert shows a single increase of a
     counter. ``storm``: period in which repeated storms count as one. ``settles``: how long an absence lasts before it
@@ -392,7 +392,7 @@ class AlertTimes(NamedTuple):
 
 
 def times(fabric: Fabric) -> AlertTimes:
-    """Return the times of a fabric."""
+    """Return scrape interval and times of alerts from a fabric's telemetry, watchdogs and transport retries."""
     telemetry = fabric.telemetry
     interval_ms = telemetry.interval_ms if telemetry is not None else None
     scrape = math.ceil(interval_ms / 1000) if interval_ms else DEFAULT_SCRAPE_S
@@ -408,7 +408,7 @@ def times(fabric: Fabric) -> AlertTimes:
 
 
 def subnet_times() -> AlertTimes:
-    """Return the times of an InfiniBand subnet, whose intent declares no scrape interval."""
+    """Return scrape interval and times of alerts of an InfiniBand subnet, whose intent declares no interval."""
     rate = _SCRAPES_PER_WINDOW * SUBNET_SCRAPE_S
     return AlertTimes(SUBNET_SCRAPE_S, rate, max(_SETTLES_S, rate), 0, _SETTLES_S, 0)
 

@@ -43,7 +43,7 @@ Source: IEEE 802.1Q, 36.2.
 
 
 def intent_groups(intended: Inventory) -> tuple[Group, ...]:
-    """Return the values of the intent: first those of the whole fabric, then the ports of each switch."""
+    """Return the rules that record an intent's values: a group for the fabric, then one for each switch's ports."""
     ports = grouped((port.switch, port) for port in intended.ports)
     fabric = {"fabric": intended.fabric}
     of_switches = (
@@ -84,7 +84,7 @@ def _of_fabric(intended: Inventory) -> Iterator[RecordingRule]:
 
 
 def _of_kind(kind: dict[str, str], lossless: LosslessPriority) -> Iterator[RecordingRule]:
-    """Yield the values of one lossless priority of a kind of ports."""
+    """Yield the rules that record the intended values of one lossless priority of a kind of ports."""
     queue, group = {"queue": str(lossless.queue)}, {"pg": str(lossless.group)}
     yield _value("priority:info", 1, kind | {"priority": str(lossless.priority)})
     yield _value("queue:info", 1, kind | queue)
@@ -102,7 +102,7 @@ def _value(name: str, value: float, labels: dict[str, str]) -> RecordingRule:
 
 
 def rate_group(intended: Inventory, every: AlertTimes) -> Group:
-    """Return the rates and shares of a fabric, each port with the labels of the intent, then sums over ports."""
+    """Return the rules that record rates and shares by port, with the labels of the intent, then sums over ports."""
     of = FabricSeries(intended.fabric)
     return Group(
         f"lossless-rates-{intended.fabric}",
@@ -121,7 +121,7 @@ def _of_pauses(of: FabricSeries, window: str) -> Iterator[RecordingRule]:
 
 
 def _of_losses(of: FabricSeries, intended: Inventory, window: str) -> Iterator[RecordingRule]:
-    """Yield the rates of packets that lossless queues and groups sent, marked and dropped, and their levels."""
+    """Yield the rules for rates of packets that lossless queues send, mark, drop, and groups drop, and for levels."""
     queues, groups = f'queue=~"{any_of(intended.queues)}"', f'pg=~"{any_of(intended.groups)}"'
     for name in ("sent_packets", "ecn_marked_packets", "dropped_packets"):
         counted = f"rate({of.sonic(f'queue_{name}_total', queues)}[{window}])"
@@ -132,7 +132,7 @@ def _of_losses(of: FabricSeries, intended: Inventory, window: str) -> Iterator[R
 
 
 def _at_most(of: FabricSeries, window: str) -> str:
-    """Return an upper bound of the share of time that a port was paused: each received frame as the longest pause."""
+    """Return PromQL for the most time that a port can have been paused: each received frame as the longest pause."""
     frames = f"rate({of.sonic('pfc_received_frames_total')}[{window}])"
     longest = (
         f"on ({PORT}) group_left () ({_PAUSE_BYTES} / ({of.sonic('interface_speed_bytes_per_second')} > 0))"
@@ -141,7 +141,7 @@ def _at_most(of: FabricSeries, window: str) -> str:
 
 
 def _levels(of: FabricSeries) -> Iterator[RecordingRule]:
-    """Yield watermarks of the last period as shares of the intended values."""
+    """Yield the rules for watermarks of the last period as shares of headroom, Kmax and pool in the intent."""
     periodic = 'window="periodic"'
     headroom = of.with_port(of.sonic("priority_group_headroom_watermark_bytes", periodic))
     yield RecordingRule(
@@ -170,7 +170,7 @@ _SUMMED = {
 
 
 def _sums(of: FabricSeries) -> Iterable[RecordingRule]:
-    """Yield sums over the fabric by tier, rail and destination of ports."""
+    """Return the rules for sums over the fabric by tier, rail, destination of ports, and priority, queue or group."""
     return (
         RecordingRule(
             f"lossless_fabric:{name}",
@@ -189,7 +189,7 @@ UFM_PORT = 9001
 
 
 class ScrapeJob(NamedTuple):
-    """A job and its targets: the address and the labels of each. ``file`` contains the targets."""
+    """A scrape job of Prometheus and its targets: the address and the labels of each. ``file`` contains the targets."""
 
     name: str
     file: str
@@ -204,7 +204,7 @@ class ScrapeJob(NamedTuple):
         return f"[\n{lines}\n]\n"
 
     def data(self, scrape_s: int) -> dict[str, Yaml]:
-        """Return the job in the form of a configuration.
+        """Return the job in the form of Prometheus's configuration.
 
         It states its own interval, by which rules look back, so that it also works within another configuration.
         """
@@ -214,7 +214,7 @@ class ScrapeJob(NamedTuple):
 
 
 def scrape_config(jobs: Sequence[ScrapeJob], scrape_s: int, rule_files: Sequence[str]) -> dict[str, Yaml]:
-    """Return a complete configuration."""
+    """Return a complete configuration of Prometheus."""
     return {
         "rule_files": list(rule_files),
         "alerting": {"alertmanagers": [{"static_configs": [{"targets": ["localhost:9093"]}]}]},
@@ -225,7 +225,7 @@ def scrape_config(jobs: Sequence[ScrapeJob], scrape_s: int, rule_files: Sequence
 def jobs_of(
     fabric: str, *, switches: Sequence[SwitchPlace] = (), hosts: Sequence[str] = (), ufm: Sequence[str] = ()
 ) -> tuple[ScrapeJob, ...]:
-    """Return the jobs that have targets: the exporters, node_exporter on hosts, and the hosts that UFM runs on.
+    """Return the scrape jobs that have targets: exporters of switches, node_exporter on hosts, UFM Telemetry.
 
     A switch keeps the name that it reports itself (``honor_labels``).
     """

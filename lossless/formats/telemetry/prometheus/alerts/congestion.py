@@ -57,7 +57,7 @@ _QUIET_FRAMES = 50
 
 
 def congestion_alerts(context: AlertContext) -> Iterator[Alert]:
-    """Yield the alerts on pauses and marks; none without lossless classes."""
+    """Yield the alerts on pauses and ECN marks of a fabric; none without ports of lossless priorities."""
     bench = port_bench(context.intended)
     if bench is None:
         return
@@ -78,7 +78,7 @@ def congestion_alerts(context: AlertContext) -> Iterator[Alert]:
 def _on_lossy(
     context: AlertContext, bench: PortBench, lossy: int, direction: Literal["received", "sent"]
 ) -> Alert:
-    """Return the alert on pauses of a priority for which no port of the kind has PFC, lasting two windows.
+    """Return the alert on pauses, for two rate windows, of a priority that is not lossless on ports of that kind.
 
     A NIC that starts may send some before PFC is set on it. A port with asymmetric PFC obeys all priorities, so pauses
     that it receives are excluded.
@@ -210,7 +210,7 @@ def _no_marks(context: AlertContext, bench: PortBench, kmax_bytes: int) -> Alert
 
 
 def _peaks(context: AlertContext, bench: PortBench, kmax_bytes: int, *, marked: int) -> AlertCase:
-    """Return a case: a queue above Kmax with some or no marked packets, on a switch that marks on another queue."""
+    """Return the test of a queue above Kmax with some or no ECN marks, on a switch that marks on another queue."""
     queue = str(bench.lossless.queue)
     labels = {"queue": queue, "window": "periodic"}
     switch = next(item for item in context.intended.switches if item.place.name == bench.port.switch)
@@ -235,7 +235,7 @@ _HOUR_S = 3600
 
 
 class PortCounters(NamedTuple):
-    """Names of a port's counters in one program, and its labels for the port."""
+    """The names of an InfiniBand port's counters in one exporter, and its labels of an example port."""
 
     program: str
     downed: str
@@ -247,7 +247,7 @@ class PortCounters(NamedTuple):
 
 
 def port_counters(manager: str, host: str, fabric: str) -> tuple[PortCounters, ...]:
-    """Return the counters of a subnet's ports: those of hosts, and those of all ports where UFM manages it."""
+    """Return the counter names of a subnet's ports: in node_exporter, and in UFM Telemetry where UFM manages it."""
     node = PortCounters(
         "node_exporter",
         FOREIGN["node_infiniband_link_downed_total"].name,
@@ -270,7 +270,7 @@ def port_counters(manager: str, host: str, fabric: str) -> tuple[PortCounters, .
 
 
 def subnet_recordings(fabric: str, every: AlertTimes, counters: tuple[PortCounters, ...]) -> Group:
-    """Return the rate at which ports wait for credits, in ticks per second: information, since a loaded port waits."""
+    """Return the rules that record how long ports wait for credits, in ticks per second; under load that is normal."""
     of, window = FabricSeries(fabric), duration(every.rate)
     rules = (
         RecordingRule("lossless:infiniband_port_wait_ticks:rate", f"rate({of(item.waits)}[{window}])")
@@ -280,7 +280,7 @@ def subnet_recordings(fabric: str, every: AlertTimes, counters: tuple[PortCounte
 
 
 def subnet_alerts(fabric: str, every: AlertTimes, counters: tuple[PortCounters, ...]) -> Iterator[Alert]:
-    """Yield the alerts on ports of a subnet."""
+    """Yield the alerts on ports of an InfiniBand subnet, and on UFM Telemetry where that is scraped."""
     for item in counters:
         yield _flaps(fabric, every, item)
         yield _symbol_errors(fabric, every, item)
@@ -309,7 +309,7 @@ def _ufm_away(fabric: str, every: AlertTimes) -> Alert:
 
 
 def _flaps(fabric: str, every: AlertTimes, item: PortCounters) -> Alert:
-    """Return the alert on a link that went down three times in an hour.
+    """Return the alert on an InfiniBand link that went down three times in an hour.
 
     Once is a host that restarts, and twice one that restarts again: the counter counts those too.
     """
@@ -330,7 +330,7 @@ def _flaps(fabric: str, every: AlertTimes, item: PortCounters) -> Alert:
 
 
 def _symbol_errors(fabric: str, every: AlertTimes, item: PortCounters) -> Alert:
-    """Return the alert on a port with symbol errors and link error recoveries in the same hour.
+    """Return the alert on an InfiniBand port with symbol errors and link error recoveries in the same hour.
 
     Neither alone is reported: symbol errors occur while a cable is plugged, recoveries when the peer restarts.
     """

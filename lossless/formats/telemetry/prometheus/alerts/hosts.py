@@ -51,7 +51,7 @@ _RDMA_RATE = 1000
 
 
 def host_alerts(context: AlertContext) -> Iterator[Alert]:
-    """Yield the alerts on hosts; none where the intent has no hosts with a lossless class."""
+    """Yield the alerts on hosts; none where the intent has no hosts, or no lossless priority."""
     if not context.intended.hosts or not context.intended.priorities:
         return
     if context.hosts.mlx5_only:
@@ -82,7 +82,7 @@ def _interface(context: AlertContext) -> Labels:
 
 
 def _devices(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the matcher of devices that the intent names, because a host may have NICs on other fabrics."""
+    """Return the matcher of the devices that the intent names, none without names: a host may have other NICs too."""
     return (f'device=~"{any_of(name.replace(".", "[.]") for name in names)}"',) if names else ()
 
 
@@ -142,7 +142,7 @@ def _counters_missing(context: AlertContext) -> Alert:
 
 
 def _out_of_sequence(context: AlertContext) -> Alert:
-    """Return the alert on packets out of order for five minutes, for which senders of the fabric get NAKs.
+    """Return the alert on packets out of sequence for five minutes, while hosts of the fabric receive NAKs.
 
     A link that fails moves flows once, which reorders once. Where the packets of a flow are spread over paths, they
     always arrive out of order, and NICs that support it send no NAK: so it needs the second sign.
@@ -170,7 +170,7 @@ def _out_of_sequence(context: AlertContext) -> Alert:
 
 
 def _ack_timeouts(context: AlertContext) -> Alert:
-    """Return the alert on timeouts that last longer than a dead peer explains.
+    """Return the alert on ACK timeouts that go on for longer than a dead peer explains.
 
     A job that is killed leaves its peers waiting: their queue pairs time out until they have no retry left, 4.096 us x
     2^timeout x (retry_count + 1) with the values of the intent. It waits for twice that, and a window.
@@ -190,7 +190,7 @@ def _ack_timeouts(context: AlertContext) -> Alert:
 
 
 def _adaptive_retransmission(context: AlertContext) -> Alert:
-    """Return the alert on retransmissions by the NIC's own timer, for the same time as that on timeouts."""
+    """Return the alert on adaptive retransmissions, which must go on for as long as ACK timeouts."""
     return _grows(
         context,
         _RETRANSMITS,

@@ -38,7 +38,7 @@ _VERIFY = "lossless verify INTENT CAPTURES --since BEFORE"
 
 
 def loss_alerts(context: AlertContext) -> Iterator[Alert]:
-    """Yield the alerts on losses and headroom; none without lossless classes."""
+    """Yield the alerts on drops and headroom of lossless classes; none without ports of lossless priorities."""
     bench = port_bench(context.intended)
     if bench is None:
         return
@@ -76,7 +76,7 @@ def _queue_drops(context: AlertContext, bench: PortBench) -> Alert:
 
 
 def _group_drops(context: AlertContext, bench: PortBench) -> Alert:
-    """Fires on the first drop of a lossless priority group, with the same exceptions as for queues."""
+    """Return the alert on the first drop of a lossless priority group, with the same exceptions as for queues."""
     group = {"pg": str(bench.lossless.group)}
     return Alert(
         name=GROUP_DROPS,
@@ -114,13 +114,13 @@ def _drops(context: AlertContext, bench: PortBench, drops: Line, fires: dict[str
 
 
 def _flap(context: AlertContext, bench: PortBench, drops: Line) -> AlertCase:
-    """Return a case with the same drops on a port that went down in the window."""
+    """Return the test with the same drops on a port that went down in the window: no alert fires."""
     up = bench.sonic("interface_up", f"1+0x{context.every.event // context.every.sample - 2} 0 1+0{REPEATS}")
     return bench.scenario(context.every.event, drops, up)
 
 
 def _headroom(context: AlertContext, bench: PortBench, headroom_bytes: int) -> Alert:
-    """Return the alert on a periodic watermark above nine tenths of the intended headroom."""
+    """Return the alert on a headroom watermark of a priority group above nine tenths of the intended headroom."""
     labels = {"pg": str(bench.lossless.group), "window": "periodic"}
 
     def level(ratio: float) -> Line:
@@ -145,7 +145,7 @@ def _headroom(context: AlertContext, bench: PortBench, headroom_bytes: int) -> A
 
 
 def _pool(context: AlertContext, pool: HeadroomPool) -> Alert:
-    """Return the alert on a periodic watermark above nine tenths of a shared headroom pool."""
+    """Return the alert on a headroom watermark of a buffer pool above nine tenths of its shared headroom."""
     asic = {"namespace": pool.namespace} if pool.namespace else {}
     identity = {"fabric": context.intended.fabric, "switch": pool.switch, **asic, "pool": pool.pool}
 

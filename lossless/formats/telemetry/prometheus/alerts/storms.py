@@ -26,7 +26,7 @@ _TO = "{{ $labels.leads_to }} {{ $labels.neighbor }} {{ $labels.neighbor_port }}
 
 
 def storm_alerts(context: AlertContext) -> Iterator[Alert]:
-    """Yield the alerts on storms; none where the intent has no watchdog."""
+    """Yield the alerts on pause storms; none where the intent has no PFC watchdog."""
     bench = port_bench(context.intended)
     if bench is None or not context.intended.watched:
         return
@@ -39,7 +39,7 @@ def storm_alerts(context: AlertContext) -> Iterator[Alert]:
 
 
 def _storm(context: AlertContext, bench: PortBench) -> Alert:
-    """Return the alert on a storm; it fires at once, since the watchdog reports only after the whole detection time.
+    """Return the alert on a pause storm, which fires at once: the watchdog reports only after the detection time.
 
     It looks back over one cycle of the watchdog (detection, restoration, a poll for each, and a scrape), so that a
     storm that is restored and comes back is one alert and not many. Ports outside the intent count too.
@@ -67,7 +67,7 @@ def _storm(context: AlertContext, bench: PortBench) -> Alert:
 
 
 def _triggered(context: AlertContext, bench: PortBench) -> Alert:
-    """Return the alert on a storm that is over, as long as an event shows: between two scrapes only a count remains."""
+    """Return the alert on a storm that is over: the watchdog's count grew, and no scrape sees a storm any more."""
     of = context.of
     counted = (
         f"increase({of.sonic('pfc_watchdog_storms_detected_total')}[{duration(context.every.event)}]) > 0"
@@ -98,7 +98,7 @@ def _triggered(context: AlertContext, bench: PortBench) -> Alert:
 
 
 def _not_running(context: AlertContext, bench: PortBench, queue: int) -> Alert:
-    """Return the alert on a port that is up and has no watchdog times for its queue.
+    """Return the alert on a port that is up and reports no PFC watchdog for a queue that the intent has watched.
 
     It waits as long as the alert on polling does: SONiC polls the watchdog some minutes after a boot.
     """

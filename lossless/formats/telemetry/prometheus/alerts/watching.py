@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 
 
 class AlertContext(NamedTuple):
-    """Inputs of alerts. ``pfc_only``: senders react only to pauses. ``polled``: groups with intended polling."""
+    """The inputs of a fabric's alerts: its intended values, times, and host facts.
+
+    ``pfc_only``: senders react only to pauses. ``polled``: the counter groups with intended polling."""
 
     intended: Inventory
     every: AlertTimes
@@ -40,7 +42,7 @@ class AlertContext(NamedTuple):
 
     @property
     def of(self) -> FabricSeries:
-        """The series of the fabric."""
+        """The selectors of the fabric's series."""
         return FabricSeries(self.intended.fabric)
 
 
@@ -57,7 +59,7 @@ _SCRAPE_JOBS = "rendered prometheus.yml."
 
 
 def watching_alerts(context: AlertContext) -> Iterator[Alert]:
-    """Yield the alerts on gaps of the monitoring."""
+    """Yield the alerts on gaps of the monitoring, and on ports that are down or missing."""
     yield _intent_missing(context)
     if context.intended.switches:
         yield from _switch_alerts(context)
@@ -72,7 +74,7 @@ def _seconds(context: AlertContext) -> int:
 
 
 def _intent_missing(context: AlertContext) -> Alert:
-    """Return the alert on missing recorded values of the intent, without which no other alert can fire."""
+    """Return the alert on missing recorded values of the intent, which all other alerts compare with."""
     info = "switch:info" if context.intended.switches else "host:info"
     fabric = {"fabric": context.intended.fabric}
     return Alert(
