@@ -58,7 +58,7 @@ class WriteProblem(NamedTuple):
 
 
 class ManagerFile(NamedTuple):
-    """One file: its name, its template, its content, and whether only its owner may read it."""
+    """One file of a manager or host: its name, template and content, and whether only its owner may read it."""
 
     name: str
     template: str
@@ -67,7 +67,7 @@ class ManagerFile(NamedTuple):
 
 
 class OptionLine(NamedTuple):
-    """A key with its text, as a line of a file."""
+    """A key of opensm.conf or another file with its text, as a line."""
 
     key: str
     text: str
@@ -102,7 +102,7 @@ def folder_of(subnet: Subnet) -> str:
 
 
 def sharp_files(subnet: Subnet) -> tuple[list[ManagerFile], list[WriteProblem]]:
-    """Return the files for the host of the aggregation manager; none where the intent declares no key of its file."""
+    """Return sharp_am.cfg, and values that cannot be written; none where the intent declares no key of that file."""
     settings = subnet.sharp.settings if subnet.sharp else ()
     if not settings:
         return [], []
@@ -123,7 +123,7 @@ def _stated_key(setting: ManagerSetting) -> WriteProblem:
 
 
 def ufm_files(subnet: Subnet) -> tuple[list[ManagerFile], list[WriteProblem]]:
-    """Return the part of UFM's gv.cfg that the intent declares."""
+    """Return the part of UFM's gv.cfg that the intent declares, and values that cannot be written; none without UFM."""
     if subnet.manager != "ufm":
         return [], []
     sections: dict[str, dict[str, str]] = {}
@@ -139,7 +139,7 @@ def ufm_files(subnet: Subnet) -> tuple[list[ManagerFile], list[WriteProblem]]:
 
 
 def job_files(subnet: Subnet, host: str) -> tuple[list[ManagerFile], list[WriteProblem]]:
-    """Return the environment of jobs on a host: NCCL's own file, and a file that a job has to load."""
+    """Return the environment of jobs on a host (NCCL's own file, one to load), and values that cannot be written."""
     stated = {setting.key: setting.text for setting in subnet.job.environment} if subnet.job else {}
     variables = dict(_derived_variables(subnet, host)) | stated
     nccl = [OptionLine(key, text) for key, text in variables.items() if key.startswith("NCCL_")]
@@ -174,7 +174,7 @@ def secret_values(
 
 
 def stated_options(subnet: Subnet, manager: ManagerHost | None) -> list[OptionLine]:
-    """Return the options of one manager; of a repeated key the last value, at the position of the first."""
+    """Return a manager's options without secrets; of a repeated key the last value, at the position of the first."""
     pairs = {setting.key: setting.text for setting in subnet.options}
     if manager is not None and manager.priority is not None:
         pairs["sm_priority"] = str(manager.priority)
@@ -219,7 +219,7 @@ def _file(subnet: Subnet, key: str, template: str, **context: object) -> tuple[s
 
 
 def guids_by_name(subnet: Subnet) -> dict[str, int | None]:
-    """Return the GUIDs of all switches and HCAs by their names, None where a GUID is unknown."""
+    """Return the GUIDs of all known switches and HCAs by their names, None where a GUID is unknown."""
     switches = () if isinstance(subnet.switches, Unknown) else subnet.switches
     hcas = () if isinstance(subnet.hcas, Unknown) else subnet.hcas
     return {hca.name: hca.guid for hca in hcas} | {switch.name: switch.guid for switch in switches}
@@ -246,7 +246,7 @@ def _partition(guids: Mapping[str, int | None], partition: Partition) -> dict[st
 
 
 def _member(guids: Mapping[str, int | None], member: Member) -> tuple[str, str] | None:
-    """Return a member in the notation of the file, and its name; None where its GUID is unknown."""
+    """Return a partition member as partitions.conf writes it, and its HCA's name; None where its GUID is unknown."""
     guid = member.guid if member.guid is not None else guid_of(guids, member.hca) if member.hca else None
     who = member.word or (f"{guid:#018x}" if guid is not None else None)
     return None if who is None else (f"{who}={member.membership}", member.hca or "")
@@ -265,7 +265,7 @@ def _derived_variables(subnet: Subnet, host: str) -> Iterator[tuple[str, str]]:
 
 
 def _troubles(subnet: Subnet, pairs: Sequence[OptionLine]) -> Iterator[WriteProblem]:
-    """Yield values that opensm would read differently or refuse."""
+    """Yield options that opensm would read differently, refuse or not know, and names that files cannot have."""
     origins = {setting.key: setting.origin for setting in subnet.options}
     for pair in pairs:
         origin = origins.get(pair.key, subnet.origin)
@@ -290,7 +290,7 @@ def _troubles(subnet: Subnet, pairs: Sequence[OptionLine]) -> Iterator[WriteProb
 
 
 def _nameless(subnet: Subnet) -> Iterator[WriteProblem]:
-    """Yield partition names that would end their definition, and one problem for all missing GUIDs."""
+    """Yield partition names that would end their definition, one problem for all missing GUIDs, and one for a torus."""
     for partition in _partitions(subnet):
         if partition.name and not _NAME.fullmatch(partition.name):
             yield WriteProblem(
@@ -370,7 +370,7 @@ _PORTS = 16
 
 
 class TorusSeed(NamedTuple):
-    """One line of a seed: its word, as ``xp_link``, the GUID of the seed switch, and that of its neighbor."""
+    """One line of a torus-2QoS seed: its word, as ``xp_link``, and the GUIDs of the seed switch and its neighbor."""
 
     word: str
     guid: str
@@ -386,7 +386,7 @@ class TorusConf(NamedTuple):
 
 
 def wants_torus(subnet: Subnet) -> bool:
-    """Return whether torus-2QoS routes a torus whose switches have coordinates."""
+    """Return whether torus-2QoS routes a subnet that is a torus of two or three dimensions with known switches."""
     shape, switches = subnet.shape, subnet.switches
     if ENGINE not in subnet.routing.engines or isinstance(shape, Unknown) or isinstance(switches, Unknown):
         return False
@@ -420,7 +420,7 @@ def _seeds(sides: tuple[int, ...], places: Places) -> Iterator[TorusSeed | None]
 
 
 def _most_ports(subnet: Subnet) -> int:
-    """Return the most ports of one group: cables to one neighbor, or host ports with port 0 of the switch."""
+    """Return the most cables between two switches, or host ports of one with its port 0; 0 if links are unknown."""
     if isinstance(subnet.links, Unknown):
         return 0
     hosts = Counter(link.a for link in subnet.links if link.to_hca)

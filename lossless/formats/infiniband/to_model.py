@@ -54,14 +54,14 @@ _SHARP_ON = "2"
 
 
 class SubnetFile(NamedTuple):
-    """A file of a subnet manager: its name, and its text."""
+    """A file of an InfiniBand subnet manager: its name, and its text."""
 
     file: str
     text: str
 
 
 class DeployedSubnet(NamedTuple):
-    """A deployed subnet, and the documents that it was read from, with their problems."""
+    """A subnet read from the files of its manager, and their documents, which have the problems."""
 
     subnet: Subnet
     documents: tuple[Document, ...]
@@ -84,7 +84,7 @@ def kind_of(text: str, file: str = "") -> Kind | None:
 
 
 def document_of(kind: Kind, file: SubnetFile) -> Document:
-    """Return the document of one file by itself, with its problems."""
+    """Return the document of one file of a subnet manager by itself, with its problems."""
     if kind == "options":
         return read_options(file.text, file.file).document
     if kind == "partitions":
@@ -129,7 +129,7 @@ def companions(text: str) -> tuple[str, ...]:
 
 
 def _name(setting: ManagerSetting | None, key: str) -> str:
-    """Return the last part of the path of an option, or of its default; empty where it has none."""
+    """Return the file name in the path that an option has, or its default has; empty where there is none."""
     known = option(key)
     path = setting.text if setting is not None else (known.default or "") if known is not None else ""
     return "" if path in ("", "(null)") else path.rsplit("/", 1)[-1]
@@ -172,7 +172,7 @@ def _subnet(options: OpensmConf, origin: Origin) -> Subnet:
 
 
 def _flavour(keys: Iterable[str]) -> Flavour | Unknown:
-    """Return the one flavor that supports all the keys, UNKNOWN where no key belongs to one flavor alone."""
+    """Return the flavor of opensm that alone has some of the keys, UNKNOWN where none or both have such keys."""
     only = {known.only for key in keys if (known := option(key)) is not None and known.only is not None}
     return only.pop() if len(only) == 1 else UNKNOWN
 
@@ -201,7 +201,7 @@ def _routing(
 
 
 def _partitions(file: SubnetFile | None, documents: list[Document]) -> tuple[Partition, ...] | Unknown:
-    """Return the partitions of a file; UNKNOWN where the file was not given."""
+    """Return the partitions of a partitions.conf; UNKNOWN where the file was not given."""
     if file is None:
         return UNKNOWN
     document, partitions = read_partitions(file.text, file.file)
@@ -220,7 +220,7 @@ def _guids(file: SubnetFile | None, documents: list[Document]) -> tuple[int, ...
 def _sharp(
     texts: Mapping[str, ManagerSetting], file: SubnetFile | None, documents: list[Document]
 ) -> Sharp | None:
-    """Return the known facts of SHARP: whether opensm enables it, and the settings of its aggregation manager."""
+    """Return whether opensm enables SHARP, and the settings of sharp_am.cfg; None where neither is there."""
     enabled = texts.get("sharp_enabled")
     settings: Sequence[ManagerSetting] = ()
     if file is not None:

@@ -30,7 +30,7 @@ _WORD = re.compile(r"(?:0[xX][0-9a-fA-F]+|\d+)")
 
 
 def read_guids(text: str, file: str) -> tuple[Document, tuple[int, ...]]:
-    """Return the GUIDs of a file, and its document; GUID number n has the path (n,)."""
+    """Return the document of a file of GUIDs, and the GUIDs; GUID number n has the path (n,)."""
     marks = Marks(file, text)
     guids: list[int] = []
     for start, line in lines_of(marks.text):
@@ -73,14 +73,14 @@ class OpensmConf(NamedTuple):
 
 
 class _Statement(NamedTuple):
-    """A key and its value, by their offsets."""
+    """A key of opensm.conf and its value, by their offsets in the text."""
 
     key: tuple[int, int]
     value: tuple[int, int]
 
 
 def read_options(text: str, file: str) -> OpensmConf:
-    """Return the settings of an opensm.conf; its problems are those of the document."""
+    """Return the settings of an opensm.conf; its document has the problems."""
     marks = Marks(file, text)
     text = marks.text
     statements = [
@@ -100,7 +100,7 @@ def read_options(text: str, file: str) -> OpensmConf:
 
 
 def looks_like_options(text: str) -> bool:
-    """Return whether a text is an opensm.conf: it has keys of opensm, and few other lines."""
+    """Return whether a text is an opensm.conf: more than half of its lines begin with a key of opensm."""
     words = [match[1] for match in re.finditer(r"^[ \t]*([^#\s]\S*)", text, re.MULTILINE)]
     known = sum(option(word) is not None for word in words)
     return known > 0 and 2 * known > len(words)
@@ -178,7 +178,7 @@ def _settings(marks: Marks, statements: Sequence[_Statement]) -> list[ManagerSet
 
 
 def _data(settings: Sequence[ManagerSetting]) -> dict[str, str | list[str]]:
-    """Return texts by key; a repeated key has a list of texts."""
+    """Return the values of settings by key; a repeated key has a list of values."""
     data: dict[str, str | list[str]] = {}
     for setting in settings:
         if len(setting.origin.path) == 1:

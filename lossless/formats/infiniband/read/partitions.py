@@ -63,14 +63,14 @@ _OPEN = "opensm gives up the whole file and makes every port a full member of th
 
 
 class _MemberEntry(NamedTuple):
-    """``name=value``, by offsets; ``value`` is None where there is no equals sign."""
+    """A flag or member, ``name=value``, by offsets in the text; ``value`` is None where there is no equals sign."""
 
     name: tuple[int, int]
     value: tuple[int, int] | None
 
 
 class _PartitionReader:
-    """Reads one file; ``path`` is that of the partition being read, empty between two partitions."""
+    """Reads one partitions.conf; ``name`` is the key of the partition being read, empty between two partitions."""
 
     def __init__(self, file: str, text: str) -> None:
         self.marks = Marks(file, text)
@@ -104,7 +104,7 @@ class _PartitionReader:
             start = end if last else stop + 1
 
     def _statement(self, start: int, end: int) -> bool:
-        """Read a definition with its members, or more members; return whether reading can continue."""
+        """Read a partition's definition with its members, or more members; return whether the line can be read on."""
         if not self.name:
             colon = self.text.find(":", start, end)
             if colon < 0:
@@ -249,7 +249,7 @@ class _PartitionReader:
 
 
 def read_partitions(text: str, file: str) -> tuple[Document, tuple[Partition, ...]]:
-    """Return the partitions of a file, and its document.
+    """Return the document of a partitions.conf, and its partitions.
 
     Paths of the document are (name,), (name, "pkey"), (name, "members", 0) and so on.
     """
@@ -268,7 +268,7 @@ def looks_like_partitions(text: str) -> bool:
 
 
 def _is_meant(partition: Partition) -> bool:
-    """Return whether a statement has a part that only partitions have: a P_Key, a word for members, or a long GUID."""
+    """Return whether a partition has a part that no other text has: a P_Key, a word for members, or a long GUID."""
     guids = (member.guid for member in partition.members)
     known = any(member.word is not None for member in partition.members)
     return partition.pkey is not None or known or any(guid is not None and guid > 2**32 for guid in guids)
@@ -335,7 +335,7 @@ _NUMBER = r"(?:0[xX][0-9a-fA-F]+|\d+)"
 _RANGES = re.compile(rf"{_NUMBER}(?:\s*-\s*{_NUMBER})?(?:\s*,\s*{_NUMBER}(?:\s*-\s*{_NUMBER})?)*")
 _RANGED = frozenset({"port-guid", "pkey", "service-id", "qos-class", "path-bits"})
 _MOST_OF_LEVEL = {"sl": 15, "mtu-limit": None, "rate-limit": None, "packet-life": None, "vl-high-limit": None}
-"""Words with one number, and the largest that opensm accepts, None where it checks none."""
+"""Words of qos-policy.conf with one number, and the largest that opensm accepts, None where it checks none."""
 
 
 class _PolicyReader:
@@ -428,7 +428,7 @@ class _PolicyReader:
 
 
 def read_policy(text: str, file: str) -> tuple[Document, QosPolicy]:
-    """Return the policy of a file, and its document; a line of a block has the path ("qos-levels", 0, "sl", 0)."""
+    """Return the document of a qos-policy.conf, and its policy; a line has a path like ("qos-levels", 0, "sl", 0)."""
     reader = _PolicyReader(file, text)
     reader.read()
 
@@ -448,7 +448,7 @@ def looks_like_policy(text: str) -> bool:
 
 
 def _problem(word: str, text: str) -> str:
-    """Return the problem of a value of a word, empty where it is valid."""
+    """Return why the value of a word of qos-policy.conf is invalid, empty where it is valid."""
     if not text:
         return f"{word} has no value"
     if word in _RANGED and not _RANGES.fullmatch(text):
@@ -461,7 +461,7 @@ def _problem(word: str, text: str) -> str:
 
 
 def _ulp_match(head: str) -> tuple[str | None, str]:
-    """Return the match of a line of qos-ulps, and its numbers; None for a match that opensm does not support."""
+    """Return the match and the numbers of a line of qos-ulps; None and empty for a match that opensm does not have."""
     protocol, comma, rest = head.partition(", ")
     what, _, numbers = rest.partition(" ")
     match = protocol.strip().lower() + (f", {what}" if comma else "")

@@ -53,7 +53,7 @@ KEYS = frozenset(
         "tree_radix",
     }
 )
-"""Keys that identify the file, not all that exist.
+"""Keys that identify a sharp_am.cfg, not all that exist.
 
 Sources: docs.nvidia.com sharpv370 and sharpv310, and kobibar/OpenAI.recipe.old OpenAI.recipe.md @c314151.
 """
@@ -62,7 +62,7 @@ SECRETS = frozenset({"am_key", "sa_key", "service_key"})
 
 
 def read_sharp(text: str, file: str) -> tuple[Document, tuple[ManagerSetting, ...]]:
-    """Return the settings of a sharp_am.cfg, and its document; the values of secret keys are masked in both."""
+    """Return the document of a sharp_am.cfg, and its settings; the values of secret keys are masked in both."""
     marks = Marks(file, text)
     matches = []
     for start, line in lines_of(marks.text):
@@ -83,7 +83,7 @@ def read_sharp(text: str, file: str) -> tuple[Document, tuple[ManagerSetting, ..
 
 
 def looks_like_sharp(text: str) -> bool:
-    """Return whether a text is a sharp_am.cfg: most of its lines begin with a key that only that file has."""
+    """Return whether a text is a sharp_am.cfg: more than half of its lines begin with one of :data:`KEYS`."""
     words = [match[1] for match in re.finditer(r"^[ \t]*([^#\s]\S*)", text, re.MULTILINE)]
     known = sum(word in KEYS for word in words)
     return known > 0 and 2 * known > len(words)

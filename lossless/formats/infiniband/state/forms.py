@@ -1,4 +1,4 @@
-"""The forms in which tools print the state of a subnet, and the commands that print them."""
+"""The forms in which tools print the state of an InfiniBand subnet, and the commands that print them."""
 
 from __future__ import annotations
 
@@ -28,4 +28,4 @@ COMMANDS = {
     *("perfquery", "ibqueryerrors", "iblinkinfo", "ibnetdiscover", "ibswinfo"),
     *("ibstat", "ibhosts", "ibswitches", "ibdiagnet"),
 }
-"""Commands that begin a section; an unsupported command ends the section before it."""
+"""Commands whose prompt begins a section of a transcript; an unsupported one ends the section before it."""

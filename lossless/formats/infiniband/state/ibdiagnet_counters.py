@@ -34,14 +34,14 @@ _COUNTER = re.compile(r"([A-Za-z][\w\[\]]*)\s*=\s*(\S+)")
 
 
 def is_form(section: PrintedSection) -> bool:
-    """Return whether a line names a port as ibdiagnet does, and one of the next lines is a counter."""
+    """Return whether a text is an ibdiagnet2.pm: one of the first lines names a port, and a counter is soon below."""
     lines = [line.text.strip() for line in section.lines[:300]]
     ports = [at for at, text in enumerate(lines) if _PORT.match(text)]
     return any(_COUNTER.fullmatch(text) for at in ports for text in lines[at + 1 : at + 4])
 
 
 def read(section: PrintedSection) -> StateItems:
-    """Yield the counters of every port, and its name in ibdiagnet."""
+    """Yield the counters of every port of an ibdiagnet2.pm, and the port's name in ibdiagnet."""
     identity: Identity = ()
     for line in section.lines:
         text = line.text.strip()
@@ -70,14 +70,14 @@ _GUID_DIGITS = 18
 
 
 def guid_of(word: str) -> str:
-    """Return a GUID with all its digits, however many are printed; any other text unchanged."""
+    """Return a GUID as ``0x`` and 16 digits, however many are printed; any other text without blanks around it."""
     digits = word.strip().lower().removeprefix("0x")
     is_number = 0 < len(digits) <= _GUID_DIGITS - 2 and all(digit in "0123456789abcdef" for digit in digits)
     return f"{int(digits, 16):#0{_GUID_DIGITS}x}" if is_number else word.strip()
 
 
 def count_of(word: str) -> int | Unknown | None:
-    """Return a count, UNKNOWN where the device does not have it, None where the word is not a count."""
+    """Return the count of a counter, UNKNOWN where the device does not have it, None where the word is no count."""
     value = value_of(word)
     if isinstance(value, Unknown):
         return UNKNOWN
@@ -87,5 +87,5 @@ def count_of(word: str) -> int | Unknown | None:
 
 
 def said(identity: Identity, name: str, value: Maybe[int | float | str], path: Path) -> StateReading:
-    """Return a reading of a port's current value."""
+    """Return a reading of a current value without a unit, whose last part of the path is the printed name."""
     return StateReading(identity, name, value, "", "now", path, str(path[-1]))

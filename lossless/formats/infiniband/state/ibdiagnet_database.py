@@ -37,20 +37,20 @@ _NAMES = frozenset({"NodeGUID", "PortGUID", "PortNumber"})
 
 
 class _Row(NamedTuple):
-    """A row of a table by its headings, and its line."""
+    """A row of a table of ibdiagnet2.db_csv, by its headings, and its line."""
 
     line: PrintedLine
     cells: Mapping[str, str]
 
 
 def is_form(section: PrintedSection) -> bool:
-    """Return whether one of the first lines starts a table."""
+    """Return whether a text is an ibdiagnet2.db_csv: one of the first lines starts a table (``START_PORTS``)."""
     edges = (_EDGE.fullmatch(line.text) for line in section.lines[:300])
     return any(edge is not None and edge[1] == "START" for edge in edges)
 
 
 def read(section: PrintedSection) -> StateItems:
-    """Yield readings of ports, links and counters, identified by the names of their nodes."""
+    """Yield readings of ports, links and counters of an ibdiagnet2.db_csv, by node, and a note on tables not read."""
     tables: dict[str, list[_Row]] = {name: [] for name in _READ}
     left: list[str] = []
     for name, lines, whole in _tables(section):
@@ -74,7 +74,7 @@ def read(section: PrintedSection) -> StateItems:
 
 
 def _tables(section: PrintedSection) -> Iterator[tuple[str, list[PrintedLine], bool]]:
-    """Yield each table with its lines, and whether its end is present."""
+    """Yield the name of each table, its lines, and whether its end is present."""
     name = ""
     lines: list[PrintedLine] = []
     for line in section.lines:
@@ -113,7 +113,7 @@ def _cells(text: str) -> list[str]:
 
 
 def _counters(section: PrintedSection, identity: Identity, row: _Row) -> StateItems:
-    """Yield the counters of a port; those of 64 bits come last, so that they override the others."""
+    """Yield the counters of a port in PM_INFO; those of 64 bits come last, so that they override the others."""
     for name, word in sorted(row.cells.items(), key=lambda cell: is_extended(cell[0])):
         value = count_of(word)
         if name in _NAMES or (value is None and counter_of(name) is None):
@@ -139,7 +139,7 @@ _PHYSICAL = {
     "7": "PhyTest",
 }
 _WIDTHS = {0: "1X", 4: "2X", 1: "4X", 2: "8X", 3: "12X"}
-"""Widths by their bit, the narrowest first."""
+"""Link widths by their bit in masks, the narrowest first."""
 _SPEEDS = ("SDR", "DDR", "QDR")
 _EXTENDED_SPEEDS = ("FDR", "EDR", "HDR", "NDR", "XDR")
 _AGGREGATION = "Mellanox Technologies Aggregation Node"
@@ -147,7 +147,7 @@ _AGGREGATION = "Mellanox Technologies Aggregation Node"
 
 
 class FabricPorts:
-    """The ports of a fabric, by the GUID of their node and their number."""
+    """The ports of a subnet in ibdiagnet2.db_csv, by the GUID of their node and their number."""
 
     def __init__(self, nodes: Sequence[Cells], ports: Sequence[Cells]) -> None:
         self._names = {guid_of(row.get("NodeGUID", "")): row.get("NodeDesc", "") for row in nodes}
@@ -158,15 +158,15 @@ class FabricPorts:
         }
 
     def row(self, place: tuple[str, str]) -> Cells:
-        """Return the row of a port in PORTS; empty where it has none."""
+        """Return the row of a port in the table PORTS; empty where it has none."""
         return self._ports.get(place, {})
 
     def of(self, cells: Cells, guid: str, number: str) -> Identity:
-        """Return the identity of a row, by its columns with the GUID of the node and the number of the port."""
+        """Return the identity of the port of a row, by its columns for the node's GUID and the port's number."""
         return self.identity(_place(cells, guid, number), cells)
 
     def identity(self, place: tuple[str, str], cells: Cells) -> Identity:
-        """Return the identity of a port: its node, the GUID of the port, the LID, its number."""
+        """Return the identity of a port: node name and LID where they are known, the port's GUID, and its number."""
         node, number = place
         own = self.row(place)
         guid = cells.get("PortGUID") or own.get("PortGuid") or node
@@ -185,7 +185,7 @@ class FabricPorts:
 
 
 def port_items(identity: Identity, cells: Cells, path: Path) -> StateItems:
-    """Yield the readings of a row of PORTS."""
+    """Yield the states of a port in PORTS, and its width and speed if it is active and both are known."""
     state = cells.get("PortState", "")
     yield said(identity, "state", _STATES.get(state, state), (*path, "PortState"))
     physical = cells.get("PortPhyState", "")
@@ -196,7 +196,7 @@ def port_items(identity: Identity, cells: Cells, path: Path) -> StateItems:
 
 
 def link_items(ports: FabricPorts, cells: Cells, path: Path) -> StateItems:
-    """Yield the peer of both ends of a link, and its possible width and speed where the actual ones are lower."""
+    """Yield the peer of both ends of a row of LINKS, and the possible width and speed if those in use are lower."""
     places = _place(cells, "NodeGuid1", "PortNum1"), _place(cells, "NodeGuid2", "PortNum2")
     for own, other in (places, places[::-1]):
         yield from _peer(ports.identity(own, {}), ports.identity(other, {}), path)
@@ -223,7 +223,7 @@ def _place(cells: Cells, guid: str, number: str) -> tuple[str, str]:
 
 
 def _wider(rows: Sequence[Cells]) -> str:
-    """Return the width that is enabled at both ends where the link is narrower, else an empty text."""
+    """Return the widest width enabled at both ends where the link is narrower, else an empty text."""
     common = [
         width for bit, width in _WIDTHS.items() if all(_mask(row, "LinkWidthEn") >> bit & 1 for row in rows)
     ]
@@ -233,7 +233,7 @@ def _wider(rows: Sequence[Cells]) -> str:
 
 
 def _faster(rows: Sequence[Cells]) -> str:
-    """Return the speed that is enabled at both ends where the link is slower, else an empty text."""
+    """Return the fastest speed enabled at both ends where the link is slower, else an empty text."""
     enabled = [_speeds(_mask(row, "LinkSpeedEn")) for row in rows]
     common = [speed for speed in enabled[0] if speed in enabled[1]]
     active = _active_speed(rows[0])
@@ -251,7 +251,7 @@ def _active_speed(row: Cells) -> str:
 
 
 def _speeds(mask: int) -> tuple[str, ...]:
-    """Return the speeds of a mask, the slowest first."""
+    """Return the names of the link speeds in a mask, the slowest first."""
     low = tuple(speed for bit, speed in enumerate(_SPEEDS) if mask >> bit & 1)
     return low + tuple(speed for bit, speed in enumerate(_EXTENDED_SPEEDS) if mask >> 8 + bit & 1)
 

@@ -33,12 +33,12 @@ _RATES = {"Raw BER": "raw_ber", "Effective BER": "effective_ber", "Symbol BER": 
 
 
 def is_form(section: PrintedSection) -> bool:
-    """Return whether one of the first lines has the headings of such a table."""
+    """Return whether a text is an ibdiagnet2.net_dump or .net_dump_ext: one of the first lines has the headings."""
     return any(_HEADINGS.fullmatch(line.text.strip()) for line in section.lines[:300])
 
 
 def read(section: PrintedSection) -> StateItems:
-    """Yield state, width, speed, peer and error rates of every port."""
+    """Yield state, width, speed, peer and error rates of every port in net_dump or net_dump_ext."""
     switch: Identity = ()
     headings: list[str] = []
     for line in section.lines:
@@ -56,7 +56,7 @@ def read(section: PrintedSection) -> StateItems:
 
 
 def _cells(text: str) -> list[str]:
-    """Return what is between the colons outside quotes: names of nodes have colons."""
+    """Return the cells of a line, divided by colons outside quotes, as names of nodes have colons."""
     parts = text.split('"')
     # Of an odd number of quotes the first opens nothing. A line has no line feed: it stands for a colon inside.
     for at in range(len(parts) % 2, len(parts), 2):
@@ -79,7 +79,7 @@ def _port(switch: Identity, cells: Mapping[str, str], path: Path) -> StateItems:
 
 
 def _own(cells: Mapping[str, str]) -> Identity:
-    """Return the identity in a row of net_dump_ext itself; its LID is printed twice: ``10 (0xa)``."""
+    """Return the identity of the node in a row of net_dump_ext, whose LID is printed twice: ``10 (0xa)``."""
     parts = (
         ("node", cells.get("Node Desc", "").strip('"')),
         ("guid", guid_of(cells.get("GUID", ""))),
@@ -102,5 +102,5 @@ def _rest(identity: Identity, cells: Mapping[str, str], path: Path) -> StateItem
 
 
 def _rate(word: str) -> Maybe[int | float | str]:
-    """Return an error rate; ibdiagnet prints ``15e-255`` for no rate."""
+    """Return a bit error rate; ibdiagnet prints ``15e-255`` for no rate."""
     return float(word) if _MANTISSA.fullmatch(word) else value_of(word)

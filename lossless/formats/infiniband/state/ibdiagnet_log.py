@@ -34,12 +34,12 @@ _LEVELS = {"W": "warnings", "E": "errors"}
 
 
 def is_form(section: PrintedSection) -> bool:
-    """Return whether one of the first lines begins with a level in ibdiagnet's notation."""
+    """Return whether a text is a log of ibdiagnet: one of the first lines begins with a level (``-E-``)."""
     return any(_LINE.match(line.text) for line in section.lines[:300])
 
 
 def read(section: PrintedSection) -> StateItems:
-    """Yield readings of links, counters and stages, and the number of warnings and errors."""
+    """Yield readings of links, counters and stages in a log of ibdiagnet, and its numbers of warnings and errors."""
     first: dict[str, PrintedLine] = {}
     times: dict[str, int] = {}
     port: Identity = ()

@@ -27,7 +27,7 @@ _NODE = re.compile(r"\s*(?:[<>] )?(Switch|CA|Router): (?:(0x[0-9a-fA-F]{1,16}) )
 
 
 def is_form(section: PrintedSection) -> bool:
-    """Return whether one of the first lines is a link, and none is an error of ibqueryerrors."""
+    """Return whether a text is of iblinkinfo: one of the first lines is a link, and none has ``Link info:``."""
     lines = [line.text for line in section.lines[:300]]
     return any(map(LINK.fullmatch, lines)) and not any(
         text.lstrip().startswith("Link info:") for text in lines
@@ -35,7 +35,7 @@ def is_form(section: PrintedSection) -> bool:
 
 
 def read(section: PrintedSection) -> StateItems:
-    """Yield every link."""
+    """Yield state, width, speed and peer of every port in an output of iblinkinfo."""
     node: Identity = ()
     for line in section.lines:
         if match := _NODE.fullmatch(line.text):
@@ -52,13 +52,13 @@ LINK = re.compile(
     r"\s*(?:Link info:\s*+)?(?:(0x[0-9a-fA-F]{1,16})\s+)?(?:\"([^\"]*)\"\s+)?([0-9]+)\s+([0-9]+)\[[\s0-9]*\]\s*"
     r"==\(\s*+([^()]*+(?:\(FDR10\)[^()]*+)?)\)(?:\s*+\([^)]*+\))*==>\s*+(.*)"
 )
-"""Groups: GUID of the port, name of its node, LID, port, state of the link, peer."""
+"""A link in iblinkinfo and ibqueryerrors -r; groups: port GUID, name of its node, LID, port, link state, peer."""
 _STATE = re.compile(r"(?:([0-9]+X)\s(.*\s))?([A-Za-z?()0-9]+)/\s*([A-Za-z?()0-9]+)")
 _PEER = re.compile(r"(?:(0x[0-9a-fA-F]{1,16})\s+)?([0-9]+)\s+([0-9]+)\[[\s0-9]*\]\s*\"(.*)\"\s*\(")
 
 
 def link_readings(match: re.Match[str], node: Identity, path: Path) -> StateItems:
-    """Yield state, width, speed and peer of a port; ``node`` is the identity from the lines above."""
+    """Yield state, width, speed and peer of a port by a match of :data:`LINK`; ``node`` is the one of lines above."""
     guid = (("guid", match[1]),) if match[1] else ()
     identity: Identity = (*node, *guid, ("lid", match[3]), ("port", match[4]))
     for name, value, unit in (*_state(match[5].rstrip()), *_peer(match[6].rstrip())):

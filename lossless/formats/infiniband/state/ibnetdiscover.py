@@ -40,13 +40,13 @@ _WIDTH = re.compile(r"([0-9]+x)(\S+)")
 
 
 def is_form(section: PrintedSection) -> bool:
-    """Return whether one of the first lines is a port with its GUID and speed, or a node of a topology file."""
+    """Return whether a text is of ibnetdiscover: a first line is a port of ``-p``, or a node of a topology file."""
     lines = [line.text for line in section.lines[:200]]
     return any(_PORT.match(text) or _NODE.match(text) for text in lines)
 
 
 def read(section: PrintedSection) -> StateItems:
-    """Yield speed and peer of every port."""
+    """Yield speed and peer of every port in an output of ibnetdiscover."""
     node: Identity = ()
     for line in section.lines:
         if match := _PORT.match(line.text):
@@ -63,7 +63,7 @@ def read(section: PrintedSection) -> StateItems:
 
 
 def _port(match: re.Match[str], path: Path) -> StateItems:
-    """Yield the readings of a line of ``-p``."""
+    """Yield speed and peer of the port in a line of ``ibnetdiscover -p``."""
     rest = _LINKED.fullmatch(match[7])
     name, between, peer = rest[5].rpartition("' - '") if rest else ("", "", "")
     if not between:
@@ -80,7 +80,7 @@ def _port(match: re.Match[str], path: Path) -> StateItems:
 
 
 def _link(section: PrintedSection, match: re.Match[str], node: Identity, line: PrintedLine) -> StateItems:
-    """Yield the readings of a link in a topology file."""
+    """Yield peer and speed of the port in a link line of a topology file."""
     comment = _COMMENT.match(match[7])
     own: Identity = (("lid", comment[1]),) if comment and comment[1] else ()
     path = section.place(line)

@@ -77,21 +77,21 @@ _VL = re.compile(r"(PortVLXmitWait|SWPortVLCongestion|PortVLXmitDiscards)([0-9]{
 
 
 def counter_of(printed: str) -> PortCounter | None:
-    """Return the counter with a tool's name, None for counters that not every port has."""
+    """Return the port counter that a tool prints by this name, None for a name that is not known here."""
     plain = _EXTENDED.sub("", printed)
     name = _NAMES.get(plain)
     return BY_NAME[name] if name else BY_MAD_NAME.get(plain)
 
 
 def is_extended(printed: str) -> bool:
-    """Return whether a name denotes a counter of 64 bits."""
+    """Return whether a printed name ends as those of 64-bit counters do: ``_extended``, ``Extended`` or ``Ext``."""
     return _EXTENDED.search(printed) is not None
 
 
 def counter_reading(
     identity: Identity, printed: str, value: int | Unknown, path: Path, *, extended: bool
 ) -> StateReading:
-    """Return a reading of a counter; ``extended`` ones have 64 bits, others saturate at the width of PortCounters."""
+    """Return a reading of a port counter: ``extended`` ones have 64 bits, others saturate as PortCounters do."""
     counter = counter_of(printed)
     if counter is not None:
         stops = ceiling(counter, extended=extended)
@@ -124,12 +124,12 @@ _THRESHOLDS = re.compile(r"## Thresholds:\s*(\S.*)")
 
 
 def is_form(section: PrintedSection) -> bool:
-    """Return whether a line has counters of a port by its GUID, or is the summary."""
+    """Return whether a text is of ibqueryerrors: a first line has the counters of a port, or is the summary."""
     return any(_PORT.match(line.text) or line.text.startswith("## Summary: ") for line in section.lines[:300])
 
 
 def read(section: PrintedSection) -> StateItems:
-    """Yield the counters of every port in the output, and the summary."""
+    """Yield counters and links of every port in an output of ibqueryerrors, and its summary."""
     node: Identity = ()
     for line in section.lines:
         if match := _NODE.fullmatch(line.text):

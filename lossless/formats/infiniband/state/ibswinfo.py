@@ -28,12 +28,12 @@ _KINDS = {"PSU": "psu", "fan#": "fan"}
 
 
 def is_form(section: PrintedSection) -> bool:
-    """Return whether a text has the rows of a switch's identity."""
+    """Return whether a text is of ``ibswinfo``: it has the part number of a switch, then ``PSID`` or ``GUID``."""
     return bool(_SIGN.search(section.head))
 
 
 def read(section: PrintedSection) -> StateItems:
-    """Yield every row, by power supply and fan, of the switch with its GUID."""
+    """Yield the value of each row of ``ibswinfo``, by GUID of the switch, power supply and fan."""
     guid = _GUID.search(section.text)
     switch: Identity = (("guid", guid[1]),) if guid else ()
     supply: Identity = ()
@@ -60,7 +60,7 @@ def read(section: PrintedSection) -> StateItems:
 
 
 def _split(label: str) -> tuple[str, str]:
-    """Return the name of a row, and the unit in parentheses at its end."""
+    """Return the name of a row of ``ibswinfo``, and the unit in parentheses at its end, empty without one."""
     bare = label.removesuffix(")")
     at = bare.find(" (", bare.rfind(")") + 1)
     return (label[:at], bare[at + 2 :]) if 0 <= at < len(bare) - 2 and bare != label else (label, "")

@@ -28,7 +28,7 @@ _COUNTS = {"error": "count", "path": "messages_of_path", "attribute": "errors_of
 
 
 class ErrorTally(NamedTuple):
-    """The number of occurrences of an error in a log, the line and time of the first, and the time of the last."""
+    """How often an error, path or attribute is in a log of opensm: line, text and time of the first, last time."""
 
     times: int
     path: Path
@@ -38,12 +38,12 @@ class ErrorTally(NamedTuple):
 
 
 def is_form(section: PrintedSection) -> bool:
-    """Return whether one of the first lines has the time, the thread and the level in opensm's notation."""
+    """Return whether a text is a log of opensm: one of the first lines has time, thread and level as it writes them."""
     return any(map(_LINE.fullmatch, (line.text for line in section.lines[:50])))
 
 
 def read(section: PrintedSection) -> StateItems:
-    """Yield how often each error was logged, and how often each path and attribute occurs in errors."""
+    """Yield how often, first and last opensm logged each error, path (``Initial path``) and attribute of an error."""
     tallies: dict[tuple[str, str], ErrorTally] = {}
     for line in section.lines:
         match = _LINE.fullmatch(line.text)

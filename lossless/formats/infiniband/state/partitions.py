@@ -18,12 +18,12 @@ _LONG = re.compile(rf"(?<![0-9])[0-9]{{{DIGITS + 1}}}")
 
 
 def is_form(section: PrintedSection) -> bool:
-    """Return whether at least half of a text's statements are partitions."""
+    """Return whether a text is a partitions.conf: at least half of its statements are, and no number is too long."""
     return not _LONG.search(section.head) and looks_like_partitions(section.head)
 
 
 def read(section: PrintedSection) -> StateItems:
-    """Yield the definition of each partition; a repeated name has the suffix ``#2``."""
+    """Yield P_Key, rate, MTU, SL, scope and default membership of each partition; a repeated name has ``#2`` behind."""
     for line in section.lines:
         if _LONG.search(line.text):
             yield section.problem(line, f"a number of more than {DIGITS} digits, the most that is read")

@@ -36,7 +36,7 @@ _HAS_ERRORS = 2
 
 
 def is_form(section: PrintedSection) -> bool:
-    """Return whether a line is the heading of a port's counters, or a counter with dots before its value."""
+    """Return whether a text is of perfquery: a first line heads a port's counters, or has dots before a count."""
     for line in section.lines[:200]:
         field = _FIELD.fullmatch(line.text)
         if _header(line.text) or (field and ":.." in line.text and counter_of(field[1])):
@@ -45,7 +45,7 @@ def is_form(section: PrintedSection) -> bool:
 
 
 def read(section: PrintedSection) -> StateItems:
-    """Yield the counters of every port."""
+    """Yield the counters of every port in an output of perfquery, and whether it has extended error counters."""
     identity: Identity = ()
     is_extended = False
     for line in section.lines:

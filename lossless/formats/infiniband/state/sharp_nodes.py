@@ -22,12 +22,12 @@ _SETTING = re.compile(r"([A-Za-z][\w\[\]]*)\s*=\s*+(.*)")
 
 
 def is_form(section: PrintedSection) -> bool:
-    """Return whether one of the first lines names a switch by its GUID."""
+    """Return whether a text is an ibdiagnet2.sharp_an_info: one of the first lines is a ``SW_GUID``."""
     return any(_SWITCH.fullmatch(line.text.strip()) for line in section.lines[:300])
 
 
 def read(section: PrintedSection) -> StateItems:
-    """Yield the capabilities and settings of each aggregation node."""
+    """Yield the capabilities and settings of the SHARP aggregation node in each switch."""
     identity: Identity = ()
     for line in section.lines:
         text = line.text.strip()

@@ -34,13 +34,13 @@ _UNITS = {
 
 
 def is_form(section: PrintedSection) -> bool:
-    """Return whether JSON has ports by GUID with counters as UFM names them."""
+    """Return whether a text is telemetry of UFM: JSON with ports by GUID, and counters as UFM names them."""
     head = section.head
     return head.lstrip().startswith(("{", "[")) and bool(_SIGN.search(head) and _COUNTER.search(head))
 
 
 def read(section: PrintedSection) -> StateItems:
-    """Yield the counters of every port."""
+    """Yield the counters and other values of every port in the telemetry of UFM."""
     data = json_of(section)
     if isinstance(data, Problem):
         yield data
