@@ -1,9 +1,9 @@
 """The interface of a rule: its module, and the violations and missing inputs that it yields.
 
 A rule is one module, ``rules/<family>/<code>_<name>.py``. Its docstring is its documentation and holds its metadata.
-Its function ``check`` is one pure generator over the subject that its row in :mod:`lossless.checks.rules.registry`
-names. It yields a :class:`Violation` for each cause it finds and a :class:`MissingInput` where a value that it needs is
-unknown.
+Its function for each subject (``check``, or the name in :data:`~lossless.checks.rules.rule_rows.FUNCTIONS`) is a pure
+generator over that subject. It yields a :class:`Violation` for each cause it finds and a :class:`MissingInput` where a
+value that it needs is unknown.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Violation(NamedTuple):
-    """One cause, with the ports, queues or devices that it affects (``elements``).
+    """One violation of a rule, with the ports, queues or devices that it affects (``elements``).
 
     ``places`` is the number of affected elements where ``elements`` does not name all of them. ``severity`` overrides
     that of the rule: the same fact can be certain with an intent and likely without one. ``conclusive`` is False where
@@ -55,7 +55,7 @@ class Violation(NamedTuple):
 
     @property
     def total(self) -> int:
-        """The number of affected elements, at least 1."""
+        """The number of affected elements: ``places``, or without it that of ``elements``, at least 1."""
         return (len(self.elements) or 1) if self.places is None else self.places
 
     def certain_if(self, certain: bool) -> Violation:
@@ -63,13 +63,13 @@ class Violation(NamedTuple):
         return self if certain else self._replace(severity="warning", confidence="medium")
 
     def on_ports(self, *sets: PortSet) -> Violation:
-        """Return the violation with the ports of these sets as its affected elements."""
+        """Return the violation with the ports of some port sets as its affected elements."""
         elements = tuple(name for ports in sets for name in ports.elements)
         return self._replace(elements=elements, places=places(sets))
 
 
 Results = Iterator[Violation | MissingInput]
-"""The return type of the function of a rule."""
+"""The return type of the function of a rule: an iterator of violations and missing inputs."""
 
 
 def unread(what: str, hosts: Collection[str]) -> MissingInput:
@@ -78,7 +78,7 @@ def unread(what: str, hosts: Collection[str]) -> MissingInput:
 
 
 def merged(violations: Iterable[Violation]) -> Iterator[Violation]:
-    """Yield one violation for each message and severity: equal rows of many ports are one cause."""
+    """Yield one violation for each message and severity, with the affected elements of all such violations."""
     pairs = (((violation.message, violation.severity), violation) for violation in violations)
     return map(added_up, grouped(pairs).values())
 
@@ -102,7 +102,7 @@ def added_up(same: list[Violation]) -> Violation:
 
 
 def tightest(ranked: Iterable[tuple[tuple[float, ...], Violation]]) -> Iterator[Violation]:
-    """Yield one violation for each origin, the one of lowest rank, with the affected elements of all of them."""
+    """Yield the violation of lowest rank for each origin, with the affected elements of all violations there."""
     for same in grouped((violation.origin, (rank, violation)) for rank, violation in ranked).values():
         _, worst = min(same, key=lambda pair: pair[0])
         together = added_up([violation for _, violation in same])

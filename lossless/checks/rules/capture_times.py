@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class CountedTime(NamedTuple):
-    """The time from the earlier capture of a device to the later one, in seconds since 1970."""
+    """Start and end of the time from the earlier capture of a device to the later one, in seconds since 1970."""
 
     start_s: int
     end_s: int
@@ -26,25 +26,28 @@ def taken_at(state: DeviceState) -> int | None:
 
 
 def counted_time(device: RunningDevice) -> CountedTime | None:
-    """Return the time from the earlier capture of a device to the later one; None where one of the times is unknown."""
+    """Return the time from the earlier capture of a device to the later one.
+
+    It is None without an earlier capture, or where the captures of either have no time.
+    """
     start, end = None if device.before is None else taken_at(device.before), taken_at(device.state)
     return None if start is None or end is None else CountedTime(start, end)
 
 
 def apart(one: RunningDevice, other: RunningDevice) -> bool:
-    """Return whether the counting times of two devices are known and do not overlap."""
+    """Return whether the times between two captures of two devices are known for both and do not overlap."""
     times = counted_time(one), counted_time(other)
     known = [time for time in times if time is not None]
     return len(known) == len(times) and common_s(known) <= 0
 
 
 def common_s(times: Iterable[CountedTime]) -> int:
-    """Return the length in seconds of the overlap of all times; 0 or less where they do not overlap."""
+    """Return the length in seconds of the overlap of all counting times; 0 or less where they do not overlap."""
     times = tuple(times)
     return min(time.end_s for time in times) - max(time.start_s for time in times)
 
 
 def whole_s(times: Iterable[CountedTime]) -> int:
-    """Return the seconds from the earliest start of some times to the latest end."""
+    """Return the seconds from the earliest start of the counting times of devices to the latest end."""
     times = tuple(times)
     return max(time.end_s for time in times) - min(time.start_s for time in times)

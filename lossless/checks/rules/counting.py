@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _NO_RULE = frozenset({"BUFFER_POOL_WATERMARK"})
 GROUPS = tuple(group for group in ALL_GROUPS if group not in _NO_RULE)
-"""The groups whose counters rules read."""
+"""The counter groups (of ``counterpoll``) whose counters rules read."""
 OTHER_PORT = MissingInput("a port that has counted is in neither the configuration nor the intent")
 _WATCHDOG = "pfcwd_"
 _STORM_TABLES = frozenset({"show pfcwd stats", "pfcwd show stats"})
@@ -46,11 +46,11 @@ class Count(NamedTuple):
 
     @property
     def window(self) -> str:
-        """The period of the count, as the end of a sentence."""
+        """The period of the count as text: ``between the captures`` or ``since boot or the last clear``."""
         return self.window_of("boot or the last clear")
 
     def window_of(self, began: str) -> str:
-        """Return the period of a counter that starts from 0 at another event, such as ``its driver was loaded``."""
+        """Return the period of a count from 0 at the event ``began``, such as ``its driver was loaded``, as text."""
         return "between the captures" if self.between else f"since {began}"
 
     def severity(self, grave: Severity, otherwise: Severity) -> Severity:
@@ -59,7 +59,7 @@ class Count(NamedTuple):
 
 
 def each(state: DeviceState, name: str, *kinds: str) -> Iterator[PlacedReading]:
-    """Yield one reading of a counter for each object, though several sources may have it.
+    """Yield one reading of a counter for each object, such as a port or a queue: the first where several have it.
 
     ``kinds`` are the parts that identify an object. Multicast queues are left out: they have no priority.
     """
@@ -72,7 +72,10 @@ def each(state: DeviceState, name: str, *kinds: str) -> Iterator[PlacedReading]:
 
 
 def counted(device: RunningDevice, placed: PlacedReading, *kinds: str) -> Count | MissingInput:
-    """Return the count of a counter; ``kinds`` are the parts that identify its object, such as ``port``."""
+    """Return the count of a counter; a missing input where its counter group is off or a value is unknown.
+
+    ``kinds`` are the parts that identify the object of the counter, such as ``port``.
+    """
     name, value = placed.reading.name, placed.number
     standing = not_polled(device.state, name, kinds[-1] if kinds else "")
     if standing is not None:
@@ -92,7 +95,7 @@ def counted(device: RunningDevice, placed: PlacedReading, *kinds: str) -> Count 
 
 
 def unknown_value(reading: StateReading) -> MissingInput:
-    """Return the missing input for a counter that a capture shows without a usable number."""
+    """Return the missing input for a counter that a capture shows without a number or with a number below 0."""
     name = reading.heading or reading.name
     if reading.is_no_count:
         return MissingInput(
@@ -115,7 +118,10 @@ def _shows_storms(state: DeviceState) -> bool:
 
 
 def count_of(device: RunningDevice, name: str, /, **parts: str) -> Count | MissingInput:
-    """Return the count of a counter of one object, by its name and the parts that identify the object."""
+    """Return the count of a counter of one object; a missing input where it is unknown or no capture has the counter.
+
+    ``parts`` identify the object: ``port="Ethernet0"``.
+    """
     placed = device.state.of(name, **parts)
     if placed is None:
         return MissingInput(f"no capture has {name} of each {tuple(parts)[-1]}")
@@ -123,7 +129,7 @@ def count_of(device: RunningDevice, name: str, /, **parts: str) -> Count | Missi
 
 
 def total(device: RunningDevice, name: str, priority: str) -> int | None:
-    """Return the sum of a counter of a priority over all ports; None unless the count of each port is known."""
+    """Return the sum of a counter of a priority over all ports; None where no port has it or a count is unknown."""
     counts = [
         counted(device, placed, "port", "priority")
         for placed in each(device.state, name, "port", "priority")
@@ -134,7 +140,7 @@ def total(device: RunningDevice, name: str, priority: str) -> int | None:
 
 
 def largest_of_each(counts: Iterable[tuple[str, Count]]) -> Iterator[tuple[str, list[Count]]]:
-    """Yield the key and the counts of each group of equal key and period, the largest count first."""
+    """Yield, for each key and period of counting, the key and its counts, the largest count first."""
     for (key, _), same in grouped(((key, count.between), count) for key, count in counts).items():
         yield key, sorted(same, key=lambda count: -count.amount)
 
@@ -151,14 +157,17 @@ def is_off(state: DeviceState, group: str) -> bool:
 
 
 def switched_off(state: DeviceState, group: str) -> PlacedReading | None:
-    """Return the reading that shows a counter group as off; None where there is none."""
+    """Return the reading of CONFIG_DB or ``counterpoll show`` by which a counter group is off; None without one."""
     row = state.of("FLEX_COUNTER_STATUS", table="FLEX_COUNTER_TABLE", key=group)
     shown = state.of("poll_status", object=f"{group}_STAT") or state.of("poll_status", object=group)
     return next((said for said in (row, shown) if said is not None and said.reading.value == "disable"), None)
 
 
 def difference(placed: PlacedReading, earlier: PlacedReading, now: int, then: int) -> Count | MissingInput:
-    """Return the count from an earlier value to a later one; a counter that was reset counts from 0."""
+    """Return the count from an earlier value to a later one; a counter that was reset counts from 0.
+
+    It is a missing input where the earlier value is at its ceiling, or the counter was cleared between the two values.
+    """
     if earlier.reading.is_saturated:
         return MissingInput(f"{placed.reading.heading or placed.reading.name} stood at its ceiling before")
     if now >= then:

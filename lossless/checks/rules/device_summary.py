@@ -37,7 +37,10 @@ if TYPE_CHECKING:
 
 
 class _WireBehavior(NamedTuple):
-    """The wire behavior of ports that share a QoS: see :class:`~lossless.model.fabric.deployed_devices.LinkEnd`."""
+    """Priorities, marking and longest storm of ports with one QoS: fields of a link end of the device.
+
+    See :class:`~lossless.model.fabric.deployed_devices.LinkEnd`.
+    """
 
     remapped: tuple[int, ...] = ()
     uncovered: tuple[int, ...] = ()
@@ -51,7 +54,7 @@ _SILENT = _WireBehavior()
 
 
 def summary_of(device: Device) -> DeviceSummary:
-    """Return the summary of a device."""
+    """Return the summary of a SONiC device: its ports as ends of links, and the settings that its role shares."""
     switch, wire = device.switch, _on_the_wire(device)
     lossless, tunnel = bool(switch.classes.lossless), tunnel_to_peer(device)
     trimmed = trimmed_by_port(device)
@@ -77,7 +80,7 @@ def summary_of(device: Device) -> DeviceSummary:
 
 
 def summary_of_switch(switch: Switch, file: str) -> DeviceSummary:
-    """Return the summary of a switch of any system, with the values that are compared with hosts alone."""
+    """Return the summary of a switch of any system, only with the values that are compared with its hosts."""
     return DeviceSummary(
         switch.name,
         None,
@@ -117,7 +120,7 @@ def _type(device: Device) -> str | None:
 
 
 def _on_the_wire(device: Device) -> dict[int, _WireBehavior]:
-    """Return the behavior of ports on the wire by the ``id`` of their QoS."""
+    """Return the wire behavior of the ports of a device by the ``id`` of their QoS."""
     sets, poll_ms = device.view.port_sets, device.switch.qos.poll.poll_ms
     elsewhere, entering = pausing(sets), _entering(device.view.lossless_sets)
     return {
@@ -142,7 +145,10 @@ def _marking(qos: PortQos) -> tuple[int, ...]:
 
 
 def _entering(sets: tuple[PortSet, ...]) -> Targets:
-    """Return the TC of each DSCP by the maps of ports with PFC; ``UNREADABLE`` where the maps differ."""
+    """Return the TC of each DSCP by the maps of ports with PFC that trust DSCP; empty without such a port.
+
+    It is ``UNREADABLE`` for a DSCP on which the maps differ.
+    """
     maps = {id(p.qos.dscp_to_tc): _targets(p.qos) for p in sets if not p.qos.trust_dot1p}.values()
     agreed: Targets = ()
     for targets in maps:
@@ -156,7 +162,10 @@ def _targets(qos: PortQos) -> Targets:
 
 
 def _priorities(qos: PortQos, targets: Targets, of: Callable[[PortQos, int], int | None]) -> Priorities:
-    """Return pairs of a DSCP and the priority of its TC by ``of``; a DSCP without a map entry has TC 0."""
+    """Return pairs of a DSCP and the priority that ``of`` gives its TC; a DSCP without a map entry has TC 0.
+
+    DSCPs whose TC has no such priority are left out; empty without PFC.
+    """
     if not qos.pfc.priorities:
         return ()
     wanted: dict[int | None, int] = {tc: p for tc in PRIORITIES if (p := of(qos, tc)) is not None}
@@ -168,7 +177,10 @@ def _priorities(qos: PortQos, targets: Targets, of: Callable[[PortQos, int], int
 def _smallest_mtu(
     port: Port, lags: Mapping[str, Limit], vlans: Mapping[str, Limit]
 ) -> tuple[Maybe[int], Path]:
-    """Return the MTU that counts for a port, and where it is written, nowhere where that is its own row."""
+    """Return the MTU of a port, or of its VLAN where that is smaller, and the path of the LAG or VLAN that sets it.
+
+    The path is empty where the row of the port sets it.
+    """
     own, path = port.mtu_bytes, lags[port.name][1] if port.name in lags else ()
     of_vlan = vlans.get(port.name, (None, ()))
     if of_vlan[0] is not None and isinstance(own, int) and of_vlan[0] < own:

@@ -1,7 +1,7 @@
 """Documentation and metadata of rules, read from the docstrings of their modules when they are needed.
 
-A docstring has the summary, a line ``Severity:``, a line ``Confidence:`` unless it is ``high``, a line ``Fix:`` unless
-it is ``no``, and then the sections.
+A docstring has the summary, lines ``Severity:`` and ``Subject:``, a line ``Confidence:`` unless it is ``high``, a line
+``Fix:`` unless it is ``no``, and then the sections.
 """
 
 from __future__ import annotations
@@ -23,10 +23,7 @@ _SOURCES = r"(?ms)^## Sources\n(.*?)(?=^## |\Z)"
 
 
 class Rule(NamedTuple):
-    """The metadata of one rule.
-
-    ``documentation`` has its sections, ``sources`` the references of its facts and numbers.
-    """
+    """The metadata of one rule; ``documentation`` has the sections of its docstring, from the first heading on."""
 
     code: str
     name: str
@@ -70,7 +67,7 @@ class Rule(NamedTuple):
 
 @cache
 def rule_of(code: str) -> Rule:
-    """Return the metadata of a rule by its code."""
+    """Return the metadata of a rule by its code, from the docstring of its module."""
     row = RULES[code]
     head, _, sections = _docstring(import_module(module_of(code))).partition("\n## ")
     summary, _, rest = head.partition("\n")

@@ -33,7 +33,7 @@ def port_rows(sets: Iterable[PortSet], row: Origin, field: str, value: str) -> t
 
 
 def entries(index_map: IndexMap, *pairs: tuple[int, int]) -> tuple[Edit, ...]:
-    """Return edits that set entries of a map, given as (index, target); none unless it is a row of CONFIG_DB."""
+    """Return edits that set entries of a map, given as (index, target); none unless the map is a row of CONFIG_DB."""
     origin = index_map.origin
     if len(origin.path) != 2 or not str(origin.path[0]).endswith("_MAP"):
         return ()
@@ -48,14 +48,14 @@ def field(origin: Origin, value: str) -> tuple[Edit, ...]:
 
 
 def key(origin: Origin, value: Json) -> tuple[Edit, ...]:
-    """Return the edit that sets one key of an intent; none where the value is from a preset or a default."""
+    """Return the edit that sets one key of an intent; none for a top-level key or a value of a preset or default."""
     if origin.mark == "key" or len(origin.path) < 2 or origin.path == ("preset",):
         return ()
     return (Edit(origin, "set", value),)
 
 
 def without(host: HostQos, *keys: str) -> tuple[Edit, ...]:
-    """Return the edit that removes a key of the hosts of an intent; none for a host that was read from its files."""
+    """Return the edit that removes a key from hosts of an intent; none for a host that was read from its files."""
     return (Edit(host.at(*keys), "remove"),) if host.provenance == "intent" else ()
 
 

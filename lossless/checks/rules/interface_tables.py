@@ -28,7 +28,7 @@ def raw_rows(device: Device, table: str) -> Iterator[tuple[str, Mapping[str, obj
 
 
 def members(device: Device) -> dict[str, list[str]]:
-    """Return the ports of each LAG."""
+    """Return the member ports of each LAG by its name."""
     keys = (key.partition("|") for key, _ in raw_rows(device, "PORTCHANNEL_MEMBER"))
     return grouped((lag, port) for lag, _, port in keys)
 
@@ -49,7 +49,7 @@ def untagged_routed(device: Device) -> frozenset[str]:
 
 
 def bridged(device: Device) -> dict[str, list[str]]:
-    """Return the ports of each VLAN, with the members of LAGs in place of the LAGs."""
+    """Return the ports of each VLAN by its name, with the members of LAGs in place of the LAGs."""
     lags = members(device)
     keys = (key.partition("|") for key, _ in raw_rows(device, "VLAN_MEMBER"))
     return grouped((vlan, port) for vlan, _, name in keys for port in lags.get(name, [name]))
@@ -61,7 +61,7 @@ def bridged_ports(device: Device) -> frozenset[str]:
 
 
 def neighbor_types(device: Device) -> dict[str, str]:
-    """Return the type of each neighbor in lower case, such as ``server`` or ``torrouter``."""
+    """Return the type of each neighbor in ``DEVICE_NEIGHBOR_METADATA`` in lower case, such as ``torrouter``."""
     return {
         key: kind.lower()
         for key, fields in raw_rows(device, "DEVICE_NEIGHBOR_METADATA")

@@ -21,7 +21,7 @@ def below(origin: Origin, *keys: str) -> Origin:
 
 
 def beside(here: Origin, *others: tuple[Origin | None, str]) -> tuple[RelatedPlace, ...]:
-    """Return the related places of a finding, without its own place and without values from presets or defaults."""
+    """Return the related places of a finding, each once: without its own place, and values from presets or defaults."""
     related: dict[Origin, RelatedPlace] = {}
     for origin, message in others:
         written = origin is not None and origin.path and origin.path != ("preset",)
@@ -46,17 +46,17 @@ def element(device: Device, port: str) -> str:
 
 
 def distinct(sets: Iterable[PortSet]) -> tuple[PortSet, ...]:
-    """Return port sets without repetitions; sets with the same ports count as equal."""
+    """Return port sets without repetitions; sets that share one tuple of ports count as equal."""
     return tuple({id(ports.ports): ports for ports in sets}.values())
 
 
 def places(sets: Iterable[PortSet]) -> int:
-    """Return the number of ports of several sets."""
+    """Return the number of ports of several port sets."""
     return sum(ports.places for ports in sets)
 
 
 def counted_lossy(qos: PortQos, priority: int) -> bool:
-    """Return whether the traffic of a priority is counted in a group whose profile is known to have no headroom.
+    """Return whether the traffic of a priority is in a priority group whose profile is known to have no headroom.
 
     Such a priority has PFC by mistake. The PFC rules report it, and its other faults follow from that.
     """
@@ -66,6 +66,6 @@ def counted_lossy(qos: PortQos, priority: int) -> bool:
 
 
 def has_egress_profiles(device: Device) -> bool:
-    """Return whether some profile is of an egress pool: then queues without rows are no matter of another file."""
+    """Return whether a ``BUFFER_PROFILE`` names an egress pool: then rows of queues are not left to another file."""
     egress = {pool.name for pool in device.switch.qos.pools if pool.kind == "egress"}
     return any(row.reference("pool") in egress for row in device.tables.table("BUFFER_PROFILE").values())

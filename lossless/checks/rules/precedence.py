@@ -48,8 +48,10 @@ RESTATES = ("SCM", "CFG004")
 where another rule reports the effect on traffic at the same place."""
 
 DOUBLES = "HST009"
-"""Reports that a host differs from the intent: left out where another rule reports the same place as an error or a
-warning."""
+"""The rule that reports that a host differs from the intent.
+
+Its findings are left out where another rule reports the same place as an error or a warning.
+"""
 
 IN_ROW = {"PFC004": "CLS001"}
 """A more specific rule for a row of a map, and the rule whose warnings in that row it replaces. Where the latter has an
@@ -65,14 +67,14 @@ ROOTS = {
 findings in the same row, on no other elements, are left out, and the cause gets the highest of the severities."""
 
 PROGRAMMED = frozenset({"SWS018", "CLS016"})
-"""Say that a row, or a command, makes a class lossy (:mod:`lossless.checks.rules.programmed_causes`)."""
+"""Rules that report a row, or a command, that makes a class lossy (:mod:`lossless.checks.rules.programmed_causes`)."""
 
 Replaced = tuple[str, "Origin"]
-"""A code, and the place at which findings of it are replaced."""
+"""The code of a rule, and a place at which its findings are replaced."""
 
 
 def replaced(findings: Iterable[Finding]) -> frozenset[Replaced]:
-    """Return the pairs of code and place whose findings are replaced by some of these."""
+    """Return the codes and places at which conclusive findings replace those of other rules (:data:`SUPERSEDES`)."""
     return frozenset(
         (code, place)
         for finding in findings
@@ -83,7 +85,7 @@ def replaced(findings: Iterable[Finding]) -> frozenset[Replaced]:
 
 
 def resolve(findings: Sequence[Finding], superseded: frozenset[Replaced]) -> list[Finding]:
-    """Return the findings that no other replaces; a restatement of another finding becomes information."""
+    """Return the findings that no other replaces; a restatement (:data:`RESTATES`) of another becomes information."""
     spoken = {
         (IN_ROW[finding.code], _row(finding.origin.place)) for finding in findings if finding.code in IN_ROW
     }
@@ -111,7 +113,10 @@ def resolve(findings: Sequence[Finding], superseded: frozenset[Replaced]) -> lis
 
 
 def _rooted(findings: Sequence[Finding]) -> Sequence[Finding]:
-    """Return findings without the effects of a cause in their row; the cause gets the highest of the severities."""
+    """Return findings without the effects of a cause in their row (:data:`ROOTS`).
+
+    The cause gets the highest of the severities.
+    """
     roots = [
         (number, finding)
         for number, finding in enumerate(findings)
@@ -139,7 +144,7 @@ def _rooted(findings: Sequence[Finding]) -> Sequence[Finding]:
 
 
 def _within(place: Place) -> tuple[Place, Place]:
-    """Return a place and its row."""
+    """Return a place and the row of a table that it is in."""
     return place, _row(place)
 
 
@@ -168,7 +173,7 @@ def _once(findings: Sequence[Finding]) -> Iterator[Finding]:
 
 
 def _lessened(finding: Finding, worst: Mapping[Place, Severity]) -> Finding:
-    """Return a restatement as information where another rule reports the same place at least as severely."""
+    """Return a finding of :data:`RESTATES` as information where another rule reports its place as severely."""
     if not finding.code.startswith(RESTATES):
         return finding
     other = worst.get(finding.origin.place, "info")

@@ -1,6 +1,6 @@
-"""Findings on rows and commands that make a class lossy, beside what other rules say of the same cause.
+"""Findings that a row or a command makes a class lossy, and others in the same row, of which one per cause is kept.
 
-They are nothing new of ports that another error in the row is about, and say more than what is milder there.
+They are left out for ports that an error of another rule in the row names, and replace milder findings there.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 def one_cause(
     findings: Sequence[Finding], codes: Collection[str], restates: tuple[str, ...]
 ) -> Iterator[Finding]:
-    """Yield findings without what those of some codes repeat of errors in a row, and what is milder there.
+    """Yield findings without those of ``codes`` that repeat an error in their row, and without milder ones there.
 
-    ``restates`` are codes and families that say the same of a value in other words.
+    Findings whose code begins with one of ``restates`` report the same value in other words, and are kept.
     """
     others = [finding for finding in findings if finding.code not in codes]
     said: dict[Row, list[Finding]] = {}
@@ -48,9 +48,10 @@ def one_cause(
 
 
 def _of_others(finding: Finding, said: Sequence[Finding]) -> Finding | None:
-    """Return what a finding says of ports that errors in its row are not about, None where that is nothing.
+    """Return a finding on the ports that no error in its row names (``said``); None where none is left.
 
-    Where the row is there, it is the cause of both; a table stands for rows that ports lack, each its own.
+    An error in the row itself has the same cause. A finding on a whole table is about rows that are missing, one per
+    port.
     """
     if not said:
         return finding
@@ -65,7 +66,7 @@ def _of_others(finding: Finding, said: Sequence[Finding]) -> Finding | None:
 
 
 def _rows(finding: Finding) -> frozenset[Row]:
-    """Return the rows that a finding is about."""
+    """Return the rows of tables that the origins of a finding are in."""
     return frozenset(_row(origin) for origin in finding.origins)
 
 

@@ -67,7 +67,7 @@ def _policies(device: Device) -> Iterator[SharedSetting]:
 
 
 def _place_of(device: Device, subject: str, metadata: ConfigRow | None) -> Origin:
-    """Return the origin of the table of a policy; without that table, of the row ``DEVICE_METADATA|localhost``."""
+    """Return the origin of the table of adaptive routing or trimming; without it, of ``DEVICE_METADATA|localhost``."""
     table = {"adaptive routing": PROFILE, "packet trimming": TABLE}[subject]
     if table in device.tables.data:
         return device.tables.origin(table)
@@ -86,7 +86,7 @@ def _pools(device: Device) -> Iterator[SharedSetting]:
 
 
 def _queue_buffers(device: Device) -> Iterator[SharedSetting]:
-    """Yield whether BUFFER_QUEUE has rows, unless BUF022 says by the file alone that they are missing."""
+    """Yield whether BUFFER_QUEUE has rows, unless BUF022 reports by the file alone that they are missing."""
     tables = device.tables
     if not device.view.lossless_sets or device.switch.is_fragment or device.switch.qos.voq:
         return

@@ -49,7 +49,7 @@ FUNCTIONS: dict[str, str] = {
 
 
 class RuleRow(NamedTuple):
-    """One rule. ``needs`` names the data that a subject must have for the rule to be loaded; empty without such a need.
+    """The row of one rule; ``needs`` names the data that a subject must have for the rule to be loaded, empty without.
 
     For a device this is a table of CONFIG_DB, ``refusals`` of SONiC's models, ``normalized forms``, or ``intent``.
     """

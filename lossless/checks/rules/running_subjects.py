@@ -26,7 +26,7 @@ OTHER_CARD = MissingInput(
 
 
 class LosslessPort(NamedTuple):
-    """The lossless priorities, queues and groups of a port."""
+    """The lossless priorities of a port, its queues that they pause, and its priority groups that send their pauses."""
 
     priorities: frozenset[int]
     queues: frozenset[int]
@@ -77,7 +77,7 @@ class RunningDevice:
 
     @cached_property
     def lossless(self) -> Mapping[str, LosslessPort]:
-        """The lossless priorities, queues and groups of each port that has some, by configuration or else by intent."""
+        """The lossless priorities, queues and groups of each port with PFC, by the configuration or else the intent."""
         return {
             name: _lossless(port.qos)
             for name, port in self.ports.items()
@@ -92,7 +92,7 @@ class RunningDevice:
         return card if card.host is not None else Card(metadata.get("hostname", self.name), None)
 
     def own_port(self, name: str) -> str:
-        """Return the own port that a system port stands for, or ``name`` where it is a port of another card."""
+        """Return the own port that a system port stands for; any other name, or a port of another card, unchanged."""
         if "|" not in name:
             return name
         host, _, rest = name.partition("|")

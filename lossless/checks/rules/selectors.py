@@ -45,13 +45,13 @@ def codes_of(selector: str) -> Codes:
 
 @cache
 def families() -> tuple[str, ...]:
-    """Return the letters that codes begin with, each once, in order."""
+    """Return the families of rules, the letters that codes begin with, each once, in order of the codes."""
     return tuple(dict.fromkeys(code.rstrip(_DIGITS) for code in RULES))
 
 
 @cache
 def unknown(selector: str) -> str:
-    """Return the message for a selector that matches no rule."""
+    """Return the message for a selector that matches no rule, with the nearest selector if there is one."""
     from lossless.ground.basics.units import nearest
 
     names = (row.name for row in RULES.values())
@@ -92,7 +92,7 @@ def _ranks(selectors: Iterable[str]) -> dict[str, int]:
 
 
 def _precision(selector: str) -> int:
-    """Return the precision of a selector: 0 for ``ALL``, the highest for the code or name of one rule."""
+    """Return the precision of a selector: 0 for ``ALL``, its length for a family, the highest for a code or name."""
     if selector == EVERY:
         return 0
     return len(selector) if code_of(selector) is None else _EXACT

@@ -1,4 +1,4 @@
-"""Subjects of rules other than the view of a fabric, each as plain data."""
+"""Subjects of rules other than the view of a fabric: devices, hosts, cabling, simulation runs and suppressions."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Device:
 
     @property
     def switch(self) -> Switch:
-        """The device in the model."""
+        """The switch of the model that is built from the rows of the device."""
         return self.view.fabric.switches[0]
 
     @property
@@ -82,7 +82,10 @@ class Device:
 
     @cached_property
     def bound_to_queues(self) -> Mapping[str, Mapping[int, Mapping[str, str]]]:
-        """The names of what is bound to the queues of ports, by port, number and kind, once all rows are applied."""
+        """The names of the profile and scheduler bound to queues, by port, queue number and kind of object.
+
+        They are those in effect once all rows are applied.
+        """
         from lossless.formats.sonic.effective.programmed import programmed
 
         ports = programmed(self.tables, self.switch).ports
@@ -90,7 +93,7 @@ class Device:
 
     @cached_property
     def conformity(self) -> ValidationResult:
-        """The result of SONiC's models for the file, computed once for all rules of the schema."""
+        """The result of validating the file against SONiC's YANG models, computed once for all rules of the schema."""
         from lossless.formats.sonic.validate.conformity import validate
 
         return validate(self.tables.data)
@@ -119,7 +122,7 @@ OTHER_HWSKU = MissingInput(
 
 
 class IntendedHost(NamedTuple):
-    """A host as it was read, and the host of the intent; ``names`` are all hosts with the same settings."""
+    """A host as read, and the host of the intent; ``names`` are all hosts with the settings of the former."""
 
     have: HostQos
     want: HostQos
@@ -127,7 +130,7 @@ class IntendedHost(NamedTuple):
 
 
 class FabricCabling(NamedTuple):
-    """The fabric of an intent, and the comparison of its cables with those in files."""
+    """The view of the fabric of an intent, and the comparison of its cables with those in files."""
 
     view: View
     comparison: CablingComparison
@@ -141,7 +144,7 @@ class SimulationRun(NamedTuple):
 
 
 class UnusedSuppression(NamedTuple):
-    """A suppression that hides no finding of ``rules``, which are the rules that it names or some of them."""
+    """A suppression that hides no finding of ``rules``: of all its rules if ``is_whole``, else of some."""
 
     origin: Origin
     rules: tuple[str, ...]

@@ -63,7 +63,7 @@ _UNKNOWN_PROFILE = MissingInput("APPL_DB does not have the profile of each prior
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation per lossless group without an applied lossless profile, of ports that are up."""
+    """Yield a violation per lossless priority group without an applied lossless profile, of ports that are up."""
     profiles = _profiles(device.state)
     if not profiles:
         return
@@ -85,7 +85,7 @@ def check(device: RunningDevice) -> Results:
 
 
 def _profiles(state: DeviceState) -> Mapping[tuple[str, int], str]:
-    """Return the profile that APPL_DB has for each port and group."""
+    """Return the name of the profile that APPL_DB has for each port and priority group."""
     return {
         (placed.part("port") or "", group): str(placed.reading.value)
         for placed in state.named("profile", "port", "pg")
@@ -95,7 +95,7 @@ def _profiles(state: DeviceState) -> Mapping[tuple[str, int], str]:
 
 
 def _numbers(key: str) -> range:
-    """Return the groups of a key: ``3`` or ``3-4``."""
+    """Return the priority groups in a key: ``3`` or ``3-4``."""
     first, _, last = key.partition("-")
     return range(int(first), int(last or first) + 1)
 

@@ -113,7 +113,7 @@ def _without_group(ports: PortSet) -> list[int]:
 
 
 def _left_over(ports: PortSet) -> str:
-    """Return the generated profile of some length that a group still names; empty without one."""
+    """Return the name of the generated profile of some length that a lossless group names; empty without one."""
     groups = (ports.qos.groups[priority] for priority in ports.qos.pfc.priorities)
     names = (group.buffer.name for group in groups if group is not None and group.buffer is not None)
     return next(filter(is_pg_profile_name, names), "")

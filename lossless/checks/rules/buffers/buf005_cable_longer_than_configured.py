@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per length that is below the real cable of the same port in an intent."""
+    """Yield a violation per configured cable length that is below the real length of the same port in an intent."""
     intended = device.intended
     if intended is None or not device.buffers.lossless_sets:
         return

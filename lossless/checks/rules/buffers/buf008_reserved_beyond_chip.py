@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation where reserved buffer, alone or with the pools, is more than the buffer of the chip."""
+    """Yield a violation where reserved buffer fills the chip, or with the pools of an NVIDIA switch exceeds it."""
     switch = device.buffers.fabric.switches[0]
     chip = _chip_bytes(switch)
     reserved = reserved_sum(switch) if chip and not switch.qos.voq else None
@@ -85,7 +85,7 @@ def _pooled(switch: Switch) -> int:
 
 
 def _sized(device: Device) -> list[tuple[int, Pool]]:
-    """Return the sizes in bytes and the ingress pools with a configured size."""
+    """Return the ingress pools with a configured size, each with that size in bytes before it."""
     return [
         (pool.size_bytes, pool)
         for pool in device.switch.qos.pools

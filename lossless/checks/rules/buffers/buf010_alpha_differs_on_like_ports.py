@@ -91,7 +91,7 @@ if TYPE_CHECKING:
 
 
 def across(devices: DeployedDevices) -> Results:
-    """Yield a violation per alpha that differs from the usual one of its role and speed."""
+    """Yield a violation per alpha of lossless priority groups that differs from the usual one of its role and speed."""
     from lossless.checks.rules.roles.outliers import (  # a device alone does not pay for it
         outlier_violation,
         outliers_by_model,
@@ -107,7 +107,7 @@ def across(devices: DeployedDevices) -> Results:
 
 
 class _ComparedPorts(NamedTuple):
-    """The key of ports that are compared with each other."""
+    """The values that the ports of a switch must share for the thresholds of their groups to be compared."""
 
     priority: int
     speed_bps: int | None
@@ -122,7 +122,7 @@ class _GroupMember(NamedTuple):
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per threshold that fewer than half of the like ports have."""
+    """Yield a violation per threshold of lossless priority groups that fewer than half of the like ports have."""
     sets_of = grouped(
         (_ComparedPorts(priority, ports.speed_bps, ports.cable.configured_m, ports.qos.pfc.priorities), ports)
         for ports in device.view.lossless_sets
@@ -146,7 +146,7 @@ def _threshold(profile: BufferProfile) -> tuple[int | None, int | None]:
 
 
 def _by_neighbor(device: Device, members: Iterator[_GroupMember]) -> list[list[_GroupMember]]:
-    """Return the members grouped by the type of their neighbor in the file."""
+    """Return lossless groups, each with its port, grouped by the type of the port's neighbor in the file."""
     table = device.tables.data.get("DEVICE_NEIGHBOR_METADATA")
     neighbor_rows = table if isinstance(table, dict) else {}
     return list(grouped((_kind(neighbor_rows, member.port), member) for member in members).values())

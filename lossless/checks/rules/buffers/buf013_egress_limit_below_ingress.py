@@ -144,7 +144,7 @@ def _verdict(
 
 
 def _limit_bytes(profile: BufferProfile) -> float | MissingInput | None:
-    """Return the limit of a queue in bytes, at most its pool; None where it has no limit."""
+    """Return the limit of a queue in bytes, at most its pool; None without a limit, a missing input if unknown."""
     of_pool = profile.pool.size_bytes if profile.pool is not None else None
     whole_pool = profile.reserved_bytes + of_pool if of_pool else None
     if profile.dynamic_th == UNBOUNDED_TH:
@@ -158,7 +158,10 @@ def _limit_bytes(profile: BufferProfile) -> float | MissingInput | None:
 def _most_held(
     sets: Sequence[PortSet], priority: int, held_by_profile: dict[int, _EgressBacklog | MissingInput]
 ) -> _EgressBacklog | MissingInput | None:
-    """Return the largest backlog of the known groups of a priority; None where no group is lossless."""
+    """Return the largest backlog of the known groups of a priority; None where no group is lossless.
+
+    It is a missing input where no group of the priority is known.
+    """
     pausing = [ports for ports in sets if priority in ports.qos.pfc.priorities]
     profiles = [(ports, lossless_profile(ports, priority)) for ports in pausing]
     held = [
@@ -185,7 +188,7 @@ def _held(
 
 
 def _is_pool_short(profile: BufferProfile, limit: float) -> bool:
-    """Return whether the limit of a queue is the size of its pool."""
+    """Return whether the limit of a queue in bytes is its reserved buffer and its whole pool."""
     of_pool = profile.pool.size_bytes if profile.pool is not None else None
     return of_pool is not None and limit == profile.reserved_bytes + of_pool
 

@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per group number and profile that has headroom and no PFC."""
+    """Yield a violation per priority group and profile with headroom and no PFC; one where nothing has PFC."""
     paused = {p for ports in device.view.port_sets for p in ports.qos.pfc.priorities}
     paused |= {
         ports.qos.pausing_group(p) for ports in device.view.port_sets for p in ports.qos.pfc.priorities
@@ -121,7 +121,7 @@ def _is_unbound(device: Device) -> bool:
 
 
 def _lossy(ports: PortSet, group: PriorityGroup, number: int, name: str) -> tuple[Edit, ...]:
-    """Return edits that set profile ``name`` in the rows of one group; none for a row of several ports or groups."""
+    """Return edits that set a profile in the rows of one priority group; none for a row of several ports or groups."""
     table, key = group.origin.path[:2]
     if key != f"{ports.ports[0].name}|{number}":
         return ()

@@ -66,7 +66,7 @@ class _DownPortGroup(NamedTuple):
 
 
 def check(device: Device) -> Results:
-    """Yield one violation for all ports that are down and keep headroom."""
+    """Yield one violation for all ports that are down and keep headroom, unless the buffer model is dynamic."""
     switch = device.switch
     if switch.qos.buffer_model == "dynamic":
         return

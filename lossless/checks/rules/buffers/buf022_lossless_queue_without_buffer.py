@@ -78,7 +78,10 @@ def _gives_queues_buffers(qos: PortQos) -> bool:
 
 
 def _queues(qos: PortQos, *, buffered: bool) -> Iterator[int]:
-    """Yield the queues of priorities with PFC that have a BUFFER_QUEUE row, or without ``buffered`` have none."""
+    """Yield the queues of priorities with PFC that have a BUFFER_QUEUE row, or without ``buffered`` have none.
+
+    Left out are unreadable queues, queues that a pause does not stop, and those of priorities in a lossy group.
+    """
     for priority in qos.pfc.priorities:
         number = qos.queue_of(priority)
         stopped = qos.pfc_to_queue.targets[priority] if qos.pfc_to_queue else priority

@@ -67,7 +67,7 @@ _SIDES = ("ingress", "egress")
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per side and set of pools that the profile lists of ports leave out."""
+    """Yield a violation per profile list (ingress or egress) and set of pools that it leaves out."""
     serving = filter(None, map(in_service, device.view.lossless_sets))
     yield from merged(violation for ports in serving for violation in _violations(device, ports))
 

@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per profile that groups name, and that the switch replaces by another."""
+    """Yield a violation per profile that BUFFER_PG rows name and that buffermgrd replaces by another."""
     if device.switch.qos.buffer_model == "traditional":
         serving = filter(None, map(in_service, device.view.lossless_sets))
         yield from merged(violation for ports in serving for violation in _violations(device, ports))
@@ -95,7 +95,7 @@ def _violations(device: Device, ports: PortSet) -> Iterator[Violation]:
 
 
 def _lossy_in_file(device: Device, ports: PortSet, group: PriorityGroup, own: str) -> Iterator[Violation]:
-    """Yield a violation for a row whose profile has no headroom, and which buffermgrd overwrites."""
+    """Yield a violation for a BUFFER_PG row whose profile has no headroom, and which buffermgrd overwrites."""
     written = device.tables.written("BUFFER_PG")[str(group.origin.path[-1])]
     name = written.reference("profile")
     if name in device.tables.table("BUFFER_PROFILE"):
@@ -110,7 +110,10 @@ def _lossy_in_file(device: Device, ports: PortSet, group: PriorityGroup, own: st
 
 
 def _made(device: Device, ports: PortSet, own: str, cable_m: int) -> tuple[int | None, int | None] | None:
-    """Return headroom and threshold of the profile that the switch uses; None where it has none or it is unknown."""
+    """Return xoff in bytes and threshold of the profile that the switch uses, by its row or the HWSKU's headroom row.
+
+    It is None where there is neither row.
+    """
     tables, hwsku = device.tables, ports.switch.hwsku
     row = tables.row("BUFFER_PROFILE", own)
     if row is not None:

@@ -1,4 +1,4 @@
-"""Headroom of the profiles of lossless groups: needs of their links, origins and remedies of findings."""
+"""Headroom of the profiles of lossless groups: the need of their links, and the origins and help of their findings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class ProfileHeadroom(NamedTuple):
-    """One profile of lossless groups, the headroom it gives in bytes, and the need of the link."""
+    """One buffer profile of lossless groups, the headroom it gives in bytes, and the need of the link."""
 
     ports: PortSet
     profile: BufferProfile
@@ -110,7 +110,7 @@ def _row_profiles(ports: PortSet) -> Iterable[BufferProfile]:
 
 
 def headroom_origin(ports: PortSet, profile: BufferProfile) -> Origin:
-    """Return the origin that decides a headroom: the profile, the intent, or the cable length of the lookup.
+    """Return the origin that decides a headroom: the profile's size or xoff, the intent, or the cable length.
 
     A ``BUFFER_PG`` row that still names the profile of another speed or length is itself the origin.
     """
@@ -138,7 +138,7 @@ def _hollow_note(ports: PortSet, profile: BufferProfile) -> str:
 
 
 def row_help(ports: PortSet, profile: BufferProfile, need: HeadroomNeed) -> str:
-    """Return the remedy for a headroom that depends on a cable length, a stale row or a size; else an empty text."""
+    """Return the help for a headroom that depends on a cable length, a stale row or a size; else an empty text."""
     if is_computed(ports, profile):
         return computed_help(ports, need.headroom_bytes)
     stale = _stale_row(ports, profile)
@@ -153,7 +153,7 @@ def row_help(ports: PortSet, profile: BufferProfile, need: HeadroomNeed) -> str:
 
 
 def computed_help(ports: PortSet, needed_bytes: int) -> str:
-    """Return the remedy for computed headroom that is too small: the real cable length, else a profile of its own."""
+    """Return the help for computed headroom that is too small: the real cable length, else a profile of its own."""
     told_m, known_m = ports.cable.configured_m, ports.cable.known_m
     if told_m is not None and known_m is not None and told_m < known_m:
         return f"set the length of these cables to {known_m} m, from which the switch computes headroom"
@@ -161,7 +161,7 @@ def computed_help(ports: PortSet, needed_bytes: int) -> str:
 
 
 def _stale_row(ports: PortSet, profile: BufferProfile) -> Origin | None:
-    """Return the row of a group that names a profile generated for another speed or length; None without one."""
+    """Return the BUFFER_PG row that names a profile generated for another speed or length; None without one."""
     if ports.speed_bps is None or not ports.cable.configured_m:
         return None
     own = pg_profile_name(ports.speed_bps, ports.cable.configured_m)
@@ -171,7 +171,7 @@ def _stale_row(ports: PortSet, profile: BufferProfile) -> Origin | None:
 
 
 def _fresh_row(ports: PortSet, stale: Origin, need: HeadroomNeed) -> str:
-    """Return the remedy for a stale row. The old profile is not changed, because other ports may need it."""
+    """Return the help for a stale BUFFER_PG row. The old profile is not changed, because other ports may need it."""
     own = pg_profile_name(ports.speed_bps, ports.cable.configured_m)
     row = "|".join(map(str, stale.path))
     if need.method == "vendor row":

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation per port with counters that have stopped."""
+    """Yield a violation per InfiniBand port with counters that stand at their largest value."""
     for port in counted_ports(device):
         stopped = [placed for placed in port.counters.values() if placed.reading.is_saturated]
         if stopped:

@@ -74,7 +74,7 @@ if TYPE_CHECKING:
 
 _NS_PER_S = 1_000_000_000
 _SNAPSHOT = "switch state"
-"""The form of a whole snapshot."""
+"""The form of a capture of the whole state of a SONiC switch."""
 
 
 def throughout(fabric: RunningFabric) -> Results:
@@ -91,7 +91,7 @@ def throughout(fabric: RunningFabric) -> Results:
 
 
 def _snapshots(device: RunningDevice) -> Mapping[int, str]:
-    """Return the files of the snapshots of a switch by time, in ascending order."""
+    """Return the files of the snapshots of a switch by their time in seconds since 1970, in ascending order."""
     taken = {
         capture.taken_at: capture.file
         for capture in device.state.captures

@@ -93,7 +93,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per DSCP map entry that sends RDMA to a lossy traffic class."""
+    """Yield a violation per RDMA DSCP in a lossy class, ports without a common lossless DSCP, and unused priority."""
     if view.fabric.declared:
         yield from _without_dscp(view.fabric.classes.lossless)
     for switch, device in by_switch(view.lossless_sets):
@@ -159,7 +159,10 @@ def _against_classes(ports: PortSet, paused: set[int], bounced: set[int]) -> Res
 
 
 def _against_most(device: Sequence[PortSet], bounced: set[int]) -> Results:
-    """Yield a violation per DSCP whose class is lossy on a port and lossless on most ports of the switch."""
+    """Yield a violation per DSCP that is lossy on a port and lossless on most ports of the switch.
+
+    One is also yielded for ports with no lossless DSCP in common with most ports, which are not compared further.
+    """
     trusting = [ports for ports in device if not ports.qos.trust_dot1p]
     usual = _usual(trusting, bounced)
     apart = _apart(trusting, bounced)
@@ -221,7 +224,7 @@ def _leads(ports: PortSet, priority: int) -> bool:
 
 
 def _leading(ports: PortSet, priority: int) -> frozenset[int]:
-    """Return the DSCPs that are mapped to a priority."""
+    """Return the DSCPs whose traffic class has the number of a priority."""
     return frozenset(dscp for dscp in DSCPS if ports.qos.traffic_class(dscp) == priority)
 
 
@@ -243,7 +246,7 @@ def _apart_violation(apart: _Apart) -> Violation:
 
 
 def _unreached(device: Sequence[PortSet]) -> Iterator[Violation]:
-    """Yield a violation per priority with PFC and headroom to which no map of the switch leads."""
+    """Yield a violation per priority with PFC and headroom to which no DSCP of the switch is mapped."""
     led_to = {target for ports in device for target in _targets(ports)}
     for ports in device if UNREADABLE not in led_to else ():
         for priority in {*ports.qos.pfc.priorities} - led_to - remapped(ports.qos):
@@ -252,7 +255,7 @@ def _unreached(device: Sequence[PortSet]) -> Iterator[Violation]:
 
 
 def _targets(ports: PortSet) -> set[int]:
-    """Return the target traffic classes of a port's map; ``UNREADABLE`` where the map is unknown."""
+    """Return the traffic classes in a port's map; only ``UNREADABLE`` where it has no map or trusts 802.1p."""
     dscp_map = ports.qos.dscp_to_tc
     if dscp_map is None or ports.qos.trust_dot1p:
         return {UNREADABLE}
@@ -286,7 +289,7 @@ def _unreached_violation(ports: PortSet, priority: int) -> Violation:
 
 
 def _usual(device: Sequence[PortSet], bounced: set[int]) -> dict[int, int]:
-    """Map the DSCPs that more than half of the ports give one lossless traffic class to that class."""
+    """Map the DSCPs that more than half of the ports give one lossless traffic class to that class, without DSCP 48."""
     usual: dict[int, int] = {}
     half = places(device) / 2
     for dscp in sorted({*DSCPS} - {DEFAULT_CNP_DSCP}):

@@ -86,7 +86,7 @@ _WHY = "a CNP that waits behind the congestion it reports slows the sender too l
 
 
 def check(view: View) -> Results:
-    """Yield a violation for each reason why CNPs lack a safe class."""
+    """Yield a violation where CNPs have no class of their own, a lossless one, or one that is not served strictly."""
     congestion = view.fabric.congestion
     if congestion is None:
         yield from _deployed(view)

@@ -86,7 +86,7 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per map entry that gives a lossless class the DSCP of another class."""
+    """Yield a violation per ``TC_TO_DSCP_MAP`` entry that gives a lossless class the DSCP of another class."""
     if "TC_TO_DSCP_MAP" not in device.tables.data:
         return
     for ports in device.view.lossless_sets:
@@ -97,7 +97,7 @@ def check(device: Device) -> Results:
 
 
 def on_switch(switch: SwitchConfiguration) -> Results:
-    """Yield a violation per lossless class to which another system gives the DSCP of another class."""
+    """Yield a violation per rewrite of another system that gives a lossless class the DSCP of another class."""
     sets = switch.view.lossless_sets
     lossless = {tc for ports in sets for tc in paused_classes(ports.qos)}
     for rewrite in switch.read.rewrites:
@@ -126,7 +126,7 @@ def _lost(device: Device, ports: PortSet, rewrite: DscpRewrite) -> Iterator[Viol
 
 
 def _taken_in(sets: Sequence[PortSet], dscp: int) -> set[int]:
-    """Return the traffic classes of a DSCP by the maps of ports with PFC."""
+    """Return the traffic classes of a DSCP by the DSCP maps of ports with PFC that trust DSCP."""
     return {p.qos.traffic_class(dscp) for p in sets if p.qos.dscp_to_tc and not p.qos.trust_dot1p}
 
 

@@ -78,7 +78,7 @@ _WHO = {
 
 
 def check(view: View) -> Results:
-    """Yield a violation per map, and per declared class, that makes control or unmarked traffic lossless."""
+    """Yield a violation per set of ports, and per declared class, that makes control or unmarked traffic lossless."""
     if view.fabric.declared:
         for cls in view.fabric.classes.lossless:
             yield from _declared(view, cls)

@@ -74,7 +74,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.qos import IndexMap, PortQos
 
 LARGEST_PACKET_BYTES = RDMA_MTUS[0] + RDMA_HEADERS_BYTES
-"""The largest IP packet of RoCEv2."""
+"""The largest IP packet of RoCEv2 in bytes, with an RDMA MTU of 4096."""
 
 
 class _Break(NamedTuple):
@@ -145,7 +145,7 @@ def _like_rest(switch: SwitchConfiguration, name: str) -> Port | None:
 
 
 def _nowhere(switch: SwitchConfiguration, dscps: Sequence[int]) -> Iterator[Violation]:
-    """Yield the violation of a switch without any port that carries the named lossless classes."""
+    """Yield one violation where no port that is up has PFC, and so none carries the lossless classes."""
     ports = _up(switch)
     if not ports:
         return
@@ -224,7 +224,7 @@ def _break_of(
 def _by_another_priority(
     switch: SwitchConfiguration, qos: PortQos, traffic_class: int, pausing: Sequence[int]
 ) -> _Break | None:
-    """Return the break of a class that other priorities pause than the intent declares for it and its peers."""
+    """Return the break of a class that is paused only by priorities of no lossless class of the intent, else None."""
     wanted = _declared(switch)
     if not wanted or not pausing or not wanted.isdisjoint(pausing):
         return None

@@ -74,7 +74,7 @@ _BASED = {"PFC_WD": TIMERS, "PORT": ("speed", "mtu")}
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per number that is not written in plain digits."""
+    """Yield a violation per number in a row of CONFIG_DB that is not written in plain digits."""
     for table, fields in NUMBERS.items():
         for row in device.tables.table(table).values():
             for field in fields:
@@ -123,7 +123,7 @@ def _index(device: Device, entry: QosMapEntry, index: int) -> Violation:
 
 
 def _based(device: Device) -> Iterator[Violation]:
-    """Yield numbers whose base orchagent takes from the text: with a leading zero they are octal."""
+    """Yield a violation per watchdog timer, speed or MTU not in plain digits: a leading zero makes it octal."""
     for table, fields in _BASED.items():
         for key, row in device.tables.table(table).items():
             for field in fields:

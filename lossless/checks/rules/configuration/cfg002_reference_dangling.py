@@ -120,7 +120,7 @@ _OldReference = tuple[Reference, list[tuple[str, "ConfigRow"]]]
 
 
 def on_switch(switch: SwitchConfiguration) -> Results:
-    """Yield a violation per name that another system's configuration uses and does not define."""
+    """Yield a violation per profile, policy or class name that another system's configuration does not define."""
     name = switch.read.switch.name
     for undefined in switch.read.undefined:
         yield Violation(
@@ -134,7 +134,7 @@ def on_switch(switch: SwitchConfiguration) -> Results:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per name that does not exist, and one for all references in the old form."""
+    """Yield a violation per name that a row refers to and that does not exist, and one for all names in brackets."""
     old: list[_OldReference] = []
     for reference in _not_yet_followed(device):
         rows = device.tables.table(reference.table)
@@ -164,7 +164,7 @@ def _has_blanks(device: Device) -> bool:
 
 
 def _odd_name(device: Device, reference: Reference, text: str) -> str | None:
-    """Return the first name of a text that does not exist, ``[`` for one in brackets, None where all exist."""
+    """Return the first name of a text that neither exists nor will be made, ``[`` for one in brackets, else None."""
     there = _names(device, reference.target)
     for name in _list_names(text) if reference.field == "profile_list" else (text,):
         if name in there or (reference.table == "BUFFER_PG" and name == "NULL"):
@@ -288,7 +288,7 @@ def _dangling(
 
 
 def _rewritten(device: Device, reference: Reference, row: ConfigRow, name_of: Callable[[str], str]) -> Edit:
-    """Return the edit that replaces each name of a field by ``name_of`` it."""
+    """Return the edit that replaces each name in a field of a row by ``name_of`` it."""
     names = ",".join(map(name_of, row.fields[reference.field].split(",")))
     return Edit(device.tables.origin(reference.table, row, reference.field), "set", names)
 

@@ -92,7 +92,7 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per row that differs from the intent."""
+    """Yield a violation per row of CONFIG_DB that differs from the intent of the switch."""
     have, want = device.switch, device.intended
     if want is None or not any(device.tables.table(table) for table in OWNED if table != "CABLE_LENGTH"):
         return
@@ -148,7 +148,7 @@ def _unused(device: Device, present: Mapping[str, Port], want: Switch) -> Iterat
 
 
 def _ports(device: Device, pairs: list[tuple[Port, Port]]) -> Iterator[Violation]:
-    """Yield the differences of ports that are configured identically and declared identically; one pair is compared."""
+    """Yield a violation per difference of ports that are configured and declared identically, by their first pair."""
     have, want = pairs[0]
     if have.qos is not None and want.qos is not None:
         elements = tuple(element(device, port.name) for port, _ in pairs)

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per repeated key."""
+    """Yield a violation per key that occurs more than once in one JSON object of the file."""
     for repeated in view.fabric.repeated_keys:
         key = repeated.origin.path[-1]
         yield Violation(

@@ -80,7 +80,7 @@ _NEEDED = {
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per contradiction, or one for the model where several tables contradict it."""
+    """Yield a violation per row that contradicts the buffer model, or one for the model where several tables do."""
     if device.tables.row("DEVICE_METADATA", "localhost") is None:
         return
     if device.switch.qos.buffer_model == "dynamic":

@@ -113,7 +113,7 @@ _NAMED = 5
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per form that was normalized."""
+    """Yield a violation per form, other than that of ``config_db.json``, of the file or of values in it."""
     for remark in device.tables.remarks:
         yield _form_normalised(device, remark.kind, remark.places, remark.paths)
     numbers = device.tables.numbers

@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 
 
 def on_switch(switch: SwitchConfiguration) -> Results:
-    """Yield a violation per setting that the system refuses."""
+    """Yield a violation per setting that the system refuses, or accepts without its apparent effect."""
     for refused in switch.read.refused:
         yield Violation(
             origin=refused.origin,

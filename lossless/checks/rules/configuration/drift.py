@@ -47,7 +47,7 @@ _WEIGHED = frozenset({"DWRR", "WRR"})
 
 
 class SwitchDifference(NamedTuple):
-    """One difference: its origin on the device, the message, and the origin of the declared value.
+    """One difference between a switch and its intent: its origin, the message, and the origin of the declared value.
 
     ``severity`` follows the effect on traffic; None for that of the rule.
     """
@@ -91,10 +91,10 @@ def of_tunnel(have: TunnelMaps, want: TunnelMaps) -> Iterator[SwitchDifference]:
 def of_port(
     name: str, have: PortQos, want: PortQos, *, same_link: bool, kept: bool
 ) -> Iterator[SwitchDifference]:
-    """Yield what differs between the QoS of a port and its declared one.
+    """Yield the differences between the QoS of a port and its declared one.
 
-    Unless speed and cable are the declared ones, groups that the switch makes from them are not compared. ``kept``: the
-    port keeps each lossless class so by its priority, whatever the numbers inside.
+    Unless speed and cable are the declared ones, groups that the switch makes from them are not compared. ``kept``:
+    each lossless class is lossless on the port by its priority, so that other TC, queue or group numbers are no error.
     """
     if have.trust_dot1p and not want.trust_dot1p:
         message = "dot1p_to_tc_map is bound: the intent trusts DSCP"
@@ -125,8 +125,8 @@ def of_map(
 ) -> Iterator[SwitchDifference]:
     """Yield the difference between a map and the declared one; its origin is ``unbound`` where no map is bound.
 
-    It is an error where numbers lead out of the ``lossless`` ones, because no pause then protects their traffic.
-    Numbers without an entry in the intent are not compared. Unreadable entries are reported by other rules.
+    It is an error where entries lead to no ``lossless`` target and the declared one is lossless: no pause protects that
+    traffic. Numbers without an entry in the intent are not compared. Unreadable entries are reported by other rules.
     """
     if want is None:
         return
@@ -150,7 +150,7 @@ def of_map(
 
 
 def _grave(lossless: Collection[int]) -> Severity | None:
-    """Return the severity of a difference that leaves these lossless priorities without protection."""
+    """Return ``error`` for a difference that leaves lossless priorities without protection; None for no priority."""
     return "error" if lossless else None
 
 
@@ -281,7 +281,7 @@ def _row(
 
 
 def of_pool(have: Pool, want: Pool) -> Iterator[SwitchDifference]:
-    """Yield the differences between a pool and the declared one."""
+    """Yield the differences between a buffer pool and the declared one."""
     yield from _row(have.name, _differing(_pool(have), _pool(want)), have.origin, want.origin)
 
 
@@ -324,7 +324,7 @@ def _wred(wred: Wred) -> Fields:
 
 
 def _curve(colour: str, curve: Curve) -> Fields:
-    """Return the fields of a curve; of one that is off only that fact."""
+    """Return the fields of a WRED curve; of one that is off only that fact."""
     if not curve.enabled:
         return {f"wred_{colour}_enable": False}
     return {

@@ -83,7 +83,7 @@ _COUNTERS = {
     "trimmed_packets": "trimmed {amount} packets",
     "credit_watchdog_deleted_packets": "dropped {amount} packets by its credit watchdog",
 }
-"""Counters of lost packets of a queue or group; the first, where there is one, has all drops."""
+"""Counters of lost packets of a queue or group and their text in messages; the first, if present, has all drops."""
 _NO_CLASSES = MissingInput("neither a configuration nor an intent says which classes are lossless")
 _QUEUE = {
     "dropped_packets": "let WRED only mark in this queue, and raise its limit above the threshold at which PFC pauses",

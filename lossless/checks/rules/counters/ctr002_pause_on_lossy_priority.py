@@ -62,7 +62,7 @@ _HELP = {
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation per direction and priority, at the port with most pauses."""
+    """Yield a violation per direction and lossy priority with pauses, at the port with the most pauses."""
     if not device.lossless and not _states_its_maps(device):
         return
     for name in _VERBS:

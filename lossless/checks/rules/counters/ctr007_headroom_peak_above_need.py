@@ -69,7 +69,7 @@ _NO_CELLS = MissingInput("how much more than the floor small packets take needs 
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation per group number and kind of link with a peak above its need, at the highest peak."""
+    """Yield a violation per priority group number and kind of link with a headroom peak above its need."""
     above: list[Above] = []
     for item in bounds(device):
         if isinstance(item, MissingInput):

@@ -38,7 +38,7 @@ class UnmarkedPeak(NamedTuple):
 
 
 def unmarked_peaks(device: RunningDevice) -> Iterator[UnmarkedPeak | MissingInput]:
-    """Yield the peaks above Kmax of queues without marks, and a missing input where the marks are unknown."""
+    """Yield the peaks above Kmax of queues without marks and WRED drops; a missing input where these are unknown."""
     for reading, kmax in _peaks_above_kmax(device):
         if not _is_of_time(device, reading):
             continue

@@ -43,7 +43,7 @@ class HeadroomPeak(NamedTuple):
 
     @property
     def window(self) -> str:
-        """The period of the peak, as the end of a sentence."""
+        """The period of the peak as text, such as ``since the last user clear``."""
         return _window(self.placed)
 
 
@@ -57,7 +57,7 @@ class FullHeadroom(NamedTuple):
 
 
 def headroom_peaks(device: RunningDevice) -> Mapping[tuple[str, int], HeadroomPeak]:
-    """Return the highest peak of every lossless group by port and group number."""
+    """Return the highest headroom peak of every lossless group by port and group number."""
     peaks = highest_peaks(device.state, HEADROOM_PEAK, "pg")
     return {
         (port, group): HeadroomPeak(port, group, placed)
@@ -98,7 +98,7 @@ def _pool_peak(device: RunningDevice, name: str) -> PlacedReading | None:
 
 
 def bounds(device: RunningDevice) -> Iterator[tuple[HeadroomPeak, HeadroomBound] | MissingInput]:
-    """Yield the headroom peaks above 0 of lossless groups with the bound of their links, or its missing input."""
+    """Yield the headroom peaks above 0 of lossless groups with the bound for their links, or its missing input."""
     for peak in headroom_peaks(device).values():
         if not peak.held_bytes:
             continue
@@ -120,7 +120,10 @@ def configured_port(device: RunningDevice, name: str) -> PortSet | None:
 
 
 def _cabled_port(device: RunningDevice, name: str) -> PortSet | None:
-    """Return a port with the cable of the intent, where the intent has the port at the same speed."""
+    """Return a port with the cable of the intent, if that has the port at the same speed, else with its own cable.
+
+    None is returned without QoS rows of the port.
+    """
     ports, intended = configured_port(device, name), device.intended
     real = next((port for port in intended.ports if port.name == name), None) if intended else None
     if ports is None or real is None or real.speed_bps != ports.speed_bps:

@@ -118,7 +118,7 @@ _WHY = "without marks PFC is the only control, and any congestion pauses whole l
 
 
 def check(view: View) -> Results:
-    """Yield a violation per profile that does not mark, and per set of queues without one."""
+    """Yield a violation per WRED profile of lossless queues that does not mark, and per set of them without one."""
     for use in uses(view):
         if use.wred.drops and in_reach(use, use.wred.green):
             yield _drops(use)
@@ -218,7 +218,7 @@ def _queue_violation(queues: Sequence[LosslessQueue]) -> Violation:
 
 
 def _made_lossless(queue: LosslessQueue) -> Origin | None:
-    """Return the origin that makes a class no-drop for the whole switch; None where the port does, and on SONiC."""
+    """Return the origin that makes a queue's class no-drop; None on SONiC, and without a priority group."""
     qos = queue.ports.qos
     group = qos.groups[qos.pausing_group(queue.priority)]
     return None if queue.ports.switch.runs_sonic or group is None else group.origin

@@ -73,7 +73,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per curve with equal thresholds and a probability below 100 %."""
+    """Yield a violation per WRED curve of lossless queues with equal thresholds and a probability below 100 %."""
     for use in marking_uses(view):
         if _is_step(use) and use.wred.green.probability_percent not in (None, 100):
             yield _marking_step_with_ramp(view, use)
@@ -95,7 +95,7 @@ def on_switch(switch: SwitchConfiguration) -> Results:
 
 
 def _meant(switch: SwitchConfiguration) -> Iterator[WredUse]:
-    """Yield the profiles of queues meant to be lossless: DCBX decides about PFC, or the pause has no effect yet."""
+    """Yield WRED profiles of queues meant to be lossless: DCBX decides about PFC, or the pause has no effect yet."""
     intended = {cls.queue for cls in switch.read.intended}
     queues = [
         LosslessQueue(ports, group, number, queue)

@@ -120,7 +120,7 @@ def _incast(view: View, ports: PortSet, marking: EcnMarking) -> Violation:
 
 
 def _at_reach(view: View, ports: PortSet, marking: EcnMarking, who: str) -> Violation:
-    """Return the violation of a port that pauses at T(1), before the first mark."""
+    """Return the violation of a port that pauses at the XOFF threshold of a single group, before the first mark."""
     reach = format_bytes(int(marking.trigger.threshold_bytes(1)))
     return _marking_starts_after_pfc(view, ports, marking, f"{who} pauses at {reach}, before the first mark")
 

@@ -73,7 +73,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per ECN curve whose Kmax is above T(1), while its Kmin is not."""
+    """Yield a violation per ECN curve with Kmax above the XOFF threshold of a single group, and Kmin not above it."""
     ranked: list[tuple[tuple[float, ...], Violation]] = []
     for ports, marking in markings(view):
         if isinstance(marking, MissingInput):

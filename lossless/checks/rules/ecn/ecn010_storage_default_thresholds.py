@@ -72,13 +72,13 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import PortSet, View
 
 _KMIN_BYTES, _KMAX_BYTES, _PMAX_PERCENT = 1024**2, 2 * 1024**2, 5
-"""The thresholds of stock SONiC."""
+"""Kmin, Kmax and marking probability of stock SONiC."""
 _FROM_BPS = 200 * 10**9
 _TESTED_BPS = 40 * 10**9
 
 
 def check(view: View) -> Results:
-    """Yield a violation per profile with the stock thresholds on links of 200G and faster."""
+    """Yield a violation per WRED profile of lossless queues with the stock thresholds on links of 200G and faster."""
     if pfc_only(view):
         return
     for use in uses(view):

@@ -75,7 +75,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per curve whose Kmax is above the limit of its queue, or whose Kmin is not below it."""
+    """Yield a violation per ECN curve whose Kmax is above the limit of its queue, or whose Kmin is not below it."""
     rows = ((queue.queue, queue) for queue in lossless_queues(view) if queue.queue is not None)
     uses = grouped(((id(row.wred), id(row.buffer)), queue) for row, queue in rows)
     for queues in uses.values():

@@ -65,7 +65,7 @@ KNOWN_NAME = "AZURE_LOSSLESS"
 
 
 def check(device: Device) -> Results:
-    """Yield a violation where the only WRED profile of the switch is not named ``AZURE_LOSSLESS``."""
+    """Yield a violation where the only WRED profile of a switch marks and is not named ``AZURE_LOSSLESS``."""
     profiles = uses(device.view)
     use = profiles[0] if len(profiles) == 1 else None
     if use is None or not use.wred.marks or refused(use.wred) or use.wred.name == KNOWN_NAME:

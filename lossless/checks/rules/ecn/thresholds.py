@@ -34,7 +34,7 @@ def markings(view: View) -> Iterator[tuple[PortSet, EcnMarking | MissingInput]]:
 
 
 def _distinct(sets: tuple[PortSet, ...], egress: PortSet) -> Iterable[EcnMarking | MissingInput]:
-    """Return the distinct curves of some ports; priorities with the same curve and pause trigger count once."""
+    """Return the distinct ECN curves of one port set; priorities with the same curve and pause trigger count once."""
     distinct: dict[object, EcnMarking | MissingInput] = {}
     for priority in egress.qos.pfc.priorities:
         marking = ecn_marking(sets, egress, priority)
@@ -58,7 +58,10 @@ def raised_alpha(view: View, ports: PortSet) -> str:
 
 
 def margins(marking: EcnMarking, threshold_bytes: int) -> Mapping[str, Json]:
-    """Return XOFF thresholds and their margins above a threshold, in bytes; if negative, PFC comes first."""
+    """Return pool, alpha, fan-in and XOFF thresholds, and the margins of these above an ECN threshold; sizes in bytes.
+
+    With a negative margin PFC comes first.
+    """
     return {
         "pool_bytes": marking.trigger.pool_bytes,
         "alpha": marking.trigger.alpha,

@@ -57,7 +57,10 @@ class WredUse(NamedTuple):
 
 
 def lossless_queues(view: View) -> Iterator[LosslessQueue]:
-    """Yield the queue of every lossless priority with PFC, where its map can be read."""
+    """Yield the egress queue of each priority with PFC of each port set, where its number can be read.
+
+    Left out are queues that the pause of their priority does not stop, and those of a priority group without headroom.
+    """
     for ports in view.lossless_sets:
         for priority in ports.qos.pfc.priorities:
             traffic_class = paused_class(ports.qos, priority)
@@ -105,7 +108,7 @@ def _refused(curve: Curve) -> bool:
 
 
 def numbers(queues: Sequence[LosslessQueue]) -> tuple[int, ...]:
-    """Return the numbers of some queues, ascending."""
+    """Return the numbers of some lossless queues, each once, ascending."""
     return tuple(sorted({queue.number for queue in queues}))
 
 

@@ -81,7 +81,7 @@ def check(device: RunningDevice) -> Results:
 
 
 def _on_priority_0_alone(nic: Nic) -> PlacedReading | None:
-    """Return the counter of packets sent on priority 0; None where others carry packets or have no counters."""
+    """Return the counter of packets sent on priority 0; None unless it is above 0 and those of others are 0."""
     sent, received = (nic.parts(f"priority_{way}_packets", "priority") for way in ("tx", "rx"))
     others = [placed.number for counts in (sent, received) for number, placed in counts.items() if number]
     if not others or any(others) or 0 not in sent or not sent[0].number:

@@ -112,7 +112,7 @@ def throughout(fabric: RunningFabric) -> Results:
 
 
 def _flow(ports: Mapping[str, Sequence[RdmaPort]]) -> _Flow | MissingInput:
-    """Return the CNPs of all ports between two captures; a missing input where a counter of a port is not available."""
+    """Return the CNPs of all RDMA ports between two captures; a missing input where one of the counts is unknown."""
     counts = [
         (port, name, port.counted(name))
         for of_host in ports.values()
@@ -131,7 +131,10 @@ def _flow(ports: Mapping[str, Sequence[RdmaPort]]) -> _Flow | MissingInput:
 
 
 def _lost(hosts: Sequence[RunningDevice], flow: _Flow) -> Results:
-    """Yield the violation, or a missing input where the times of the captures do not permit one."""
+    """Yield the violation where too few CNPs arrived for the common time of the captures of hosts.
+
+    It is a missing input where the captures have no times, or too little time in common.
+    """
     times = [time for host in hosts if (time := counted_time(host)) is not None]
     if len(times) < len(hosts):
         yield (

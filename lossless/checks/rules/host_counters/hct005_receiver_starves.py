@@ -62,7 +62,7 @@ _BY_PRIORITY = ("priority_rx_discards", "priority_rx_buffer_discards")
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation per NIC that discarded received packets."""
+    """Yield a violation per NIC that discarded received packets for want of buffers."""
     for nic in nics(device):
         lossless = list(_of_rdma(device, nic))
         others = [placed for name in (_RINGS, _PORT) if (placed := nic.placed(name)) and placed.number]

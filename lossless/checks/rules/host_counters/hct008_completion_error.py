@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 
 class Meaning(NamedTuple):
-    """The name of a status, its cause for the note, and the remedy for the help."""
+    """The name of a completion status, its cause for the note, and the remedy for the help."""
 
     name: str
     says: str

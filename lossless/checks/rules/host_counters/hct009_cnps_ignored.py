@@ -63,7 +63,7 @@ _BOTH = MissingInput(
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation per port that ignores CNPs."""
+    """Yield a violation per RDMA port that ignores CNPs, with its reaction point off or no CNP handled."""
     off = _without_reaction_point(device)
     for port in rdma_ports(device, CNPS_IGNORED):
         ignored = port.counted(CNPS_IGNORED)
@@ -75,7 +75,7 @@ def check(device: RunningDevice) -> Results:
 
 
 def _without_reaction_point(device: RunningDevice) -> Sequence[int]:
-    """Return the lossless priorities of the intent for which the reaction point is off on all interfaces."""
+    """Return the lossless priorities of the intent with the reaction point off on all interfaces; none if unknown."""
     on, intended = enabled_priorities(device, "rp"), device.intended_host
     if on is None or intended is None or intended.pfc_priorities is UNKNOWN:
         return ()

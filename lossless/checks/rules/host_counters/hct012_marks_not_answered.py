@@ -62,7 +62,7 @@ _UNWANTED = MissingInput(
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation per port that received marked packets and sent no CNP."""
+    """Yield a violation per RDMA port that received packets with an ECN mark and sent no CNP."""
     for port in rdma_ports(device, MARKS_RECEIVED):
         marks = port.counted(MARKS_RECEIVED)
         if isinstance(marks, MissingInput):

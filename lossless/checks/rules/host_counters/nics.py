@@ -61,7 +61,7 @@ class Nic:
 
     @property
     def window(self) -> str:
-        """The period of the counters, as the end of a sentence."""
+        """The period of the counters as text: ``between the captures`` or ``since its driver was loaded``."""
         return "between the captures" if self.whole is not None else "since its driver was loaded"
 
     @property
@@ -71,7 +71,7 @@ class Nic:
 
     @property
     def label(self) -> str:
-        """The name of the interface in messages."""
+        """The name of the interface in messages; ``the NIC`` where the file names none."""
         return self.name or "the NIC"
 
     def placed(self, name: str) -> PlacedReading | None:
@@ -93,13 +93,13 @@ class Nic:
 
     @cached_property
     def carries_rdma(self) -> bool | None:
-        """Whether RDMA was sent or received; None where the file has no counters of RDMA."""
+        """Whether the NIC sent or received RDMA; None where the file has no counters of RDMA."""
         counts = [count for name in _RDMA if (count := self.count(name)) is not None]
         return any(counts) if counts else None
 
     @cached_property
     def paused_priorities(self) -> frozenset[int] | None:
-        """The priorities with PFC; None where the driver counts pauses of all priorities in any case."""
+        """The priorities whose pauses the driver counts, as it does with PFC on; None where it counts them for all."""
         off = {
             int(placed.part("priority") or 0)
             for name in _PAUSES
@@ -131,7 +131,7 @@ def _nics(state: DeviceState) -> tuple[Nic, ...]:
 
 
 def _changed(nic: Nic, then: Sequence[Nic], now: Sequence[Nic]) -> Nic:
-    """Return a NIC with its counts since an earlier capture of it; unchanged where there is none."""
+    """Return a NIC with its counts since an earlier capture; unchanged without one or where the driver was reloaded."""
     earlier = earlier_of(nic.readings, [each.readings for each in then], [each.readings for each in now])
     counts = None if earlier is None else since(nic.readings, earlier)
     return nic if counts is None else Nic(nic.host, nic.name, counts, whole=nic)
@@ -163,7 +163,7 @@ def _requested(device: RunningDevice, nic: Nic, placed: PlacedReading) -> int | 
 
 
 def pfc_priorities(device: RunningDevice, nic: Nic) -> frozenset[int] | None:
-    """Return the priorities with PFC of a NIC, else those of an intent; None where neither has any.
+    """Return the priorities with PFC of a NIC by captures, else by an intent; None where both do not show them.
 
     A NIC without PFC may belong to a lossy fabric, or not be configured yet.
     """
@@ -177,12 +177,12 @@ def pfc_priorities(device: RunningDevice, nic: Nic) -> frozenset[int] | None:
 
 
 def is_intended(name: str, intended: HostQos) -> bool:
-    """Return whether an interface may be an RDMA interface of an intent, as one without a name may."""
+    """Return whether an interface may be for RDMA by an intent, as all may where it or the interface names none."""
     return not name or not intended.interfaces or name in intended.interfaces
 
 
 def _applied(device: RunningDevice, nic: Nic) -> frozenset[int] | None:
-    """Return the priorities with PFC by captures; None where they do not show them for this NIC."""
+    """Return the priorities with PFC of a NIC by captures; None where they do not show them."""
     if nic.paused_priorities is not None:
         return nic.paused_priorities
     modes = pfc_modes(device)
@@ -201,7 +201,7 @@ class PfcMode:
 
     @property
     def priorities(self) -> frozenset[int]:
-        """The priorities with PFC."""
+        """The priorities for which PFC was read back as on."""
         return frozenset(number for number, placed in self.by_priority.items() if placed.number)
 
 

@@ -50,7 +50,7 @@ class RdmaPort(NamedTuple):
 
 
 def rdma_ports(host: RunningDevice, *names: str) -> tuple[RdmaPort, ...]:
-    """Return the ports that have at least one of the named counters."""
+    """Return the ports of a host's RDMA devices that have at least one of the named counters."""
     names_of_ports = {
         (placed.part("device") or "", placed.part("port") or ""): None
         for name in names
@@ -62,7 +62,7 @@ def rdma_ports(host: RunningDevice, *names: str) -> tuple[RdmaPort, ...]:
 def enabled_priorities(host: RunningDevice, point: str) -> frozenset[int] | None:
     """Return the priorities for which a point of congestion control (``np``, ``rp``) is on, on any interface.
 
-    None where a capture does not have the state of all priorities of an interface.
+    None without such a state, or where a capture does not have that of all priorities of an interface.
     """
     by_interface: dict[str, dict[int, object]] = {}
     for placed in host.state.named(f"roce_{point}_enabled", "priority"):

@@ -28,18 +28,18 @@ _PATIENCE = {
     "timeout": ("ib_timeout", "NCCL_IB_TIMEOUT"),
     "retry_count": ("ib_retry_count", "NCCL_IB_RETRY_CNT"),
 }
-"""Settings of NCCL: the attribute, its key in an intent, and the environment variable."""
+"""NCCL's timeout and retry count: the attribute, its key in an intent, and the environment variable."""
 
 
 _MODES = (
     ("reorder", "out_of_order", "adaptive_routing_forced_en"),
     ("retransmission", "selective_repeat", "selective_repeat_forced_en"),
 )
-"""Keys of an intent's hosts, the attribute of each, and its name on NVIDIA NICs."""
+"""Modes of queue pairs: the key of an intent's hosts, the attribute, and the name on NVIDIA NICs."""
 
 
 class HostDifference(NamedTuple):
-    """One setting that differs: its name, both values as text, and their origins.
+    """One setting of a host that differs from the intent: its name, both values as text, and their origins.
 
     ``harmless`` is True where the host exceeds the intent without an effect on traffic.
     """
@@ -53,7 +53,7 @@ class HostDifference(NamedTuple):
 
 
 def differences(have: HostQos, want: HostQos) -> Iterator[HostDifference]:
-    """Yield the differences, in the order in which a host is set up."""
+    """Yield the settings of a host that differ from its intent, in the order in which a host is set up."""
     yield from _network(have, want)
     yield from _sorting(have, want)
     yield from _marking(have, want)
@@ -104,7 +104,7 @@ def _sorting(have: HostQos, want: HostQos) -> Iterator[HostDifference]:
 
 
 def _modes(have: HostQos, want: HostQos) -> Iterator[HostDifference]:
-    """Yield the differences in the modes of queue pairs, named like the fields of ROCE_ACCL that mlxreg sets."""
+    """Yield the differences in reordering and retransmission of queue pairs, named like the fields that mlxreg sets."""
     for key, mode, name in _MODES:
         read, asked = getattr(have, mode), getattr(want, mode)
         yield from _value(f"{name} (hosts.{key})", read, asked, "{:d}", have.at(key), _declared(want, key))
@@ -128,7 +128,7 @@ def _map(have: HostQos, want: HostQos) -> Iterator[HostDifference]:
 
 
 def at_dscp(host: HostQos, dscp: int) -> Origin:
-    """Return the origin of the priority of a DSCP, or of the whole map where the entry has none."""
+    """Return the origin of a DSCP in a host's map to priorities, or of the map where the entry has none."""
     named = dict(host.origins)
     return named.get(f"dscp_to_priority.{dscp}") or host.at("dscp_to_priority")
 
@@ -169,7 +169,7 @@ def _dcqcn(have: HostQos, want: HostQos) -> Iterator[HostDifference]:
 
 
 def _points(dcqcn: Dcqcn, want: HostQos) -> Iterator[HostDifference]:
-    """Yield the differences in the priorities of DCQCN's points; additional priorities are harmless.
+    """Yield the differences in the priorities of DCQCN's reaction and notification points; more are harmless.
 
     Where only the firmware's mask of allowed priorities is known, it is not compared: NIC001 checks it.
     """

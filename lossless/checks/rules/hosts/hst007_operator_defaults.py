@@ -75,7 +75,7 @@ _OPTIMIZED = "roceOptimized"
 
 
 def check(view: View) -> Results:
-    """Yield a violation per default of the operator that does not fit the classes of the fabric."""
+    """Yield a violation per default of NVIDIA's NIC operator that does not fit the classes of the fabric."""
     classes = view.fabric.classes
     for host, names in view.host_kinds:
         if host.provenance != "deployed":

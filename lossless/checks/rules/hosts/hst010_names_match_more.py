@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import View
 
 _COUNTED = re.compile(r"(?:mlx4_|mlx5_|bnxt_re|irdma|eth|ib|bond)[1-9]")
-"""Names that the kernel numbers and that are prefixes of others: the tenth device is mlx5_10, and none is mlx5_00."""
+"""Numbered names of the kernel that are prefixes of others: ``mlx5_1`` of ``mlx5_10``; none is ``mlx5_00``."""
 
 
 Pairs = tuple[tuple[str, str], ...]
@@ -85,7 +85,7 @@ class NameList(NamedTuple):
 
 
 def check(view: View) -> Results:
-    """Yield a violation per list whose names match further devices."""
+    """Yield a violation per NCCL list of device names that matches further devices of the host, or may match some."""
     for host, names in view.host_kinds:
         for listed in _lists(host, _devices(view, host, names)):
             others, possible = listed.beside(), listed.possible()

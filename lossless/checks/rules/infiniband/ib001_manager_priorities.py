@@ -69,7 +69,7 @@ OWN_PRIORITY = 0
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation where a standby outranks or equals the master, and where there is no standby."""
+    """Yield a violation where another subnet manager outranks or equals the master, and where there is none."""
     if subnet.provenance == "deployed":
         yield MissingInput("the other managers of the subnet are not in the files of this one")
         return

@@ -101,7 +101,7 @@ CYCLE = 5
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation where the engine does not fit the shape."""
+    """Yield a violation where the routing engine does not fit the topology of the subnet."""
     if isinstance(subnet.shape, Unknown):
         yield NO_TOPOLOGY
         return

@@ -63,12 +63,12 @@ if TYPE_CHECKING:
 
 
 _READ_BY = {"ftree": ("root_guid_file", "cn_guid_file"), "updn": ("root_guid_file",)}
-"""The files of GUIDs that each engine reads."""
+"""The options of opensm.conf for files of GUIDs, by the routing engine that reads them."""
 _WITHOUT = ("without it ftree gives up, and opensm takes minhop", "without it updn looks for roots by itself")
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation for roots outside the top tier, and for switches of the top tier that are no root."""
+    """Yield a violation for wrong roots, for missing ones of the top tier, and per file of GUIDs that is absent."""
     yield from _absent(subnet)
     if subnet.routing.roots is None or subnet.routing.engine not in ("ftree", "updn"):
         return

@@ -93,13 +93,13 @@ if TYPE_CHECKING:
 
 
 LOWEST_VLS = 2
-"""Lanes below which opensm refuses torus-2QoS: osm_torus.c @9b50961, and run."""
+"""Virtual lanes below which opensm refuses torus-2QoS: osm_torus.c @9b50961, and run."""
 SPARE_VLS = 4
-"""Lanes with which torus-2QoS routes around a failed switch without a credit loop: osm_torus.c @9b50961."""
+"""Virtual lanes with which torus-2QoS routes around a failed switch without a credit loop: osm_torus.c @9b50961."""
 LEVEL_VLS = 8
-"""Lanes with which torus-2QoS has two levels of service: osm_torus.c @9b50961."""
+"""Virtual lanes with which torus-2QoS has two levels of service: osm_torus.c @9b50961."""
 _OPENSMS_OWN = "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,7"
-"""The table that opensm writes by itself: OSM_DEFAULT_QOS_SL2VL, include/opensm/osm_base.h."""
+"""The SL2VL table that opensm writes by itself: OSM_DEFAULT_QOS_SL2VL, include/opensm/osm_base.h."""
 _OFF_NOTES = {
     "torus-2QoS": "opensm logs ERR 4E44, skips torus-2QoS and routes by the next engine, else by minhop",
     "lash": "lash says that all is configured, and all its paths are on VL 0",
@@ -108,7 +108,7 @@ _OFF_NOTES = {
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation where an engine or a level lacks lanes."""
+    """Yield a violation where an engine or a level of service lacks virtual lanes, or a file states too many."""
     engine = subnet.routing.engine
     if not is_on(subnet, "qos"):
         if engine in LAYERED_ENGINES or _nue_with_lanes(subnet):
@@ -124,7 +124,7 @@ def check(subnet: Subnet) -> Results:
 
 
 def _lanes(subnet: Subnet) -> int | None:
-    """Return the largest possible number of lanes, None where the code has no meaning."""
+    """Return the largest possible number of operational virtual lanes; None where ``max_op_vls`` is no known code."""
     count = operational_vls(subnet)
     switch_vls = [
         switch.profile.vls for switch in switches(subnet).values() if switch.profile.vls is not None
@@ -167,7 +167,7 @@ def _of_engine(subnet: Subnet, count: int) -> Iterator[Violation]:
 
 
 def _joined(subnet: Subnet, count: int) -> Iterator[Violation]:
-    """Yield a violation where the table maps paths to one lane that the engine separates."""
+    """Yield a violation where the SL2VL table maps service levels to one lane that the routing engine separates."""
     lanes = {vl_of(subnet, sl) for sl in range(count)}
     if len(lanes) < count:
         engine = subnet.routing.engine
@@ -202,7 +202,7 @@ def _of_torus(subnet: Subnet, count: int) -> Iterator[Violation]:
 
 
 def _two_levels(subnet: Subnet) -> bool:
-    """Return whether levels or partitions use both levels that torus-2QoS has."""
+    """Return whether a level of service or a partition uses the second of the two levels of torus-2QoS."""
     levels = [level.sl for level in subnet.qos.levels]
     levels += [partition.sl for partition in partitions(subnet) or () if partition.sl is not None]
     return any(sl >= SECOND_LEVEL for sl in levels)
@@ -246,7 +246,7 @@ def _promised(subnet: Subnet, count: int) -> Iterator[Violation]:
 
 
 def _beyond(subnet: Subnet, count: int) -> Iterator[Violation]:
-    """Yield a violation where a table that a file states names lanes that are not operational."""
+    """Yield a violation where an SL2VL table that a file states names lanes that are not operational."""
     setting, lanes = subnet.option("qos_sl2vl"), subnet.qos.sl2vl
     unread = subnet.routing.engine == "torus-2QoS"
     if setting is None or setting.derived or lanes is None or unread or setting.text == _OPENSMS_OWN:

@@ -81,7 +81,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per rate that an end does not have, and per kind of switch with too few ports."""
+    """Yield a violation per link rate that an end does not have, and per kind of switch with too few ports."""
     if isinstance(subnet.links, Unknown):
         yield NO_TOPOLOGY
         return
@@ -130,7 +130,7 @@ def _a(product: str) -> str:
 
 
 def _ports(switch: SubnetSwitch, demand: list[SubnetPortDemand]) -> Iterator[Violation]:
-    """Yield a violation where the links of all rates together need more than the whole switch."""
+    """Yield a violation where the links of all rates together need more ports than a switch of this kind has."""
     ports: dict[str, int] = {}
     for asked in demand:
         ports[asked.rate.name] = ports.get(asked.rate.name, 0) + asked.ports

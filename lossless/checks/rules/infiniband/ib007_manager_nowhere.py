@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per manager on a switch that cannot run one."""
+    """Yield a violation per subnet manager on a switch that cannot run one."""
     nodes = switches(subnet)
     for manager in subnet.managers:
         switch = nodes.get(str(manager.node))

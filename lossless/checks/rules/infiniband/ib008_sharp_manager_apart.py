@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation where the two managers are on different nodes, on a switch, or on a compute host."""
+    """Yield a violation where the managers of SHARP and subnet run on different nodes, a switch or a compute host."""
     sharp, master_host = active_sharp(subnet), master(subnet)
     if sharp is None:
         return

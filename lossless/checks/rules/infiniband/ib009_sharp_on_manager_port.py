@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per manager whose port takes part in SHARP."""
+    """Yield a violation per subnet manager whose port takes part in SHARP."""
     sharp = active_sharp(subnet)
     if sharp is None:
         return

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation where there are fewer trees than jobs."""
+    """Yield a violation where SHARP has fewer trees than declared jobs."""
     sharp = active_sharp(subnet)
     if sharp is None or sharp.trees is None or sharp.jobs is None or sharp.trees >= sharp.jobs:
         return

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per kind of switch whose SHARP is too old."""
+    """Yield a violation per switch whose generation of SHARP is older than the jobs need."""
     sharp = active_sharp(subnet)
     if sharp is None or sharp.needs is None:
         return

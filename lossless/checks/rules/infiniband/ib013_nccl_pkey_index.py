@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation where the place is empty, or holds another key than jobs are to use."""
+    """Yield a violation where the place of the P_Key table is empty, or has another key than jobs are to use."""
     job = subnet.job
     setting = (
         next((variable for variable in job.environment if variable.key == "NCCL_IB_PKEY"), None)
@@ -123,6 +123,6 @@ def _other(
 
 
 def _is_fixed(subnet: Subnet, table: Sequence[int]) -> bool:
-    """Return whether place 0 holds the same key for any earlier content of the port's table."""
+    """Return whether place 0 of a P_Key table has the same key, independent of the earlier content of the table."""
     asked = any(part.index0 and part.base == base_of(table[0]) for part in partitions(subnet) or ())
     return asked or table[0] == DEFAULT_PKEY | FULL_MEMBER or not is_on(subnet, "allow_both_pkeys")

@@ -59,12 +59,12 @@ if TYPE_CHECKING:
 
 INNER, LEAF, SWITCH = "head_of_queue_lifetime", "leaf_head_of_queue_lifetime", "packet_life_time"
 SHORTEST, OFF, WIDEST = 0x0C, 0x14, 0x1F
-"""Codes: the shortest lifetime that a busy queue survives, the first that is unlimited, the last of the field."""
+"""Codes of lifetimes: the shortest that a busy queue survives, the first that is unlimited, the last of the field."""
 _TICK_US = 4.096
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per lifetime that is too short, off, or the wrong way round."""
+    """Yield a violation per packet lifetime that is too short, off, or longer towards hosts than between switches."""
     short = [
         setting
         for key in (INNER, LEAF, SWITCH)
@@ -82,7 +82,7 @@ def check(subnet: Subnet) -> Results:
 
 
 def _short(subnet: Subnet, settings: list[ManagerSetting]) -> Iterator[Violation]:
-    """Yield one violation for lifetimes that are too short, at the first of them."""
+    """Yield one violation for the packet lifetimes that are too short, at the first of them."""
     for setting in settings[:1]:
         life_us = _TICK_US * 2 ** number(subnet, setting.key)
         yield Violation(

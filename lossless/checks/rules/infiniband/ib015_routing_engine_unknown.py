@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per engine that this opensm does not have."""
+    """Yield a violation per routing engine that this opensm does not have."""
     available = engines("nvidia" if isinstance(subnet.flavour, Unknown) else subnet.flavour)
     for engine in subnet.routing.engines:
         near = _near(engine, available)
@@ -88,14 +88,14 @@ def _routing_engine_unknown(
 
 
 def _near(engine: str, available: tuple[str, ...]) -> str | None:
-    """Return the engine that was probably meant: one of the same letters, or a close one."""
+    """Return the available engine with the closest name; None where none is close."""
     from lossless.ground.basics.units import nearest
 
     return nearest(engine, available)
 
 
 def _instead(subnet: Subnet, engine: str, available: tuple[str, ...]) -> str | None:
-    """Return the engine that opensm takes instead, None where ``no_fallback`` forbids one."""
+    """Return the routing engine that opensm takes instead; None where ``no_fallback`` forbids one."""
     others = [other for other in subnet.routing.engines if other != engine and other in available]
     if others:
         return others[0]

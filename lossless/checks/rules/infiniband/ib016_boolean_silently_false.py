@@ -51,7 +51,7 @@ _NO = frozenset({"false", "f", "no", "n", "off", "0", "disable", "disabled"})
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per boolean that is neither of the two words."""
+    """Yield a violation per boolean of opensm.conf that is neither ``TRUE`` nor ``FALSE``."""
     for setting, option in stated(subnet):
         if option.kind == "bool" and setting.text not in ("TRUE", "FALSE"):
             yield _meant_false(setting) if setting.text.lower() in _NO else _boolean_silently_false(setting)

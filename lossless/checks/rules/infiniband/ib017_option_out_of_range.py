@@ -72,7 +72,7 @@ _ELSEWHERE = frozenset({"sharp_enabled"})
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per value that opensm replaces, or that its field cannot hold."""
+    """Yield a violation per value of opensm.conf that opensm replaces, or that has no meaning in its field."""
     for setting, option in stated(subnet):
         if option.key in _ELSEWHERE:
             continue

@@ -57,7 +57,7 @@ _HEXADECIMAL = frozenset("0123456789abcdefABCDEF")
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per text that is no number, or that is too wide."""
+    """Yield a violation per number of opensm.conf that opensm cannot read, or that is too wide."""
     for setting, option in stated(subnet):
         loss = taken(option, setting.text).loss
         # Another rule checks the meaning of sharp_enabled.
@@ -83,10 +83,10 @@ def _outcome(option: Option) -> str:
 
 
 def _lacks_prefix(text: str) -> bool:
-    """Return whether a text is hexadecimal but for its prefix: it has digits that decimal numbers lack."""
+    """Return whether a text is a hexadecimal number without 0x: it has digits that decimal numbers lack."""
     return bool(text) and _HEXADECIMAL.issuperset(text) and not text.isdigit()
 
 
 def _shown(setting: ManagerSetting, option: Option) -> str:
-    """Return a value as it may be shown: no keys that protect a subnet."""
+    """Return the text of an option for a message; a placeholder for the keys that protect a subnet."""
     return "(a key)" if option.secret else repr(setting.text)

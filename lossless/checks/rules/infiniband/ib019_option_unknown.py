@@ -61,7 +61,7 @@ _CALLED = {"upstream": "the upstream opensm", "nvidia": "NVIDIA's OpenSM"}
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per key that is not known."""
+    """Yield a violation per key of opensm.conf that the declared opensm is not known to have."""
     flavours: tuple[Flavour, ...] = ("upstream", "nvidia")
     if not isinstance(subnet.flavour, Unknown):
         flavours = (subnet.flavour,)

@@ -45,7 +45,7 @@ INSTEAD = {"NCCL_IB_TC": "NCCL_IB_SL", "NCCL_IB_FIFO_TC": "NCCL_IB_SL", "UCX_IB_
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per traffic class that is stated."""
+    """Yield a violation per variable of a traffic class in the environment of jobs."""
     for setting in subnet.job.environment if subnet.job else ():
         if setting.key in INSTEAD:
             yield Violation(

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per option that is longer than a line."""
+    """Yield a violation per option that is longer, with its value, than the line that opensm reads at once."""
     for setting in subnet.options:
         length_bytes = len(f"{setting.key} {setting.text}".encode())
         if length_bytes > LINE_BYTES:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation where there is a file of partitions without any."""
+    """Yield a violation where a partition file defines no partition."""
     if subnet.partitions == ():
         yield Violation(
             origin=written(subnet, "partition_config_file"),

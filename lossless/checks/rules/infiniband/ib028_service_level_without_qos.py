@@ -59,7 +59,7 @@ _PREFIX = "qos_"
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation where settings are stated that have an effect with QoS alone."""
+    """Yield a violation where QoS is off, or not known to be on, and settings are stated that need it."""
     if is_on(subnet, "qos"):
         return
     lost = _lost(subnet)
@@ -81,7 +81,7 @@ def check(subnet: Subnet) -> Results:
 
 
 def _lost(subnet: Subnet) -> list[tuple[str, Origin]]:
-    """Return the settings that have an effect with QoS alone, and their places."""
+    """Return the names of the stated settings that have an effect with QoS alone, and their origins."""
     levels = [(f"the level {level.name}", level.origin) for level in subnet.qos.levels]
     sls = [
         (f"the SL of {partition.name or 'a partition'}", partition.origin)

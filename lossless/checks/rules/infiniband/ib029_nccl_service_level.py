@@ -47,7 +47,7 @@ VARIABLES = ("NCCL_IB_SL", "UCX_IB_SL")
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per variable that names another service level."""
+    """Yield a violation per variable that names another service level than jobs are to use."""
     if subnet.job is None:
         return
     job_level = _level_of(subnet, subnet.job)

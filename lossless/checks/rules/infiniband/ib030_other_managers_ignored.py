@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation where other managers are ignored."""
+    """Yield a violation where ``ignore_other_sm`` is on."""
     setting = subnet.option("ignore_other_sm")
     if setting is not None and is_on(subnet, "ignore_other_sm"):
         yield Violation(

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation where LIDs are given again."""
+    """Yield a violation where ``reassign_lids`` is on."""
     setting = subnet.option("reassign_lids")
     if setting is not None and is_on(subnet, "reassign_lids"):
         yield Violation(

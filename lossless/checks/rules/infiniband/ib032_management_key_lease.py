@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation where protection has no key, or its lease ends before a sweep renews it."""
+    """Yield a violation where protection has no M_Key, or a key has no lease or one that no sweep renews in time."""
     level, lease_s = number(subnet, "m_key_protection_level"), number(subnet, "m_key_lease_period")
     keyed = number(subnet, "m_key") or any(secret.key == "m_key" for secret in subnet.secrets)
     if not keyed and (level or lease_s):

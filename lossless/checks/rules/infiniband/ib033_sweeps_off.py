@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation where sweeps are off, or traps cause none."""
+    """Yield a violation where sweeps of the subnet are off, or traps cause none."""
     interval, traps = subnet.option("sweep_interval"), subnet.option("sweep_on_trap")
     if interval is not None and value(subnet, "sweep_interval") == 0:
         yield Violation(

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation where nothing limits management packets."""
+    """Yield a violation where ``max_wire_smps`` sets no limit to management packets."""
     setting = subnet.option("max_wire_smps")
     if setting is not None and value(subnet, "max_wire_smps") == 0:
         yield Violation(

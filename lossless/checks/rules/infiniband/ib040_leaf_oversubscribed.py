@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per kind of switch whose oversubscription exceeds the declared ratio."""
+    """Yield a violation per switch whose oversubscription exceeds the declared ratio."""
     if isinstance(subnet.links, Unknown):
         yield NO_TOPOLOGY
         return

@@ -53,7 +53,7 @@ _OF_KEYS = frozenset({"use", "pkey", "qos-level-name"})
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per partition whose paths get another level than it states."""
+    """Yield a violation per partition whose paths get another service level by the policy than it states."""
     policy = policy_of(subnet) if is_on(subnet, "qos") else None
     if policy is None:
         if subnet.policy is not None and qos_untold(subnet):
@@ -82,7 +82,7 @@ def _policy_overrides_partition(partition: Partition, sl: int, given: Origin) ->
 
 
 def _given(policy: QosPolicy, key: int) -> tuple[int | None, Origin]:
-    """Return the level that the policy gives a path with a key, and its place."""
+    """Return the service level that the policy gives a path with a P_Key, None without one, and its place."""
     levels = {level.text("name").upper(): level for level in policy.levels}
     for rule in policy.rules:
         if holds_key(rule.text("pkey"), key) or rule.line("pkey") is None:

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 FULL_MEMBER = 0x8000
 """The bit of a P_Key that makes a port a full member."""
 _BASE = 0x7FFF
-"""The bits that identify a partition."""
+"""The bits of a P_Key that identify a partition."""
 
 
 def base_of(key: int) -> int:
-    """Return a key without its membership."""
+    """Return a P_Key without its membership bit."""
     return key & _BASE
 
 
@@ -43,17 +43,17 @@ def by_key(subnet: Subnet) -> dict[int, list[Partition]]:
 
 
 def free_key(taken: Collection[int]) -> int:
-    """Return the lowest key that is not taken."""
+    """Return the lowest P_Key from 1 on that is not taken."""
     return next(key for key in count(1) if key not in taken)
 
 
 def many(members: Sequence[Member]) -> bool:
-    """Return whether entries cover more than one port."""
+    """Return whether entries of a partition may cover more than one port."""
     return len(members) > 1 or any(member.word not in (None, "SELF") for member in members)
 
 
 def is_of_hosts(member: Member) -> bool:
-    """Return whether an entry may cover hosts: GUIDs may, the words for switches and the manager do not."""
+    """Return whether an entry of a partition may cover hosts: those for switches and for the manager do not."""
     return member.word in (None, "ALL", "ALL_CAS")
 
 
@@ -105,21 +105,21 @@ def _low_byte_first(key: int) -> bytes:
 
 
 def tables_of_jobs(subnet: Subnet) -> dict[tuple[int, ...], list[str]]:
-    """Return the tables of compute hosts, each with the HCAs that have it."""
+    """Return the distinct P_Key tables of compute hosts, each with the HCAs that have it."""
     computing = {host.name for host in hosts(subnet).values() if host.role == "compute"}
     tables, ports = key_tables(subnet), hcas(subnet)
     return grouped((table, hca) for hca, table in tables.items() if ports[hca].host in computing)
 
 
 def wanted_key(subnet: Subnet) -> tuple[Partition, int] | None:
-    """Return the partition that jobs are to use, and its key; None where none is stated."""
+    """Return the partition that jobs are to use, and its P_Key; None where none is stated or it is not defined."""
     name = subnet.job.partition if subnet.job else None
     named = ((part, key) for key, parts in by_key(subnet).items() for part in parts if part.name == name)
     return next(named, None)
 
 
 def holds_key(ranges: str, key: int) -> bool:
-    """Return whether a key, without its membership, is one of ``0x0002, 0x0010-0x0020``."""
+    """Return whether a P_Key without its membership bit is in a list such as ``0x0002, 0x0010-0x0020``."""
     for part in filter(None, (part.strip() for part in ranges.split(","))):
         low, _, high = (end.strip() for end in part.partition("-"))
         first, last = c_number(low), c_number(high or low)

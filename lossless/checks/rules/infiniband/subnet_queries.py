@@ -1,4 +1,4 @@
-"""Shared by the InfiniBand rules: options as opensm reads them, lanes in use, and parts that may be unknown."""
+"""Shared by the InfiniBand rules: options as opensm reads them, lanes in use, and the parts of a subnet."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ DROPPED = 15
 
 
 def stated(subnet: Subnet) -> Iterator[tuple[ManagerSetting, Option]]:
-    """Yield the settings that count, each with its known option; unknown keys are left out."""
+    """Yield the last setting of each key of opensm.conf with its option; unknown keys are left out."""
     last = {setting.key: setting for setting in subnet.options}
     for key, setting in last.items():
         known_option = option(key)
@@ -55,7 +55,7 @@ def stated(subnet: Subnet) -> Iterator[tuple[ManagerSetting, Option]]:
 
 
 def value(subnet: Subnet, key: str) -> int | bool | str | None:
-    """Return the value that opensm uses: the last one that it accepts, else its default."""
+    """Return the value of an option that opensm uses: the last one that it accepts, else its default or None."""
     known_option = options()[key]
     for setting in reversed(subnet.options):
         if setting.key == key and (taken_value := taken(known_option, setting.text).value) is not None:
@@ -64,7 +64,7 @@ def value(subnet: Subnet, key: str) -> int | bool | str | None:
 
 
 def number(subnet: Subnet, key: str) -> int:
-    """Return the number that opensm uses; the option must have a number as its default."""
+    """Return the number that opensm uses for an option; the option must have a number as its default."""
     option_value = value(subnet, key)
     if not isinstance(option_value, int):
         raise TypeError(f"{key} is no number")
@@ -72,7 +72,7 @@ def number(subnet: Subnet, key: str) -> int:
 
 
 def is_on(subnet: Subnet, key: str) -> bool:
-    """Return whether opensm takes an option as true."""
+    """Return whether opensm takes an option of opensm.conf as true, by its value or default."""
     return value(subnet, key) is True
 
 
@@ -82,7 +82,7 @@ def qos_untold(subnet: Subnet) -> bool:
 
 
 def written(subnet: Subnet, *keys: str) -> Origin:
-    """Return the place of the first of some options that is stated, else the place of the subnet."""
+    """Return the origin of the first of some options that is stated, else the origin of the subnet."""
     settings = filter(None, map(subnet.option, keys))
     return next((setting.origin for setting in settings), subnet.origin)
 
@@ -123,48 +123,48 @@ def folding(vls: int) -> int:
 
 
 def active_sharp(subnet: Subnet) -> Sharp | None:
-    """Return SHARP where it is on, None where it is not."""
+    """Return the SHARP settings of a subnet; None where SHARP is not on."""
     return subnet.sharp if subnet.sharp is not None and subnet.sharp.on else None
 
 
 def master(subnet: Subnet) -> ManagerHost:
-    """Return the intended master: of the managers that are not standby, the one of highest priority."""
+    """Return the intended master: of the subnet managers that are not standby, the one of highest priority."""
     active = [manager for manager in subnet.managers if not manager.standby] or subnet.managers
     return max(active, key=lambda manager: manager.priority or 0)
 
 
 def shape(subnet: Subnet) -> SubnetShape | None:
-    """Return the shape, None where it is unknown or written out link by link."""
+    """Return the topology of a subnet by its shape; None where it is unknown or written out link by link."""
     return None if isinstance(subnet.shape, Unknown) or subnet.shape.kind == "explicit" else subnet.shape
 
 
 def partitions(subnet: Subnet) -> tuple[Partition, ...] | None:
-    """Return the partitions of the file; none where there is no file, None where it was not read."""
+    """Return the partitions of a subnet's partition file; empty where there is no file, None where it was not read."""
     return None if isinstance(subnet.partitions, Unknown) else subnet.partitions or ()
 
 
 def switches(subnet: Subnet) -> dict[str, SubnetSwitch]:
-    """Return the switches by name; none where they are unknown."""
+    """Return the switches of a subnet by name; empty where they are unknown."""
     return {} if isinstance(subnet.switches, Unknown) else {switch.name: switch for switch in subnet.switches}
 
 
 def hcas(subnet: Subnet) -> dict[str, Hca]:
-    """Return the adapter ports by name; none where they are unknown."""
+    """Return the adapter ports of a subnet by name; empty where they are unknown."""
     return {} if isinstance(subnet.hcas, Unknown) else {hca.name: hca for hca in subnet.hcas}
 
 
 def hosts(subnet: Subnet) -> dict[str, SubnetHost]:
-    """Return the hosts by name; none where they are unknown."""
+    """Return the hosts of a subnet by name; empty where they are unknown."""
     return {} if isinstance(subnet.hosts, Unknown) else {host.name: host for host in subnet.hosts}
 
 
 def links(subnet: Subnet) -> tuple[SubnetLink, ...]:
-    """Return the links; none where they are unknown."""
+    """Return the links of a subnet; empty where they are unknown."""
     return () if isinstance(subnet.links, Unknown) else subnet.links
 
 
 def hosts_in(subnet: Subnet, partition: Partition) -> set[str]:
-    """Return the hosts that have a port in a partition, as far as hosts are known."""
+    """Return the names of the hosts that have a port in a partition, as far as hosts are known."""
     names = {member.hca for member in partition.members}
     guids = {member.guid for member in partition.members} - {None}
     for_all = any(member.word in ("ALL", "ALL_CAS") for member in partition.members)

@@ -95,7 +95,7 @@ def _claimed_twice(view: View) -> Iterator[Violation]:
 
 
 def _canonical(prefix: str) -> str:
-    """Return one spelling of a prefix; the loader has checked that it is one."""
+    """Return one spelling of an IP prefix; the loader has checked that it is one."""
     from ipaddress import ip_network  # only intents with prefixes pay for it
 
     return str(ip_network(prefix))

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation where a port without bounced packets maps DSCPs to the classes of bounced packets."""
+    """Yield a violation where hosts can use a class of bounced packets: by a DSCP map, or by PFC of a server port."""
     shadow = frozenset[int]().union(*(remapped(ports.qos) for ports in device.view.lossless_sets))
     if shadow:
         yield from merged(_violations(device, shadow))

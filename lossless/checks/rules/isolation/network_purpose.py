@@ -12,12 +12,12 @@ _STORAGE = frozenset({"storage", "nfs", "nvme", "nvmeof", "iscsi", "ceph", "lust
 
 
 def manages(network: Network) -> bool:
-    """Return whether a network manages devices."""
+    """Return whether a network manages devices, by its stated purpose, else by a word of its name."""
     return network.purpose == "management" if network.purpose else is_management(network.name)
 
 
 def stores(network: Network) -> bool:
-    """Return whether a network carries storage."""
+    """Return whether a network carries storage, by its stated purpose, else by a word of its name."""
     return network.purpose == "storage" if network.purpose else is_storage(network.name)
 
 

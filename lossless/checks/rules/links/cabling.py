@@ -19,24 +19,24 @@ _MANY = 5
 
 
 def devices_of(cable: PlannedCable | ReportedCable) -> tuple[str, str]:
-    """Return the devices of a cable in one order for both directions."""
+    """Return the names of the two devices of a cable, sorted."""
     first, second = sorted((cable.a.device, cable.b.device))
     return first, second
 
 
 def named(cables: Sequence[PlannedCable] | Sequence[ReportedCable]) -> tuple[str, ...]:
-    """Return cables by name."""
+    """Return the names of cables."""
     return tuple(cable.name for cable in cables)
 
 
 def some(names: Sequence[str]) -> str:
-    """Return the first few of some names, and how many more there are."""
+    """Return the first five of some names as text, and how many more there are."""
     more = f" and {len(names) - _MANY:,} more" if len(names) > _MANY else ""
     return ", ".join(names[:_MANY]) + more
 
 
 def related(origin: Origin, message: str) -> tuple[RelatedPlace, ...]:
-    """Return a second place of a finding, with its message."""
+    """Return the related place of a finding with its message."""
     return (RelatedPlace(origin, message),)
 
 

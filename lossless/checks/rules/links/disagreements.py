@@ -31,7 +31,7 @@ class Disagreement(NamedTuple):
 
     @property
     def doubt(self) -> str:
-        """Why the two ends may belong to different links; empty where both name each other."""
+        """The reason why the two ends may belong to different links; empty where both name each other."""
         if self.mutual:
             return ""
         return f"only one of the two files names this link; {self.high.name} may be wired elsewhere"
@@ -52,7 +52,7 @@ class Disagreement(NamedTuple):
 def disagreements(
     devices: DeployedDevices, value_of: Callable[[LinkEnd], int | None]
 ) -> Iterator[Disagreement]:
-    """Yield links in service whose ends have different values; an end whose value is None is skipped."""
+    """Yield links in service whose ends have different values, grouped by devices and values; no value is None."""
     values = ((pair, value_of(pair.near), value_of(pair.far)) for pair in devices.compared)
     differing = grouped(
         ((pair.near.switch, near, pair.far.switch, far, pair.mutual), pair)

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 def across(devices: DeployedDevices) -> Results:
-    """Yield a violation per pair of devices and of speeds that differ."""
+    """Yield a violation per pair of devices and of port speeds that differ at the two ends of their links."""
     return map(_link_speed_differs, disagreements(devices, _speed))
 
 

@@ -82,7 +82,7 @@ def across(devices: DeployedDevices) -> Results:
 
 
 def _largest_packet_bytes(devices: DeployedDevices) -> int:
-    """Return the size of RDMA's largest IP packet, by the hosts that state an RDMA MTU."""
+    """Return the size of RDMA's largest IP packet in bytes, by the hosts that state an RDMA MTU, else for 4096."""
     hosts = [end.host for summary in devices.summaries for end in summary.ends if end.host is not None]
     stated = [host.rdma_mtu_bytes for host in hosts if isinstance(host.rdma_mtu_bytes, int)]
     return max(stated, default=RDMA_MTUS[0]) + RDMA_HEADERS_BYTES

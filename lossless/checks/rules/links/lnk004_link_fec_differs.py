@@ -52,7 +52,7 @@ _STATED = ("none", "fc", "rs")
 
 
 def across(devices: DeployedDevices) -> Results:
-    """Yield a violation per pair of devices and of codes that differ."""
+    """Yield a violation per pair of devices and of FEC codes that differ at the two ends of their links."""
     return map(_link_fec_differs, disagreements(devices, _fec))
 
 

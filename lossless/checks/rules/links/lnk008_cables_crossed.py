@@ -82,7 +82,7 @@ def _cause(miscabling: Miscabling, votes: Counter[Devices]) -> object:
 
 
 def _joined(miscabling: Miscabling) -> set[Devices]:
-    """Return the pairs of devices that the cables join or should join."""
+    """Return the pairs of devices that the cables in wrong ports join, or should join."""
     return {*map(devices_of, miscabling.planned), *map(devices_of, miscabling.actual)}
 
 

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 
 class _Length(NamedTuple):
-    """A cable, its configured length, and the row that its real length would have; None without rows."""
+    """A cable's found and configured length, and the length of the headroom row for the former; None without one."""
 
     pair: CablePair
     found_m: int
@@ -65,7 +65,7 @@ class _Length(NamedTuple):
 
 
 def check(cabling: FabricCabling) -> Results:
-    """Yield a violation per pair of declared and found length."""
+    """Yield a violation per declared cable and found length that would change the configured length."""
     unlike = (length for pair in cabling.comparison.pairs if (length := _unlike(cabling, pair)) is not None)
     by_length = grouped(
         ((length.pair.planned.cable_origin, length.found_m, length.configured_m), length) for length in unlike
@@ -74,7 +74,7 @@ def check(cabling: FabricCabling) -> Results:
 
 
 def _unlike(cabling: FabricCabling, pair: CablePair) -> _Length | None:
-    """Return the length that would change the configuration; None where none would, or none is known."""
+    """Return the found length of a cable where it would change the configured one; None where not, or if unknown."""
     found_m, at = pair.actual.cable_m, port_of(cabling.view, pair.planned)
     if found_m is None or at is None or found_m == pair.planned.cable_m:
         return None

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 
 def check(cabling: FabricCabling) -> Results:
-    """Yield a violation per pair of declared and found speed."""
+    """Yield a violation per declared link speed and other speed that was found for its cables."""
     by_speed = grouped(
         ((pair.planned.origin, found_bps), pair)
         for pair in cabling.comparison.pairs

@@ -45,11 +45,11 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import View
 
 LONGEST_US = 50
-"""N of the DCQCN paper, at 40G: faster links need no longer one."""
+"""The longest interval between CNPs in us: N of the DCQCN paper, at 40G; faster links need no longer one."""
 
 
 def check(view: View) -> Results:
-    """Yield a violation per kind of host whose CNPs are too far apart."""
+    """Yield a violation per kind of host with an interval of more than 50 us between the CNPs of a flow."""
     for dcqcn in running(view):
         interval_us = dcqcn.values.get("min_time_between_cnps", 0)
         if interval_us > LONGEST_US:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per kind of host whose additive step is the larger one."""
+    """Yield a violation per kind of host whose step of additive increase is larger than that of hyper increase."""
     for dcqcn in running(view):
         additive, hyper = (dcqcn.values.get(name) for name in ("rpg_ai_rate", "rpg_hai_rate"))
         if additive is None or hyper is None or additive <= hyper:

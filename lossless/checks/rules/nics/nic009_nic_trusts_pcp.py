@@ -57,7 +57,7 @@ def _marks(view: View, host: HostQos) -> bool:
 
 
 def _shows_nothing(view: View, host: HostQos) -> bool:
-    """Return whether nobody says that a host carries RDMA: no intent, and no file of its own."""
+    """Return whether neither an intent nor a file of a host shows that it carries RDMA or has PFC on."""
     return view.fabric.classes.knowledge == "inferred" and host.pfc_priorities == () and not shows_rdma(host)
 
 

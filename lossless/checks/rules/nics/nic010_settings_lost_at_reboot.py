@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per kind of host that is set by hand."""
+    """Yield a violation per kind of host whose NICs are set by hand."""
     for host, names in view.host_kinds:
         if host.applied_by == "hand":
             yield Violation(

@@ -64,12 +64,12 @@ RDMA_HEADERS = 40 + 8 + 12 + 4 + 28 + 4
 
 
 def rdma_mtu(mtu_bytes: int) -> int:
-    """Return the largest RDMA MTU for packets of a size, 0 where none fits."""
+    """Return the largest RDMA MTU in bytes that fits packets of a size in bytes; 0 where none fits."""
     return next((size for size in RDMA_MTUS if size <= mtu_bytes), 0)
 
 
 def check(view: View) -> Results:
-    """Yield a violation per kind of host whose MTU is above that of the switches, or costs RDMA its own."""
+    """Yield a violation per kind of host whose MTU is above that of the switches, or leaves RDMA an MTU below 4096."""
     switch_mtu = min(
         (m for ports in view.port_sets if isinstance(m := ports.ports[0].mtu_bytes, int)), default=None
     )

@@ -47,7 +47,7 @@ _TYPE = "RoCE v2"
 
 
 def check(view: View) -> Results:
-    """Yield a violation per kind of host whose RDMA-CM or NCCL uses version 1."""
+    """Yield a violation per kind of host whose RDMA-CM or NCCL does not use RoCE v2."""
     for host, names in view.host_kinds:
         if isinstance(host.roce_version, int) and host.roce_version != _VERSION:
             yield _connecting(host, host.roce_version, names)

@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per kind of host and class that the NIC maps to another priority."""
+    """Yield a violation per kind of host and lossless class with DSCPs that the NIC maps to another priority."""
     classes = view.fabric.classes
     for host, names in view.host_kinds:
         if not classes.lossless or host.trust == "pcp":
@@ -79,7 +79,7 @@ def check(view: View) -> Results:
 
 
 def _asked(cls: TrafficClass, classes: ClassSet, host: HostQos) -> tuple[int, ...]:
-    """Return the DSCPs of a class that count: a device maps many, of which hosts may use none."""
+    """Return the DSCPs of a class to check: all of a declared class, else those on which the host sends RDMA."""
     if classes.knowledge == "declared":
         return cls.dscps
     return tuple(sorted({marking.dscp for marking in markings(host)} & set(cls.dscps)))

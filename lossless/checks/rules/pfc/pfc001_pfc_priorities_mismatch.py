@@ -83,7 +83,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per mask that does not agree with the lossless classes."""
+    """Yield a violation per PFC mask that does not agree with the lossless classes."""
     for switch, device in by_switch(view.port_sets):
         if switch.classes.knowledge != "inferred":
             yield from _unmapped(device)
@@ -122,14 +122,14 @@ def _too_many(ports: PortSet) -> Iterator[Violation]:
 
 
 def _masks(ports: PortSet, priorities: Collection[int], *, watched: bool = False) -> tuple[Edit, ...]:
-    """Return edits of the masks of ports; a watchdog that others have is to watch the same priorities."""
+    """Return edits of the PFC mask of ports; also of their watchdog's mask where others of the switch have one."""
     fields = ("pfc_enable", "pfcwd_sw_enable") if watched else ("pfc_enable",)
     mask = priority_list(sorted(priorities))
     return tuple(edit for name in fields for edit in port_rows([ports], ports.qos.pfc.origin, name, mask))
 
 
 def _words(edits: Iterable[Edit]) -> str:
-    """Return the fields that edits set, as config_db.json has them."""
+    """Return the help for edits of masks: the fields that they set, as config_db.json has them."""
     fields = dict.fromkeys(f'"{edit.origin.path[-1]}": "{edit.value}"' for edit in edits)
     return f"set {' and '.join(fields)}"
 

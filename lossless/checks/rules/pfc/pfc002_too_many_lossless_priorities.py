@@ -103,7 +103,7 @@ def _headroom_bytes(ports: PortSet, priorities: tuple[int, ...]) -> int | None:
 
 
 def _origin(view: View, ports: PortSet) -> Origin:
-    """Return the last of the lossless classes in an intent, else the mask."""
+    """Return the origin of the lossless class of highest priority in an intent, else that of the PFC mask."""
     if view.fabric.declared:
         last = max(ports.switch.classes.lossless, key=lambda cls: cls.priority or 0)
         return below(last.origin, "lossless")

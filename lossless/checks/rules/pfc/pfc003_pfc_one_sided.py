@@ -62,7 +62,7 @@ _WHY = "an end that does not listen to a pause keeps sending into full buffers"
 
 
 def check(view: View) -> Results:
-    """Yield a violation per mask of NICs that differs from that of the switch ports they are attached to."""
+    """Yield a violation per PFC mask of NICs that differs from that of the switch ports they are attached to."""
     # An intent has one mask for all ports that hosts are attached to, so no link need be followed.
     masks = {
         ports.qos.pfc.priorities
@@ -99,7 +99,7 @@ def _host_violation(
 
 
 def across(devices: DeployedDevices) -> Results:
-    """Yield a violation per pair of masks that differ across links between two devices."""
+    """Yield a violation per pair of PFC masks that differ across links, and per two switches with a bare link."""
     for _ in devices.missing_ends:
         yield MissingInput("DEVICE_NEIGHBOR names a port that the neighbor's file does not have")
     differing: list[CabledPair] = []
@@ -163,7 +163,10 @@ def _host_end(pair: CabledPair) -> LinkEnd | None:
 
 
 def _of_host(violation: Violation, pair: CabledPair, short: LinkEnd, missing: set[int]) -> Violation:
-    """Return the violation as certain as the files of the host make it."""
+    """Return the violation of a link to a host with help for the host, and the severity that its files support.
+
+    A violation of a link between switches is returned unchanged.
+    """
     end = _host_end(pair)
     if end is None or end.host is None:
         return violation
@@ -186,7 +189,7 @@ def _of_host(violation: Violation, pair: CabledPair, short: LinkEnd, missing: se
 
 
 def _masks(pair: CabledPair) -> tuple[object, ...]:
-    """Return the key by which links are one cause: the masks at both ends, and their places."""
+    """Return the key of links with one cause: switches, PFC masks and their origins at both ends, and ``mutual``."""
     ends = (pair.near, pair.far)
     return (
         *((end.switch, end.pfc, end.pfc_origin if end.pfc is not None else None) for end in ends),

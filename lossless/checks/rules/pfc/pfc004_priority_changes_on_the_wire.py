@@ -68,7 +68,7 @@ if TYPE_CHECKING:
 
 
 def across(devices: DeployedDevices) -> Results:
-    """Yield a violation per two switches and DSCPs that change their priority between them."""
+    """Yield a violation per DSCPs whose priority changes between two switches, and per DSCP that one of them loses."""
     changes = grouped(
         ((pair.near.switch, pair.far.switch, tuple(astray.items()), pair.mutual), pair)
         for pair in devices.compared
@@ -94,7 +94,7 @@ def across(devices: DeployedDevices) -> Results:
 def _kept(
     devices: DeployedDevices, lost: set[tuple[int, int]]
 ) -> dict[tuple[int, int], dict[str, list[str]]]:
-    """Return of DSCPs, each with its priority, the switches that keep them, with the neighbor of each such link."""
+    """Return, by DSCP and priority, the switches that keep it lossless, each with the neighbors that send it."""
     kept: dict[tuple[int, int], dict[str, list[str]]] = {what: {} for what in lost}
     for pair in devices.compared if lost else ():
         for end, other in ((pair.near, pair.far), (pair.far, pair.near)):
@@ -104,10 +104,10 @@ def _kept(
 
 
 def _lost(devices: DeployedDevices) -> Iterator[tuple[LinkEnd, LinkEnd, int, int]]:
-    """Yield an end, the end across the link, and each DSCP that is lossless only there, on a priority that both pause.
+    """Yield an end of a link, the other end, and each DSCP with its priority that is lossless only at the other end.
 
-    Links to hosts are left out: the maps of hosts name whole ranges of DSCPs, and hosts send few of them. So are
-    priorities that a DSCP changes to or from on the link, which is a finding of its own.
+    Both ends pause the priority. Links to hosts are left out: the maps of hosts name whole ranges of DSCPs, and hosts
+    send few of them. So are priorities that a DSCP changes to or from on the link, which is a finding of its own.
     """
     for pair in devices.compared:
         if pair.near.host is not None or pair.far.host is not None:
@@ -124,7 +124,7 @@ def _lost(devices: DeployedDevices) -> Iterator[tuple[LinkEnd, LinkEnd, int, int
 
 
 def _in_common(end: LinkEnd, other: LinkEnd, priority: int) -> list[int]:
-    """Return the DSCPs that one end sends with a priority and the other end keeps with it."""
+    """Return the DSCPs that one end of a link sends with a priority and the other end keeps with it."""
     return [dscp for dscp, own in end.paused if own == priority and (dscp, own) in other.sent]
 
 
@@ -143,7 +143,7 @@ def _lost_violation(dscp: int, priority: int, ends: list[tuple[LinkEnd, LinkEnd]
 
 
 def _astray(pair: CabledPair) -> dict[int, tuple[int, int]]:
-    """Return DSCPs that cross a link and are lossless at both ends, with their priority at either."""
+    """Return the DSCPs that have another priority at the near end of a link than at the far end, with both."""
     near, far = pair.near, pair.far
     there = {dscp: (a, b) for dscp, a, b in _clashing(near.sent, far.paused)}
     back = {dscp: (a, b) for dscp, b, a in _clashing(far.sent, near.paused)}
@@ -152,7 +152,7 @@ def _astray(pair: CabledPair) -> dict[int, tuple[int, int]]:
 
 
 def _clashing(sent: Priorities, paused: Priorities) -> Iterator[tuple[int, int, int]]:
-    """Yield DSCPs that one end sends with another priority than the other end pauses."""
+    """Yield each DSCP that one end sends with another priority than the other end pauses, with both priorities."""
     wanted = dict(paused)
     return (
         (dscp, priority, wanted[dscp]) for dscp, priority in sent if wanted.get(dscp, priority) != priority

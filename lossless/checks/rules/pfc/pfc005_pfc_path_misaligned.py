@@ -100,7 +100,7 @@ _PER_PORT = (("PORT_QOS_MAP",), ("BUFFER_PG",), ("BUFFER_QUEUE",), ("QUEUE",))
 
 
 class _Fault(NamedTuple):
-    """One misaligned element. ``certain`` False: the effect on the device depends on its chip."""
+    """One fault in the path of a PFC priority. ``certain`` False: the effect on the device depends on its chip."""
 
     problem: str
     fix: str
@@ -159,7 +159,7 @@ def _is_idle(qos: PortQos, priority: int, used: frozenset[int]) -> bool:
 
 
 def _inward(view: View, ports: PortSet, priority: int) -> Iterator[_Fault]:
-    """Yield each misaligned element from the traffic class to the group that pauses it."""
+    """Yield each fault from the traffic class of a PFC priority to the priority group that pauses it."""
     qos = ports.qos
     counted = qos.group_of(priority)
     paused = qos.pfc_to_pg.targets[priority] if qos.pfc_to_pg else priority
@@ -202,7 +202,7 @@ def _shared_with_lossy(qos: PortQos, number: int) -> bool:
 
 
 def _group(view: View, ports: PortSet, number: int) -> Iterator[_Fault]:
-    """Yield each fault of a priority group: a row in the dynamic model, headroom where the row has a profile."""
+    """Yield the faults of a priority group: no BUFFER_PG row where the switch makes none, or no headroom."""
     qos, group = ports.qos, ports.qos.groups[number]
     dynamic = ports.switch.qos.buffer_model == "dynamic"
     whole = any(qos.groups) or not ports.switch.is_fragment
@@ -223,13 +223,13 @@ def _group(view: View, ports: PortSet, number: int) -> Iterator[_Fault]:
 
 
 def _group_origin(qos: PortQos, traffic_class: int) -> Origin:
-    """Return where it is written which group a traffic class is counted in."""
+    """Return the origin of a traffic class's priority group: the map's entry, else the map, else the port's QoS."""
     index_map = qos.tc_to_pg
     return qos.origin if index_map is None else entry_or_map(index_map, traffic_class)
 
 
 def _outward(view: View, ports: PortSet, priority: int) -> Iterator[_Fault]:
-    """Yield each misaligned element from a received pause to the queue it should stop."""
+    """Yield each fault from a received pause to the queue it should stop."""
     qos = ports.qos
     leaves = qos.queue_of(priority)
     stopped = qos.pfc_to_queue.targets[priority] if qos.pfc_to_queue else priority
@@ -275,7 +275,7 @@ def _no_entry(table: str, index_map: IndexMap, priority: int) -> _Fault:
 
 
 def _fault_violation(ports: PortSet, faults: list[tuple[int, _Fault]]) -> Violation:
-    """Return the violation of one misaligned place, for one priority or for several."""
+    """Return the violation of the faults at one place, for one priority or for several."""
     priorities = [priority for priority, _ in faults]
     first = faults[0][1]
     return Violation(

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per kind of host with both."""
+    """Yield a violation per kind of host with both global pause and PFC on."""
     for host, names in view.host_kinds:
         if host.global_pause is UNKNOWN or host.pfc_priorities is UNKNOWN:
             yield unread("whether PFC and global pause are on", names)

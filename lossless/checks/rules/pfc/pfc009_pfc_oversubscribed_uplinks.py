@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import View
 
 PAUSED_MOST_OF_THE_TIME = 4
-"""From this ratio on, hosts at line rate are paused at least three quarters of the time."""
+"""The oversubscription from which hosts at line rate are paused at least three quarters of the time."""
 
 
 def check(view: View) -> Results:

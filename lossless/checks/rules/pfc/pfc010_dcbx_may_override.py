@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per kind of host whose PFC the firmware may change."""
+    """Yield a violation per kind of host whose PFC may be changed by DCBX of the firmware."""
     for host, names in view.host_kinds:
         if host.dcbx is UNKNOWN or host.pfc_priorities is UNKNOWN:
             yield unread("its PFC priorities and who speaks DCBX", names)

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation where classes and policy contradict each other, or neither makes a class lossless."""
+    """Yield a violation where ``pfc: off`` and a lossless class contradict each other, or the intent states neither."""
     fabric = view.fabric
     lossless = fabric.classes.lossless
     if lossless and fabric.lossy_origin is not None:
@@ -74,7 +74,7 @@ def check(view: View) -> Results:
 
 
 def _undecided(fabric: Fabric) -> Origin:
-    """Return the class called rdma, where ``lossless`` would be stated; else the classes."""
+    """Return the origin of ``lossless`` of the class called rdma, if the intent has it; else that of the classes."""
     rdma = fabric.classes.named("rdma")
     if rdma is not None and rdma.origin.path != ("preset",):
         return rdma.origin.at("lossless")

@@ -92,13 +92,13 @@ def _bound(qos: PortQos, field: str) -> bool:
 
 
 def _named(device: Device, ports: PortSet, field: str) -> bool:
-    """Return whether the row names a map that does not exist."""
+    """Return whether the PORT_QOS_MAP row of ports names a map of a field; one that is not bound does not exist."""
     row = device.tables.row("PORT_QOS_MAP", ports.ports[0].name)
     return row is not None and bool(row.reference(field))
 
 
 def _map_of(device: Device, sets: Sequence[PortSet], field: str) -> str:
-    """Return the map that ports bind, empty where they bind several or none."""
+    """Return the name of the map that ports bind; empty where they bind several or none."""
     rows = (device.tables.row("PORT_QOS_MAP", port.name) for ports in sets for port in ports.ports)
     names = {row.reference(field) for row in rows if row is not None}
     return min(names) if len(names) == 1 else ""

@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import PortSet
 
 REMAPPED = frozenset({2, 6})
-"""The priorities that tunnel QoS remapping adds to ``pfc_enable`` of some ports and, by design, not to the watchdog
-mask
-(sonic-net/SONiC doc/qos/tunnel_dscp_remapping.md)."""
+"""The priorities that tunnel QoS remapping adds to ``pfc_enable`` of some ports, not to the watchdog's mask.
+
+By design: sonic-net/SONiC doc/qos/tunnel_dscp_remapping.md.
+"""
 
 
 def remapped(qos: PortQos) -> frozenset[int]:
@@ -81,13 +82,13 @@ def is_lossy(profile: BufferProfile | None) -> bool:
 
 
 def by_switch(sets: Iterable[PortSet]) -> Iterator[tuple[Switch, list[PortSet]]]:
-    """Yield each switch with its port sets."""
+    """Yield each switch with those of the port sets that are its own."""
     by_identity = grouped((id(ports.switch), ports) for ports in sets)
     return ((of_switch[0].switch, of_switch) for of_switch in by_identity.values())
 
 
 def pausing(device: Iterable[PortSet]) -> dict[int, Origin]:
-    """Return the priorities that ports of a switch pause, each with the mask of the first that does."""
+    """Return the priorities that ports of a switch pause, each with the origin of the first PFC mask that has it."""
     masks: dict[int, Origin] = {}
     for ports in device:
         masks |= {p: ports.qos.pfc.origin for p in ports.qos.pfc.priorities if p not in masks}

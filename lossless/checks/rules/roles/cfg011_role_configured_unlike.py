@@ -61,7 +61,7 @@ _HELP = "bring the switch in line with its role, or give it a role of its own"
 
 
 def across(devices: DeployedDevices) -> Results:
-    """Yield a violation per policy that is not the usual one of its role, and one per release."""
+    """Yield a violation per policy, pool, scheduler or release that is not usual, and per switch without queue rows."""
     for outlier in outliers(devices, "policy"):
         yield outlier_violation(outlier)._replace(help=_HELP)
     for outlier in outliers_by_model(devices, "pool"):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class SwitchSetting(NamedTuple):
-    """One switch and the value of its setting."""
+    """One switch, and a setting of it that should be the same in its role."""
 
     switch: DeviceSummary
     setting: SharedSetting
@@ -48,7 +48,7 @@ class Outlier(NamedTuple):
 
     @property
     def related(self) -> tuple[RelatedPlace, ...]:
-        """Where the usual value is written."""
+        """The place where the usual value is written, as a related place."""
         switch, setting = self.usual[0]
         return (RelatedPlace(setting.origin, f"{switch.name} says {setting.text}"),)
 
@@ -118,7 +118,7 @@ def _outliers(group: str, settings: Sequence[SwitchSetting], *, same_model: bool
 
 
 def _by_subject(settings: Sequence[SwitchSetting]) -> dict[str, list[list[SwitchSetting]]]:
-    """Return, by subject, the switches with the same value; the most first."""
+    """Return, by subject of the setting, the switches grouped by its value, the largest group first."""
     return {
         subject: sorted(grouped((s.setting.value, s) for s in same).values(), key=len, reverse=True)
         for subject, same in grouped((s.setting.subject, s) for s in settings).items()

@@ -163,7 +163,10 @@ def _queue_of_unmarked(qos: PortQos) -> int | None:
 
 
 def _strict(view: View) -> Iterator[tuple[_StrictQueue, str]]:
-    """Yield each strict queue with the bulk traffic it carries, empty where it is lossless itself."""
+    """Yield each unlimited strict queue that is lossless, or carries bulk traffic before lossless queues.
+
+    With it comes a name for the bulk traffic, empty where the queue is lossless itself.
+    """
     lossless: dict[int, list[int]] | None = None
     for ports in view.lossless_sets:
         for queue in ports.qos.queues:
@@ -261,7 +264,7 @@ def _numbers(queues: Iterable[_StrictQueue]) -> tuple[int, ...]:
 
 
 def _origin(view: View, queues: list[_StrictQueue]) -> Origin:
-    """Return the scheduler's type where it serves nothing else, otherwise the row that chose the scheduler."""
+    """Return the origin of a scheduler's type where it serves nothing else, otherwise of the row that chose it."""
     first = queues[0]
     if view.fabric.declared:
         return first.scheduler.origin

@@ -112,7 +112,7 @@ def check(device: Device) -> Results:
 
 
 def on_switch(switch: SwitchConfiguration) -> Results:
-    """Yield a violation per line that limits lossless queues, or the ports they are on."""
+    """Yield a violation per line of another system that limits lossless queues, or the ports they are on."""
     lossless = set(_lossless_queues(switch))
     speeds = _speeds(switch)
     limits = grouped(
@@ -150,7 +150,7 @@ def _lossless_queues(switch: SwitchConfiguration) -> Iterator[tuple[str, int]]:
 
 
 def _speeds(switch: SwitchConfiguration) -> dict[str, int]:
-    """Return the speed of each port, by its own line, else by the intent."""
+    """Return the speed of each port in bit/s, by its own line, else by the intent."""
     declared = switch.intended.ports if switch.intended is not None else ()
     ports = (*declared, *switch.view.fabric.switches[0].ports)
     return {port.name: port.speed_bps for port in ports if port.speed_bps}

@@ -25,24 +25,24 @@ WEIGHTS = range(1, 101)
 
 
 class SchedulerUse(NamedTuple):
-    """One scheduler, and the queues it serves: identical ports, each with a number."""
+    """One scheduler and the queues that it serves, each as a port set and a queue number."""
 
     scheduler: Scheduler
     queues: tuple[tuple[PortSet, int], ...]
 
     @property
     def sets(self) -> tuple[PortSet, ...]:
-        """The ports it is used on, each set once."""
+        """The port sets whose queues the scheduler serves, each once."""
         return distinct(ports for ports, _ in self.queues)
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """The queues it serves, ascending."""
+        """The numbers of the queues that the scheduler serves, ascending."""
         return tuple(sorted({number for _, number in self.queues}))
 
 
 def scheduler_uses(view: View) -> Iterator[SchedulerUse]:
-    """Yield each scheduler that serves queues of ports in use."""
+    """Yield each scheduler that orchagent accepts and that serves queues, with all its queues."""
     yield from _by_scheduler(
         (queue.scheduler, ports, queue.number)
         for ports in view.port_sets
@@ -52,7 +52,7 @@ def scheduler_uses(view: View) -> Iterator[SchedulerUse]:
 
 
 def lossless_scheduler_uses(view: View) -> Iterator[SchedulerUse]:
-    """Yield each scheduler that serves lossless queues, with these alone."""
+    """Yield each scheduler that orchagent accepts and that serves lossless queues, with these queues alone."""
     yield from _by_scheduler(
         (lossless.queue.scheduler, lossless.ports, lossless.number)
         for lossless in lossless_queues(view)
@@ -89,12 +89,12 @@ def weights(qos: PortQos) -> Mapping[int, int]:
 
 
 def limit_bps(scheduler: Scheduler) -> int | None:
-    """Return the rate a scheduler never exceeds, None where it has none or counts packets; 0 is no limit."""
+    """Return the rate in bit/s that a scheduler never exceeds; None without one (or 0), or where it counts packets."""
     return scheduler.pir * 8 if scheduler.pir and scheduler.meter == "bytes" else None
 
 
 def unbounded(scheduler: Scheduler, speed_bps: int | None) -> bool:
-    """Return whether a scheduler may fill a whole port, as far as is known."""
+    """Return whether a scheduler may fill a whole port; False where its limit cannot be compared with the speed."""
     if not scheduler.pir:
         return True
     limit = limit_bps(scheduler)
@@ -102,7 +102,7 @@ def unbounded(scheduler: Scheduler, speed_bps: int | None) -> bool:
 
 
 def waiting_for(qos: PortQos, number: int) -> Iterator[int]:
-    """Yield the queues that wait for a strict one: those by weight, and strict ones of a lower number."""
+    """Yield the queues of a port that wait for a strict one: those not strict, and strict ones of a lower number."""
     for queue in filter(None, qos.queues):
         kind = queue.scheduler.kind if queue.scheduler else None
         if queue.number != number and (kind != STRICT or queue.number < number):
@@ -115,5 +115,5 @@ def queue_names(numbers: tuple[int, ...]) -> str:
 
 
 def below_half_share(weights: Mapping[int, int], own: Collection[int]) -> bool:
-    """Return whether some of those that share a link by weight have less than half of an equal share."""
+    """Return whether the queues ``own`` have less than half of an equal share of a link, by the weights of all."""
     return 2 * len(weights) * sum(weights[number] for number in own) < len(own) * sum(weights.values())

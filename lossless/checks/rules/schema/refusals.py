@@ -1,4 +1,4 @@
-"""Refusals of SONiC's models in a file, as violations: rows that make the same mistake are one violation."""
+"""Refusals of SONiC's YANG models in a file, as violations: rows that make the same mistake are one violation."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ _ELSEWHERE = "in part of a configuration such rows may lie in another file"
 
 
 class RefusalCause(NamedTuple):
-    """Problems of one mistake, in the order of their places; ``who`` names the program that refuses, if not SONiC."""
+    """The problems of one mistake in a file, in the order of their places.
+
+    ``who`` names the program that refuses them, if it is not SONiC.
+    """
 
     message: str
     problems: tuple[SchemaViolation, ...]
@@ -44,7 +47,7 @@ class RefusalCause(NamedTuple):
 
 
 def refusals(device: Device, kind: Kind) -> Results:
-    """Yield a violation for each mistake of one kind."""
+    """Yield a violation for each mistake of one kind that SONiC's YANG models find in the file of a device."""
     validation = device.conformity
     if not validation.problems:
         return

@@ -53,5 +53,5 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per mistake, with all rows that make it."""
+    """Yield a violation per table and unknown field that SONiC's models refuse, with all rows that have it."""
     yield from refusals(device, "field")

@@ -54,5 +54,5 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per mistake, with all rows that make it."""
+    """Yield a violation per missing row or table that other rows name, with all of these rows."""
     yield from refusals(device, "reference")

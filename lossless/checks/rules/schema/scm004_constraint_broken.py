@@ -54,5 +54,5 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per mistake, with all rows that make it."""
+    """Yield a violation per table and constraint of SONiC's models that is broken, with all rows that break it."""
     yield from refusals(device, "constraint")

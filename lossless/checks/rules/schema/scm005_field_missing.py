@@ -50,5 +50,5 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per mistake, with all rows that make it."""
+    """Yield a violation per table and mandatory field that is missing, with all rows that lack it."""
     yield from refusals(device, "missing")

@@ -51,5 +51,5 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per mistake, with all rows that make it."""
+    """Yield a violation per table and malformed key that SONiC's models refuse, with all rows that have it."""
     yield from refusals(device, "key")

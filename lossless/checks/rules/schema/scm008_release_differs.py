@@ -54,5 +54,5 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per mistake, with all rows that make it."""
+    """Yield a violation per field or value that the release of the device does not have, with all its rows."""
     yield from refusals(device, "release")

@@ -1,4 +1,4 @@
-"""The setting that causes a port's outcome in a run, its place in a file, and the other rows with a part in it."""
+"""Root causes of simulation results: the setting behind a drop, a storm or short headroom at a port, and its origin."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ _PFC_THERE = "name the links of this port in pfc.tiers (PFC017)"
 
 
 class RootCause(NamedTuple):
-    """The place of a setting that causes an outcome. ``rows`` have a part in it: an error in one of them is the same
-    cause.
+    """The origin of the setting that causes a simulation result.
 
-    ``profile`` is the buffer profile behind it. ``vendors_own``: the setting is the vendor's, or larger. ``is_pool``:
-    it is the size of the pool. ``is_unpaused``: an intent wants no PFC on such links.
+    ``rows`` have a part in it: an error in one of them is the same cause. ``profile`` is the buffer profile behind it.
+    ``vendors_own``: the setting is the vendor's, or larger. ``is_pool``: it is the size of the pool. ``is_unpaused``:
+    an intent wants no PFC on such links.
     """
 
     origin: Origin
@@ -54,7 +54,7 @@ class RootCause(NamedTuple):
 
 
 def headroom(run: SimulationFacts, spot: PortRef) -> RootCause:
-    """Return the setting of the class's headroom at a port.
+    """Return the setting that gives the simulated class its headroom at a port; without a profile, the class.
 
     That is the hardware where its own rows are the headroom, and the intent where it wants no PFC on such links.
     """
@@ -75,7 +75,7 @@ def headroom(run: SimulationFacts, spot: PortRef) -> RootCause:
 
 
 def headroom_pool(run: SimulationFacts, spot: PortRef) -> RootCause:
-    """Return the setting of the shared headroom pool that a port draws on."""
+    """Return the size of the shared headroom pool that a port draws on; without a pool, the port's headroom."""
     profile = _profile(run, spot)
     if profile is None or profile.pool is None:
         return headroom(run, spot)
@@ -84,7 +84,7 @@ def headroom_pool(run: SimulationFacts, spot: PortRef) -> RootCause:
 
 
 def pool(run: SimulationFacts, spot: PortRef) -> RootCause:
-    """Return the pool whose size limits a port's buffer groups."""
+    """Return the size of the pool that limits a port's priority groups; without a pool, the simulated class."""
     profile = _profile(run, spot)
     return the_class(run) if profile is None or profile.pool is None else _of_pool(profile, profile.pool)
 
@@ -96,7 +96,10 @@ def _of_pool(profile: BufferProfile, its_pool: Pool) -> RootCause:
 
 
 def queue(run: SimulationFacts, spot: PortRef) -> RootCause:
-    """Return the setting that limits the class's queue at a port: a dropping WRED profile, else its buffer profile."""
+    """Return the setting that limits the class's queue at a port: a dropping WRED profile, else its buffer profile.
+
+    That is the pool of an unbounded profile, the queue's row without a profile, and the class without a row.
+    """
     row = _queue(run, spot)
     if row is None:
         return the_class(run)
@@ -114,7 +117,7 @@ def queue(run: SimulationFacts, spot: PortRef) -> RootCause:
 
 
 def watchdog(run: SimulationFacts, spot: PortRef) -> RootCause:
-    """Return the timing of a port's watchdog: its own row, else the first of its switch."""
+    """Return the detection time of a port's watchdog, else of the first one of its switch; without any, the class."""
     ports = _port(run, spot)
     if ports is None:
         return the_class(run)
@@ -124,7 +127,7 @@ def watchdog(run: SimulationFacts, spot: PortRef) -> RootCause:
 
 
 def quickest_watchdog(run: SimulationFacts) -> RootCause:
-    """Return the timing of the watchdog that triggers first in a fabric."""
+    """Return the detection time of the watchdog that triggers first in a fabric; without any, the class."""
     sets = view_of(run).lossless_sets
     timed = [(row, ports.switch) for ports in sets if (row := ports.qos.watchdog) is not None]
     if not timed:
@@ -139,13 +142,13 @@ def _detection(run: SimulationFacts, switch: Switch, row: Watchdog) -> RootCause
 
 
 def link(run: SimulationFacts, spot: PortRef) -> RootCause:
-    """Return where the link of a port was declared."""
+    """Return the origin of a port, where its link is declared; without the port, the simulated class."""
     port = view_of(run).port(*spot)
     return RootCause(port.origin, (port.origin,)) if port is not None else the_class(run)
 
 
 def the_class(run: SimulationFacts) -> RootCause:
-    """Return the simulated class; of devices, the PFC of the first port that has it on."""
+    """Return the origin of the simulated class; of devices, that of the first PFC mask with a priority."""
     view = view_of(run)
     classes = (cls.origin for cls in view.fabric.classes.lossless if cls.priority == run.priority)
     ports = (port_set.qos.pfc.origin for port_set in view.lossless_sets)
@@ -153,14 +156,14 @@ def the_class(run: SimulationFacts) -> RootCause:
 
 
 def view_of(run: SimulationFacts) -> View:
-    """Return the simulated fabric."""
+    """Return the view of the simulated fabric; a run without one raises ValueError."""
     if run.view is None:
         raise ValueError("a run without a fabric has nothing to blame")
     return run.view
 
 
 def more_headroom(run: SimulationFacts, short: HeadroomUse) -> str:
-    """Return the fix for a short headroom: the vendor's value, or the headroom that the run would have used."""
+    """Return the help for too little headroom: the vendor's value, or the headroom that the run would have used."""
     ports, profile = _port(run, short.spot), _profile(run, short.spot)
     if ports is None or profile is None or short.needed_bytes is None:
         return ""
@@ -190,7 +193,7 @@ def _port(run: SimulationFacts, spot: PortRef) -> PortSet | None:
 
 
 def _profile(run: SimulationFacts, spot: PortRef) -> BufferProfile | None:
-    """Return the profile of the group that the class is counted in, lossy ones included."""
+    """Return the profile of the priority group that the simulated class is counted in, lossy ones included."""
     ports = _port(run, spot)
     number = ports.qos.group_of(run.priority) if ports else UNREADABLE
     if ports is None or number == UNREADABLE:

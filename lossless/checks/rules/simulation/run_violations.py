@@ -1,4 +1,4 @@
-"""Violations from a run: one for each root cause, unless another rule has reported it already."""
+"""Violations from a simulation run: one for each root cause, unless another rule has reported it already."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _HALVES = "a queue of half its pool drops in the model: chips whose buffer has t
 
 
 class VerdictEvidence(NamedTuple):
-    """A violation of a verdict, and the rows that have a part in it; or a missing input."""
+    """A violation, or a missing input, for one verdict of a simulation run, and the rows that have a part in it."""
 
     verdict: BufferVerdict
     outcome: Violation | MissingInput
@@ -44,7 +44,7 @@ class VerdictEvidence(NamedTuple):
 
 
 def violations(run: SimulationRun, verdict: BufferVerdict, severity: Severity) -> Results:
-    """Yield the findings of one verdict: the gravest of each root cause, unless another rule reports it."""
+    """Yield one violation for each root cause with this verdict, unless a graver verdict or another rule has it."""
     reported: set[Origin] = set()
     for evidence in _all(run.facts):
         if isinstance(evidence.outcome, MissingInput):
@@ -66,7 +66,7 @@ def _all(run: SimulationFacts) -> Iterator[VerdictEvidence]:
 def _is_reported(
     run: SimulationRun, violation: Violation, rows: Sequence[Origin], severity: Severity
 ) -> bool:
-    """Return whether another rule reports the same object, at least as grave."""
+    """Return whether another rule reports the same object at least as gravely."""
     elements = set(violation.elements)
     grave = SEVERITIES[: SEVERITIES.index(violation.severity or severity) + 1]
     declared = root_causes.view_of(run.facts).fabric.declared
@@ -243,7 +243,7 @@ def _evidence(
     fix: str = "",
     data: dict[str, Json] | None = None,
 ) -> VerdictEvidence:
-    """Return a violation; one that depends on a headroom from the vendor's table is information only (BUF002)."""
+    """Return the violation of a cause with its rows; information where a headroom from the vendor's table is tight."""
     vendors_own = cause.verdict != "unsafe" and root.vendors_own
     violation = Violation(
         origin=root.origin,
@@ -278,7 +278,7 @@ def _headroom_fix(run: SimulationFacts, shorts: Sequence[HeadroomUse]) -> str:
 def _by_root_cause(
     run: SimulationFacts, items: Iterable[Placed], of: Callable[[SimulationFacts, PortRef], RootCause]
 ) -> Iterator[tuple[RootCause, list[Placed]]]:
-    """Yield items by their root cause."""
+    """Yield each root cause with the short headrooms, or the refusing queues, of ports that it explains."""
     yield from _by_origin((of(run, item.spot), item) for item in items)
 
 
@@ -322,7 +322,7 @@ def _pool_fix(root: RootCause) -> str:
 
 
 def _any_spot(run: SimulationFacts, switch: str) -> PortRef | None:
-    """Return a port of a switch whose group draws on its headroom pool."""
+    """Return the first port with PFC of a switch, whose group draws on its headroom pool; None without one."""
     sets = root_causes.view_of(run).lossless_sets
     names = (port.name for ports in sets if switch in ports.switches for port in ports.ports)
     return next((PortRef(switch, name) for name in names), None)

@@ -54,5 +54,5 @@ if TYPE_CHECKING:
 
 
 def check(run: SimulationRun) -> Results:
-    """Yield a violation for each object that brings a run to the edge."""
+    """Yield a violation for each object that leaves a run without loss too small a margin."""
     yield from violations(run, "on the edge", "warning")

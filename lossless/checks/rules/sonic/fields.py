@@ -25,7 +25,7 @@ NUMBERS = {
     "BUFFER_POOL": ("size", "xoff"),
     "BUFFER_PROFILE": ("size", "xon", "xon_offset", "xoff", "static_th", "dynamic_th"),
 }
-"""The fields that are numbers, by table."""
+"""The fields of rows that are numbers, by table of CONFIG_DB."""
 
 
 def read_timer(text: str) -> int | None:

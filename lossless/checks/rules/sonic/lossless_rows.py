@@ -31,7 +31,7 @@ _NAMED_BY = {
     "SCHEDULER": (("QUEUE", "scheduler"), ("PORT_QOS_MAP", "scheduler")),
     **{target: (("PORT_QOS_MAP", field),) for field, target in PORT_FIELDS.items() if target != "SCHEDULER"},
 }
-"""The tables and fields that name an object."""
+"""The tables and fields that name an object, by the table of the object."""
 
 
 def severity_of(device: Device, table: str, keys: Iterable[str]) -> Severity | None:
@@ -45,7 +45,7 @@ def severity_of(device: Device, table: str, keys: Iterable[str]) -> Severity | N
 
 
 def keeps_ports_waiting(device: Device, table: str, key: str) -> bool:
-    """Return whether ports are not ready for want of a row."""
+    """Return whether a row is not applied and a port in its key is not ready."""
     state = device.programmed
     return (table, key) in state.fates and any(port in state.unready for port in _ports(key))
 
@@ -85,7 +85,7 @@ def _users(device: Device, table: str, name: str) -> Iterator[tuple[str, str]]:
 
 
 def _serves_others(device: Device) -> bool:
-    """Return whether a port that pauses a priority uses the map of the switch."""
+    """Return whether a port with PFC and no DSCP map of its own uses that of ``PORT_QOS_MAP|global``."""
     rows = device.tables.table("PORT_QOS_MAP")
     return any(
         port.name in rows and "dscp_to_tc_map" not in rows[port.name].fields
@@ -95,7 +95,7 @@ def _serves_others(device: Device) -> bool:
 
 
 def _port_needs(device: Device, table: str, key: str, name: str) -> bool:
-    """Return whether a row of a port is one that its lossless classes need."""
+    """Return whether the lossless classes of a port need a row of it."""
     port = device.view.port(device.switch.name, name)
     if port is None or port.qos is None:
         return False

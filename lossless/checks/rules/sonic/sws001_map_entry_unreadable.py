@@ -63,11 +63,11 @@ if TYPE_CHECKING:
     from lossless.formats.sonic.read.tables import ConfigRow
 
 _SKIPS, _DROPS = "DOT1P_TO_TC_MAP", "TC_TO_DSCP_MAP"
-"""The maps of which orchagent skips an entry, and those that it drops; all others throw."""
+"""The map of which orchagent skips an unreadable entry, and the map that it drops for one; all others make it throw."""
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per map and unreadable text."""
+    """Yield a violation per map and unreadable text, and per map without an entry."""
     for table in (name for name in KINDS if name != _SKIPS):
         for row in device.tables.written(table).values():
             if not row.fields or row.fields == EMPTY_ROW:

@@ -61,7 +61,7 @@ _BEYOND = frozenset(map(str, range(8, 16)))
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per map and number that does not exist."""
+    """Yield a violation per map and number that does not exist, and per TC from 8 to 15 without a queue."""
     entries_by_number: dict[tuple[str, str, int, bool], list[QosMapEntry]] = {}
     for entry in odd_entries(device):
         if entry.source is None or entry.target is None:

@@ -72,7 +72,7 @@ _DROPPED = "orchagent drops the row, and the port has no watchdog"
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per reason for which orchagent drops rows."""
+    """Yield a violation per reason for which orchagent drops PFC_WD rows, with the ports of these rows."""
     yield from merged(_violations(device))
 
 

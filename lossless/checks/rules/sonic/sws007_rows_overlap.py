@@ -68,7 +68,7 @@ _SHOWN = 3
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per row that reaches into others, added up over ports."""
+    """Yield a violation per row that writes the same queue, group or port as other rows, added up over ports."""
     for table, keys in device.tables.keys.items():
         if keys.overlaps:
             yield from merged(_overlaps(device, table, keys))

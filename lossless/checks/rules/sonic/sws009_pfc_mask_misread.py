@@ -72,7 +72,7 @@ _DIGITS = frozenset("01234567")
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per odd part of a list, added up over ports."""
+    """Yield a violation per odd part of a list of priorities (``pfc_enable``, ``pfcwd_sw_enable``), with its ports."""
     rows = device.tables.table("PORT_QOS_MAP")
     for field in MASK_FIELDS:
         texts = {row.fields[field] for row in rows.values() if field in row.fields}
@@ -167,7 +167,7 @@ def _odd_parts(field: str, text: str) -> Iterator[tuple[str, Severity | None]]:
 
 
 def _waits(device: Device, row: ConfigRow) -> bool:
-    """Return whether the row of a list waits for a name that is not there."""
+    """Return whether a PORT_QOS_MAP row waits for a name that does not exist."""
     fate = device.programmed.fates.get(("PORT_QOS_MAP", row.key))
     return fate is not None and fate.kind == "waits"
 

@@ -57,7 +57,7 @@ _WORDS = {"type": ("ingress", "egress", "both"), "mode": ("dynamic", "static")}
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per value that orchagent cannot read."""
+    """Yield a violation per value of a buffer pool or profile that orchagent cannot read, or that it wraps around."""
     for table in ("BUFFER_POOL", "BUFFER_PROFILE"):
         for row in device.tables.table(table).values():
             for field in NUMBERS[table]:

@@ -55,7 +55,7 @@ _USUAL = frozenset({INGRESS_LOSSLESS_POOL, INGRESS_LOSSY_POOL})
 
 
 def check(device: Device) -> Results:
-    """Yield a violation where the pool is missing, and one per ingress pool that nothing draws from."""
+    """Yield a violation where ``ingress_lossless_pool`` is missing, else one per ingress pool that no profile names."""
     pools = device.tables.table("BUFFER_POOL")
     if not pools:
         return

@@ -67,7 +67,7 @@ if TYPE_CHECKING:
 
 
 class _ProfileField(NamedTuple):
-    """A table that names profiles: its field, the side of its pools, and whether packets may be trimmed there."""
+    """A table that names profiles: its field, the direction of their pools, and whether packets may be trimmed."""
 
     table: str
     field: str
@@ -84,7 +84,7 @@ _USES = (
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per table and misplaced profile, and per egress profile with headroom."""
+    """Yield a violation per table and profile with a pool of the wrong direction, and per egress profile with xoff."""
     wrong = {side: _of_other_side(device, side) for side in ("ingress", "egress")}
     trimming = {
         name
@@ -103,7 +103,7 @@ def check(device: Device) -> Results:
 
 
 def _of_other_side(device: Device, side: str) -> set[str]:
-    """Return the profiles whose pool is known to be of the other side."""
+    """Return the names of profiles whose pool has the other direction than ``side``, ingress or egress."""
     pools = device.tables.table("BUFFER_POOL")
     others = {name for name, row in pools.items() if row.fields.get("type") == _OTHER[side]}
     return {

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per unreadable text, added up over ports."""
+    """Yield a violation per text of a cable length that is no whole number of meters, with its ports."""
     sets = [ports for ports in device.view.lossless_sets if ports.cable.configured_m is None]
     if sets:
         yield from merged(violation for ports in sets for violation in _violations(device, ports))

@@ -58,7 +58,7 @@ _LAST_READ = "202605"
 
 
 def check(device: Device) -> Results:
-    """Yield one violation for all tables of adaptive routing."""
+    """Yield one violation for all tables of adaptive routing on a release that does not read them."""
     names = [name for name in ARS_TABLES if device.tables.data.get(name)]
     release = _release(device)
     if names and release is not None and release <= _LAST_READ:

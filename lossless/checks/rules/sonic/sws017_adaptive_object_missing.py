@@ -80,7 +80,7 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per name without a row, and per profile without the object that it needs."""
+    """Yield a violation per name of adaptive routing without a row, and per global profile without a default object."""
     yield from merged(_objects(device))
     for row in ars_rows(device, PROFILE):
         if is_global(row) and not row.fields.get(DEFAULT_OBJECT):

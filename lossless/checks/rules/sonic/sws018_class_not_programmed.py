@@ -111,7 +111,7 @@ def _nowhere(device: Device) -> Iterator[Violation]:
 
 
 def _wanted(device: Device) -> Iterator[tuple[str, int]]:
-    """Yield each port that takes part in a lossless class, with a DSCP of it."""
+    """Yield each port that takes part in a lossless class, with each DSCP that it must keep lossless."""
     for ports in device.view.port_sets:
         for dscp in _dscps(device.switch, ports.qos):
             yield from ((port.name, dscp) for port in ports.ports)
@@ -172,7 +172,7 @@ def _lossy(device: Device, wanted: list[tuple[str, int]]) -> Iterator[Lossy]:
 
 
 def _is_known_to_lack_headroom(device: Device, cause: Break) -> bool:
-    """Return whether another rule reports it: PFC005 a row with another profile, BUF003 and BUF004 missing rows."""
+    """Return whether another rule reports a cause: PFC005 another profile in a row, BUF003 and BUF004 missing rows."""
     table, key = cause.row
     if cause.kind != "group" or cause.fate is not None:
         return False
@@ -202,7 +202,7 @@ def _class_not_programmed(device: Device, cause: Break, lossy: list[tuple[str, i
 
 
 def _origin(device: Device, cause: Break) -> Origin:
-    """Return the place of a cause; a row that does not exist is missed in its table."""
+    """Return the origin of a cause; of a missing row that of its table, of a missing group that of the port's cable."""
     table, key = cause.row
     row = device.tables.written(table).get(key)
     if row is None and table == "BUFFER_PG":
@@ -247,7 +247,7 @@ def _outcome(cause: Break) -> str:
 
 
 def _note(fate: Fate | None) -> str:
-    """Return what a throwing row does in which release."""
+    """Return the note on the effect of a row that orchagent throws on, by release; empty for any other fate."""
     from lossless.checks.rules.sonic.lossless_rows import THROWS
 
     return THROWS if fate is not None and fate.kind == "throws" else ""

@@ -109,7 +109,7 @@ def check(device: Device) -> Results:
 
 
 def _is_set(queues: Sequence[LosslessQueue], number: int, table: str) -> bool:
-    """Return whether a port of the card gives a lossless queue the setting of a table."""
+    """Return whether a port of the card gives a lossless queue a WRED profile (table QUEUE) or a buffer profile."""
     found = [queue.queue for queue in queues if queue.number == number and queue.queue is not None]
     return any(queue.wred if table == "QUEUE" else queue.buffer_origin for queue in found)
 
@@ -134,7 +134,7 @@ def _dropped(device: Device, table: str, rows: tuple[ConfigRow, ...]) -> Iterato
 def _unset(
     device: Device, rows: SystemPortRows, place: tuple[str, str], port: str, numbers: Sequence[int]
 ) -> Iterator[Violation]:
-    """Yield the queues of a system port that lack a profile, and those that have one of lossy queues."""
+    """Yield a violation per set of queues of a system port without a profile, or with one of lossy queues."""
     table, field = place
     lacking: dict[str, list[int]] = {}
     for number in numbers:
@@ -156,7 +156,7 @@ def _unset(
 
 
 def _row(rows: tuple[ConfigRow, ...], number: int) -> ConfigRow | None:
-    """Return the row of a queue that is applied last."""
+    """Return the row of a queue that is applied last; None where no row names the queue."""
     for row in reversed(rows):
         numbers = index_range(row.key.rpartition("|")[2])
         if numbers is not None and number in numbers:

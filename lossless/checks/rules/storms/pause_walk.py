@@ -66,7 +66,7 @@ class PauseSource(NamedTuple):
 
 
 class PauseWalk:
-    """A search along pauses of one priority through a fabric."""
+    """A search for the sources of the pauses of one priority through a fabric."""
 
     def __init__(self, fabric: RunningFabric, priority: str) -> None:
         self._priority = priority
@@ -165,14 +165,14 @@ class PauseWalk:
     def paused_onward(
         self, device: RunningDevice, sender: RunningDevice
     ) -> tuple[PausedPort, ...] | MissingInput:
-        """Return the paused ports at which a device may forward traffic from a neighbor."""
+        """Return the paused ports at which a device may forward traffic from a neighbor; a missing input if unknown."""
         paused = self.paused(device)
         if isinstance(paused, MissingInput):
             return paused
         return tuple(port for port in paused if self.goes_on(device, port.port, sender))
 
     def paused(self, device: RunningDevice) -> tuple[PausedPort, ...] | MissingInput:
-        """Return the ports of a device that are paused now, or were between the captures."""
+        """Return the ports of a device that are paused now or between the captures; a missing input if unknown."""
         stormed = {
             placed.part("port") or ""
             for placed in each(device.state, "pfcwd_status", "port", "queue")
@@ -256,7 +256,7 @@ def _neighbors(fabric: RunningFabric) -> Mapping[tuple[str, str], Neighbor]:
 
 
 def _configured_neighbor(at: PausedPort) -> Neighbor | None:
-    """Return the neighbor that the configuration of a device declares for a port."""
+    """Return the neighbor that the configuration of a device declares for a port; None without one."""
     port = at.device.ports.get(at.port)
     if port is None or port.neighbor is None:
         return None

@@ -54,7 +54,7 @@ _STORMED = "stormed"
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation per queue that is stormed."""
+    """Yield a violation per queue that the watchdog has found stormed and has not restored."""
     for status in device.state.named("pfcwd_status", "port", "queue"):
         if status.reading.value == _STORMED:
             port, queue = status.part("port") or "", status.part("queue") or ""

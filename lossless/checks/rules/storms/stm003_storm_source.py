@@ -97,7 +97,7 @@ _GAP_BYTES = 20
 
 
 class _Storm(NamedTuple):
-    """A stormed queue: its port, where that is known, and whether the storm goes on."""
+    """A stormed queue: its port, the origin of its watchdog status, and whether the storm goes on."""
 
     at: PausedPort
     origin: Origin
@@ -105,7 +105,7 @@ class _Storm(NamedTuple):
 
 
 class _Verdict(NamedTuple):
-    """The verdict on a source: its severity and the reason."""
+    """The verdict on a source of pauses: its severity, and its texts for message, note and help."""
 
     severity: Severity
     what: str
@@ -114,7 +114,7 @@ class _Verdict(NamedTuple):
 
 
 def throughout(fabric: RunningFabric) -> Results:
-    """Yield a violation per source of storms, at the first stormed queue that it pauses from afar."""
+    """Yield a violation per source of storms, at the stormed queue farthest from it; none for a host at that port."""
     storms = [(queue, storm) for device in fabric.devices for queue, storm in _storms(device)]
     for priority, of_priority in grouped(storms).items():
         walk = PauseWalk(fabric, priority)
@@ -143,7 +143,7 @@ def _is_far(source: PauseSource) -> bool:
 def _said(
     walk: PauseWalk, priority: str, same: Sequence[tuple[_Storm, PauseSource]]
 ) -> Violation | MissingInput:
-    """Return the violation, or the missing input, for one source of some storms."""
+    """Return the violation, or the missing input, for one source and the storms whose pauses come from it."""
     storm, source = max(same, key=lambda pair: len(pair[1].path))
     others = [other for other, _ in same if other is not storm]
     if source.switch is None:

@@ -81,7 +81,7 @@ def check(device: RunningDevice) -> Results:
 
 
 def _action(device: RunningDevice, port: str, queue: str) -> str | None:
-    """Return the watchdog's action on a stormed queue: the running one, else the configured one."""
+    """Return the watchdog's action on a stormed queue: the running one, else the configured one; None if unknown."""
     running = device.state.value("pfcwd_action", port=port, queue=queue)
     if isinstance(running, str):
         return running

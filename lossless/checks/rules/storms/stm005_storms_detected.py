@@ -68,7 +68,7 @@ def check(device: RunningDevice) -> Results:
 
 
 def _detected(device: RunningDevice) -> Iterator[Count | MissingInput]:
-    """Yield the storms of each queue but the one that goes on, or the missing input for a queue."""
+    """Yield the count of storms of each queue without the one that goes on, or the missing input for a queue."""
     for placed in each(device.state, "pfcwd_detected", "port", "queue"):
         if not placed.number:
             continue

@@ -13,7 +13,7 @@ SYMBOL_ERRORS = "symbol_error"
 RECOVERIES = "link_error_recovery"
 DOWNED = "link_downed"
 _MANY = ceiling(BY_NAME[SYMBOL_ERRORS])
-"""The maximum of the 16-bit counter; a 64-bit one goes on."""
+"""The maximum of the 16-bit counter of symbol errors; a 64-bit one goes on."""
 
 
 def has_bad_cable(port: CountedPort) -> bool:

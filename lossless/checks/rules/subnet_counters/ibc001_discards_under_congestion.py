@@ -56,7 +56,7 @@ _LIFETIMES = ("port_switch_lifetime_limit_discards", "port_switch_hoq_lifetime_l
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation per port that discarded packets while it was congested."""
+    """Yield a violation per InfiniBand port that discarded packets while it was congested."""
     for port in infiniband_ports(device):
         discards = port.number(_DISCARDS)
         if (

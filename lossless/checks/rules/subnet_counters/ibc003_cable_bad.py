@@ -56,7 +56,7 @@ _TRAINED = MissingInput(
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation per port with a bad cable."""
+    """Yield a violation per InfiniBand port with a bad cable."""
     for port in infiniband_ports(device):
         if has_bad_cable(port):
             yield _cable_bad(port)

@@ -56,7 +56,7 @@ _SPLIT = re.compile(r"Could be (?:4|8|12)X", re.IGNORECASE)
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation per link."""
+    """Yield a violation per active link that could be wider or faster."""
     seen: set[frozenset[tuple[str, str]]] = set()
     for placed in device.state.named(_SLOW, "lid", "port"):
         peer = (str(_said(device, placed, "peer_lid")), str(_said(device, placed, "peer_port")))
@@ -102,5 +102,5 @@ def _link_slower_than_possible(device: RunningDevice, placed: PlacedReading) -> 
 
 
 def _said(device: RunningDevice, placed: PlacedReading, name: str) -> Maybe[int | float | str]:
-    """Return the value of another reading of the same port."""
+    """Return the value of a reading of another name of the same port."""
     return device.state.value(name, lid=placed.part("lid") or "", port=placed.part("port") or "")

@@ -34,7 +34,7 @@ class CountedPort(NamedTuple):
     counts: Mapping[str, Count | MissingInput]
 
     def number(self, name: str) -> int | None:
-        """Return the amount of a counter, None where no capture has it."""
+        """Return the amount of a counter; None where it is unknown, or no capture has the counter."""
         count = self.counts.get(name)
         return count.amount if isinstance(count, Count) else None
 
@@ -44,7 +44,7 @@ class CountedPort(NamedTuple):
         return isinstance(count, Count) and count.between
 
     def alongside(self, first: str, name: str) -> int | None:
-        """Return the amount of a counter over the period of another, None where no capture has it."""
+        """Return the amount of a counter over the period of another; None where it is not known for that period."""
         if self.between(first):
             return self.number(name) if self.between(name) else None
         placed = self.counters.get(name)
@@ -127,13 +127,13 @@ def _count(placed: PlacedReading, earlier: PlacedReading | None) -> Count | Miss
 
 
 def _place(identity: Identity) -> Identity:
-    """Return the GUID and number of a port where both are known, else its whole identity."""
+    """Return the identity of a port by GUID and number where both are known, else its whole identity."""
     named = tuple(pair for pair in identity if pair[0] in ("guid", "port"))
     return named if len(named) == 2 else identity
 
 
 def _by_place(state: DeviceState) -> dict[Identity, list[_Named]]:
-    """Return the readings of counters of each port, each with the names that its file has for the port."""
+    """Return, by the identity of each port, the readings of its counters, each with the names in its file."""
     ports: dict[Identity, list[_Named]] = {}
     for counter in PORT_COUNTERS:
         for placed in state.named(counter.name, "port"):

@@ -76,7 +76,7 @@ if TYPE_CHECKING:
 
 
 def check(review: SuppressionReview) -> Results:
-    """Yield a violation per suppression with a rule that matches no finding."""
+    """Yield a violation per suppression that hides no finding of one or more of its rules."""
     for suppression in review.unused:
         rules = ", ".join(suppression.rules)
         yield Violation(

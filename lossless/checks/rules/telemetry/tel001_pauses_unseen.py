@@ -78,7 +78,7 @@ _SHOWS = {"PORT": "pauses sent and received", "QUEUE": "what queues drop"}
 
 
 def check(subject: View | Device) -> Results:
-    """Yield a violation per counter group, or policy of an intent, that leaves pauses unseen."""
+    """Yield a violation per counter group of a device, or telemetry policy of an intent, that leaves pauses unseen."""
     if isinstance(subject, View):
         yield from _declared(subject)
     elif subject.view.lossless_sets:

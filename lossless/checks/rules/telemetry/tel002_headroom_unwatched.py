@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation where the watermarks of priority groups are off."""
+    """Yield a violation where the counter group of priority group watermarks is off on a switch with PFC."""
     row = device.tables.row("FLEX_COUNTER_TABLE", "PG_WATERMARK")
     if row is None or row.fields.get("FLEX_COUNTER_STATUS") != "disable" or not device.view.lossless_sets:
         return

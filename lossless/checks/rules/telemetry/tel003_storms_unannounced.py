@@ -43,7 +43,7 @@ NEEDED = {"watchdog": "watchdog triggers", "pauses": "long pauses"}
 
 
 def check(view: View) -> Results:
-    """Yield a violation where the listed alerts lack one that a lossless fabric needs."""
+    """Yield a violation where the listed telemetry alerts lack one that a lossless fabric needs."""
     telemetry = view.fabric.telemetry
     if telemetry is None or telemetry.alerts is None or not view.fabric.classes.lossless:
         return

@@ -26,7 +26,7 @@ UNSTATED = "missing topology.routing: up-down routing does not reach every switc
 
 
 class FabricRouting(NamedTuple):
-    """The routing of a fabric, and its outcome.
+    """The routing of a fabric, and the cycle, valley and loss of paths that it leads to (``outcome``).
 
     ``stated``: the intent declares the routing; else up-down routing is assumed, as in a Clos. ``shortest`` is the
     outcome with shortest paths alone, where some paths have extra hops and these decide the outcome; else None.
@@ -45,7 +45,7 @@ class FabricRouting(NamedTuple):
 
     @property
     def cycle(self) -> tuple[CycleHop, ...]:
-        """The smallest cycle, after as few failures as it takes."""
+        """The smallest cyclic buffer dependency, after the fewest failures that it needs; empty without one."""
         return self.outcome.cycle.verdict.cycle if self.outcome.cycle else ()
 
     @property
@@ -61,7 +61,7 @@ class FabricRouting(NamedTuple):
 
     @property
     def beyond(self) -> str:
-        """The devices outside that could close a cycle, as their routes are unknown; empty where none could."""
+        """The text on devices outside that could close a cycle, as their routes are unknown; empty where none could."""
         wires = self.wires
         cycle = cycle_through_outside(wires, self.question) if wires.outside else ()
         outside = {wires.names[switch] for switch in wires.outside}
@@ -85,14 +85,14 @@ _BY_VIEW: WeakKeyDictionary[View, FabricRouting | None] = WeakKeyDictionary()
 
 
 def routing_of(view: View) -> FabricRouting | None:
-    """Return the routing of a fabric, checked once for all rules; None where no port is ever paused."""
+    """Return the routing of a fabric and its outcome, checked once for all rules; None where no port is ever paused."""
     if view not in _BY_VIEW:
         _BY_VIEW[view] = _routing_of(view.fabric)
     return _BY_VIEW[view]
 
 
 def closes_cycle_if_all_pause(view: View) -> bool:
-    """Return whether a cycle would close if all kinds of links had PFC."""
+    """Return whether a cyclic buffer dependency would close if all kinds of links had PFC."""
     routing = _routing_of(view.fabric._replace(pfc_tiers=None))
     return routing is not None and bool(routing.cycle)
 
@@ -138,7 +138,7 @@ def _tierless(wires: Wires) -> bool:
 def flooding_results(
     routing: FabricRouting, violation_of: Callable[[Sequence[CycleHop]], Violation]
 ) -> Results:
-    """Yield the violation of the cycle that flooding closes, or the missing input."""
+    """Yield the violation of the cyclic buffer dependency that flooding closes, or the missing input about it."""
     flood = _flooded(routing)
     if flood.cycle:
         yield violation_of(flood.cycle)
@@ -147,7 +147,7 @@ def flooding_results(
 
 
 def _flooded(routing: FabricRouting) -> FabricRouting:
-    """Return the fabric with every leaf flooding upwards."""
+    """Return the routing of the fabric with every leaf flooding upwards, without failures."""
     wires, question = routing.wires, routing.question
     leaves = {
         n for n, here in enumerate(wires.attached) if here and n not in wires.outside and wires.above(n)
@@ -171,7 +171,7 @@ def cycle_violation(origin: Origin, message: str, cycle: Sequence[CycleHop], hel
 
 
 def _ports_in_words(cycle: Sequence[CycleHop]) -> str:
-    """Return the links of a cycle in order, and its valleys."""
+    """Return the links of a cycle in order, and its valleys, as text."""
     hops = ", ".join(f"{hop.from_port} -> {hop.to_port}" for hop in cycle)
     up = list(dict.fromkeys(hop.near for hop in cycle if hop.up_again))
     valleys = f"; valley at {joined(up)}" if up else ""
@@ -189,7 +189,7 @@ def spelled_hops(count: int) -> str:
 
 
 def once_failed(failed: Sequence[Failure]) -> str:
-    """Return the failures as the beginning of a message, empty where there are none."""
+    """Return the failures as the beginning of a message; empty where there are none."""
     if not failed:
         return ""
     several = len(failed) > 1 or failed[0].links > 1

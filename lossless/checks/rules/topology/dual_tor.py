@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def tunnel_to_peer(device: Device) -> Origin | None:
-    """Return the place of the tunnel of a dual ToR with PFC, None where there is none."""
+    """Return the origin of the tunnel of a dual ToR with PFC to its peer; None for other devices."""
     if device.metadata.get("subtype") != "DualToR" or not device.view.lossless_sets:
         return None
     names = [name for name, _ in raw_rows(device, "TUNNEL")]
@@ -24,13 +24,13 @@ def tunnel_to_peer(device: Device) -> Origin | None:
 
 
 def kept_priorities(device: Device) -> list[int]:
-    """Return the priorities with PFC that a tunnel leaves as they are."""
+    """Return the priorities with PFC that packets keep when a dual ToR returns them, by the maps of its tunnel."""
     paused = {p for ports in device.view.lossless_sets for p in ports.qos.pfc.priorities}
     return sorted(p for p in paused if _stays(device.switch.qos.tunnel, p, paused))
 
 
 def _stays(tunnel: TunnelMaps | None, priority: int, paused: set[int]) -> bool:
-    """Return whether a priority has no second one: those that are second themselves have none, and need none."""
+    """Return whether bounced packets of a priority stay in it; False for those in which packets of others return."""
     queues = tunnel.tc_to_queue if tunnel is not None else None
     if queues is None:
         return True

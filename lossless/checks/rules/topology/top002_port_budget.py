@@ -66,7 +66,7 @@ class SpeedDemand(NamedTuple):
 
 
 def check(view: View) -> Results:
-    """Yield a violation per kind of switch that lacks ports."""
+    """Yield a violation per kind of switch that lacks ports for its links."""
     for switch, names in view.identical:
         yield from unknown_speeds(switch, names)
     yield from merged(_violations(view))
@@ -119,7 +119,7 @@ def _excess(
 
 
 def _first_beyond(demands: Sequence[SpeedDemand], has: int) -> SpeedDemand:
-    """Return the demand with which the switch runs out of ports."""
+    """Return the first demand of ports, by speed, with which the switch runs out of cages."""
     totals = accumulate(demand.cages for demand in demands)
     return next(demand for demand, total in zip(demands, totals, strict=True) if total > has)
 

@@ -109,7 +109,7 @@ def _adapter(view: View, host: HostQos, names: tuple[str, ...]) -> Iterator[Viol
 
 
 def _by_line(view: View, rate_bps: int, names: Sequence[str]) -> dict[Origin, list[str]]:
-    """Return the hosts by where their links are written."""
+    """Return the hosts by the origin of their links with this rate."""
     links = ((name, link) for name in names for link in view.links_of.get(name, ()))
     ports = ((name, view.port(link.a, link.a_port)) for name, link in links if link.speed_bps == rate_bps)
     return grouped(dict.fromkeys((port.origin, name) for name, port in ports if port))

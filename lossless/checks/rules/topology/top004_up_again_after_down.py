@@ -67,7 +67,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation where routes have a valley, or where only such routes remain."""
+    """Yield a violation where routes have a valley, or where no up-down path is left."""
     fabric_routing, routing = routing_of(view), view.fabric.routing
     if fabric_routing is None or routing is None or fabric_routing.outcome.cycle:
         return

@@ -125,7 +125,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation for the smallest cycle, after as few failures as it takes."""
+    """Yield a violation for the smallest cyclic buffer dependency, after the fewest failures that it needs."""
     fabric_routing, routing = routing_of(view), view.fabric.routing
     if fabric_routing is None:
         return
@@ -143,7 +143,7 @@ def check(view: View) -> Results:
 
 
 def across(devices: DeployedDevices) -> Results:
-    """Yield a violation for the smallest cycle between deployed switches, or the missing input."""
+    """Yield a violation for the smallest cyclic buffer dependency of deployed switches, or the missing input."""
     routing = deployed_routing(devices)
     if routing is None:
         return
@@ -199,7 +199,7 @@ def _cyclic_buffer_dependency(
 
 
 def _other_paths(routing: FabricRouting, *, valley: bool) -> str:
-    """Return the paths that close no cycle, as words."""
+    """Return the help: the routing settings by which paths close no cycle."""
     shortest_do = routing.shortest is not None and not routing.shortest.cycle
     if shortest_do and not valley:
         return "set extra_hops: 0, or keep lossless classes off the longer paths"

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation where timers let leaves flood, and flooding closes a cycle."""
+    """Yield a violation where timers let leaves flood, and flooding closes a cyclic buffer dependency."""
     bridging, routing = view.fabric.bridging, routing_of(view)
     if routing is None or bridging is None or not bridging.floods:
         return

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation where leaves flood lossless packets, unless their timers are to blame."""
+    """Yield a violation where flooding leaves close a cyclic buffer dependency, unless TOP007 reports their timers."""
     bridging, routing = view.fabric.bridging, routing_of(view)
     if routing is None or bridging is None or not bridging.floods or bridging.forgets_too_soon:
         return

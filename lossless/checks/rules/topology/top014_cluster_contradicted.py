@@ -83,7 +83,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per statement of the cluster that the hosts contradict."""
+    """Yield a violation per statement of the intent's ``cluster`` that the hosts or their links contradict."""
     cluster = view.fabric.cluster
     if cluster is None or not view.fabric.hosts:
         return

@@ -89,7 +89,7 @@ if TYPE_CHECKING:
 
 
 class _Kind(NamedTuple):
-    """Identical switches: their stated way to choose among paths, if any, and the known choices of their product."""
+    """Identical switches, their declared choice among equal paths, and the known choices of their product."""
 
     switch: Switch
     names: tuple[str, ...]

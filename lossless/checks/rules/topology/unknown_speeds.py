@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def unknown_speeds(switch: Switch, names: Sequence[str]) -> Iterator[MissingInput]:
-    """Yield the needed speeds that the profile of a switch does not list, and that the switch may take nevertheless."""
+    """Yield a missing input per needed speed that a switch's profile does not list and the switch may yet have."""
     if switch.profile is None:
         return
     for speed_bps in dict.fromkeys(demand.speed_bps for demand in switch.demand):

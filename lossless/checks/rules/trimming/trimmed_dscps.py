@@ -55,7 +55,7 @@ def trimmed_dscps(
 
 
 def trimmed_by_port(device: Device) -> dict[str, tuple[tuple[int, Origin], ...]]:
-    """Return, by port, the DSCPs of trimmed packets that may reach another switch, and where each is written."""
+    """Return, by port, the DSCPs of trimmed packets that may reach another switch, each with its origin."""
     row = settings_row(device)
     queues = trimming_queues(device) if row is not None else ()
     leaving = trimmed_dscps(device, row, queues) if row is not None and queues else ()

@@ -41,7 +41,7 @@ class TrimmingQueue(NamedTuple):
 
     @property
     def action_origin(self) -> Origin:
-        """The place of the profile's action."""
+        """The origin of ``packet_discard_action`` in the profile."""
         return self.profile.origin.at(ACTION)
 
 
@@ -52,7 +52,7 @@ def trimming_profiles(device: Device) -> frozenset[str]:
 
 
 def trimming_queues(device: Device) -> tuple[TrimmingQueue, ...]:
-    """Return the queues that trim, on ports in use."""
+    """Return the queues whose profile trims, per set of ports that have it."""
     names = trimming_profiles(device)
     return tuple(_queues(device, names)) if names else ()
 
@@ -106,6 +106,6 @@ def queue_on(row: ConfigRow, qos: PortQos) -> int | None:
 
 
 def map_name(device: Device, port: str) -> str:
-    """Return the map by which a port writes DSCPs, empty where it has none."""
+    """Return the name of the TC-to-DSCP map of a port; empty where it binds none."""
     row = device.tables.row("PORT_QOS_MAP", port)
     return row.reference("tc_to_dscp_map") if row else ""

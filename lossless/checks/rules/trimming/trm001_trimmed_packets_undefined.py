@@ -82,7 +82,7 @@ _DEFAULTS = {
 
 
 def check(device: Device) -> Results:
-    """Yield a violation where queues trim and the switch has no settings for the packets, or too few."""
+    """Yield a violation where queues trim and the switch lacks the row, or fields, of settings for trimmed packets."""
     queues = trimming_queues(device)
     if not queues:
         return

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation where no queue has a profile that trims."""
+    """Yield a violation where a switch has settings for trimmed packets, and no queue has a profile that trims."""
     row, queues = settings_row(device), device.tables.table("BUFFER_QUEUE")
     if row is None or not queues:
         return

@@ -131,7 +131,7 @@ def _misplaced(device: Device, row: ConfigRow, number: int, problem: str) -> Vio
 
 
 def _choice(device: Device, row: ConfigRow) -> Origin:
-    """Return the field that chooses the queue."""
+    """Return the origin of the field that chooses the queue of trimmed packets."""
     dynamic = row.fields.get("queue_index", "").lower() == "dynamic"
     return device.tables.origin(TABLE, row, "dscp_value" if dynamic else "queue_index")
 

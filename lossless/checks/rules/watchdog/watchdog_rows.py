@@ -53,7 +53,7 @@ class WatchdogRows(NamedTuple):
 
     @property
     def dead_sum(self) -> str:
-        """The terms of :attr:`dead_ms`, in the words of a note."""
+        """The terms of :attr:`dead_ms` as text for a note."""
         restoring = f" + restoration {self.dropping_ms}" if self.dropping_ms else ""
         return f"detection {self.watchdog.triggers_after_ms} + poll {self.poll_ms}{restoring} = {self.dead_ms} ms"
 
@@ -63,7 +63,7 @@ class WatchdogRows(NamedTuple):
         return self.poll_ms in POLL_RANGE_MS
 
     def at(self, field: str) -> Origin:
-        """Return the place of a timer: a field of PFC_WD, or its key in an intent."""
+        """Return the origin of a timer or action: a field of PFC_WD, or its key in an intent."""
         return below(self.watchdog.origin, _INTENT_KEYS[field] if self.declared else field)
 
     def fixes(self, field: str, value_ms: int) -> tuple[Edit, ...]:
@@ -79,7 +79,7 @@ class WatchdogRows(NamedTuple):
         return port_rows(self.sets, self.watchdog.origin, "action", action)
 
     def slower(self, least_ms: int) -> tuple[Edit, ...]:
-        """Return edits that give these watchdogs no timer below a limit."""
+        """Return edits that raise the timers of these watchdogs below a limit to it."""
         timers = {
             "detection_time": self.watchdog.detection_ms,
             "restoration_time": self.watchdog.restoration_ms,
@@ -88,7 +88,7 @@ class WatchdogRows(NamedTuple):
         return tuple(edit for field in short for edit in self.fixes(field, least_ms))
 
     def poll_fixes(self, value_ms: int) -> tuple[Edit, ...]:
-        """Return the edit that gives their switch another poll interval."""
+        """Return the edit that gives the switch of these watchdogs another poll interval."""
         if self.declared:
             return key(self.poll_origin, f"{value_ms}ms")
         place = Origin(self.watchdog.origin.file, ("PFC_WD", "GLOBAL", "POLL_INTERVAL"))
@@ -96,7 +96,7 @@ class WatchdogRows(NamedTuple):
 
     @property
     def poll_origin(self) -> Origin:
-        """Where the poll interval was written."""
+        """The origin of the poll interval: its field, else the place where it would be."""
         poll = self.switch.qos.poll
         if self.declared:
             return below(self.watchdog.origin, "poll")

@@ -74,7 +74,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per watchdog below the poll interval, or one per switch where all of them are."""
+    """Yield a violation per watchdog with a timer below the poll interval; one per switch where all have one."""
     for of_switch in by_switch(rows for rows in watched(view) if rows.accepted and rows.polled_in_range):
         below = [rows for rows in of_switch if below_poll(rows)]
         if below and len(below) == len(of_switch) and not view.fabric.declared:
@@ -84,7 +84,7 @@ def check(view: View) -> Results:
 
 
 def below_poll(rows: WatchdogRows) -> tuple[str, ...]:
-    """Return the timers that are shorter than the poll interval."""
+    """Return the fields of the timers that are shorter than the poll interval."""
     timers = {
         "detection_time": rows.watchdog.detection_ms,
         "restoration_time": rows.watchdog.restoration_ms,

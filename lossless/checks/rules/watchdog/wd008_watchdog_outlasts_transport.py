@@ -89,7 +89,7 @@ def _transports(view: View) -> Iterator[Transport]:
 
 
 def _exceeded_ns(transport: Transport, dead_ms: int) -> int | None:
-    """Return how long a transport retries that gives up before the queue is back, None for one that does not."""
+    """Return the patience in ns of a transport that gives up before a queue is back; None for one that does not."""
     patience_ns = transport.patience_ns
     return patience_ns if patience_ns is not None and dead_ms * _MS > patience_ns else None
 
@@ -157,7 +157,7 @@ def _is_read(transport: Transport) -> bool:
 
 
 def _timeout_for(transport: Transport, dead_ms: int) -> int:
-    """Return the least timeout with which the transport keeps trying for as long."""
+    """Return the least timeout with which the transport keeps trying for ``dead_ms``."""
     while (transport.patience_ns or 0) < dead_ms * _MS:
         transport = transport._replace(timeout=transport.timeout + 1)
     return transport.timeout

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per watchdog and kind of host whose jobs give up first."""
+    """Yield a violation per watchdog and kind of host whose jobs give up before a stormed queue is restored."""
     with_timeout = [
         (host, timeout_ms, names)
         for host, names in view.host_kinds

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per watchdog that only reports."""
+    """Yield a violation per watchdog whose action is ``alert``."""
     for rows in watched(view):
         if rows.accepted and rows.watchdog.action == "alert":
             yield Violation(

@@ -47,7 +47,7 @@ _FIELD = "BIG_RED_SWITCH"
 
 
 def check(device: Device) -> Results:
-    """Yield a violation where all queues with PFC are made to drop."""
+    """Yield a violation where ``BIG_RED_SWITCH`` makes all queues with PFC drop."""
     row = device.tables.row("PFC_WD", "GLOBAL")
     sets = device.view.lossless_sets
     if row is not None and row.fields.get(_FIELD) == "enable" and sets:

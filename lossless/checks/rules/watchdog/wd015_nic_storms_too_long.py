@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per kind of host whose NIC pauses for longer than its switch watches."""
+    """Yield a violation per kind of host whose NIC pauses for longer than the detection of watchdogs, or forever."""
     acting = [rows for rows in watched(view) if rows.accepted and rows.watchdog.action != "alert"]
     for host, names in view.host_kinds:
         if not host.pfc_priorities:
@@ -78,7 +78,7 @@ def check(view: View) -> Results:
 
 
 def attached(devices: DeployedDevices) -> Results:
-    """Yield a violation per host whose NIC pauses for longer than the switch port it is attached to watches."""
+    """Yield a violation per host whose NIC pauses for longer than the watchdog of its switch port takes to trigger."""
     for link in attached_hosts(devices):
         stall_ms = link.host.stall_ms
         acting_ms = link.switch.detection_ms if link.switch.dead_ms is not None else None

@@ -50,7 +50,7 @@ _FIELD = "FLEX_COUNTER_STATUS"
 
 
 def check(device: Device) -> Results:
-    """Yield a violation where watchdogs are configured and blind."""
+    """Yield a violation where watchdogs are configured, and the counters that they read are not polled."""
     row = device.tables.row("FLEX_COUNTER_TABLE", "PFCWD")
     if row is None or row.fields.get(_FIELD) != "disable":
         return

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 
 def across(devices: DeployedDevices) -> Results:
-    """Yield a violation per pair of switches of which the upper one detects sooner."""
+    """Yield a violation per pair of linked switches of which the upper one's watchdog triggers sooner."""
     longest = _longest(devices)
     ordered = (ends for pair in devices.pairs if (ends := _ordered(devices, pair)) is not None)
     inverted = grouped(
