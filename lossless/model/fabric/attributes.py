@@ -1,4 +1,4 @@
-"""The attributes of a switch: one table of all its settings, by which systems are compared, written and described.
+"""The attributes of a switch: one table of its QoS, PFC, buffer and port settings, by which switches are compared.
 
 Every field of the records of a switch is reached by an attribute or is in :data:`NO_ATTRIBUTE` with the reason
 (``tests/model/fabric/test_attributes.py``), and every system declares for each key that its files carry it, or why not.
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 Owner = Literal["switch", "port", "priority", "queue"]
 NOT_SAID = object()
-"""The value of an attribute that a place does not declare."""
+"""The value of an attribute that the configuration does not declare for a port, priority or queue."""
 
 
 class Place(NamedTuple):
-    """The holder of a value: a port of a switch, or the priority or queue of a number at that port."""
+    """The source of an attribute's value: a port of a switch, and the number of a PFC priority or queue, else -1."""
 
     switch: Switch
     port: Port
@@ -37,9 +37,9 @@ class Attribute(NamedTuple):
     """One setting of a switch.
 
     ``owner`` is the kind of object that has a value of it: switch, port, priority or queue. ``paths`` are its keys in
-    an intent, and ``fields`` those of the records that store it. ``value`` reads it at a place; None for an attribute
-    by which no two switches are compared. ``unset`` is the value without a declaration in an intent. ``label`` is the
-    name of a single value in a comparison, where that is not ``title``.
+    an intent, and ``fields`` those of the records that store it. ``value`` is the function that reads it; None for an
+    attribute by which no two switches are compared. ``unset`` is the value without a declaration in an intent.
+    ``label`` is the name of a single value in a comparison, where that is not ``title``.
     """
 
     key: str
@@ -53,7 +53,7 @@ class Attribute(NamedTuple):
     label: str = ""
 
     def shown(self, what: str) -> str:
-        """Return the title of the attribute, with the queue or priority of a value."""
+        """Return the title of the attribute, with a queue or priority (``queue 3``) in parentheses, if any."""
         return f"{self.title} ({what})" if what else self.title
 
 
@@ -78,7 +78,7 @@ def _scheduler(at: Place) -> Any:
 
 
 def _marking(colour: str) -> Callable[[Place], Any]:
-    """Return the reader of a color's curve: of green where it is on, of others where it differs from that of green."""
+    """Return the reader of a queue's WRED curve of a color; it gives None for green off, and for others as green."""
 
     def value(at: Place) -> Any:
         queue = at.qos.queues[at.number]
@@ -297,7 +297,7 @@ ATTRIBUTES = (
         unset=False,
     ),
 )
-"""All attributes."""
+"""All attributes of a switch; those of one owner that follow each other are read together."""
 BY_KEY = {attribute.key: attribute for attribute in ATTRIBUTES}
 _PROVISIONING = "ports belong to the provisioning of a device; an intent says which of them it uses"
 _NAMED = "a name means nothing by itself; what is named is compared"
@@ -330,7 +330,7 @@ NO_ATTRIBUTE = {
         "which device it is, and what an intent asks of it; no setting of it",
     ),
 }
-"""Fields without an attribute, each with the reason: by record and name, or by name where it applies to all records."""
+"""Fields of a switch's records without an attribute, each with the reason: by record and name, or by name in all."""
 
 
 _OF_PORTS = tuple(
@@ -345,7 +345,7 @@ _OF_PORTS = tuple(
 def settings(
     switch: Switch, port: Port, qos: PortQos, attributes: Sequence[Attribute] = ATTRIBUTES
 ) -> Iterator[tuple[Attribute, str, Any]]:
-    """Yield all values of a port: the attribute, its queue or priority, and the value."""
+    """Yield each known value of a port: the attribute, its queue or priority (``queue 3``) or "", and the value."""
     numbers = {
         "priority": qos.pfc.priorities,
         "queue": tuple(queue.number for queue in qos.queues if queue is not None),
@@ -360,7 +360,7 @@ def settings(
 
 
 def is_set(attribute: Attribute, switch: Switch) -> bool:
-    """Return whether a switch has another value of an attribute than the default; True for one without a reader."""
+    """Return whether a placed port of a switch has a value other than ``unset``; True for an attribute not compared."""
     ports = {
         (id(port.qos), *(getattr(port, field) for field in _OF_PORTS)): port
         for port in switch.ports

@@ -3,7 +3,7 @@
 Different spellings of a device's name are matched: upper and lower case, with and without domain. LLDP reports the
 name that a system gives itself, with its domain on most hosts; sheets and intents omit the domain.
 
-Bridging is declared instead of routing.
+An intent also declares whether leaves bridge RDMA traffic, and whether packets are trimmed.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 class CableEnd(NamedTuple):
-    """One end of a cable. ``port`` is None where an intent names none, or it is unknown."""
+    """One end of a cable: a device and its port. ``port`` is None where an intent names none, or it is unknown."""
 
     device: str
     port: str | None
 
     @property
     def name(self) -> str:
-        """The end as text: ``leaf1:Ethernet0``."""
+        """Device and port as text, ``leaf1:Ethernet0``; the device alone without a port."""
         return f"{self.device}:{self.port}" if self.port else self.device
 
 
@@ -48,14 +48,14 @@ class PlannedCable(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The link as text."""
+        """Both ends of the link as text: ``leaf1:Ethernet0 - spine1:Ethernet8``."""
         return f"{self.a.name} - {self.b.name}"
 
 
 class ReportedCable(NamedTuple):
     """A cable that files report, its ends by the names of the intent where it has such a device and port.
 
-    ``speed_bps`` is that of the cable, or the configured one of its ends; None where it is unknown.
+    ``speed_bps`` is that of the cable, or the configured one of an end. It and the length are None where unknown.
     """
 
     a: CableEnd
@@ -66,15 +66,15 @@ class ReportedCable(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The cable as text."""
+        """Both ends of the cable as text: ``leaf1:Ethernet0 - spine1:Ethernet8``."""
         return f"{self.a.name} - {self.b.name}"
 
 
 class CableReport(NamedTuple):
     """The cables that files report, and the devices that the files cover.
 
-    ``listed`` are devices in sheets or exports, ``heard`` those that LLDP reports and ``listening`` those
-    whose own LLDP was given.
+    ``listed`` are devices in cabling sheets or exports, ``heard`` those that LLDP reports and ``listening`` those
+    whose own LLDP output was given.
     """
 
     cables: tuple[ReportedCable, ...]
@@ -90,7 +90,7 @@ class CableReport(NamedTuple):
         return ends <= self.heard | self.listening and bool(ends & self.listening)
 
     def only_heard(self, cable: PlannedCable) -> bool:
-        """Return whether LLDP alone covers a declared cable."""
+        """Return whether sheets and exports lack a device of a declared cable, so that LLDP alone may report it."""
         return not {cable.a.device, cable.b.device} <= self.listed
 
 
@@ -126,12 +126,12 @@ class DeviceNames:
 
 @lru_cache(maxsize=4)
 def among(known: tuple[str, ...]) -> DeviceNames:
-    """Return the names of known devices, made once for all that are looked for."""
+    """Return the :class:`DeviceNames` of known devices, cached for the last four sets of them."""
     return DeviceNames(known)
 
 
 def _without_domain(name: str) -> Iterator[str]:
-    """Yield a name without the last word of its domain, without the last two, and so on."""
+    """Yield a device name without the last label of its domain, without the last two, and so on to the host name."""
     while "." in name:
         name = name.rpartition(".")[0]
         if name:
@@ -139,9 +139,10 @@ def _without_domain(name: str) -> Iterator[str]:
 
 
 def canonical_names(names: Collection[str], preferred: Collection[str] = ()) -> dict[str, str]:
-    """Return the canonical name of each name: of equal letters a preferred one, without its domain.
+    """Return the canonical name of each device name: without its domain, and in the preferred letter case.
 
-    A name is shortened only to another one of ``names``, and only if no other name would be shortened to that.
+    A name is shortened only to another one of ``names``, and only if no other name would be shortened to that. Of
+    names that differ only in case one in ``preferred`` is taken, else the one in lower case.
     """
     identical: dict[str, list[str]] = {}
     # Of two spellings the one in small letters is taken.
@@ -158,14 +159,14 @@ def canonical_names(names: Collection[str], preferred: Collection[str] = ()) -> 
 
 
 def _last(low: str, chosen: Mapping[str, str]) -> str:
-    """Return the end of a chain of shortened names."""
+    """Return the name at the end of a chain: the shortened name, the name that this is shortened to, and so on."""
     while chosen[low] != low:
         low = chosen[low]
     return low
 
 
 def other_names(known: Collection[str], named: Iterable[str]) -> dict[str, str]:
-    """Return the device that each name means which no device has for itself; none that two domains claim."""
+    """Return the device of each name that differs by case or domain; no device that names of two domains match."""
     names = DeviceNames(known)
     meant = {name: device for name in {*named}.difference(known) if (device := names.find(name)) is not None}
     doubtful = {device for device, *_ in claimed_twice(meant | {device: device for device in meant.values()})}
@@ -173,7 +174,7 @@ def other_names(known: Collection[str], named: Iterable[str]) -> dict[str, str]:
 
 
 def claimed_twice(meant: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
-    """Yield each device with two names that cannot both be its own, since their domains differ."""
+    """Yield each device with two of its names, sorted, that cannot both be its own, since their domains differ."""
     by_device: dict[str, list[str]] = {}
     for word, device in meant.items():
         by_device.setdefault(device, []).append(word)
@@ -198,7 +199,7 @@ Source: Ultra Ethernet specification 1.0.3, 3.6.13 and 3.6.14, by secondary copi
 
 
 class FabricElement(NamedTuple):
-    """An element that an intent names: a switch, or the two ends of links."""
+    """An element of a fabric that an intent names: a switch, or the links between two devices, by their names."""
 
     names: tuple[str, ...]
     origin: Origin
@@ -208,8 +209,8 @@ class PacketOrder(NamedTuple):
     """How packets are spread over equal paths, and how much reordering NICs accept.
 
     ``by_tier`` has the roles of switches with another choice than ``choice``. ``ahead_frames`` is how many frames NICs
-    accept ahead of the next one in order: 0 means any number, None not one. ``selective``: RoCE NICs retransmit a lost
-    packet alone.
+    accept ahead of the next one in order: 0 means any number, None not one, UNKNOWN: not declared. ``selective``: RoCE
+    NICs retransmit a lost packet alone.
     """
 
     choice: LoadBalancing
@@ -224,7 +225,7 @@ class PacketOrder(NamedTuple):
         return dict(self.by_tier).get(role, self.choice)
 
     def all_choices(self) -> dict[LoadBalancing, tuple[str, Origin]]:
-        """Return each declared choice, with the first role that has it, empty where all have, and its place."""
+        """Return the first role (empty for all roles) and the place of each load balancing that an intent declares."""
         if not self.by_tier:
             return {self.choice: ("", self.choice_origin)}
         return {choice: (role, self.choice_origin.at(role)) for role, choice in reversed(self.by_tier)}
@@ -249,7 +250,7 @@ class Trimming(NamedTuple):
 
 
 class Routing(NamedTuple):
-    """The policy, and the switches in ``bounce``, which send packets from a higher tier back up.
+    """The routing policy, and the switches in ``bounce``, which send packets from a higher tier back up.
 
     Packets may take ``extra_hops`` more than the shortest path that the policy allows.
     """
@@ -273,6 +274,6 @@ class Bridging(NamedTuple):
 
     @property
     def forgets_too_soon(self) -> bool:
-        """Whether the port of a silent host is forgotten before its address, as far as both times are known."""
+        """Whether MAC addresses age out before ARP entries, which floods packets to silent hosts; False if unknown."""
         arp_ms, mac_ms = self.arp_timeout_ms, self.mac_aging_ms
         return arp_ms is not None and mac_ms is not None and mac_ms < arp_ms

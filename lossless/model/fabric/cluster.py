@@ -119,7 +119,7 @@ MOST_NICS = 65_536
 """The most NIC ports that can take part in a pattern."""
 MOST_SENDERS = 512
 MOST_PEERS = 64
-"""The default number of NICs in patterns where all send to all: flows grow with its square."""
+"""The default number of NICs in patterns other than incast: the flows of all-to-all grow with its square."""
 
 
 class WorkloadKind(NamedTuple):
@@ -143,7 +143,7 @@ COLLECTIVE = WorkloadKind("collective", "1 GiB", ("gpus", "algorithm", "sources"
 
 
 class DeclaredWorkload(NamedTuple):
-    """A workload by name: a ``pattern`` among NIC ports, or a ``collective`` of GPUs; of each pair one is None.
+    """A workload by name: a ``pattern`` among NIC ports, or a ``collective`` of GPUs; the other one is None.
 
     ``size_bytes`` is the data that each NIC port sends in one step, of a collective its buffer; None where it is not
     declared. ``target`` is the NIC port that an incast goes to, and that is slow or dead. ``storage`` is the share of
@@ -169,12 +169,12 @@ class DeclaredWorkload(NamedTuple):
 
 
 def priority_bits(priorities: Iterable[int]) -> int:
-    """Return a number with a bit for each priority: 8 for priority 3."""
+    """Return a set of priorities as a number with a bit for each: 8 for priority 3."""
     return sum(1 << priority for priority in set(priorities))
 
 
 def priorities_of_bits(bits: int) -> tuple[int, ...]:
-    """Return the priorities whose bits are set."""
+    """Return the priorities whose bits are set in a number: 3 for 8."""
     return tuple(priority for priority in PRIORITIES if bits >> priority & 1)
 
 
@@ -185,7 +185,7 @@ def priority_flags(priorities: Iterable[int]) -> tuple[str, ...]:
 
 
 def priorities_of_flags(flags: Iterable[bool]) -> tuple[int, ...]:
-    """Return the priorities whose flags are set."""
+    """Return the priorities whose flags are set, flags in the order of priorities from 0."""
     return tuple(priority for priority, flag in enumerate(flags) if flag)
 
 

@@ -50,7 +50,7 @@ class RefusedSetting(NamedTuple):
 
 
 class IntendedLossless(NamedTuple):
-    """A class whose pause has no effect: its name, its queue, and the origin of the classification."""
+    """A class meant to be lossless whose pause has no effect: its name, queue, and the origin of its classification."""
 
     name: str
     queue: int
@@ -58,7 +58,7 @@ class IntendedLossless(NamedTuple):
 
 
 class Tunnel(NamedTuple):
-    """An overlay by the name of its interface, and the outer DSCP of its packets.
+    """An overlay tunnel by the name of its interface (or ``VXLAN``), and the outer DSCP of its packets.
 
     ``dscp`` None: the inner DSCP is copied, or derived from the priority of its class, by a line or a public default;
     UNKNOWN: neither defines it. ``ports`` are ports whose packets enter it, as far as the configuration declares them.
@@ -82,7 +82,7 @@ class Rewrite(NamedTuple):
 class Shaper(NamedTuple):
     """The limit of queues of a port, or of the port itself (``queue`` None), in b/s or in percent of its speed.
 
-    Neither: what it counts in is not known.
+    Both None: the unit of the limit is unknown.
     """
 
     port: str
@@ -93,7 +93,7 @@ class Shaper(NamedTuple):
 
 
 class ClassMaps(NamedTuple):
-    """The maps of a switch, whether a port trusts them or not."""
+    """The DSCP, 802.1p and queue maps of a switch, whether a port uses them or not."""
 
     dscp_to_tc: IndexMap
     dot1p_to_tc: IndexMap
@@ -138,14 +138,14 @@ class ReadSwitch(NamedTuple):
 
     @property
     def inside(self) -> frozenset[str]:
-        """The ports with anything about PFC or a lossless class; all others carry no RDMA."""
+        """The ports with PFC, a command about PFC or a lossless class, or an undefined name; no others carry RDMA."""
         pausing = {port.name for port in self.switch.ports if port.qos and port.qos.pfc.priorities}
         named = {port for undefined in self.undefined for port in undefined.ports}
         return frozenset(pausing | named) | self.taking_part
 
 
 class Words(NamedTuple):
-    """The terms of a system's operators for a finding; where one is empty, the rule's own text is used."""
+    """The texts of a finding in the terms of one switch system; where one is empty, the rule's own text is used."""
 
     message: str = ""
     note: str = ""

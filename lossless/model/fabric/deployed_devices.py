@@ -1,4 +1,4 @@
-"""All deployed devices together: the facts of each that another can contradict, and the links between them.
+"""Deployed devices compared with each other: the facts of each that another can contradict, and their links.
 
 A summary is small and plain, so that a thousand devices can be read one by one and still be compared.
 """
@@ -24,7 +24,7 @@ Priorities = tuple[tuple[int, int], ...]
 
 
 class LinkEnd(NamedTuple):
-    """One port as its own device describes it; ``neighbor`` is the device and port that it reports at the other end.
+    """One port as its own device describes it; ``neighbor`` is the device and port that it names at the other end.
 
     ``alias`` is its other name, by which neighbors may refer to it. ``mtu_path`` is the place of its MTU where that is
     not its own row: its LAG or VLAN. ``up`` is None without ``admin_status``.
@@ -79,7 +79,7 @@ class LinkEnd(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The end as text: ``leaf1:Ethernet0``."""
+        """Device and port as text: ``leaf1:Ethernet0``."""
         return f"{self.switch}:{self.port}"
 
     @property
@@ -95,7 +95,7 @@ class LinkEnd(NamedTuple):
 
     @property
     def mtu_origin(self) -> Origin:
-        """Where its MTU is written."""
+        """The place of its MTU: in its own row, or in that of its LAG or VLAN."""
         return Origin(self.file, self.mtu_path) if self.mtu_path else self.at("mtu")
 
     @property
@@ -119,12 +119,12 @@ class LinkEnd(NamedTuple):
 
     @property
     def names(self) -> tuple[tuple[str, str | None], ...]:
-        """The pairs of device and port by which other devices may refer to it."""
+        """The pairs of device and port by which other devices may refer to it: by the port's name and by its alias."""
         return (self.switch, self.port), (self.switch, self.alias)
 
     @property
     def in_service(self) -> bool:
-        """Whether the port is not known to be down; one without ``admin_status`` is.
+        """Whether the port is up, or its state is unknown; a port without ``admin_status`` is down.
 
         Source: sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b.
         """
@@ -188,7 +188,7 @@ class CabledPair(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The link as text."""
+        """Both ends of the link as text: ``leaf1:Ethernet0 - spine1:Ethernet8``."""
         return f"{self.near.name} - {self.far.name}"
 
 
@@ -200,7 +200,10 @@ _COPY = (
 
 
 def _without_copies(same: Sequence[DeviceSummary]) -> tuple[DeviceSummary, ...]:
-    """Return the summaries of one name, except those whose distinguishing part of the path marks a copy."""
+    """Return the device summaries of one name without those whose path marks an older copy; all if none would remain.
+
+    Parts of the path that all of them share mark no copy.
+    """
     parts = {summary.file: summary.file.replace("\\", "/").split("/") for summary in same}
     shared = set.intersection(*map(set, parts.values()))
     kept = [
@@ -212,7 +215,7 @@ def _without_copies(same: Sequence[DeviceSummary]) -> tuple[DeviceSummary, ...]:
 
 
 def _by_own_names(summaries: Sequence[DeviceSummary]) -> tuple[DeviceSummary, ...]:
-    """Return summaries whose neighbors have the names that they have for themselves."""
+    """Return device summaries that name their neighbors as the files of these devices do."""
     known = {summary.name for summary in summaries}
     if len(known) > 1:
         named = {end.neighbor[0] for summary in summaries for end in summary.ends if end.neighbor}
@@ -235,7 +238,7 @@ def _renamed(summary: DeviceSummary, others: Mapping[str, str]) -> DeviceSummary
 
 
 class DeployedDevices:
-    """All deployed devices and their indexes."""
+    """The summaries of all deployed devices, with indexes of devices, link ends and links."""
 
     def __init__(self, summaries: Sequence[DeviceSummary]) -> None:
         self.summaries = _by_own_names(summaries)
@@ -253,9 +256,9 @@ class DeployedDevices:
 
     @cached_property
     def roles(self) -> tuple[tuple[str, tuple[DeviceSummary, ...]], ...]:
-        """Devices of one type and one fabric, by type.
+        """The type and the devices of each group of one type and one fabric, sorted by type and fabric.
 
-        Those with a type and a name of their own, and without an intent to be compared with instead.
+        Without devices that have no type, share their name, or are compared with an intent instead.
         """
         compared = [each for each in self.by_name.values() if each.device_type and not each.intended]
         fabrics = self._fabrics(compared)
@@ -277,7 +280,7 @@ class DeployedDevices:
 
     @cached_property
     def _linked(self) -> tuple[frozenset[str], ...]:
-        """Groups of devices that links join, including devices without a file."""
+        """The names of devices in each group that links join, including neighbors without a file."""
         near: dict[str, set[str]] = {name: set() for name in self.by_name}
         for name, summary in self.by_name.items():
             for end in summary.ends:
@@ -306,28 +309,28 @@ class DeployedDevices:
 
     @cached_property
     def pairs(self) -> tuple[CabledPair, ...]:
-        """Links with two known ends that do not contradict each other, each once, by name."""
+        """Links with two known ends that do not contradict each other, each once, by the name of a near device."""
         return tuple(pair for pair in self._named if pair.mutual or not self._elsewhere(pair))
 
     @cached_property
     def compared(self) -> tuple[CabledPair, ...]:
-        """Those of :attr:`pairs` in service, except for hosts whose settings an intent declares."""
+        """Links of :attr:`pairs` with both ends in service, but none to a host whose settings an intent declares."""
         pairs = (pair for pair in self.pairs if not pair.declared)
         return tuple(pair for pair in pairs if pair.near.in_service and pair.far.in_service)
 
     @cached_property
     def contradicted(self) -> tuple[CabledPair, ...]:
-        """Links that one end names, while the other end names another device or port."""
+        """Links that one end names, while the other end names another device, or another port of the first device."""
         return tuple(pair for pair in self._named if not pair.mutual and self._elsewhere(pair))
 
     @cached_property
     def missing_ends(self) -> tuple[LinkEnd, ...]:
-        """Ends whose neighbor is among the devices, without the port that is named."""
+        """Link ends whose neighbor has a file, without the port that they name."""
         return tuple(near for near in self._naming if near.neighbor not in self.ends)
 
     @cached_property
     def _naming(self) -> tuple[LinkEnd, ...]:
-        """Ends that name another of the devices."""
+        """Link ends whose neighbor is another device with a file, sorted by their own device."""
         ends = (end for name in sorted(self.by_name) for end in self.by_name[name].ends)
         return tuple(
             e for e in ends if e.neighbor and e.neighbor[0] in self.by_name and e.neighbor[0] != e.switch
@@ -344,6 +347,6 @@ class DeployedDevices:
         return tuple(pair_by_ends.values())
 
     def _elsewhere(self, pair: CabledPair) -> bool:
-        """Return whether the far end names another device; its unknown port name for the near device is no conflict."""
+        """Return whether the far end names another device, or another known port of the near device."""
         claimed = pair.far.neighbor
         return claimed is not None and (claimed[0] != pair.near.switch or claimed in self.ends)

@@ -21,7 +21,7 @@ DcbxSpeaker = Literal["os", "firmware"]
 NicSetter = Literal["unit", "other", "hand"]
 Tsa = Literal["strict", "ets", "vendor", "cbs"]
 KeyOrigins = tuple[tuple[str, Origin], ...]
-"""Keys, each with the place of its value."""
+"""Keys of host settings, each with the place of its value."""
 NIC_DSCP_PRIORITIES = tuple(dscp >> 3 for dscp in range(64))
 """The priority of each DSCP on a NIC that trusts DSCP and has no configured map: DSCP / 8.
 
@@ -61,7 +61,10 @@ class Dcqcn(NamedTuple):
     origins: KeyOrigins = ()
 
     def at(self, name: str) -> Origin:
-        """Return the place of a parameter, by its key under ``dcqcn`` of an intent, or in a host's own file."""
+        """Return the place of a DCQCN parameter by its key: under ``dcqcn`` of an intent, or in a host's own file.
+
+        Where no file of the host has the key, it is the place of these settings.
+        """
         if self.provenance == "intent":
             return self.origin.at(name)
         return next((origin for key, origin in self.origins if key == name), self.origin)
@@ -138,7 +141,7 @@ class Transport(NamedTuple):
 
     @property
     def patience_ns(self) -> int | None:
-        """Total retry time, None for infinite retries (timeout 0)."""
+        """Total retry time in nanoseconds, None for infinite retries (timeout 0)."""
         if self.timeout == 0:
             return None
         return _TIMEOUT_UNIT_NS * (1 << self.timeout) * (self.retry_count + 1)
@@ -230,7 +233,7 @@ class HostQos(NamedTuple):
 
     @property
     def dcqcn_priorities(self) -> tuple[int, ...] | Unknown:
-        """The priorities that DCQCN runs on: those declared, else those with PFC; none where it is off."""
+        """The priorities that DCQCN runs on: those declared, else those with PFC (both may be UNKNOWN); none if off."""
         if self.dcqcn.enabled is False:
             return ()
         return self.pfc_priorities if self.dcqcn.priorities is None else self.dcqcn.priorities
@@ -252,7 +255,10 @@ class HostQos(NamedTuple):
 
 
 class HostInterfaces(NamedTuple):
-    """Interfaces of a host with identical settings; ``name`` is the host's, with the first of several."""
+    """Interfaces of a host with identical settings.
+
+    ``name`` is the host's name, followed by the first of these interfaces (``host1:eth2``) where settings differ.
+    """
 
     name: str
     host: str
@@ -261,7 +267,7 @@ class HostInterfaces(NamedTuple):
 
 
 def unread(origin: Origin) -> HostQos:
-    """Return a host with no known facts yet."""
+    """Return the QoS of a deployed host before its files are read: no NIC profile, and every setting UNKNOWN."""
     return HostQos(
         nic=None,
         nic_name="",

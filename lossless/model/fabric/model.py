@@ -118,9 +118,9 @@ BufferModel = Literal["traditional", "dynamic"]
 NetworkPurpose = Literal["compute", "storage", "management", "tenant"]
 DscpMarking = Literal["trusted", "untrusted", "rewritten"]
 DEFAULT_SWITCH_MTU_BYTES = 9100
-"""MTU of a PORT row without one (sonic-swss cfgmgr/portmgr.h @e1abf76, DEFAULT_MTU_STR), and of an intent."""
+"""MTU of a PORT row without one (sonic-swss cfgmgr/portmgr.h @e1abf76, DEFAULT_MTU_STR), or if an intent has none."""
 DEFAULT_HOST_MTU_BYTES = 9000
-"""MTU of hosts where an intent states none."""
+"""MTU of host interfaces where an intent states none."""
 
 
 class NamedDscp(NamedTuple):
@@ -152,7 +152,7 @@ class TrafficClass(NamedTuple):
 
 
 class ClassSet(NamedTuple):
-    """The classes of a fabric, and their source.
+    """The traffic classes of a fabric, and their source.
 
     ``declared``: an intent; ``named``: DSCPs that the user named; ``inferred``: the configuration of the device itself.
     """
@@ -166,11 +166,11 @@ class ClassSet(NamedTuple):
         return tuple(c for c in self.classes if c.lossless)
 
     def named(self, name: str | None) -> TrafficClass | None:
-        """Return the class of a name."""
+        """Return the traffic class of a name, None where no class has it."""
         return next((cls for cls in self.classes if cls.name == name), None)
 
     def of_dscp(self, dscp: int) -> TrafficClass | None:
-        """Return the class of a DSCP; the ``rest`` class where no other has it."""
+        """Return the traffic class of a DSCP, else the ``rest`` class, None without one."""
         rest = None
         for candidate in self.classes:
             if dscp in candidate.dscps:
@@ -204,7 +204,7 @@ class Cable(NamedTuple):
 
     @property
     def known_m(self) -> int | None:
-        """The best known length: the real one, else the configured one."""
+        """The real length where it is known, else the configured one."""
         return self.real_m if isinstance(self.real_m, int) else self.configured_m
 
 
@@ -333,7 +333,7 @@ class Switch(NamedTuple):
 
     @property
     def lacks_lengths(self) -> bool:
-        """Whether no port has a cable length that another file, with PORT rows or buffer pools, may have."""
+        """Whether no port has a cable length, in a file without PORT rows or buffer pools: another may have lengths."""
         may_stand_elsewhere = self.is_fragment or not self.qos.pools
         return may_stand_elsewhere and all(port.cable.configured_m is None for port in self.ports)
 
@@ -348,7 +348,7 @@ class PortDemand(NamedTuple):
 
 
 class Host(NamedTuple):
-    """One host. Hosts that are configured identical share one :class:`HostQos`."""
+    """One host. Hosts with identical configuration share one :class:`HostQos`."""
 
     name: str
     qos: HostQos
@@ -406,9 +406,9 @@ class Uplinks(NamedTuple):
 class Capacity(NamedTuple):
     """The bandwidth of one leaf down and up, each counted one way, and the accepted oversubscription.
 
-    In a fabric of pods spines have one too; ``leaf`` and ``leaves`` then name spines. ``uplinks`` are those of the
-    first; those of the others are as many and as fast, possibly to other switches. Where elements are out of service,
-    ``in_service`` has the remaining uplinks, one entry for each distinct set.
+    In a fabric of pods spines have one too; ``leaf`` and ``leaves`` then name spines. ``uplinks`` are those of
+    ``leaf``; those of the other ``leaves`` are as many and as fast, possibly to other switches. Where elements are out
+    of service, ``in_service`` has the remaining uplinks, one entry for each distinct set.
     """
 
     leaf: str
@@ -424,7 +424,7 @@ class Capacity(NamedTuple):
 
 
 class RepeatedKey(NamedTuple):
-    """A key that one JSON object repeats, and the line of the first."""
+    """A key that one JSON object repeats, and the line where it is first."""
 
     origin: Origin
     first_line: int

@@ -45,7 +45,7 @@ class IndexMap(NamedTuple):
 
 
 class DscpRewrite(NamedTuple):
-    """The DSCPs that a port rewrites by traffic class; ``dscps`` None: the map is missing, or ``refused``."""
+    """The DSCP that an egress port writes for each traffic class; None: the map is missing, or ``refused``: invalid."""
 
     map_name: str
     dscps: Mapping[int, int] | None
@@ -100,7 +100,7 @@ class Watchdog(NamedTuple):
 
     @property
     def settings(self) -> tuple[int | None, int | None, str]:
-        """The values of its settings, without their origin."""
+        """Detection and restoration time in milliseconds, each None if not set, and the action; without the origin."""
         return self.detection_ms, self.restoration_ms, self.action
 
 
@@ -110,7 +110,10 @@ POLL_RANGE_MS = range(100, 1000 + 1)
 """The range of POLL_INTERVAL in SONiC's YANG model (sonic-pfcwd.yang @086b03b)."""
 DETECTION_RANGE_MS = range(100, 5000 + 1)
 RESTORATION_RANGE_MS = range(100, 60000 + 1)
-"""The range that orchagent accepts; else it drops the port's row (sonic-swss orchagent/pfcwdorch.cpp @e6b0c5b)."""
+"""Ranges of the watchdog's detection and restoration times that orchagent accepts; else it drops the port's row.
+
+Source: sonic-swss orchagent/pfcwdorch.cpp @e6b0c5b.
+"""
 
 
 class Scheduler(NamedTuple):
@@ -143,7 +146,7 @@ class Curve(NamedTuple):
 
     @property
     def thresholds(self) -> tuple[int | None, int | None, int | None]:
-        """Kmin and Kmax in bytes, and Pmax in percent."""
+        """Kmin and Kmax in bytes, and Pmax in percent, each None if not set."""
         return self.min_bytes, self.max_bytes, self.probability_percent
 
 
@@ -278,7 +281,7 @@ class TrimSettings(NamedTuple):
 
 
 class Queue(NamedTuple):
-    """One egress queue: None where the device has no row for it.
+    """One egress queue: its scheduler, WRED profile and buffer profile, each None where the device binds none.
 
     ``buffer_origin`` is the place that binds its buffer profile, None without such a row; ``wred_origin`` the place at
     which an intent declares its WRED profile, or that it has none.
@@ -318,7 +321,7 @@ class PriorityGroup(NamedTuple):
 
 
 class PortQos(NamedTuple):
-    """All QoS settings of a port.
+    """All QoS settings of a port; a map that it does not bind is None, as are queues and groups without a row.
 
     ``profile_lists`` are the port-wide profiles, ingress and egress. ``trust_dot1p`` with ``dot1p_to_tc`` None: the
     map that the port names is missing.
@@ -345,16 +348,16 @@ class PortQos(NamedTuple):
         return 0 if target is None else target
 
     def group_of(self, traffic_class: int) -> int:
-        """Return the PG a TC is counted in; without a map, the PG of the same number."""
+        """Return the PG a TC is counted in: without a map, the PG of the same number, without an entry in it, PG 0."""
         return _target(self.tc_to_pg, traffic_class)
 
     def pausing_group(self, priority: int) -> int:
-        """Return the PG that pauses a PFC priority; without a map, or an entry of it, the PG of the same number."""
+        """Return the PG that pauses a PFC priority; without a readable entry in a map, the PG of the same number."""
         target = self.pfc_to_pg.targets[priority] if self.pfc_to_pg else None
         return priority if target is None or target == UNREADABLE else target
 
     def queue_of(self, traffic_class: int) -> int:
-        """Return the egress queue of a TC; without a map, the queue of the same number."""
+        """Return the egress queue of a TC: without a map, the queue of the same number, without an entry in it, 0."""
         return _target(self.tc_to_queue, traffic_class)
 
     def is_lossless(self, dscp: int) -> bool:

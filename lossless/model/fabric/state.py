@@ -4,8 +4,8 @@ A capture is one file: a database dump, the output of a command, an answer over 
 value of it is one reading, with its object, its unit, and the start of its count, before any conclusion. A reader
 yields readings, problems and notes in the order of the file.
 
-A form of captures has the functions that recognize and read it. Each package declares the forms that it reads as rows
-of this type; ``formats/inputs/capture_forms.py`` tries all of them on a text.
+A :class:`CaptureForm` names the functions that recognize and read a form of captures. Each package of formats lists its
+own in a module ``forms``; ``formats/inputs/capture_forms.py`` tries all of them on a text.
 
 A switch with several ASICs has a state for each: SONiC keeps the databases of every ASIC in a namespace. Commands may
 print ports of all ASICs in one table, without their namespaces. Such a value belongs to the only ASIC that has a port
@@ -45,16 +45,16 @@ if TYPE_CHECKING:
 
 
 Unit = Literal["snapshot", "json", "rows", "table", "text", "section", "facts"]
-"""The part of a text that has a form.
+"""The part of a text that a capture form reads.
 
-All of it (``snapshot`` where no other form is tried, ``text`` where it has no JSON of a known form, ``rows`` beside
-that), each JSON document, each table, each section of a command with state of a host or subnet, or with settings of a
-host (``facts``, which lint reads).
+The whole text (``snapshot``: no other form is tried after it; ``rows``: beside JSON documents; ``text``: only without
+JSON of a known form), each JSON document, each table, each section of a command with state of a host or subnet, or
+with settings of a host (``facts``, which lint reads).
 """
 
 
 class CaptureForm(NamedTuple):
-    """One form: the kind of device, its name in reports, its title in documentation, and the module that reads it.
+    """One form of captures: the kind of device, its name in reports, its title in documentation, its module.
 
     The module is one below ``lossless.formats``, imported when it is needed. ``tells`` names its function that
     recognizes a section or a snapshot, or is the pattern or the headings by which the form is recognized; ``reads``
@@ -79,7 +79,7 @@ class CaptureForm(NamedTuple):
         return bool(self._function(self.tells)(part))
 
     def read(self, *part: object) -> Any:
-        """Return the result of reading a part of a text."""
+        """Read a part of a text with the function of the form: items for a section, else captures."""
         return self._function(self.reads)(*part)
 
     def _function(self, name: str) -> Any:
@@ -91,7 +91,7 @@ HOST = None
 
 
 def namespaces_of(state: DeviceState) -> tuple[str, ...]:
-    """Return the namespaces in the values of a state, in their order."""
+    """Return the ASIC namespaces that readings of a device name, in the order of the first reading of each."""
     names = (_part(reading, "namespace") for capture in state.captures for reading in capture.readings)
     return tuple(dict.fromkeys(name for name in names if name is not None))
 
@@ -99,7 +99,10 @@ def namespaces_of(state: DeviceState) -> tuple[str, ...]:
 def state_of_each(
     state: DeviceState, configured: Mapping[str | None, Iterable[str]]
 ) -> Mapping[str | None, DeviceState]:
-    """Return the state of each ASIC, and of the host; ``configured`` are the ports in their configurations."""
+    """Return the state of each ASIC by its namespace, and of the host by :data:`HOST`.
+
+    ``configured`` has the ports in the configuration of each of them.
+    """
     names = tuple(dict.fromkeys((HOST, *namespaces_of(state), *configured)))
     owners = _owners(state, configured)
     captures: dict[str | None, list[StateCapture]] = {name: [] for name in names}
@@ -121,7 +124,7 @@ def state_of_each(
 
 
 def _owners(state: DeviceState, configured: Mapping[str | None, Iterable[str]]) -> Mapping[str, set[str]]:
-    """Return the namespaces that have a port of each name."""
+    """Return, by port name, the namespaces with a port of that name, in captures or configurations."""
     owners: dict[str, set[str]] = {}
     for name, port in (
         *_named_ports(state),
@@ -143,7 +146,10 @@ def _named_ports(state: DeviceState) -> Iterator[tuple[str | None, str]]:
 def _homes(
     reading: StateReading, names: tuple[str | None, ...], owners: Mapping[str, set[str]]
 ) -> tuple[str | None, ...]:
-    """Return the namespaces that a value belongs to."""
+    """Return the namespaces that a reading belongs to: its own, else the only one with its port, else the host's.
+
+    A reading without a port and without a database table belongs to all of ``names``.
+    """
     namespace, port = _part(reading, "namespace"), _part(reading, "port")
     if namespace is not None:
         return (namespace,)
@@ -177,7 +183,7 @@ def names_by_alias(state: DeviceState, intended: Switch | None) -> Mapping[str, 
 
 
 def by_name(state: DeviceState, names: Mapping[str, str]) -> DeviceState:
-    """Return a state in which port aliases of captures are replaced by names."""
+    """Return a device's state in which readings have port names in place of aliases; ``names`` are those by alias."""
     called = {
         name
         for capture in state.captures
@@ -207,7 +213,7 @@ _BITS_EXTENDED = 64
 
 
 class PortCounter(NamedTuple):
-    """One counter: its name, unit, its width in PortCounters in bits, and its name in MADs."""
+    """One counter of an InfiniBand port: name, unit, width in bits (narrow for data and packets), and name in MADs."""
 
     name: str
     unit: str
@@ -256,7 +262,7 @@ _WIDE = frozenset({"port_xmit_data", "port_rcv_data", "port_xmit_packets", "port
 
 
 def ceiling(counter: PortCounter, *, extended: bool = False) -> int:
-    """Return the value at which a counter saturates; ``extended`` where it comes from PortCountersExtended."""
+    """Return the value at which an InfiniBand counter saturates, in PortCountersExtended if ``extended``."""
     return int(2 ** (_BITS_EXTENDED if extended else counter.bits) - 1)
 
 
@@ -276,8 +282,9 @@ Identity = tuple[tuple[str, str], ...]
 
 Kinds are ``namespace``, ``port``, ``queue`` (its number) and ``queue_kind`` (``UC``, ``MC``, ``ALL``), ``priority``,
 ``pg``, ``pool``, ``profile``, ``tc``, ``dscp``, ``buffer``, ``device``, ``path``, ``guid``, ``lid``, ``partition``,
-``error``, ``source``; ``table`` and ``key`` of a database row; of hosts also ``ring`` (a queue of the driver),
-``lane``, ``qp``, ``peer`` and ``event`` (the number of an event in its log).
+``error``, ``source``; ``table`` and ``key`` of a database row; of InfiniBand also ``node`` (its description), ``vl``
+and ``stage`` (of ibdiagnet); of hosts also ``host``, ``nic``, ``ring`` (a queue of the driver), ``lane``, ``index`` (of
+a GID), ``qp``, ``qp_counter``, ``peer`` and ``event`` (the number of an event in its log).
 """
 CountedSince = Literal[
     "boot", "clear", "last poll", "user clear", "persistent clear", "period", "now", "unknown"
@@ -288,7 +295,7 @@ CountedSince = Literal[
 _COUNTED_UNITS = frozenset({"packets", "bytes", "frames", "events", "errors"})
 _NOT_COUNTING: frozenset[CountedSince] = frozenset({"now", "unknown"})
 _SIGN_BIT = 1 << 63
-"""Counts from here on are negative numbers; a counter of bytes at 1.6 Tb/s would need a year and a half."""
+"""Counter values from here on are negative numbers: a byte counter at 1.6 Tb/s would take a year and a half to this."""
 
 
 class StateReading(NamedTuple):
@@ -349,12 +356,12 @@ class StateCapture(NamedTuple):
 
 
 StateItem = StateReading | Problem | str
-"""A reading, a part that could not be read, or a note."""
+"""An item that a reader of captures yields: a reading, a part that could not be read, or a note."""
 StateItems = Iterator[StateItem]
 
 
 def captured(file: str, form: str, items: Iterable[StateItem], device: str | None = None) -> StateCapture:
-    """Return the capture of some items; of equal notes one is kept."""
+    """Return a capture with the readings, problems and notes among ``items``; of equal notes one is kept."""
     readings: list[StateReading] = []
     problems: list[Problem] = []
     notes: dict[str, None] = {}
@@ -369,18 +376,18 @@ def captured(file: str, form: str, items: Iterable[StateItem], device: str | Non
 
 
 class PlacedReading(NamedTuple):
-    """A reading, and its file."""
+    """A reading, and the file of its capture."""
 
     file: str
     reading: StateReading
 
     @property
     def origin(self) -> Origin:
-        """The place of the value."""
+        """The place of the reading's value in its file."""
         return Origin(self.file, self.reading.path)
 
     def part(self, kind: str) -> str | None:
-        """Return the name of an object of a kind in its identity: the name of its port, the number of its queue."""
+        """Return the object of a kind in its identity, None without one: its port's name, the number of its queue."""
         return next((name for own, name in self.reading.identity if own == kind), None)
 
     @property
@@ -393,8 +400,8 @@ class PlacedReading(NamedTuple):
 class DeviceState:
     """The captures of one device.
 
-    Where several have the same value of the same object, the last one applies: files are read in the
-    order of their names, and of one file the last section.
+    Of several readings of one name and object the last known one applies: files are read in the order of their
+    names, sections in that of the file.
     """
 
     def __init__(self, name: str, captures: Sequence[StateCapture]) -> None:
@@ -414,7 +421,7 @@ class DeviceState:
         return index
 
     def every(self, *names: str) -> Iterator[PlacedReading]:
-        """Yield all readings of some names in every capture, also those that later ones override.
+        """Yield all readings of the given names in every capture, also those that later ones override.
 
         For peaks since different times, and for facts of one file alone: a log, or counters of an interface that
         it does not name.
@@ -448,7 +455,7 @@ class DeviceState:
                 yield placed
 
     def of(self, name: str, **parts: str) -> PlacedReading | None:
-        """Return the reading of a name of an object, None where no capture has it: ``of("pfc_tx", port="Ethernet4")``.
+        """Return the reading of a name and an object, None where no capture has it: ``of("pfc_tx", port="Ethernet4")``.
 
         Where several objects match, it is that of the first.
         """
@@ -462,15 +469,15 @@ class DeviceState:
         return self._objects[key].get(tuple(parts[kind] for kind in kinds))
 
     def value(self, name: str, **parts: str) -> Maybe[int | float | str]:
-        """Return a value of an object; UNKNOWN where no capture has it."""
+        """Return the value of the reading of a name and an object; UNKNOWN where no capture has it."""
         placed = self.of(name, **parts)
         return UNKNOWN if placed is None else placed.reading.value
 
 
 MULTICAST = "MC"
-"""The kind of queue that belongs to no priority."""
+"""The ``queue_kind`` of multicast queues, which belong to no priority."""
 RECENT: frozenset[CountedSince] = frozenset({"user clear", "period", "last poll"})
-"""Windows of peaks that are within the count of all time, and within which the current configuration was in force."""
+"""Starts of watermarks that are recent: they began under the current configuration, unlike that of all time."""
 
 
 def highest_peaks(
@@ -478,7 +485,7 @@ def highest_peaks(
 ) -> Mapping[tuple[str, int], PlacedReading]:
     """Return the highest known peak of each object of a kind (``pg``, ``queue``), by its port and its number.
 
-    It is the highest of some ``windows``, else of all. Multicast queues are left out: they belong to no priority.
+    It is the highest of the given ``windows``, else of all. Multicast queues are left out: they belong to no priority.
     """
     highest: dict[tuple[str, int], PlacedReading] = {}
     for peak in state.every(name):

@@ -38,7 +38,7 @@ class PortSet(NamedTuple):
 
     @property
     def rate(self) -> str:
-        """The speed of each as text, ``400G``."""
+        """The speed of each of these ports as text, ``400G``."""
         return format_rate(self.speed_bps or 0)
 
     @property
@@ -60,7 +60,7 @@ class View:
 
     @cached_property
     def identical(self) -> tuple[tuple[Switch, tuple[str, ...]], ...]:
-        """Groups of switches that differ in nothing but their name: one of each, and the names of all."""
+        """Groups of switches that share ports, QoS, classes and HWSKU: the first of each, and the names of all."""
         groups = grouped(
             ((id(switch.ports), id(switch.qos), id(switch.classes), id(switch.hwsku)), switch)
             for switch in self.fabric.switches
@@ -74,7 +74,7 @@ class View:
 
     @cached_property
     def lossless_sets(self) -> tuple[PortSet, ...]:
-        """Those of :attr:`port_sets` with PFC on."""
+        """The :attr:`port_sets` with PFC on for any priority."""
         return tuple(port_set for port_set in self.port_sets if port_set.qos.pfc.priorities)
 
     @cached_property
@@ -100,7 +100,7 @@ class View:
 
     @cached_property
     def links_of(self) -> dict[str, list[Link]]:
-        """Links by the name of either end."""
+        """Links by the name of the switch or host at either end."""
         return grouped((end, link) for link in self.fabric.links for end in (link.a, link.b))
 
     @cached_property

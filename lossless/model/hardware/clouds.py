@@ -127,7 +127,10 @@ def machines_of(transport: Transport) -> tuple[str, ...]:
 
 
 def network_of(transport: Transport, machine: str | None) -> CloudNetwork | None:
-    """Return the network of a machine type; without a type that of the cloud, None where it has several."""
+    """Return the network of a known machine type of a cloud.
+
+    Without a type it is that of the cloud, without machines and image variables; None where the cloud has several.
+    """
     networks = NETWORKS[transport]
     if machine is not None:
         return next(network for network in networks if machine in network.machines)

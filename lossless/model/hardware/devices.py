@@ -106,8 +106,8 @@ NVLINK = {
     4: Generation(450 * _GIGABYTE_BITS, 256),
     5: Generation(900 * _GIGABYTE_BITS, 576),
 }
-"""By generation. NVLink 5: 18 links of 100 GB/s, 1.8 TB/s in both directions, twice NVLink 4 (NVIDIA's NVLink page, as
-carried by catalogone.com/data-center-and-cloud-computing-nvlink-nvswitch); 450 GB/s one way on H100
+"""NVLink by generation. NVLink 5: 18 links of 100 GB/s, 1.8 TB/s in both directions, twice NVLink 4 (NVIDIA's NVLink
+page, as carried by catalogone.com/data-center-and-cloud-computing-nvlink-nvswitch); 450 GB/s one way on H100
 (NVIDIA/nccl issue 1264). Domains: 576 GPUs (docs.nvidia.com Mission Control manual, nvlinkinfo, which prints
 900 GB/s one way as both directions of one link), 256 with NVLink 4
 (nvidia.com/de-de/technologies/hopper-architecture: up to 256 in a DGX GH200)."""
@@ -119,7 +119,7 @@ accelerator has is the product's (convergedigest.com and tomshardware.com on the
 
 @cache
 def in_format(profile: SwitchProfile, name: str) -> SwitchProfile:
-    """Return a profile whose cages and ports have the names of one of its formats."""
+    """Return a switch profile whose cages and ports have the names of one of its ``formats``, or of SONiC."""
     if name == SONIC:
         return profile
     names = profile.formats[name]

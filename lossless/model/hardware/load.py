@@ -127,7 +127,7 @@ def shared_headroom(
 
 
 def hardware_finder(extra_dirs: Sequence[Folder] = ()) -> FindHardware:
-    """Return :func:`switch_for_hwsku` with some folders; it looks up each pair of HWSKU and platform once."""
+    """Return :func:`switch_for_hwsku` with the given folders; it looks up each pair of HWSKU and platform once."""
 
     @cache
     def find(hwsku: str, platform: str | None) -> tuple[SwitchProfile, Hwsku] | None:
@@ -194,7 +194,11 @@ def profiles_in(folder: Folder, kind: str) -> dict[str, str]:
 
 
 def _find(kind: str, name: str, extra_dirs: Sequence[Folder]) -> str | None:
-    """Return the user's file of a profile, None where it is ours."""
+    """Return the user's file of a switch or adapter profile, None where it is ours.
+
+    Raises:
+        ProfileError: no such profile.
+    """
     files = _files(kind, extra_dirs)
     if name in files:
         return files[name]
@@ -274,7 +278,7 @@ class CageTable:
         self._cages: tuple[Cage, ...] | None = None
 
     def __call__(self) -> tuple[Cage, ...]:
-        """Return the cages.
+        """Return the cages, parsed at the first call.
 
         Raises:
             ProfileError: the table is not valid.

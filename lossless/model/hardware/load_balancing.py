@@ -31,7 +31,7 @@ class OfferedChoices(NamedTuple):
 
 
 NO_CHOICES: Mapping[str, OfferedChoices] = {}
-"""The value for a product without known facts."""
+"""The load balancing by system of a product for which no source states any."""
 
 
 class PacketReorder(NamedTuple):

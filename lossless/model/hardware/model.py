@@ -123,7 +123,7 @@ class PortNaming(NamedTuple):
 
 
 NO_FORMATS: Mapping[str, PortNaming] = {}
-"""The value for a switch whose ports have names in SONiC alone."""
+"""The port names by system other than SONiC of a switch for which none is known."""
 
 
 _T = TypeVar("_T")
@@ -132,7 +132,7 @@ Late: TypeAlias = _T | Callable[[], _T]
 
 Formula = Literal["mellanox", "barefoot"]
 SONIC = "sonic"
-"""The default format of a switch."""
+"""The name of the system SONiC, the default of a switch."""
 
 
 class PortSpec(NamedTuple):
@@ -270,7 +270,7 @@ class Hwsku:
         return self._buffers
 
     def buffer_defaults(self, template: str) -> BufferDefaults | None:
-        """Return the buffer defaults of one place (``t0``, ``t1``, ...), or None."""
+        """Return the buffer defaults of one place in the fabric (``t0``, ``t1``, ...), or None."""
         return next((defaults for defaults in self.buffers if defaults.template == template), None)
 
     def row(self, speed_bps: int | None, cable_m: int) -> HeadroomRow | None:
@@ -394,7 +394,7 @@ class SwitchProfile:
 
     @property
     def runs(self) -> tuple[str, ...]:
-        """The systems that it can run, the one that it runs by default first."""
+        """The systems that it can run, its default first; SONiC only if it is that, or has buffer defaults here."""
         others = (name for name in (SONIC, *self.formats) if name != self.default_format)
         sonic = self.default_format == SONIC or any(hwsku.buffers for hwsku in self.hwskus)
         return (self.default_format, *(name for name in others if name != SONIC or sonic))
@@ -408,7 +408,7 @@ class SwitchProfile:
 
     @property
     def zero_buffers(self) -> ZeroBuffers | None:
-        """The zero-size profiles of unused ports in the traditional buffer model."""
+        """The zero-size profiles of unused ports in the traditional buffer model, None where SONiC ships none."""
         if callable(self._zero_buffers):
             self._zero_buffers = self._zero_buffers()
         return self._zero_buffers
@@ -446,7 +446,7 @@ class SwitchProfile:
         return split(cage, mode.count, mode.lanes, speed, self.split_alias)
 
     def replaced(self, **changes: Any) -> SwitchProfile:
-        """Return a copy of this profile with some changes; tables that are not parsed yet stay so."""
+        """Return a copy of this profile with other values of the given fields; tables not parsed yet stay so."""
         kept = {name.removeprefix("_"): getattr(self, name) for name in self.__slots__}
         return SwitchProfile(**{**kept, **changes})
 

@@ -379,12 +379,12 @@ def _nic_problems(file: NicFile) -> Iterator[Problem]:
 
 
 Problem = tuple[str, str]
-"""A key of a file, and its problem."""
+"""A key of a profile file, and the problem with its value."""
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
 def shape(path: str, model: type[_Model], raw: dict[str, Any]) -> _Model:
-    """Return the contents of a file as a model.
+    """Return the contents of a profile file as a model of pydantic.
 
     Raises:
         ProfileError: one line for each problem: file, key, value and the expected form.
@@ -433,7 +433,7 @@ def columns(key: str, actual: str, expected: str) -> Iterator[Problem]:
 
 
 def readable(key: str, read: Callable[..., object], *arguments: object) -> Iterator[Problem]:
-    """Yield the error of the function that parses a value, as a problem."""
+    """Yield a problem where the function ``read`` refuses the value of a key."""
     try:
         read(*arguments)
     except (ProfileError, QuantityError) as error:

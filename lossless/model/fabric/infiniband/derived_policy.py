@@ -1,6 +1,6 @@
 """Facts that are derived from a subnet's intent: its QoS policy, lanes of routing engines, and GUIDs of a simulation.
 
-The policy has its levels, and one rule for each partition that has an SL.
+The policy has the declared levels, and one match rule for each partition (but the default one) whose SL is of a level.
 
 torus-2QoS writes the SL2VL tables itself and ignores `qos_sl2vl`; lash, dfsssp and nue give each path the SL of its
 lane, and the table must map each SL to the VL of its number.
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 
 DEFAULT = "DEFAULT"
-"""The level that opensm requires; it matches upper and lower case."""
+"""The name of the QoS level that opensm requires, in upper or lower case."""
 DEFAULT_PKEY = 0x7FFF
-"""The partition that opensm creates itself: all ports are limited members, its own port a full one."""
+"""The P_Key of the partition that opensm creates itself: all ports are limited members, its own port a full one."""
 
 
 def policy_of(subnet: Subnet) -> QosPolicy | None:
-    """Return the policy of a subnet: the one that was read, else the one of its levels; None where QoS is off."""
+    """Return the QoS policy of a subnet: the one read, else that of its levels; None without levels or with QoS off."""
     if subnet.policy is not None:
         return subnet.policy
     if not subnet.qos.on or not subnet.qos.levels:
@@ -54,7 +54,10 @@ def _partitions(subnet: Subnet) -> tuple[Partition, ...]:
 
 
 def _rules(subnet: Subnet) -> Iterator[PolicyBlock]:
-    """Yield a rule for each partition that has a level, because a policy overrides the SL of a partition."""
+    """Yield a match rule for each partition with the SL of a level, since a policy overrides the SL of a partition.
+
+    The default partition needs none: its SL is that of the default level.
+    """
     names = {level.sl: level.name for level in subnet.qos.levels}
     for partition in _partitions(subnet):
         if partition.sl in names and partition.base not in (None, DEFAULT_PKEY):
@@ -94,13 +97,14 @@ def torus_lanes(kind: Literal["ca", "swe"], vls: int, sl: int) -> frozenset[int]
 
 SWITCHES = 0x0200_0000_0000_0000
 HCAS = 0x0200_0001_0000_0000
-"""The first derived GUID: locally administered (bit 57 is set), so that it collides with no vendor's."""
+"""The bases of derived GUIDs of switches and of HCAs: locally administered (bit 57), so that no vendor has them."""
 
 
 def with_derived_guids(subnet: Subnet) -> Subnet:
     """Return the subnet for a simulation: every switch, every HCA and every member that is an HCA has a GUID.
 
-    HCAs are two apart: a simulated HCA has its node GUID one below the GUID of its port.
+    Port GUIDs of HCAs are two apart, since a simulated HCA has its node GUID one below them. A subnet whose switches or
+    HCAs are UNKNOWN is returned unchanged.
     """
     if isinstance(subnet.switches, Unknown) or isinstance(subnet.hcas, Unknown):
         return subnet

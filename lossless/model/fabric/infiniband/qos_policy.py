@@ -53,7 +53,7 @@ MATCHES = (
 
 
 class PolicyLine(NamedTuple):
-    """One line ``word: text``, and its place."""
+    """One line ``word: text`` of a QoS policy, and its place."""
 
     word: str
     text: str
@@ -61,7 +61,7 @@ class PolicyLine(NamedTuple):
 
 
 class PolicyBlock(NamedTuple):
-    """A port group, a level or a match rule: its lines in their order; a word may occur more than once."""
+    """A port group, a level or a match rule of a QoS policy: its lines in order; a word may occur more than once."""
 
     kind: str
     lines: tuple[PolicyLine, ...]
@@ -72,7 +72,7 @@ class PolicyBlock(NamedTuple):
         return next((line for line in reversed(self.lines) if line.word == word), None)
 
     def text(self, word: str) -> str:
-        """Return the text of a word, empty without one."""
+        """Return the text of the last line of a word, empty without one."""
         line = self.line(word)
         return line.text if line else ""
 

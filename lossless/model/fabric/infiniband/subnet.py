@@ -7,7 +7,7 @@ All keys of ``opensm.conf`` have one source: :attr:`Subnet.options`, as text, wh
 other declarations or read. :class:`Qos` is opensm's interpretation of these texts.
 
 Keys are interpreted by the table in ``profiles/opensm/options.toml``. Nothing is checked here: a text is interpreted
-as opensm does, with a term for a loss that opensm does not report.
+as opensm does, with a word for each way in which its value differs from the text.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def number(text: str | None) -> int | None:
-    """Return a number in C's notation, ``0x12``, ``022`` or ``18``; None where the whole text is not one."""
+    """Return the number of a text in C's notation, ``0x12``, ``022`` or ``18``; None for other text, and for None."""
     return None if text is None else c_number(text.strip())
 
 
@@ -55,7 +55,7 @@ def qos_of(options: Iterable[ManagerSetting], levels: tuple[ServiceLevel, ...], 
 
 
 def weights_of(text: str | None) -> tuple[Weight, ...] | None:
-    """Return the entries of an arbitration table, ``0:64,1:32``; None without a table, or with an invalid entry."""
+    """Return the entries of a VL arbitration table, ``0:64,1:32``; None without one, or where one is no number pair."""
     if text is None:
         return None
     pairs = [tuple(map(number, entry.split(":"))) for entry in text.split(",")]
@@ -72,7 +72,7 @@ def _vls(text: str | None) -> tuple[int, ...] | None:
 
 
 def levels_in_use(subnet: Subnet) -> dict[int, list[tuple[str, Origin]]]:
-    """Return the service levels that a subnet declares or gives a partition, each with its users."""
+    """Return the users of each SL from 0 to 15: declared levels and partitions, as text, each with its origin."""
     parts = () if isinstance(subnet.partitions, Unknown) else subnet.partitions or ()
     used = [(level.sl, (f"level {level.name}", level.origin)) for level in subnet.qos.levels]
     used += [(part.sl, (f"partition {part.name}", part.origin)) for part in parts if part.sl is not None]
@@ -80,7 +80,7 @@ def levels_in_use(subnet: Subnet) -> dict[int, list[tuple[str, Origin]]]:
 
 
 def job_level(subnet: Subnet) -> int | None:
-    """Return the service level on which NCCL sends in the declared jobs, None where there are none.
+    """Return the SL on which NCCL sends in the declared jobs; None without jobs, or where it is not from 0 to 15.
 
     NCCL uses NCCL_IB_SL, by default 0 (NVIDIA/nccl src/transport/net_ib.cc @02aedae).
     """
@@ -103,7 +103,7 @@ OrUnknown: TypeAlias = _T | Unknown
 
 
 class ManagerSetting(NamedTuple):
-    """A key with its value as the text in a file, and its place.
+    """A key of a subnet manager's or SHARP's file, or a variable of jobs, with its value as text, and its place.
 
     ``derived``: the key itself was not written; ``origin`` is the source of its value. ``section`` is that of an INI
     file.
@@ -125,7 +125,7 @@ class Secret(NamedTuple):
 
 
 class SubnetSwitch(NamedTuple):
-    """One switch. ``guid`` is its node GUID, None where it is unknown; ``tier`` is 0 at leaves, None without tiers.
+    """One InfiniBand switch. ``guid`` is its node GUID, None if unknown; ``tier`` is 0 at leaves, None without tiers.
 
     ``ports`` is the highest number of its ports in use: split ports count twice. ``coordinates`` are
     those in a torus, ``group`` is that of a dragonfly+ (0 on).
@@ -160,7 +160,7 @@ class Hca(NamedTuple):
 
 
 class SubnetHost(NamedTuple):
-    """A host and its devices, by name."""
+    """A host of a subnet and the names of its HCAs."""
 
     name: str
     role: HostRole
@@ -194,7 +194,7 @@ class SubnetPortDemand(NamedTuple):
 
 
 class SubnetShape(NamedTuple):
-    """The kind of topology.
+    """The topology of a subnet.
 
     ``sides`` are the lengths of a torus, a side of 1 or 2 having no ring of its own. ``roots`` are the switches
     of the top tier of a fat tree. ``oversubscription`` is the accepted one at a leaf, down over up.
@@ -312,12 +312,12 @@ class Partition(NamedTuple):
 
     @property
     def base(self) -> int | None:
-        """The low 15 bits of the P_Key, which identify the partition."""
+        """The low 15 bits of the P_Key, which identify the partition; None where no P_Key is stated."""
         return None if self.pkey is None else self.pkey & 0x7FFF
 
 
 class Sharp(NamedTuple):
-    """Reductions in the switches. ``am_node`` is the host or switch of the aggregation manager.
+    """SHARP: reductions in the switches. ``am_node`` is the host or switch of the aggregation manager.
 
     ``trees`` and ``jobs`` are intended numbers, None where they are not declared. ``hosts`` take part; ``excluded`` do
     not (storage). ``needs`` is the generation that the jobs need. ``settings`` are the declared keys of sharp_am.cfg.
@@ -335,7 +335,7 @@ class Sharp(NamedTuple):
 
 
 class Job(NamedTuple):
-    """Settings of jobs: their level and partition, by name, and declared variables."""
+    """Settings of jobs: the names of their service level and partition, and declared environment variables."""
 
     level: str | None
     partition: str | None
@@ -377,7 +377,7 @@ class Subnet(NamedTuple):
     policy: QosPolicy | None = None
 
     def option(self, key: str) -> ManagerSetting | None:
-        """Return the setting of an option that applies, None without one."""
+        """Return the setting of an option of opensm.conf that applies, the last one; None without one."""
         return next((option for option in reversed(self.options) if option.key == key), None)
 
 
@@ -385,16 +385,17 @@ Kind = Literal[
     "bool", "u8", "u16", "u32", "u64", "i32", "text", "file", "pairs", "pair", "numbers", "per-sl", "mask"
 ]
 Loss = Literal["", "no number", "too wide", "silently zero", "silently false", "replaced"]
-"""The effect of opensm's reading on a text.
+"""How opensm's value of an option differs from its text.
 
-None; refused with a message (the first two); replaced without a message (the next two), or with one.
+Not at all; refused with a message (``no number``, ``too wide``); read as 0 or FALSE without a message; ``replaced`` by
+another value.
 """
 
 Given = Literal["", "simulated", "own-file", "read"]
-"""What of an option a real opensm gets: options.toml explains the words."""
+"""How an opensm that is run here gets an option: ``profiles/opensm/options.toml`` explains the words."""
 KINDS = get_args(Kind)
 BITS = {"u8": 8, "u16": 16, "u32": 32, "u64": 64}
-"""Widths of the whole numbers, by kind."""
+"""Widths in bits of options of opensm.conf that are unsigned whole numbers, by kind."""
 
 LINE_BYTES = 1022
 """Most bytes of a line that opensm reads in one piece, without its break: it reads the rest as another line.
@@ -440,24 +441,24 @@ class Option(NamedTuple):
 
 
 class OptionValue(NamedTuple):
-    """A text as opensm interprets it: its value, None where the earlier value is kept; and the loss."""
+    """The value of an option as opensm interprets its text, None where it keeps the earlier one; and the loss."""
 
     value: int | bool | str | None
     loss: Loss = ""
 
 
 def options() -> Mapping[str, Option]:
-    """Return all options by key, those of one flavor included."""
+    """Return all known options of opensm.conf by key, also those that only one flavor of opensm has."""
     return _table()[0]
 
 
 def option(key: str) -> Option | None:
-    """Return the option of a key, None where neither flavor is known to have it; keys are case-sensitive."""
+    """Return the option of a key of opensm.conf, None where no flavor is known to have it; keys are case-sensitive."""
     return options().get(key)
 
 
 def known_keys(flavour: Flavour) -> tuple[str, ...]:
-    """Return the keys that a flavor is known to have. NVIDIA's has more than those of the table."""
+    """Return the keys of opensm.conf that a flavor of opensm is known to have; NVIDIA's has more than these."""
     return tuple(key for key, definition in options().items() if definition.known_to(flavour))
 
 
@@ -498,7 +499,7 @@ def _from_c(text: str) -> int:
 
 
 def _signed(definition: Option, text: str) -> OptionValue:
-    """Return the value of a text that opensm does not check: the low 32 bits of the number at its beginning."""
+    """Return opensm's value of an i32, read unchecked: the low 32 bits of a number at the text's beginning, else 0."""
     match = _C_NUMBER.match(text)
     number = _from_c(match[0]) if match else 0
     low = (number + 2**31) % 2**32 - 2**31
