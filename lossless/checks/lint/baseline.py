@@ -56,7 +56,7 @@ class BaselineKey(NamedTuple):
 
 
 class BaselineEntry(NamedTuple):
-    """One recorded finding: its severity, and how often it affects each element; places without a name are under ""."""
+    """One recorded finding: its severity, and how often it affects each port or device; unnamed places are under ""."""
 
     severity: Severity
     elements: Mapping[str, int]
@@ -66,7 +66,7 @@ Entries = dict[BaselineKey, BaselineEntry]
 
 
 class Baseline(NamedTuple):
-    """A baseline as read: its entries, and the number of each entry in the file."""
+    """A baseline as read: its entries, and the number of each in the file; ``document`` is None for a broken file."""
 
     file: str
     folder: str
@@ -77,7 +77,7 @@ class Baseline(NamedTuple):
 
 
 def read_baseline(file: str) -> Baseline:
-    """Return a baseline and its problems; valid entries count even if others are invalid."""
+    """Return the baseline in a file, with its problems; valid entries count even if others are invalid."""
     from lossless.ground.documents.json.document import load_json
     from lossless.ground.documents.text import read_text
 
@@ -97,7 +97,7 @@ def read_baseline(file: str) -> Baseline:
 
 
 def _united(first: BaselineEntry, second: BaselineEntry) -> BaselineEntry:
-    """Merge two entries of one finding: the gravest severity, each element as often as one of them has it."""
+    """Merge two entries of a baseline for one finding: the graver severity, each element as often as in either."""
     severity = min(first.severity, second.severity, key=SEVERITIES.index)
     return BaselineEntry(severity, Counter(first.elements) | Counter(second.elements))
 
@@ -108,7 +108,7 @@ def _with_help(problem: Problem) -> Problem:
 
 
 class _Line(Record):
-    """An entry as it is stored: places that have a name, and how many have none."""
+    """An entry of a baseline: a finding, the elements it is ``on`` by name, and the ``count`` of unnamed ones."""
 
     file: str
     object: str
@@ -152,7 +152,7 @@ def _entries(document: Document, problems: list[Problem]) -> Iterator[tuple[int,
 
 
 def _fault(line: _Line) -> str:
-    """Return the error message for an entry, empty if it is valid."""
+    """Return the error message for an entry of a baseline, empty if it is valid."""
     if not all(line.on or ()):
         return "on is a list of names"
     if line.count < (not line.on):
@@ -180,7 +180,7 @@ def _object_of(code: str, origin: Origin, form: str, folder: str) -> tuple[str, 
 
 
 def _wherever(key: BaselineKey) -> tuple[str, str, str]:
-    """Return the part of a finding's identity that does not depend on its place."""
+    """Return the file, code and measurement of a recorded finding, without its object."""
     return key.file, key.code, key.value
 
 
@@ -195,7 +195,7 @@ def elements_of(finding: Finding) -> Counter[str]:
 
 
 def part_of(finding: Finding, elements: Counter[str]) -> Finding | None:
-    """Return a finding on some of its elements, None where there are none."""
+    """Return a finding reduced to the given elements, None where these are none."""
     if elements == elements_of(finding):
         return finding
     named = tuple(name for name in finding.elements if name in elements)
@@ -211,7 +211,7 @@ def entries_of(findings: Iterable[Finding], folder: str) -> Entries:
 
 
 def added_to(entries: Entries, key: BaselineKey, more: BaselineEntry) -> None:
-    """Add a record to an entry; a record of higher severity replaces the entry."""
+    """Add the elements of a finding to the entry of its key; a finding of higher severity replaces the entry."""
     entry = entries.get(key)
     if entry is None or SEVERITIES.index(more.severity) < SEVERITIES.index(entry.severity):
         entries[key] = more
@@ -274,12 +274,15 @@ class BaselineAccount:
         return elements if is_graver else elements - known
 
     def saw(self, code: str, origin: Origin, form: str) -> None:
-        """Note that a finding is there, though another one is shown in its place: its entries are not stale."""
+        """Mark the entries of a replaced finding as found: they are not stale."""
         for key in self._of_object.get(_object_of(code, origin, form, self.baseline.folder), ()):
             self._left[key].clear()
 
     def stale(self, coverage: RunCoverage) -> dict[BaselineKey, Mapping[str, int]]:
-        """Return the entries, with counts, whose findings no longer occur; only entries that this run has checked."""
+        """Return the entries whose findings no longer occur, with the elements of each.
+
+        Only entries that this run has checked, or whose file does not exist.
+        """
         return {key: left for key, left in self._left.items() if left and self._is_gone(key, coverage)}
 
     def _is_gone(self, key: BaselineKey, coverage: RunCoverage) -> bool:
@@ -289,7 +292,7 @@ class BaselineAccount:
         return file not in coverage.files and not os.path.exists(file)
 
     def entries(self, stale: Iterable[BaselineKey]) -> Iterator[StaleBaselineEntry]:
-        """Yield entries that are stale, in the order of the file."""
+        """Yield the given stale entries as subjects of rules, in the order of the baseline's file."""
         for key in sorted(stale, key=self.baseline.places.__getitem__):
             place = ("findings", self.baseline.places[key])
             yield StaleBaselineEntry(Origin(self.baseline.file, place), key.file, key.object, key.code)
@@ -299,7 +302,7 @@ class RunCoverage(NamedTuple):
     """The files, folders and rules that a run has checked.
 
     ``files`` are those checked without an error in them, ``folders`` those checked whole, both absolute; ``chosen``
-    returns the rules that ran on a file, ``simulated`` whether traffic was run.
+    returns the rules that ran on a file, None for all; ``simulated``: traffic was simulated.
     """
 
     files: frozenset[str]
@@ -312,7 +315,7 @@ class RunCoverage(NamedTuple):
         return any(folder == whole or folder.startswith(os.path.join(whole, "")) for whole in self.folders)
 
     def ran_all(self, codes: Codes, file: str) -> bool:
-        """Return whether all of some rules have run, by the choice that holds for a file."""
+        """Return whether the given rules have all run on a file: they were chosen, and simulations ran if needed."""
         chosen = self.chosen(file)
         return (chosen is None or codes <= chosen) and (self.simulated or codes.isdisjoint(codes_for("runs")))
 
@@ -354,7 +357,7 @@ def _glob(pattern: str, separator: str) -> _Glob:
 
 
 class _Glob:
-    """A pattern as an automaton: bit *n* is set when *n* tokens have matched."""
+    """A pattern for files or objects as an automaton: bit *n* is set when *n* tokens have matched."""
 
     def __init__(self, pattern: str, separator: str) -> None:
         self._separator = separator
@@ -389,7 +392,7 @@ class _Glob:
             reached = further
 
     def _taking(self, char: str) -> int:
-        """Return the tokens that match one character."""
+        """Return the tokens that match a character, as bits."""
         if char not in self._next:
             self._next[char] = sum(
                 1 << number for number, token in enumerate(self._tokens) if self._takes(token, char)
@@ -431,7 +434,7 @@ def _set(token: str) -> re.Pattern[str] | None:
 
 
 class Suppression(NamedTuple):
-    """Findings of some rules that are accepted; ``until`` is the last day, empty without one.
+    """A declaration that findings of the named rules are accepted; ``until`` is the last day, empty without one.
 
     One of a configuration applies below ``folder``, an absolute path, to findings that it ``covers``, a function of the
     place of a finding and the form of its object. One in a file covers a ``line`` of it, and everything below a key on
@@ -482,7 +485,7 @@ def _covering(
 
 
 class SuppressionLedger:
-    """The findings that suppressions have accepted so far."""
+    """The suppressions of a run, and the rules whose findings each of them has covered so far."""
 
     def __init__(
         self, suppressions: Sequence[Suppression], today: str, documents: Mapping[str, Document]
@@ -505,7 +508,7 @@ class SuppressionLedger:
         self._commented = frozenset(file for _, file, _ in self._on_line)
 
     def accepts(self, finding: Finding) -> bool:
-        """Return whether a finding is accepted; each suppression that covers it is in use then."""
+        """Return whether a suppression that has not expired covers a finding; each that covers it counts as used."""
         accepted = False
         for number in self._covering(finding.code, finding.origin, finding.object_form):
             self._missed[number] += self._expired[number]
@@ -513,7 +516,7 @@ class SuppressionLedger:
         return accepted
 
     def saw(self, code: str, origin: Origin, form: str) -> None:
-        """Count a finding that another one has taken the place of: a suppression of it is in use."""
+        """Count the suppressions that cover a replaced finding as used."""
         for _ in self._covering(code, origin, form):
             pass
 
@@ -538,7 +541,7 @@ class SuppressionLedger:
         return self._lines[file, path]
 
     def expired(self) -> tuple[ExpiredSuppression, ...]:
-        """Return the suppressions whose last day is over."""
+        """Return the suppressions whose last day is over, each with the number of findings that it would accept."""
         return tuple(
             ExpiredSuppression(each.origin, each.rules, each.reason, each.until, self._missed[number])
             for number, each in enumerate(self._suppressions)
@@ -546,7 +549,7 @@ class SuppressionLedger:
         )
 
     def unused(self, coverage: RunCoverage, errors: Sequence[Problem]) -> tuple[UnusedSuppression, ...]:
-        """Return the suppressions with a rule that accepted no finding; only if the run has checked for it."""
+        """Return the suppressions, but not expired ones, with rules that ran and of which they covered no finding."""
         broken = {error.file for error in errors}
         unused = []
         for number, (origin, rules, reason, *_) in enumerate(self._suppressions):

@@ -1,12 +1,12 @@
-"""Checking again: files that changed or whose inputs did, fixed files, patched configurations, and two states compared.
+"""Lint again: only of files that changed, after fixes, after a patch, and of two states that are compared.
 
-An edit of a fix leaves every other byte alone (``documents.edits``). One finding's edits are made together or not at
-all; if two findings need to change the same place, the first one does, and the other is checked again, until nothing
-is left to fix.
+An edit of a fix leaves every other byte of a file alone. One finding's edits are made together or not at all; if two
+findings need to change the same place, the first one does, and the other is checked again, until nothing is left to
+fix.
 
-A patch for SONiC's updater has the configuration after it, the updater's answer, and the findings of its operations.
-Two states have the findings that a change adds, removes and leaves, and the margins of traffic simulations before and
-after it, part by part.
+A patch for SONiC's updater gives the configuration after it, the updater's answer, and the operation that each finding
+is about. Of two states the findings that a change adds, removes and leaves are known, and the verdicts of traffic
+simulations before and after it, part by part.
 """
 
 from __future__ import annotations
@@ -63,11 +63,11 @@ if TYPE_CHECKING:
 
 
 Mark = tuple[int, int, int] | str | None
-"""A value that changes with a file: its time, size and number, or a name of its content; None for a missing file."""
+"""A value that changes with a file: its time, size and inode, or the hash of its content; None for a missing file."""
 
 
 def mark_of(file: str) -> Mark:
-    """Return the mark of a file as it is now."""
+    """Return the mark of a file as it is now on the disk: time, size and inode; None for a missing file."""
     try:
         status = os.stat(file)
     except OSError:
@@ -76,7 +76,7 @@ def mark_of(file: str) -> Mark:
 
 
 class FileSource(NamedTuple):
-    """The source of files: the disk, or an earlier revision. ``load`` reads the document of a device for reports."""
+    """The source of files: the disk, or a revision. ``load`` reads the document of a device again for reports."""
 
     mark: Callable[[str], Mark]
     read: Callable[[Candidate], Inputs]
@@ -87,7 +87,10 @@ ON_DISK = FileSource(mark_of, read, load_configuration)
 
 
 class _DeviceEntry(NamedTuple):
-    """The results of rules on the devices of a file; empty if the file is of another kind or cannot be read."""
+    """The kept results of rules on the devices of a file; empty if the file is of another kind or cannot be read.
+
+    ``basis`` are the mark of the file and the rules to run on it, with which the results are valid.
+    """
 
     basis: tuple[Mark, Codes | None]
     results: tuple[DeviceResult, ...]
@@ -97,7 +100,7 @@ class _DeviceEntry(NamedTuple):
 
 
 class _IntentEntry(NamedTuple):
-    """The inputs in all files except those of devices, and the declarations of the intents among them."""
+    """The inputs in all files except SONiC's JSON files, and the declarations of the intents among them."""
 
     basis: tuple[tuple[str, Mark], ...]
     inputs: Inputs
@@ -174,7 +177,7 @@ _CheckedDevice = tuple[
 def _checked(
     candidates: Sequence[Candidate], settings: Settings, source: FileSource
 ) -> Iterable[_CheckedDevice]:
-    """Yield the results of rules on each device; several processes check a large number of files."""
+    """Yield each file with the results of rules on its devices; several processes check a large number of files."""
     if len(candidates) >= FEWEST_FOR_WORKERS and usable():
         yield from _checked_in_processes(candidates, settings, source)
         return
@@ -203,13 +206,13 @@ if TYPE_CHECKING:
     Check = Callable[[Sequence[Document]], Sequence[Finding]]
 
 MOST_ROUNDS = 10
-"""A fix may uncover another finding; none of our fixes needs more than two rounds."""
+"""The most rounds of fixes: a fix may uncover another finding, but none of our fixes needs more than two rounds."""
 
 
 class FixedDocuments(NamedTuple):
-    """The documents as they are afterward, and the findings that were fixed, in the order of their rounds.
+    """Documents after fixes, and the findings that were fixed, in the order of their rounds.
 
-    ``refused`` are findings whose fix would cause another finding, with the first one's code: those are left alone.
+    ``refused`` are findings left as they are, since their fix would cause others, each with the first such code.
     """
 
     documents: tuple[Document, ...]
@@ -218,7 +221,7 @@ class FixedDocuments(NamedTuple):
 
 
 def fixed_documents(documents: Sequence[Document], check: Check, *, unsafe: bool) -> FixedDocuments:
-    """Return documents with their findings fixed; ``unsafe`` includes fixes that change device behavior."""
+    """Return documents after the fixes that cause no other finding; ``unsafe`` includes those that change behavior."""
     by_file = {document.file: document for document in documents}
     fixed: list[Finding] = []
     refused: list[tuple[Finding, str]] = []
@@ -238,7 +241,10 @@ def fixed_documents(documents: Sequence[Document], check: Check, *, unsafe: bool
 def _round(
     by_file: dict[str, Document], fixable: list[Finding], before: Sequence[Finding], check: Check
 ) -> tuple[dict[str, Document], list[Finding], list[tuple[Finding, str]], Sequence[Finding]]:
-    """Fix some findings together; where that causes another finding, one by one, without those that do."""
+    """Fix the given findings together; where that causes another finding, one by one, without those that do.
+
+    Returns the documents, the findings that were fixed and refused, and the findings of a check after that.
+    """
     edited, fixed = edited_documents(by_file, fixable)
     after = check(tuple(edited.values())) if fixed else before
     if not _caused(before, after):
@@ -257,7 +263,7 @@ def _round(
 
 
 def _caused(before: Sequence[Finding], after: Sequence[Finding]) -> list[str]:
-    """Return the codes of findings that are there now and were not before, except those of severity info."""
+    """Return the codes of findings after a fix that were not there before it, except those of severity info."""
     earlier = {(finding.code, finding.origin) for finding in before}
     return [f.code for f in after if f.severity != "info" and (f.code, f.origin) not in earlier]
 
@@ -274,7 +280,10 @@ def _key(finding: Finding) -> tuple[object, ...]:
 def edited_documents(
     by_file: dict[str, Document], findings: Iterable[Finding]
 ) -> tuple[dict[str, Document], list[Finding]]:
-    """Return the documents with the edits of findings that do not get in each other's way, and these findings."""
+    """Return the documents after the edits of findings that do not get in each other's way, and these findings.
+
+    A finding is left out whose edits a document's format cannot express.
+    """
     documents = dict(by_file)
     touched: dict[str, list[ValueChange]] = {}
     made = []
@@ -293,7 +302,7 @@ def edited_documents(
 
 
 def _after(document: Document, changes: Sequence[ValueChange]) -> Document | None:
-    """Return a document with some changes, None if its format cannot express exactly these."""
+    """Return a document with the given changes, None if its format cannot express exactly these."""
     if is_managers(document.file):
         return edited_document(document, changes)
     text = edited(document, changes)
@@ -301,7 +310,7 @@ def _after(document: Document, changes: Sequence[ValueChange]) -> Document | Non
 
 
 def _in_the_way(own: dict[str, list[ValueChange]], touched: dict[str, list[ValueChange]]) -> bool:
-    """Return whether a change is at, above or below a place that another one has changed, and is not the same."""
+    """Return whether a fix changes a value at, above or below one that another fix has changed in another way."""
     return any(
         _overlap(change, other)
         for file, changes in own.items()
@@ -323,7 +332,7 @@ def _overlap(change: ValueChange, other: ValueChange) -> bool:
 
 
 def margins_between(then: Sequence[Fabric], now: Sequence[Fabric]) -> tuple[MarginChange, ...]:
-    """Return the simulation verdicts before and after a change, part by part."""
+    """Return the simulation verdicts on fabrics before and after a change, for each part of them."""
     before, after = dict(_runs(then)), dict(_runs(now))
     parts_of_both = dict.fromkeys((*after, *before))
     return tuple(
@@ -332,7 +341,7 @@ def margins_between(then: Sequence[Fabric], now: Sequence[Fabric]) -> tuple[Marg
 
 
 def _runs(fabrics: Sequence[Fabric]) -> Iterator[tuple[tuple[str, int], RunVerdict]]:
-    """Yield the simulation verdicts on fabrics, by the name of the part and the number of its run."""
+    """Yield the simulation verdict on each part of fabrics that can be run, by its name and number for that name."""
     if why_not() is not None:
         return
     number = Counter[str]()
@@ -368,7 +377,7 @@ def _name(part: View) -> str:
 
 
 class PatchedConfiguration(NamedTuple):
-    """A configuration before and after a patch, and the updater's verdict."""
+    """The configuration of one device or ASIC before and after a patch, its release, and the updater's verdict."""
 
     share: PatchShare
     after: Document
@@ -377,10 +386,10 @@ class PatchedConfiguration(NamedTuple):
 
 
 def patched_configuration(patch: PatchFile, share: PatchShare) -> PatchedConfiguration:
-    """Return a configuration after its operations.
+    """Return a configuration after its operations of a patch, and the updater's verdict on them.
 
     Raises:
-        InputError: one of them does not apply.
+        InputError: an operation does not apply.
     """
     running = in_database(share.document.data)
     steps = [each.operation for each in share.operations]
@@ -420,21 +429,21 @@ def updater_answer(patch: PatchFile, done: PatchedConfiguration) -> PatchedDevic
 
 
 def _device(document: Document) -> str:
-    """Return the name of a device or ASIC."""
+    """Return the name of a device or ASIC: of its part of a file, else its hostname, else its file."""
     row = document.data.get("DEVICE_METADATA", {}).get("localhost", {})
     named = str(row.get("hostname", "")) if isinstance(row, dict) else ""
     return (document.part.device if document.part else None) or named or document.shown
 
 
 def _refused(patch: PatchFile, share: PatchShare, refusal: UpdateRefusal) -> PatchRefusal:
-    """Return a refusal with the operation that it is about, as far as one is."""
+    """Return a refusal of the updater with the line of the operation that it is about, None without one."""
     index = next(_touching(share, refusal.path), None)
     line = None if index is None else patch.document.locate((index,)).line
     return PatchRefusal(refusal.op, refusal.path, refusal.why, patch.document.file, line)
 
 
 def _touching(share: PatchShare, path: Sequence[object]) -> Iterator[int]:
-    """Yield the operations that change something at a path of tables, those that name most of it first."""
+    """Yield the numbers of the operations at, above or below a path of tables, those with the longest path first."""
     names = tuple(map(str, path))
     near = [
         (len(own), each.number)
@@ -445,7 +454,7 @@ def _touching(share: PatchShare, path: Sequence[object]) -> Iterator[int]:
 
 
 def placed(finding: Finding, patch: PatchFile, done: Sequence[PatchedConfiguration]) -> Finding:
-    """Return a finding with the operation of the patch that set its object, if there is one."""
+    """Return a finding with the operation of the patch that changes its object as a related place, if there is one."""
     for each in done:
         whole, of = each.share.document.whole, each.share.document.part
         root = of.layout.root if of is not None else ()
@@ -467,7 +476,7 @@ if TYPE_CHECKING:
 def compared(
     now: Iterable[Finding], then: Iterable[Finding]
 ) -> tuple[list[Finding], tuple[RemainingFinding, ...], list[Finding]]:
-    """Return added, remaining and removed findings; pairs by object come before pairs by message."""
+    """Return added, remaining and removed findings of two runs, paired by object first, then by message."""
     left: list[RemainingFinding] = []
     worse: list[Finding] = []
     added, gone = list(now), list(then)
@@ -500,12 +509,12 @@ def _by_object(finding: Finding) -> Key:
 
 
 def _by_message(finding: Finding) -> Key:
-    """Return a key that stays the same if an entry is inserted before another one of a list."""
+    """Return a key of a finding that stays the same if an entry is inserted before its object in a list."""
     return (finding.code, finding.origin.file, finding.message)
 
 
 def _parts(now: Finding, then: Finding) -> tuple[Finding | None, Finding | None]:
-    """Return the new and the earlier part of a finding: by severity, value and places."""
+    """Return the new and the earlier part of a finding, None for none; all is new if severer or of another value."""
     is_graver = SEVERITIES.index(now.severity) < SEVERITIES.index(then.severity)
     if is_graver or measured(now) != measured(then):
         return now, None

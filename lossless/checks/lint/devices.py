@@ -36,7 +36,7 @@ class DeviceResult(NamedTuple):
 
 
 def check_devices(documents: Sequence[Document], settings: Settings) -> list[DeviceResult]:
-    """Check devices, each by itself."""
+    """Check SONiC devices, each by itself, and return the result of each."""
     if not documents:
         return []
     from lossless.formats.inputs.devices import DeviceReader
@@ -46,7 +46,7 @@ def check_devices(documents: Sequence[Document], settings: Settings) -> list[Dev
 
 
 def check_device(document: Document, settings: Settings, reader: DeviceReader) -> DeviceResult:
-    """Check one device by itself."""
+    """Check one SONiC device by itself, and return its report and its summary for comparisons."""
     from lossless.checks.rules.registry import rules_for
     from lossless.checks.rules.subjects import Device
     from lossless.formats.inputs.devices import name_in_intent
@@ -89,7 +89,7 @@ def check_device(document: Document, settings: Settings, reader: DeviceReader) -
 
 
 def ports_outside(switch: Switch, stated: Collection[str], tables: Tables | None = None) -> int:
-    """Return how many ports in service are outside; ``stated`` are those that are said to be.
+    """Return how many ports that are up are outside of the RDMA domain; ``stated`` are those declared to be.
 
     A port is outside where its map, its PFC and its lossless group are all absent; one that has a part is inside, and
     what it lacks is a fault. So is one with a watchdog, which SONiC starts on ports with PFC alone (sonic-utilities
@@ -111,7 +111,7 @@ def ports_outside(switch: Switch, stated: Collection[str], tables: Tables | None
 
 
 def _part(switch: Switch, qos: PortQos) -> Literal["map", "pause", None]:
-    """Return the part of a chain that a port has, None where it has none."""
+    """Return ``pause`` for a port with PFC or a lossless group, else ``map`` with a map of its own or 802.1p trust."""
     if qos.pfc.priorities or any(group is not None and group.lossless for group in qos.groups):
         return "pause"
     own_map = qos.dscp_to_tc is not None and qos.dscp_to_tc is not switch.qos.global_dscp_map
@@ -176,7 +176,7 @@ def _longest_cables_m(fabric: Fabric, intended: Switch) -> dict[int, int]:
 
 
 def _with_cables(fabric: Fabric, longest_m: Mapping[int, int]) -> Fabric:
-    """Return the fabric with each cable as long as the longest one with the same configured length.
+    """Return the fabric with each cable as long as the longest one in the intent with the same configured length.
 
     So ports with the same configured length stay equal.
     """
@@ -231,7 +231,7 @@ def _rules_for(device: Device, chosen: Codes | None) -> tuple[LoadedRule, ...]:
 
 
 def compare(summaries: Sequence[DeviceSummary], settings: Settings) -> Report:
-    """Check all devices together; a single device is compared with no other.
+    """Compare all devices with each other by their summaries; a single one gives an empty report.
 
     Findings of a rule that was chosen for some of the files only are left out in the others.
     """

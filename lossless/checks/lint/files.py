@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from lossless.formats.inputs.intents import Declarations
 
 FEWEST_FOR_WORKERS = 32
-"""From how many configurations on several processes check them; fewer are done before those would start."""
+"""The number of configurations from which several processes check them; fewer are done before processes start."""
 
 FEWEST_INTENTS = 16
-"""From how many intents on several processes check them: one takes as long as some configurations."""
+"""The number of intents from which several processes check them: an intent takes as long as some configurations."""
 
 
 def check_files(candidates: Sequence[Candidate], settings: Settings) -> Report:
-    """Check files: in several processes where there are many devices, or many intents alone, among them."""
+    """Check files and return their report; several processes check many devices, or many intents without devices."""
     if _are_many_intents(candidates):
         from lossless.checks.lint.intents import check_intents
 
@@ -66,9 +66,9 @@ def _check_in_processes(devices: Sequence[Candidate], inputs: Inputs, settings: 
 
 
 def _are_many_intents(candidates: Sequence[Candidate]) -> bool:
-    """Return whether there are intents alone, and so many that other processes are worth their start.
+    """Return whether no file is a device's or a subnet manager's, and other processes are worth their start.
 
-    Where there are devices too, these are compared with the fabrics of the intents, which stay in this process then.
+    Devices are compared with the fabrics of the intents, which therefore stay in this process.
     """
     if len(candidates) < FEWEST_INTENTS or not all(
         (not is_json(candidate.file) and not is_managers(candidate.file)) for candidate in candidates
@@ -80,7 +80,7 @@ def _are_many_intents(candidates: Sequence[Candidate]) -> bool:
 
 
 def _for_workers(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return the devices' files where they are so many that other processes are worth their start."""
+    """Return the files of devices, none if they are too few for other processes or those cannot be used."""
     devices = [candidate for candidate in candidates if is_json(candidate.file)]
     if len(devices) < FEWEST_FOR_WORKERS:
         return []

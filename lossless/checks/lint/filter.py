@@ -1,6 +1,6 @@
 """Takes findings away that suppressions and baselines accept, checks these, and reads suppressions in files.
 
-They only ever take findings away: which finding supersedes or lessens which was decided before, and stays so.
+Which finding replaces which was decided before: a replaced finding does not come back if its replacement is accepted.
 
 A suppression in an intent is a comment: ``# lossless: ignore[WD001] -- why until=2026-12-31``. The files of a subnet
 manager can have them too. One behind a key covers that line and everything below that key; one on a line of its own
@@ -52,8 +52,8 @@ if TYPE_CHECKING:
 class FilterTerms(NamedTuple):
     """The conditions that decide which findings of a run are accepted, besides suppressions in the files.
 
-    ``baseline`` is the one that counts for all, None for those that are configured, empty for none. ``today`` is as
-    2026-12-31, empty if no date counts. ``folders`` are those that were given whole.
+    ``baseline`` is the baseline of all files, None: each file has the configured one, empty: none has any. ``today`` is
+    as 2026-12-31, empty if no suppression expires. ``folders`` are those that the run checks whole.
     """
 
     lookup: ConfigurationLookup
@@ -64,7 +64,10 @@ class FilterTerms(NamedTuple):
 
 
 def filtered(report: Report, terms: FilterTerms) -> Report:
-    """Return a report without the findings that are accepted, and with those about suppressions and baselines."""
+    """Return a report without findings that are accepted or of rules not chosen, with the configured severities.
+
+    It has the findings on unused or expired suppressions and on stale entries of baselines too.
+    """
     return _Filter(report, terms).filtered()
 
 
@@ -116,7 +119,7 @@ class _Filter:
                 yield from suppressions
 
     def _commentable(self) -> dict[str, Document]:
-        """Return the documents that can have comments."""
+        """Return the documents that can have suppressions in comments, by file: all but JSON files and excerpts."""
         documents = self._report.documents.items()
         return {file: each for file, each in documents if isinstance(each, Document) and not is_json(file)}
 
@@ -128,7 +131,7 @@ class _Filter:
         return chosen is None or finding.code in chosen
 
     def _left_of(self, finding: Finding) -> Finding | None:
-        """Return a finding where nothing accepts it: all of it, or the part that no baseline knows."""
+        """Return the part of a finding that its baseline does not record; None without one, or if it is suppressed."""
         suppressed = self._ledger.accepts(finding) or self._is_accepted_by_intent(finding)
         if suppressed and finding.object_form == "intent":
             self._accepted.append(finding)
@@ -140,7 +143,7 @@ class _Filter:
         return None if suppressed else left
 
     def _is_accepted_by_intent(self, finding: Finding) -> bool:
-        """Return whether an intent accepts the same of the switch that a finding is about: it was rendered so."""
+        """Return whether a finding's code and data were accepted in an intent, and all its switches are declared."""
         if finding.object_form == "intent" or not self._accepted:
             return False
         switches = {element.partition(":")[0] for element in finding.elements}
@@ -184,7 +187,7 @@ class _Filter:
         return shown_path(configuration.baseline)
 
     def _about_suppressions(self) -> tuple[Finding, ...]:
-        """Return the findings of the rules about suppressions."""
+        """Return the findings of the rules about suppressions and baselines, and keep the stale entries."""
         from lossless.checks.rules.registry import rules_for
 
         for file in self._report.documents:
@@ -219,7 +222,7 @@ class _Filter:
         yield from (document for document in documents if document is not None and document.file in files)
 
     def _fail_on(self) -> str | None:
-        """Return the severity at which configurations make the run fail; the strictest if they differ."""
+        """Return the severity from which configurations fail the run, the least if they differ; None if none has it."""
         configured = {
             None if configuration is None else configuration.fail_on
             for configuration in map(self._lookup.of, self._report.documents)
@@ -241,24 +244,24 @@ _FORM = "# lossless: ignore[CODE] -- reason"
 
 
 def has_marker(text: str) -> bool:
-    """Return whether an intent can contain a suppression."""
+    """Return whether a text has a comment that may be a suppression."""
     return _COMMENT.search(text) is not None
 
 
 def in_comments(document: Document) -> tuple[list[Suppression], list[Problem]]:
-    """Return the suppressions in the comments of an intent, and the problems of comments that are not understood."""
+    """Return the suppressions in the comments of a document, and the problems of invalid ones, sorted."""
     reader = _CommentReader(document)
     return list(reader.suppressions()), sorted(reader.problems)
 
 
 class _Places(Protocol):
-    """The queries on a file's format: the key on a line, and whether a number sign is text."""
+    """Where the keys and texts of a commented file are: the key on a line, and whether a number sign is in a text."""
 
     def path_at(self, line: int) -> Path | None:
         """Return the outermost key on a line, None where there is none."""
 
     def is_text(self, offset: int) -> bool:
-        """Return whether a number sign at an offset begins no comment."""
+        """Return whether a number sign at an offset is part of a text, and so begins no comment."""
 
 
 class _InYaml:
@@ -277,7 +280,7 @@ class _InYaml:
         return number > 0 and offset < self._texts[number - 1][1]
 
     def _note(self, node: YamlNode, path: Path) -> None:
-        """Note on which line the keys of a node stand: a line belongs to its outermost key."""
+        """Note the line of each key of a node: a line belongs to its outermost key."""
         members = list(_members(node))
         for step, key, _ in members:
             self._paths.setdefault(self._lines.place(key.start)[0], (*path, step))
@@ -306,7 +309,7 @@ def _places_of(document: Document, lines: Lines) -> _Places:
 
 
 def _comments(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the offset and text of each comment for lossless: up to the next one, or the end of the line."""
+    """Yield the offset and text of each ``# lossless:`` comment: up to the next one, or the end of the line."""
     matches = list(_COMMENT.finditer(text))
     ends = [match.start() for match in matches[1:]] + [len(text)]
     for match, end in zip(matches, ends, strict=True):
@@ -336,7 +339,7 @@ class _CommentReader:
                 return
 
     def _is_meant(self, comment: str) -> bool:
-        """Return whether a comment is for us; ``# lossless: v1`` is an intent's first line, commented out."""
+        """Return whether a comment is meant as a suppression; ``# lossless: v1`` is an intent's first line instead."""
         word = _WORD.match(comment)
         return word is not None and (word[2] == "[" or nearest(word[1], ["ignore"]) is not None)
 
@@ -369,7 +372,7 @@ class _CommentReader:
         return tuple(word for word in words if codes_of(word))
 
     def _reason(self, offset: int, comment: str) -> tuple[str, str]:
-        """Return reason and last day; no reason where something in them has no meaning."""
+        """Return the reason and the last day of a suppression; both empty where a date is invalid or repeated."""
         days = _UNTIL.findall(comment)
         reason = _UNTIL.sub("", comment).strip()
         if not reason:
@@ -383,14 +386,14 @@ class _CommentReader:
         return reason, "".join(date for date in dates if date)
 
     def _target(self, offset: int) -> int | None:
-        """Return the line that a comment covers, None if no line with a key follows."""
+        """Return the line that a comment covers: its own, or the next one with a statement; None without one."""
         line, column = self._lines.place(offset)
         if self._lines.line_text(line)[: column - 1].strip():
             return line
         return self._next(line + 1)
 
     def _next(self, line: int) -> int | None:
-        """Return the first line from one on that holds more than a comment."""
+        """Return the first line at or after a line that has more than blanks and a comment, None without one."""
         if not self._following:
             following = None
             texts = _LINE_END.split(self._document.text)
@@ -405,7 +408,7 @@ class _CommentReader:
 
 
 def _members(node: YamlNode) -> Iterator[tuple[str | int, YamlNode, YamlNode]]:
-    """Yield the steps into a node with their keys and values; an alias has none, they are at its anchor."""
+    """Yield the members of a YAML node: step, key and value; an alias has none, since they are at its anchor."""
     if isinstance(node.children, dict):
         members = [(step, key, value) for step, (key, value) in node.children.items()]
     else:
@@ -414,7 +417,7 @@ def _members(node: YamlNode) -> Iterator[tuple[str | int, YamlNode, YamlNode]]:
 
 
 def _texts(node: YamlNode) -> Iterator[tuple[int, int]]:
-    """Yield where keys and values begin and end: a number sign in them begins no comment."""
+    """Yield the begin and end of each scalar below a YAML node: a number sign in it begins no comment."""
     if node.children is None:
         yield node.start, node.end
     for _, key, value in _members(node):

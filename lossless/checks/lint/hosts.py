@@ -47,7 +47,7 @@ _OTHER_PORT = "a port of a host that is not on the fabric of its intent"
 def check_hosts(
     inputs: Inputs, fabrics: Sequence[Fabric], switches: Sequence[DeviceSummary], settings: Settings
 ) -> DeviceResult:
-    """Check the hosts that there are facts of; ``switches`` are the summaries of devices that were read."""
+    """Check the hosts whose facts were read; ``switches`` are the summaries of switches whose files were read."""
     read = hosts_of(inputs.facts, settings.profile_dirs)
     declaring = _declaring(fabrics)
     neighbors = (end.neighbor[0] for switch in switches for end in switch.ends if end.neighbor)
@@ -71,9 +71,9 @@ def check_hosts(
 def hosts_against(
     hosts: Sequence[DeviceSummary], switches: Sequence[DeviceSummary], settings: Settings
 ) -> list[Report]:
-    """Return the report of links between hosts and switches that run other systems than SONiC.
+    """Return the report of links between hosts and switches of systems other than SONiC, none without both.
 
-    Only PFC is compared: the other rules on links name rows of CONFIG_DB.
+    Only PFC is compared (PFC003): the other rules on links name rows of CONFIG_DB.
     """
     if not hosts or not switches:
         return []
@@ -88,9 +88,9 @@ def hosts_against(
 
 
 def ports_at_hosts_without_rdma(devices: DeployedDevices) -> int:
-    """Return how many ports of switches lead to a host whose files show no RDMA, PFC off among them.
+    """Return how many switch ports that are up, with a lossless class, lead to a host with PFC off and without RDMA.
 
-    A port that lacks a part of its class is a fault whatever the host says, and one without any is counted already.
+    A port that lacks a part of its class is a fault whatever the host has, and one without any is counted already.
     """
     pairs = ((pair.near, pair.far) for pair in devices.pairs)
     both = (ends for near, far in pairs for ends in ((near, far), (far, near)))
@@ -104,7 +104,7 @@ def _is_without_rdma(end: LinkEnd) -> bool:
 
 
 def without_repeated(report: Report, others: Iterable[Report]) -> Report:
-    """Return a report of hosts without findings of the same words on their intent: the hosts do as it declares."""
+    """Return a report of hosts without findings that another report has, as of the intent: same code and message."""
     repeated = {(finding.code, finding.message) for each in others for finding in each.findings}
     new = (finding for finding in report.findings if (finding.code, finding.message) not in repeated)
     return report._replace(findings=tuple(new))
@@ -134,7 +134,7 @@ def _views(
     fabrics: Sequence[Fabric],
     devices: DeployedDevices,
 ) -> Iterator[View]:
-    """Yield hosts by fabric: that of an intent, or one derived from the switches they are attached to."""
+    """Yield a view of each fabric with its hosts: of an intent, or of classes from their switches or themselves."""
     facing = _facing(devices)
     by_fabric: dict[int, tuple[Fabric, list[HostInterfaces]]] = {}
     by_classes: dict[tuple[object, ...], tuple[Fabric, list[HostInterfaces]]] = {}
@@ -153,7 +153,7 @@ def _views(
 
 
 def _only(fabrics: Sequence[Fabric]) -> Fabric | None:
-    """Return the fabric that hosts are of which no intent names: that of the only intent."""
+    """Return the fabric of hosts that no intent names: that of the only intent, None with several or of a cloud."""
     return fabrics[0] if len(fabrics) == 1 and fabrics[0].managed is None else None
 
 
@@ -162,14 +162,14 @@ def _bare(classes: ClassSet) -> Fabric:
 
 
 def _facing(devices: DeployedDevices) -> dict[str, list[LinkEnd]]:
-    """Return the ends of switches by the device at the other end."""
+    """Return the link ends that face each device, by the name of that device."""
     ends = ((pair.near, pair.far) for pair in devices.pairs)
     both = (pair for near, far in ends for pair in ((near, far), (far, near)))
     return grouped((near.switch, far) for near, far in both)
 
 
 def _classes(ends: Iterable[LinkEnd]) -> ClassSet:
-    """Return the lossless classes that switch ports make, DSCPs by the priority they are paused with."""
+    """Return the lossless classes of switch ports: one for each priority that they pause, with its DSCPs."""
     dscps: dict[int, set[int]] = {}
     origins: dict[int, Origin] = {}
     for end in ends:
@@ -233,7 +233,7 @@ def _summaries(
 def _alias(
     host: str, attached: Sequence[tuple[HostQos, Attachment]], switches: Iterable[DeviceSummary]
 ) -> str | None:
-    """Return the name by which switches know the only interface of a host that was read."""
+    """Return the name by which switches know the only interface of a host, None with several interfaces or names."""
     named = {
         end.neighbor[1]
         for switch in switches
@@ -244,7 +244,7 @@ def _alias(
 
 
 def _end(host: str, qos: HostQos, attached: Attachment, alias: str | None) -> LinkEnd:
-    """Return one interface as switches' ports are compared; its MTU may be smaller than theirs, and is not."""
+    """Return an interface of a host as a link end, without its MTU, which may be smaller than the switch port's."""
     pfc = None if qos.pfc_priorities is UNKNOWN else qos.pfc_priorities
     mapped = qos.dscp_to_priority if qos.trust == "dscp" else UNKNOWN
     lossless = () if mapped is UNKNOWN else tuple(pair for pair in mapped if pair[1] in (pfc or ()))
@@ -268,7 +268,7 @@ def _end(host: str, qos: HostQos, attached: Attachment, alias: str | None) -> Li
 
 
 def check_switches(documents: Sequence[Document], settings: Settings) -> DeviceResult:
-    """Check switches, each by itself."""
+    """Check switches of systems other than SONiC, each by itself, and return their report and summaries."""
     from lossless.checks.rules.device_summary import summary_of_switch
 
     systems = [(document, read_switch(document, settings.dscps_of(document.file))) for document in documents]
@@ -312,7 +312,7 @@ def _applicable(rules: Sequence[LoadedRule], system: SwitchInput) -> list[Loaded
 
 
 def _said(finding: Finding, words: Mapping[str, Words]) -> Finding:
-    """Return a finding in the words of a dialect; edits are those of SONiC's files."""
+    """Return a finding in the words of a switch system, without edits: those are of SONiC's files."""
     own = words.get(f"{finding.code} {finding.severity}") or words.get(finding.code)
     plain = finding._replace(fix=(), fixable="no")
     if own is None:

@@ -1,6 +1,6 @@
 """Checks many intents in several processes, and adds the findings of traffic simulations to a report.
 
-A file that may hold suppressions is read once more here, for these.
+A file that may have suppressions is read once more, in this process.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 class _IntentFile(NamedTuple):
     """The report of one file, and the problems of reading it.
 
-    ``shown`` is None where the file is none of ours, or cannot be read.
+    ``shown`` are the places to which findings refer, None where the file is no document of ours, or cannot be read.
+    ``marked``: it may have suppressions.
     """
 
     report: Report
@@ -91,7 +92,7 @@ def _checked(candidate: Candidate, settings: Settings) -> _IntentFile:
 
 
 def _paths(document: Document, report: Report) -> Iterator[Path]:
-    """Return the paths in an intent to which findings refer."""
+    """Return the paths in a document to which findings refer."""
     origins = (origin for finding in report.findings for origin in finding.origins)
     return (origin.path for origin in origins if origin.file == document.file)
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def run_by_format(view: View, rules: Sequence[LoadedRule]) -> Iterator[Report]:
-    """Yield the reports of rules on the fabric of an intent."""
+    """Yield the reports of rules on the fabric of an intent; a rule sees the switches to whose system it applies."""
     formats = {switch.format for switch in view.fabric.switches if not switch.runs_sonic}
     if not formats:
         yield run(view, rules, "intent")
@@ -52,7 +52,7 @@ def _runs_none_of(formats: frozenset[str], switch: Switch) -> bool:
 def completed(settings: Settings, intents: Declarations, deployed: Sequence[str], hosts: int) -> Settings:
     """Return settings with the switches that intents declare, and whether devices are compared with others or hosts.
 
-    A switch that two intents name is not intended.
+    A switch that two intents name is not intended. With ``apart`` the settings stay as they are.
     """
     if settings.apart:
         return settings
@@ -65,7 +65,7 @@ def completed(settings: Settings, intents: Declarations, deployed: Sequence[str]
 
 
 def _compares(settings: Settings, deployed: Sequence[str]) -> bool:
-    """Return whether a rule that needs all devices is chosen for any of them."""
+    """Return whether a rule that compares devices is chosen for any of the files in ``deployed``."""
     from lossless.checks.rules.registry import codes_for
 
     choices = {settings.chosen(file) for file in deployed}
@@ -81,7 +81,7 @@ def joined(
 ) -> Report:
     """Return one report of rules on intents, devices, hosts and subnet managers.
 
-    Of ``inputs`` the facts of hosts and the files of subnet managers are checked here.
+    Of ``inputs`` the facts of hosts and the files of subnet managers and of switches without SONiC are checked here.
     """
     managers = manager_files(inputs.documents)
     subnets = (*intents.subnets, *(deployed.subnet for deployed in managers.subnets))
@@ -126,7 +126,7 @@ def joined(
 
 
 def of_intents(intents: Declarations, settings: Settings) -> list[Report]:
-    """Return the reports of rules on the fabrics of intents."""
+    """Return the reports of rules on the fabrics of intents, each by itself."""
     if not intents.fabrics:
         return []
     return [

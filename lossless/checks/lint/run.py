@@ -1,8 +1,8 @@
 """Runs rules over a subject: violations of one cause are added up, missing inputs are counted; settings and reports.
 
-The settings of a run are those besides its files. The engine makes a :class:`Report` of every subject that it checks,
-and adds them to one; it is finished by :mod:`lossless.interfaces.api.lint`, which removes accepted findings. It has
-the effects of a change too, if files were compared with a revision.
+Every subject that is checked gives a :class:`Report`; the reports of a run are added to one, from which
+:mod:`lossless.interfaces.api.lint` removes accepted findings. A report has the effects of a change too, if files were
+compared with a revision.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def run(subject: Any, rules: Iterable[LoadedRule], form: ObjectForm) -> Report:
 
 
 def together(reports: Iterable[Report]) -> Report:
-    """Return several reports as one, errors of a file first, then by place; one cause is one finding."""
+    """Return several reports as one, findings in order, without those that another one replaces."""
     whole = gathered(reports)
     superseded = replaced(whole.findings) | whole.superseded
     return whole._replace(
@@ -66,7 +66,7 @@ def together(reports: Iterable[Report]) -> Report:
 
 
 def gathered(reports: Iterable[Report]) -> Report:
-    """Return several reports of rules as one, with their findings as they come."""
+    """Return several reports of rules as one, with all their findings, report after report."""
     each = tuple(reports)
     return Report(
         tuple(finding for report in each for finding in report.findings),
@@ -124,7 +124,7 @@ def _added_up(items: Iterable[UncheckedRule]) -> tuple[UncheckedRule, ...]:
 
 
 def every_rule(_file: str) -> Codes | None:
-    """Choose all rules for every file."""
+    """Choose all rules (None) for every file."""
     return None
 
 
@@ -144,7 +144,7 @@ def all_carry(_file: str, _switch: Switch) -> frozenset[str]:
 
 
 class Settings(NamedTuple):
-    """What a run depends on; ``rdma_dscps`` must be lossless on devices without an intent, in place of ``named_in``.
+    """The settings of a lint run; ``rdma_dscps`` must be lossless on devices without an intent, before ``named_in``.
 
     ``intended`` are switches of intents by name, with which devices are compared; ``compared``: devices are
     compared with each other. ``chosen`` returns the rules to run on a file, ``fabric_of`` the fabric that it is
@@ -165,7 +165,7 @@ class Settings(NamedTuple):
     progress: Progress | None = None
 
     def intended_switch(self, name: str) -> Switch | None:
-        """Return the switch that a device of a name is compared with, with and without its domain."""
+        """Return the intended switch of a device's name, also of a name that differs in case or domain, else None."""
         found = self.intended.get(name)
         if found is None and self.intended:
             from lossless.model.fabric.cabling import among
@@ -174,7 +174,7 @@ class Settings(NamedTuple):
         return found
 
     def dscps_of(self, file: str) -> tuple[int, ...]:
-        """Return the DSCPs that must be lossless on the devices of a file."""
+        """Return the DSCPs that must be lossless on the devices of a file, of this run or of its configuration."""
         return self.rdma_dscps or self.named_in(file)
 
     def is_chosen(self, finding: Finding) -> bool:
@@ -184,7 +184,7 @@ class Settings(NamedTuple):
 
 
 class Report(NamedTuple):
-    """The result of a lint run; ``documents`` by file name, to show excerpts.
+    """The result of a lint run, or of a part of one; ``documents`` by file name, to show excerpts.
 
     ``suppressed`` and ``baselined`` count accepted findings. ``beside`` counts documents that were not checked, and are
     present because a finding points into them: configurations and baselines. ``excluded`` are files
@@ -218,7 +218,7 @@ class Report(NamedTuple):
 
     @property
     def files(self) -> int:
-        """How many files were checked."""
+        """The number of files that were checked."""
         return len(self.documents) - self.beside
 
 
@@ -254,7 +254,7 @@ class PatchedDevice(Record):
 
 
 class MarginChange(NamedTuple):
-    """The simulation verdicts on one part of a fabric before and after a change; None if it was not run.
+    """The simulation verdicts on one part of a fabric before and after a change; None if it was not simulated.
 
     ``part`` is the file of an intent, or the switches of deployed files that are linked.
     """
@@ -265,7 +265,7 @@ class MarginChange(NamedTuple):
 
 
 class RemainingFinding(NamedTuple):
-    """A finding that was there before; ``places`` is the number of elements that it affected then."""
+    """A finding that was there before a change; ``places`` is the number of elements that it affected then."""
 
     finding: Finding
     places: int

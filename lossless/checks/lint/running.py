@@ -35,7 +35,10 @@ def asics_of(
     configured: Mapping[str | None, Device],
     intended: Switch | None,
 ) -> tuple[RunningDevice, ...]:
-    """Return the host and each ASIC of a switch, each with its part of the state, of its earlier state and intent."""
+    """Return the host and each ASIC of a switch as subjects of rules, each with its part of state and intent.
+
+    ``before`` is the switch's state at an earlier time; ``configured`` are its configurations by namespace.
+    """
     ports = {name: [port.name for port in device.switch.ports] for name, device in configured.items()}
     earlier = {} if before is None else state_of_each(before, ports)
     return tuple(
@@ -80,7 +83,7 @@ class Intended(NamedTuple):
 
 
 def verified(devices: Sequence[RunningDevice], intended: Intended, chosen: Codes | None = None) -> Report:
-    """Return the report of rules on running devices."""
+    """Return the report of rules on running devices: on each device or ASIC by itself, and on all together."""
     rules = rules_for("running device", chosen=chosen)
     alone = [run(one, rules, "intent") for device in devices for one in device.asics or (device,)]
     fabric = RunningFabric(tuple(devices), intended.links, tuple(intended.switches.values()))
@@ -89,7 +92,7 @@ def verified(devices: Sequence[RunningDevice], intended: Intended, chosen: Codes
 
 
 def _no_counts(devices: Sequence[RunningDevice]) -> Iterator[UncheckedRule]:
-    """Yield the counters of devices with impossible values: rules treat them as unknown."""
+    """Yield a note for each kind of impossible counter value of a device, which rules treat as unknown."""
     for device in devices:
         reasons = (
             unknown_value(reading).reason
@@ -108,7 +111,10 @@ def running_devices(
     intended: Intended,
     read: ReadDevice,
 ) -> tuple[RunningDevice, ...]:
-    """Return devices as rules see them; ``earlier`` are captures of the same devices at an earlier time."""
+    """Return captured devices as subjects of rules, with their configuration, intent and earlier state.
+
+    ``earlier`` are captures of the same devices at an earlier time; ``read`` reads a configuration.
+    """
     before = {device.name: DeviceState(device.name, device.captures) for device in earlier}
     return tuple(_running(device, before.get(device.name), intended, read) for device in captured)
 

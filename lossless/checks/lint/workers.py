@@ -55,7 +55,7 @@ def check_in_processes(
 ) -> DeviceWork:
     """Check the files of devices in several processes; raises LosslessError as :func:`in_processes` does.
 
-    ``load`` reads a document again if a report shows more of it than was kept.
+    ``read_file`` reads a file, ``load`` reads its document again if a report shows more of it than was kept.
     """
     from lossless.checks.rules.registry import rules_for
     from lossless.formats.inputs.devices import DeviceReader
@@ -97,7 +97,10 @@ def in_processes(
 
 
 def check_file(inputs: Inputs, candidate: Candidate, settings: Settings, reader: DeviceReader) -> DeviceFile:
-    """Check the content of one file, and keep of it only the parts that reports may show."""
+    """Check the devices in one file, and keep of its text only the places that reports may show.
+
+    A file with other inputs is not checked, but returned in ``others``.
+    """
     if not all(map(is_device, inputs.documents)) or not inputs.documents:
         others = (candidate,) if inputs.facts or inputs.documents else ()
         return DeviceFile((), inputs.problems, PathPlaces({}, {}, {}), others)

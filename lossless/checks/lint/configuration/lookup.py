@@ -139,7 +139,7 @@ class ConfigurationLookup:
         return self._chosen[name]
 
     def fabric(self, file: str) -> str:
-        """Return the fabric to which a configuration assigns a file, empty if it assigns none."""
+        """Return the fabric to which a configuration assigns a file, as its folder and a number; empty without one."""
         configuration = self.of(file)
         if configuration is None or not configuration.fabrics:
             return ""
@@ -152,7 +152,7 @@ class ConfigurationLookup:
         return ""
 
     def rdma_dscps(self, file: str) -> tuple[int, ...]:
-        """Return the DSCPs that a configuration names as those that must be lossless."""
+        """Return the DSCPs that must be lossless by the configuration of a file, empty without any."""
         configuration = self.of(file)
         return () if configuration is None else configuration.rdma_dscps
 
@@ -200,7 +200,7 @@ class ConfigurationLookup:
         return self.above(os.path.dirname(os.path.abspath(file)))
 
     def above(self, folder: str) -> str | None:
-        """Return the nearest configuration in or above a folder."""
+        """Return the nearest configuration in or above a folder, but not above its repository; None without one."""
         if folder not in self._above:
             nearest = _in(folder)
             parent = os.path.dirname(folder)
@@ -232,7 +232,7 @@ class ConfigurationLookup:
 
 
 def _in(folder: str) -> str | None:
-    """Return the configuration in a folder, None where it has none."""
+    """Return the path of the configuration file in a folder, None where it has none."""
     own, shared = os.path.join(folder, OWN), os.path.join(folder, SHARED)
     if os.path.isfile(own):
         return own

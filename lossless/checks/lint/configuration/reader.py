@@ -35,7 +35,7 @@ _TABLE: Path = ("tool", "lossless")
 
 
 class SuppressionEntry(NamedTuple):
-    """Findings that are accepted: of some rules, in some files and objects, none named: all."""
+    """Accepted findings: of the named rules, in the named files and objects; where none are named, in all."""
 
     origin: Origin
     rules: tuple[str, ...]
@@ -46,7 +46,7 @@ class SuppressionEntry(NamedTuple):
 
 
 class PortsEntry(NamedTuple):
-    """Ports of some switches that carry RDMA, or do not; no names: all ports, no files: all switches."""
+    """Ports of switches that carry RDMA, or do not; without ``names`` all ports, without ``files`` all switches."""
 
     names: tuple[str, ...]
     files: tuple[str, ...]
@@ -54,9 +54,9 @@ class PortsEntry(NamedTuple):
 
 
 class Configuration(NamedTuple):
-    """The settings of one file; ``folder`` is its absolute folder, ``document`` None if it cannot be read.
+    """The settings of one configuration file; ``folder`` is its absolute folder.
 
-    ``baseline`` is an absolute path, which the file may name.
+    ``document`` is None if the file is unreadable or empty, ``baseline`` the path of the baseline, None without one.
     """
 
     folder: str
@@ -75,7 +75,7 @@ class Configuration(NamedTuple):
 
 
 def has_table(text: str, file: str) -> bool:
-    """Return whether the text of a ``pyproject.toml`` has our table, even if its syntax is wrong elsewhere."""
+    """Return whether a ``pyproject.toml`` has the table ``tool.lossless``, even if its syntax is wrong elsewhere."""
     try:
         tools = load_toml(text, file).data.get("tool")
     except InputError:
@@ -101,7 +101,7 @@ def read_configuration(file: str) -> Configuration:
 
 
 class _ConfigurationReader:
-    """Collects the valid settings, and a problem for each invalid one."""
+    """Collects the valid settings of a configuration file, and a problem for each invalid one."""
 
     def __init__(self, document: Document, base: Path) -> None:
         self._document = document
@@ -109,7 +109,7 @@ class _ConfigurationReader:
         self._problems: list[Problem] = []
 
     def read(self, folder: str) -> Configuration:
-        """Return every valid setting."""
+        """Return the configuration with every valid setting, and the problems of the others."""
         data: Any = self._document.data
         for key in self._base:
             data = data.get(key, {}) if isinstance(data, dict) else data
@@ -144,7 +144,7 @@ class _ConfigurationReader:
         keys: Mapping[str, ConfigurationKey],
         beside: tuple[str, ...] = (),
     ) -> dict[str, Any]:
-        """Return the values of a table whose keys have a meaning; a list of rules stays where one of them has none."""
+        """Return the valid values of a table by key, and note the others; a list with an invalid member stays."""
         valid = {}
         for name, value in data.items():
             if name in beside:
@@ -166,7 +166,7 @@ class _ConfigurationReader:
         return valid
 
     def _beside(self, path: Path, stated: str) -> str | None:
-        """Return the path of a file that a key names; None, and a problem, where input may not name it."""
+        """Return the path of a file that a key names; None, and a problem, if a configuration may not name it."""
         from lossless.ground.documents.folder import StatedPath
 
         try:
@@ -209,7 +209,7 @@ class _ConfigurationReader:
                 )
 
     def _fabrics(self, data: object) -> Iterator[tuple[str, ...]]:
-        """Yield the patterns of each fabric."""
+        """Yield the file patterns of each fabric, in the order of the file."""
         for number, item in self._tables("fabric", data):
             yield texts(self._members(item, ("fabric", number), FABRIC).get("paths", []))
 
@@ -245,7 +245,7 @@ class _ConfigurationReader:
 
 if TYPE_CHECKING:
     Faults = Iterator[tuple[Path, str]]
-    """What is wrong with a value, each with the path to it below the value."""
+    """The errors of a value: the path below the value, and the message."""
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
@@ -258,7 +258,7 @@ class ValueKind(NamedTuple):
 
 
 def iso_date(value: object) -> str | None:
-    """Return a date as 2026-12-31, from a date of TOML or a text; None where it is none."""
+    """Return a date as 2026-12-31, from a date of TOML or a text of that form; None for another value."""
     from datetime import date, datetime
 
     if isinstance(value, date) and not isinstance(value, datetime):
@@ -272,13 +272,13 @@ def iso_date(value: object) -> str | None:
 
 
 def texts(value: object) -> tuple[str, ...]:
-    """Return a text, or a list of them, as a tuple."""
+    """Return a text, or the texts in a list, as a tuple; values of other types are left out."""
     items = value if isinstance(value, list) else [value]
     return tuple(item for item in items if isinstance(item, str))
 
 
 def one_of(words: Sequence[str]) -> ValueKind:
-    """Return the kind of a value that is one of a few words."""
+    """Return the kind of a value that is one of the given words."""
 
     def faults(value: object) -> Faults:
         if value not in words:
@@ -288,7 +288,7 @@ def one_of(words: Sequence[str]) -> ValueKind:
 
 
 def shown(value: object) -> str:
-    """Return a value as people write it in TOML, the beginning of a long one."""
+    """Return a value as a message shows it: true and false as in TOML, of a long one the first 37 characters."""
     text = repr(value).lower() if isinstance(value, bool) else repr(value)
     return text if len(text) <= 40 else f"{text[:37]}..."
 
@@ -375,7 +375,7 @@ def _dscps_schema() -> dict[str, Any]:
 BOOLEAN = ValueKind(_boolean, lambda: {"type": "boolean"})
 TEXT = ValueKind(_text, _text_schema)
 FILE = ValueKind(_text, _text_schema)
-"""A file that the configuration names: the kind of every such key. Its value becomes the path that can be opened."""
+"""The kind of keys that name a file; the reader makes their value a path that can be opened."""
 PATTERNS = ValueKind(_patterns, _patterns_schema)
 SELECTORS = ValueKind(_selectors, _selector_schema)
 NAMED_DSCPS = ValueKind(_dscps, _dscps_schema)
@@ -383,7 +383,7 @@ DATE = ValueKind(_date, lambda: {"type": "string", "format": "date", "pattern": 
 
 
 class ConfigurationKey(NamedTuple):
-    """One key: the kind of its value, and its purpose."""
+    """One key of the configuration: the kind of its value, and its purpose as text."""
 
     kind: ValueKind
     description: str
@@ -420,7 +420,7 @@ TOP: dict[str, ConfigurationKey] = {
         BOOLEAN, "Whether `exclude` holds for paths on the command line too; false if not said."
     ),
 }
-"""Keys with a value of their own; ``severity``, ``suppress``, ``fabric`` and ``ports`` have keys inside."""
+"""The keys at the top of a configuration, without the tables ``severity``, ``suppress``, ``fabric`` and ``ports``."""
 
 SEVERITY = ConfigurationKey(one_of(SEVERITIES), "The severity of a rule or family, in place of its own.")
 
