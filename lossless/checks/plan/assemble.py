@@ -1,7 +1,7 @@
 """Assembles the steps of a safe order into a plan: groups of devices, the rows they change, time and ports needed.
 
-The rollback is the changes made so far, in reverse order. With runs of the packet-level model, a plan needs states
-between steps without findings of it: one switch of each kind, with its rows there.
+The rollback from after each step is a safe order of its own, back to the start. If packet-level simulations are
+required too, they must have no new finding in a state between steps: of one switch of each kind, with its rows there.
 """
 
 from __future__ import annotations
@@ -73,10 +73,12 @@ _TITLES = {
 
 
 class PlanLimits(NamedTuple):
-    """Limits of a plan: ports down at the same time, seconds a step; None: unlimited.
+    """Limits of a plan.
 
-    ``drain_s`` and ``link_up_s`` are the declared times to drain a switch and to bring a port up again.
-    ``simulated``: traffic simulations have to be safe between steps too.
+    ``ports_down`` is the number of ports that may be down at the same time, None: drained switches change one by one.
+    ``step_s`` is the longest time of a step in seconds, None: unlimited. ``drain_s`` and ``link_up_s`` are the declared
+    times to drain a switch and to bring a port up again. ``simulated``: traffic simulations have to be safe between
+    steps too.
     """
 
     ports_down: int | None = None
@@ -87,14 +89,14 @@ class PlanLimits(NamedTuple):
 
 
 class NoPlan(LosslessError):  # noqa: N818
-    """No safe order was found; the lines describe the unsafe state and its dangers."""
+    """No safe order of steps was found, or a step is refused or exceeds the limits; the lines have the reasons."""
 
 
 def plan_of(change: FabricChange, evaluator: Evaluator, limits: PlanLimits, names: tuple[str, str]) -> Plan:
     """Return the plan of a change; ``names`` are the names of its current and target sides.
 
     Raises:
-        NoPlan: an unsafe state cannot be avoided, or no step fits the limits.
+        NoPlan: an unsafe state cannot be avoided, a step exceeds the limits, or a patch or session is refused.
     """
     search = Search(change, evaluator)
     order = search.order()
@@ -124,7 +126,7 @@ def _require_safe_runs(search: Search, order: Order, evaluator: Evaluator) -> No
     """Check the states between steps with the packet-level model.
 
     Raises:
-        NoPlan: runs show something there that they show neither before nor after the change.
+        NoPlan: a simulation has a finding there that it has neither before nor after the change.
     """
 
     shown = tuple(unsafe_runs(search, order.steps, evaluator.find_hardware))
@@ -146,7 +148,7 @@ def _refusal(blocked: Iterable[Blocked]) -> Iterator[str]:
 def _rollback(
     search: Search, evaluator: Evaluator, limits: PlanLimits, position: Position
 ) -> tuple[PlanStep, ...]:
-    """Return the steps from a position back to the start.
+    """Return the steps of a plan that lead from a position within it back to its start.
 
     Raises:
         NoPlan: no safe order leads there.
@@ -189,7 +191,7 @@ def _notes(change: FabricChange, limits: PlanLimits, steps: Sequence[PlanStep]) 
 
 
 class _StepPart(NamedTuple):
-    """A step or a part of one, with the switches of each change in it."""
+    """A step or a part of one, with the planned switches of each of its changes."""
 
     step: Step
     groups: tuple[PlannedSwitches, ...]
@@ -202,13 +204,13 @@ class _Assembly:
         self.change, self.states, self.limits = search.change, search.states, limits
 
     def parts(self, placed: Sequence[PlacedStep]) -> Iterator[tuple[int, PlanStep]]:
-        """Yield the steps of a plan, each with the number of the one that it is, or is a part of."""
+        """Yield the steps of a plan, each with the number of the step of the search that it is, or is a part of."""
         for number, (step, _) in enumerate(placed):
             for part in self._parts(step):
                 yield number, self._step(part)
 
     def _parts(self, step: Step) -> Iterator[_StepPart]:
-        """Yield a step, in parts where one time does not do: any part of a step is safe without the others."""
+        """Yield a step, in parts that keep to the time limit: any part of a step is safe without the others."""
         groups = [self._group(change, step) for change in step.switches]
         if self.limits.step_s is None or not groups:
             yield _StepPart(step, tuple(groups))
@@ -225,7 +227,11 @@ class _Assembly:
             yield _StepPart(part, tuple(group for group, _ in some))
 
     def _waves(self, group: PlannedSwitches) -> list[PlannedSwitches]:
-        """Return a group as groups of as many devices as fit the time of a step."""
+        """Return a group of switches, divided so that each part keeps to the time limit of a step.
+
+        Raises:
+            NoPlan: one switch alone exceeds it.
+        """
         at_once = group.at_once or len(group.devices)
         own_s = self.seconds(group._replace(devices=group.devices[:1]))
         limit_s = self.limits.step_s or own_s
@@ -238,9 +244,9 @@ class _Assembly:
         ]
 
     def seconds(self, group: PlannedSwitches) -> int:
-        """Return the maximum duration of a group: a second a move, and the declared times for drains and links.
+        """Return the longest time of a group in seconds: one a move, and the declared times for drains and links.
 
-        Work of people at switches is not counted, because its duration is not declared.
+        It is 0 for a group with manual work, whose duration is not declared.
         """
         if any(batch.how == "by hand" for batch in group.batches):
             return 0
@@ -293,7 +299,11 @@ class _Assembly:
         )
 
     def _at_once(self, title: str, batches: Sequence[PlannedBatch]) -> int:
-        """Return how many switches may change at the same time: one of their ports is down at a time, or all are."""
+        """Return how many drained switches may change at the same time under the limit of ports down, 1 without one.
+
+        Raises:
+            NoPlan: one switch alone takes more ports down than the limit.
+        """
         all_down = {"reload": "a reload", "by hand": "what people do to a switch"}
         most, what = max(
             ((len(batch.ports_down), all_down[batch.how]) for batch in batches if batch.how in all_down),
@@ -333,7 +343,7 @@ class _Assembly:
         )
 
     def _session(self, number: int, batch: Batch) -> PlannedSession | None:
-        """Return the session of a batch.
+        """Return the session of commands that brings a batch onto a switch.
 
         Raises:
             NoPlan: the system has no configuration for the state after it.
@@ -366,12 +376,12 @@ class _Assembly:
 
 
 def _identifies(operation: Operation) -> bool:
-    """Return whether an operation changes the identity or the release of a switch."""
+    """Return whether an operation changes the HWSKU or the release of a switch."""
     return operation.path[0] == "VERSIONS" or operation.path[-1] == "hwsku"
 
 
 def _rows(config: Config, done: Iterable[Operation]) -> Rows:
-    """Return the rows that operations change; of a row with other facts of its switch, only the changed fields."""
+    """Return the rows that operations change, None if absent; of rows in shared tables, only the changed fields."""
     rows: Rows = {}
     for table, key, *field in (operation.path for operation in done):
         row = config.get(table, {}).get(key)
@@ -401,7 +411,10 @@ def _hash(steps: Sequence[PlanStep]) -> str:
 
 
 def backward(states: States, position: Position, in_use: frozenset[int]) -> FabricChange:
-    """Return the change from a position back to the start; ``in_use`` are the DSCPs that jobs send there."""
+    """Return the change that leads from a position of another change back to its start.
+
+    ``in_use`` are the DSCPs that jobs send at that position.
+    """
     change = states.change
     return change._replace(
         kinds=tuple(
@@ -443,7 +456,7 @@ def _of_system(states: States, number: int, done: Done) -> PlannedKind:
 
 
 def _hosts(kind: HostKind, stage: int) -> HostKind:
-    """Return hosts that go back through the stages they went through."""
+    """Return a kind of hosts whose stages lead from a stage back to the first, through those that it has passed."""
     passed = kind.stages[: stage + 1][::-1]
     is_back = not any(each.sends for each in passed[1:])
     stages = [HostStage("as they are", passed[0].qos, sends=not passed[0].sends or len(passed) == 1)]

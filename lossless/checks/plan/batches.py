@@ -37,7 +37,7 @@ _WRITTEN: Mapping[str, frozenset[str] | None] = {
     "BUFFER_PROFILE": frozenset({"dynamic_th"}),
     "BUFFER_POOL": frozenset({"size"}),
 }
-"""What SONiC's own commands write to CONFIG_DB while a switch runs, past the updater: fields, None for whole rows too.
+"""The tables that SONiC's own commands write while a switch runs, past the updater: fields, None for whole rows too.
 ``pfcwd start``, ``ecnconfig`` and ``mmuconfig -a`` (sonic-utilities pfcwd/main.py, scripts/ecnconfig,
 scripts/mmuconfig @691b1bb); the size of a pool, which orchagent sets on a pool that exists (sonic-swss
 orchagent/bufferorch.cpp, processBufferPool @e6b0c5b)."""
@@ -49,9 +49,11 @@ _MOVES_OF_PORT = 3
 
 
 def fits_updater(states: States, kind: int, before: Done, batch: Sequence[int]) -> bool:
-    """Return whether some units can be brought in at once: the updater permits them, and empties no row in use.
+    """Return whether units can be brought onto a switch that carries jobs at once, by a patch or by written rows.
 
-    A system that takes sessions must have a configuration for the state after them.
+    A patch must be permitted by the updater, and empty no row in use. Rows are written only where the updater refuses
+    each unit by itself too. No row may refer to a missing one, and buffers wait for a change of the buffer model. A
+    system with sessions must have a configuration for the state after them, and take their parts without a drain.
     """
     after = before | {*batch}
     system = states.change.kinds[kind].system
@@ -73,7 +75,7 @@ def fits_updater(states: States, kind: int, before: Done, batch: Sequence[int]) 
 
 
 def _dangles(states: States, kind: int, before: Done, after: Done) -> bool:
-    """Return whether rows would refer to others that only a later batch adds."""
+    """Return whether a batch adds references to rows of the target that only a later batch adds."""
     own = states.change.kinds[kind]
     config = states.config(kind, State(after))
     lacking = {
@@ -99,7 +101,7 @@ def _removes_named(states: States, kind: int, before: Done, batch: Sequence[int]
 
 
 def _waits_for_restart(states: States, kind: int, before: Done, batch: Sequence[int]) -> bool:
-    """Return whether a batch has rows that the buffer manager reads, and it is to start again with another model."""
+    """Return whether a batch has rows that the buffer manager reads, while its change of model is still to come."""
     own = states.change.kinds[kind]
     if buffer_model(states.config(kind, State(before))) == buffer_model(own.target):
         return False
@@ -108,7 +110,7 @@ def _waits_for_restart(states: States, kind: int, before: Done, batch: Sequence[
 
 
 def _restarts(states: States, kind: int, before: Done, after: Done) -> bool:
-    """Return whether the buffer model changes, which the buffer manager reads when it starts.
+    """Return whether a batch changes the buffer model, which the buffer manager reads when it starts.
 
     Until then it computes by the old one (sonic-buildimage dockers/docker-orchagent/buffermgrd.sh @086b03b).
     """
@@ -117,12 +119,12 @@ def _restarts(states: States, kind: int, before: Done, after: Done) -> bool:
 
 
 def buffer_model(config: Mapping[str, Any]) -> str:
-    """Return the buffer model of a switch."""
+    """Return the buffer model in a CONFIG_DB, ``traditional`` if it names none."""
     return str(config.get("DEVICE_METADATA", {}).get("localhost", {}).get("buffer_model", "traditional"))
 
 
 def refusals_of(states: States, kind: int, before: Done, after: Done) -> tuple[UpdateRefusal, ...]:
-    """Return the changes of a batch that the updater refuses or orchagent does not apply."""
+    """Return the changes of a batch that the updater refuses or orchagent does not apply, as refusals with a reason."""
     own = states.change.kinds[kind]
     if own.unpatchable:
         return own.unpatchable
@@ -160,7 +162,7 @@ def batch_of(states: States, kind: int, before: Done, after: Done) -> Batch:
 
 
 def _ports_down(how: How, running: Mapping[str, Any], target: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the ports that go down while a batch is brought in."""
+    """Return the ports of a switch that go down while a batch is brought onto it."""
     if how in ("reload", "by hand"):
         ports = running.get("PORT", {}) if isinstance(running, dict) else {}
         return tuple(
@@ -209,7 +211,7 @@ StepKind = Literal["change", "jobs", "cables", "stop", "start"]
 
 
 class SecondTor(NamedTuple):
-    """A second switch of hosts: how they are moved to it, and the speed of its ports to hosts and of those up."""
+    """A second ToR of hosts: how they are moved to it, and the bandwidth of its ports to hosts and of its uplinks."""
 
     moved_by: str
     down_bps: int
@@ -242,10 +244,9 @@ class PlannedKind(NamedTuple):
 
 
 class HostKind(NamedTuple):
-    """Hosts with the same settings before and after: their settings, stage by stage.
+    """Hosts with the same settings before and after a change, and the stages by which they change.
 
-    ``stages`` begins with the current settings (None: unknown) and ends with those of the target; ``sends`` is the
-    stage from which on they send the DSCPs of the target.
+    ``stages`` begins with the current settings (None: unknown) and ends with those of the target.
     """
 
     title: str
@@ -254,7 +255,7 @@ class HostKind(NamedTuple):
 
 
 class HostStage(NamedTuple):
-    """The settings of hosts at one stage. ``sends``: from here on they send the DSCPs of the target."""
+    """The settings of hosts at one stage, None if unknown. ``sends``: from it on they send the DSCPs of the target."""
 
     title: str
     qos: HostQos | None
@@ -295,7 +296,7 @@ class FabricChange(NamedTuple):
 class Batch(NamedTuple):
     """Units that are brought onto a switch at once. ``ports_down`` are ports that are up and go down on the way.
 
-    ``before`` and ``after`` are the units done; ``why`` is the reason why it is no patch.
+    ``before`` and ``after`` are the numbers of the units that are done; ``why`` is the reason why it is no patch.
     """
 
     how: How
@@ -323,7 +324,10 @@ class HostChange(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One step. Its switches and hosts may be done in any order, any number of them at once."""
+    """One step of a change. Its switches and hosts may be done in any order, any number of them at once.
+
+    ``in_use`` are the DSCPs that jobs send meanwhile.
+    """
 
     kind: StepKind
     switches: tuple[KindChange, ...] = ()
@@ -332,7 +336,10 @@ class Step(NamedTuple):
 
 
 class Position(NamedTuple):
-    """How far a change is: the units that each kind of switch has done, the stage of each kind of hosts."""
+    """How far a change is: the units that each kind of switch has done, and the stage of each kind of hosts.
+
+    ``restarted``: jobs send no DSCP that goes; ``recabled``: cables have their new lengths; ``stopped``: no job runs.
+    """
 
     done: tuple[frozenset[int], ...]
     stages: tuple[int, ...]
@@ -366,17 +373,17 @@ class Order(NamedTuple):
 
 
 def operations_of(kind: PlannedKind, units: frozenset[int]) -> tuple[Operation, ...]:
-    """Return the operations of some units of a kind, in the order of a patch."""
+    """Return the operations of the given units of a kind of switches, in the order of the units."""
     return tuple(operation for number in sorted(units) for operation in kind.units[number].operations)
 
 
 Done = frozenset[int]
 _MOST_UNITS = 6
-"""Units of one batch: each can be done before or after each other, which makes 64 states."""
+"""The most units of one batch: each can be done before or after each other, which makes 64 states."""
 
 
 class State(NamedTuple):
-    """A configuration of a switch on the way: the units that are done, and one that is done in part."""
+    """A configuration of a switch on the way: the units that are done, and one that is done in part, if any."""
 
     done: Done
     part: int | None = None
@@ -391,7 +398,7 @@ class Use(NamedTuple):
 
 
 class States:
-    """The configurations of a change, by kind of switch and state."""
+    """The configurations, verdicts and switches of a change, by kind of switch and state, each computed once."""
 
     def __init__(self, change: FabricChange, evaluator: Evaluator) -> None:
         self.change = change
@@ -412,7 +419,7 @@ class States:
         return self._configs[key]
 
     def switch(self, kind: int, done: Done) -> Switch:
-        """Return a switch of a kind that takes sessions, some of its units done."""
+        """Return the switch of a kind with sessions after the units in ``done``."""
         own = self.change.kinds[kind]
         assert own.system is not None
         if (kind, done) not in self._switches:
@@ -422,7 +429,7 @@ class States:
         return self._switches[kind, done]
 
     def refused(self, kind: int, done: Done) -> tuple[str, ...]:
-        """Return why the system of a kind has no configuration for a state."""
+        """Return the reasons why the system of a kind has no configuration after some units; empty if it has one."""
         system = self.change.kinds[kind].system
         assert system is not None
         if (kind, done) not in self._refused:
@@ -430,7 +437,7 @@ class States:
         return self._refused[kind, done]
 
     def verdict(self, kind: int, state: State, use: Use) -> DeviceVerdict:
-        """Return the verdict on a switch of a kind in a state."""
+        """Return the dangers and link ends of a kind of switch in a state, for the DSCPs and cables in use."""
         key = (kind, state, use)
         if key not in self._verdicts:
             own = self.change.kinds[kind]
@@ -464,12 +471,12 @@ class States:
                 yield State(before | {*batch} - {number}, number)
 
     def is_full(self, kind: int, batch: Sequence[int]) -> bool:
-        """Return whether a batch has as many units as are looked at in every order."""
+        """Return whether a batch has the most units that are evaluated in every order, without rows that come first."""
         units = self.change.kinds[kind].units
         return sum(1 for number in batch if not units[number].comes_first) >= _MOST_UNITS
 
     def between(self, ends: Mapping[int, Sequence[State]], use: Use) -> Iterator[Danger]:
-        """Yield the dangers between switches of which each can be in any of some states, by kind."""
+        """Yield the dangers on links between switches; ``ends`` has the states that each kind can be in."""
         for link in self.change.links:
             far_ends = self._ends(link.b, link.b_port, ends[link.b], use)
             for near in self._ends(link.a, link.a_port, ends[link.a], use):
@@ -479,9 +486,9 @@ class States:
     def at_hosts(
         self, ends: Mapping[int, Sequence[State]], stages: Mapping[int, Sequence[int]], use: Use
     ) -> Iterator[Danger]:
-        """Yield the dangers at hosts, each at any of some stages.
+        """Yield the dangers at hosts; ``ends`` has the states of each kind of switch, ``stages`` those of hosts.
 
-        Settings do not match the switch of a link, or a NIC needs order while a switch routes adaptively.
+        NIC settings do not match the switch port of a link, or a NIC needs order while a switch routes adaptively.
         """
         yield from self._out_of_order(ends, stages)
         for link in self.change.host_links:
@@ -512,7 +519,7 @@ class States:
         return any(port.adaptive for state in states for port in self.switch(kind, state.done).ports)
 
     def _ends(self, kind: int, port: str, states: Sequence[State], use: Use) -> list[PlacedEnd]:
-        """Return the link ends of a port in some states, each behavior once."""
+        """Return the link ends of a switch port in the given states, one for each distinct behavior."""
         named = ((state, self._port(kind, port, state)) for state in states)
         ends = (self.verdict(kind, state, use).ends.get(name) for state, name in named if name is not None)
         return list({end.behavior: end for end in ends if end is not None}.values())
@@ -524,7 +531,7 @@ class States:
 
 
 def _cables_m(old: Mapping[str, int], new: Mapping[str, int], use: Use) -> Mapping[str, int]:
-    """Return the longest cable that each port may have."""
+    """Return the longest cable, in meters, that each port may have: the old one, the new one, or either."""
     if not use.new_cables:
         return old
     if not use.old_cables:

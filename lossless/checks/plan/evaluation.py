@@ -47,15 +47,15 @@ WARNINGS = frozenset(
     {"BUF002", "BUF007", "BUF012", "BUF014", "BUF022", "CLS004", "ECN004", "ECN005"}
     | {"PFC002", "PFC016", "SWS001", "SWS013"}
 )
-"""Rules of level warning that say that a lossless class can lose packets, or is marked too late. Every error counts."""
+"""Rules of severity warning by which a lossless class can lose packets, or is marked too late; they count as errors."""
 _WHOLE_SWITCH = frozenset({"BUF007", "BUF008", "BUF012", "BUF014"})
 """Rules about the total buffer of a switch, which all of its lossless traffic depends on."""
 _EVERYWHERE = frozenset({"CFG011", "CLS014", "ECN015", "LNK003", "BUF010"})
-"""Rules that ask switches to be configured the same, which on the way they cannot be."""
+"""Rules that require equal configuration of switches, which is impossible during a change; they do not count."""
 
 
 class Danger(NamedTuple):
-    """One thing that is wrong in a state: the code of a rule, or ``trace``, where, and in words."""
+    """One danger to traffic in a state: the code of a rule, or ``trace``, the place, and the message."""
 
     code: str
     place: str
@@ -74,14 +74,14 @@ class PlacedEnd(NamedTuple):
 
 
 class DeviceVerdict(NamedTuple):
-    """The dangers of a switch by itself, and its link ends by port."""
+    """The dangers of one configuration of a switch by itself, and its link ends by port."""
 
     dangers: tuple[Danger, ...]
     ends: Mapping[str, PlacedEnd]
 
 
 class Evaluator:
-    """Evaluates states. ``states`` counts the configurations of switches, and pairs of link ends, so far."""
+    """Evaluates states of a fabric. ``states`` counts the configurations of switches and the links evaluated so far."""
 
     def __init__(self, find_hardware: FindHardware) -> None:
         self.states = 0
@@ -92,7 +92,7 @@ class Evaluator:
     def device(
         self, name: str, config: Mapping[str, Any], dscps: frozenset[int], cables_m: Mapping[str, int]
     ) -> DeviceVerdict:
-        """Return the verdict on one switch for packets of some DSCPs; ``cables_m`` are the known real cable lengths."""
+        """Return the verdict on a SONiC switch for packets of ``dscps``; ``cables_m`` are the known cable lengths."""
         self.states += 1
         tables = Tables(f"{name}/config_db.json", config, shown=name)
         named = tuple(sorted(dscps))
@@ -114,7 +114,7 @@ class Evaluator:
         dscps: frozenset[int],
         cables_m: Mapping[str, int],
     ) -> DeviceVerdict:
-        """Return the verdict on a switch of a system other than SONiC; rules that are ``silent`` are not run."""
+        """Return the verdict on a switch of another system for packets of ``dscps``; ``silent`` rules are not run."""
         self.states += 1
         own = carrying_jobs(_cabled(switch, cables_m), name, dscps)
         fabric = Fabric("", "deployed", own.classes, None, (own,), (), (), (), (), (name,))
@@ -130,7 +130,7 @@ class Evaluator:
         return PlacedEnd(summary, end, number)
 
     def link(self, near: PlacedEnd, far: PlacedEnd, dscps: frozenset[int]) -> tuple[Danger, ...]:
-        """Return the dangers of the two ends of a link to packets of some DSCPs."""
+        """Return the dangers of the two ends of a link to packets of ``dscps``, evaluated once for equal ends."""
         key = (near.behavior, far.behavior, dscps)
         if key not in self._links:
             self.states += 1
@@ -138,7 +138,7 @@ class Evaluator:
         return self._links[key]
 
     def host(self, host: HostQos, at: PlacedEnd, dscps: frozenset[int]) -> tuple[Danger, ...]:
-        """Return the dangers of a host's NIC and its switch port to packets of some DSCPs."""
+        """Return the dangers of a host's NIC and its switch port to packets of ``dscps``."""
         key = (id(host), at.behavior, dscps)
         if key not in self._links:
             self.states += 1
@@ -163,7 +163,7 @@ def _cabled(switch: Switch, cables_m: Mapping[str, int]) -> Switch:
 
 
 def _findings(device: Device) -> tuple[Finding, ...]:
-    """Return the findings of rules on one device, without the rules that compare switches."""
+    """Return the findings on one device that make a state unsafe, without those of rules that compare switches."""
     has = {*device.tables.data}
     verdicts = (
         run(device.view, _rules("fabric"), "config_db"),
@@ -191,9 +191,9 @@ def _codes() -> frozenset[str]:
 def _dangers(
     view: View, findings: Sequence[Finding], dscps: Iterable[int], written: View | None = None
 ) -> Iterator[Danger]:
-    """Yield the breaks of the chain for packets of each DSCP, at any two ports of a switch.
+    """Yield the dangers of a switch: findings on its whole buffer, and for each DSCP those between any two ports.
 
-    ``written`` is the switch as its rows are, where the view has them as they are applied.
+    ``view`` has the rows of SONiC as the switch applies them, ``written`` as they are in CONFIG_DB.
     """
     said: set[Danger] = set()
     unsaid = [*findings]
@@ -213,7 +213,7 @@ def _dangers(
 
 
 class _Transit(NamedTuple):
-    """A hop between two kinds of ports of a switch, shown by one port of each."""
+    """A trace hop between two sets of identical ports of a switch, by one port of each."""
 
     hop: TraceHop
     ingress: PortSet
@@ -221,7 +221,7 @@ class _Transit(NamedTuple):
 
 
 def _transits(view: View, dscp: int) -> Iterator[_Transit]:
-    """Yield a hop between every two kinds of ports of a switch."""
+    """Yield a hop of packets of a DSCP from every set of identical ports of a switch to every other, and to itself."""
     departures: dict[tuple[str, int | None], TraceDeparture] = {}
     for ingress in view.port_sets:
         arrival: TraceArrival | None = None
@@ -241,7 +241,7 @@ def _transits(view: View, dscp: int) -> Iterator[_Transit]:
 def _at_hop(
     view: View, transit: _Transit, dscp: int, unsaid: list[Finding], written: View
 ) -> Iterator[Danger]:
-    """Yield the dangers at a hop; a finding that is yielded is removed from ``unsaid``."""
+    """Yield the dangers to a DSCP at a hop of a switch; a finding that is yielded is removed from ``unsaid``."""
     hop = transit.hop
     for loss in losses_of(hop.stages):
         is_egress = loss.why.startswith(f"{hop.egress.port} obeys")
@@ -276,14 +276,14 @@ def _has_no_row(written: View, ports: PortSet, number: int | None) -> bool:
 
 
 def _at_ports(ports: PortSet, dscp: int, stage: str, why: str) -> Iterator[Danger]:
-    """Yield the danger of one hop at each port with the same configuration."""
+    """Yield the danger of one hop at each port of a set of identical ports."""
     for port in ports.ports:
         place = f"{ports.switch.name}:{port.name} DSCP {dscp} {stage}"
         yield Danger("trace", place, f"DSCP {dscp} at {ports.switch.name}: {why}")
 
 
 def _of_finding(finding: Finding) -> Iterator[Danger]:
-    """Yield a finding at each place that it names."""
+    """Yield a finding as a danger at each element that it names, else at its own path."""
     for place in finding.elements or ("|".join(map(str, finding.origin.path)),):
         yield Danger(finding.code, place, finding.message)
 
@@ -321,7 +321,7 @@ def _across(near: PlacedEnd, far: PlacedEnd) -> tuple[Finding, ...]:
 
 
 def _alone(placed: PlacedEnd, other: PlacedEnd) -> DeviceSummary:
-    """Return the summary of a switch with one port, cabled to another."""
+    """Return the summary of a switch with one port alone, cabled to the other end, and without shared settings."""
     end = placed.end._replace(neighbor=(other.end.switch, other.end.port))
     return placed.summary._replace(ends=(end,), settings=(), beyond=())
 

@@ -66,7 +66,7 @@ _SPOKEN = frozenset({"description", "alias", "index"})
 
 
 def running_of_intent(fabric: Fabric, document: Document) -> InService:
-    """Return the configurations of switches that were rendered from an intent onto files with only their ports."""
+    """Return the switches and hosts of an intent in service; SONiC's files are rendered onto files with ports alone."""
     shared: dict[tuple[int, int, int], dict[str, Any]] = {}
     documents = {}
     for switch in fabric.switches:
@@ -85,7 +85,7 @@ def running_of_intent(fabric: Fabric, document: Document) -> InService:
 def deployed(
     paths: Sequence[str | PathLike[str]], excludes: Excludes | None, profile_dirs: Sequence[Folder]
 ) -> InService:
-    """Return the switches and hosts whose files are at some paths, but for those that ``excludes`` leaves out.
+    """Return the switches and hosts whose files are at the given paths, without those that ``excludes`` leaves out.
 
     Raises:
         InputError: a file cannot be read, two are of one device, or none is of a device in service.
@@ -125,7 +125,8 @@ def change_of(
 ) -> FabricChange:
     """Return the change from the fabric in service to the fabric of an intent.
 
-    ``rdma_dscps`` names the DSCPs that jobs send now, if neither side declares them.
+    ``rdma_dscps`` are the DSCPs that jobs send now; if empty, those that hosts were read to send, else those that are
+    lossless in service.
 
     Raises:
         InputError: a switch is on one side alone, or a file, a release or a HWSKU does not allow a plan.
@@ -172,10 +173,10 @@ def _units(kind: PlannedKind, dscps: frozenset[int]) -> tuple[Unit, ...]:
 
 
 def _pairs(running: InService, target: Fabric) -> list[SwitchPair]:
-    """Return the switches of both sides.
+    """Return each switch with its running configuration and its target.
 
     Raises:
-        InputError: some are on one side alone.
+        InputError: a switch is on one side alone, or has several ASICs.
     """
     wanted = {switch.name: switch for switch in target.switches}
     several = [name for name, switch in wanted.items() if switch.asic]
@@ -200,7 +201,7 @@ def _pairs(running: InService, target: Fabric) -> list[SwitchPair]:
 
 
 def _groups(pairs: Sequence[SwitchPair], running: InService, target: Fabric) -> dict[Any, list[SwitchPair]]:
-    """Return the switches that run the same and are to run the same."""
+    """Return the switches in groups of equal running configuration and equal target."""
     before = _identical(running.fabric) if running.fabric else None
     after = _identical(target)
     return grouped(
@@ -234,7 +235,7 @@ def _fingerprint(document: Document) -> str:
 def _lossless(
     running: InService, kinds: Sequence[PlannedKind], profile_dirs: Sequence[Folder]
 ) -> dict[int, int | None]:
-    """Return the DSCPs that are lossless in service, with the priority of each."""
+    """Return the DSCPs that are lossless in service, with the PFC priority of each, None if it is unknown."""
     if running.fabric is not None:
         return _by_dscp(running.fabric.classes)
     find = hardware_finder(profile_dirs)
@@ -272,7 +273,10 @@ def _hosts(
     sent: Mapping[int, int | None],
     wanted: frozenset[int],
 ) -> tuple[list[HostKind], dict[str, int]]:
-    """Return the kinds of hosts that change, and the kind of each host by its name."""
+    """Return the kinds of hosts with their stages, and the number of the kind of each host by its name.
+
+    If the target has no hosts, and jobs are to send other DSCPs, all senders are one kind.
+    """
     groups = grouped(((id(running.hosts.get(host.name)), id(host.qos)), host) for host in target.hosts)
     hosts: list[HostKind] = []
     host_of: dict[str, int] = {}
@@ -289,7 +293,7 @@ def _hosts(
 
 
 class _PortClasses:
-    """Which ports of a kind of switches are configured the same, before and after."""
+    """Classes of ports for each kind of switches: those of one class are configured the same, before and after."""
 
     def __init__(self, kinds: Sequence[PlannedKind]) -> None:
         self._of: list[Mapping[str, object]] = [
@@ -363,7 +367,7 @@ def host_stages(
 
     ``sent`` maps the DSCPs that are sent now to their priorities, as far as switches configure them. Between the first
     stage and the last, hosts accept the DSCPs of both sides, first while they send the old ones, then while they send
-    the new.
+    the new. If the DSCPs stay the same, the second stage is the target.
     """
     now = frozenset(sent)
     if now == wanted:
@@ -390,7 +394,7 @@ def host_stages(
 
 
 def _as_switches_have_it(new: HostQos, sent: Mapping[int, int | None]) -> HostQos:
-    """Return the assumed settings of unknown hosts, as their switches need them; packet marking is not changed."""
+    """Return assumed settings of unknown hosts: DSCP map and PFC as their switches need them, packet marking unset."""
     known = {dscp: priority for dscp, priority in sent.items() if priority is not None}
     old = new._replace(traffic_class=None, nccl_tc=None, cma_tos=None)
     if isinstance(new.dscp_to_priority, Unknown):
@@ -419,7 +423,7 @@ def _sending(sent: frozenset[int], wanted: frozenset[int]) -> str:
 
 
 def _accepting(base: HostQos, other: HostQos, own: frozenset[int], others: frozenset[int]) -> HostQos:
-    """Return hosts as they are, taking in DSCPs of the other side too."""
+    """Return host settings of one side, extended to accept the DSCPs that only the other side has."""
     if isinstance(base.dscp_to_priority, Unknown) or isinstance(other.dscp_to_priority, Unknown):
         return base._replace(dscp_to_priority=UNKNOWN)
     theirs = {dscp: priority for dscp, priority in other.dscp_to_priority if dscp in others - own}
@@ -431,7 +435,10 @@ def _accepting(base: HostQos, other: HostQos, own: frozenset[int], others: froze
 
 
 def _priorities_of_both(base: HostQos, other: HostQos, taken_in: Iterable[int]) -> tuple[int, ...] | Unknown:
-    """Return the priorities with PFC of hosts that take in priorities of the other side too."""
+    """Return the PFC priorities of hosts, with those of ``taken_in`` that have PFC on the other side.
+
+    UNKNOWN if the PFC priorities of either side are.
+    """
     if isinstance(base.pfc_priorities, Unknown) or isinstance(other.pfc_priorities, Unknown):
         return UNKNOWN
     return tuple(sorted({*base.pfc_priorities, *(p for p in taken_in if p in other.pfc_priorities)}))

@@ -68,7 +68,7 @@ def complete_rows(switch: Switch) -> dict[str, Any]:
 
 
 def named_rows_of(switch: Switch, rows: Mapping[str, Any]) -> dict[str, Any]:
-    """Return rows of several switches as those of one, with its name."""
+    """Return the CONFIG_DB rows that several switches share as those of one, with its hostname and HWSKU."""
     rendered = rows.get("DEVICE_METADATA", {}).get("localhost", {})
     hwsku = switch.hwsku_name if isinstance(switch.hwsku_name, str) else ""
     return {**rows, "DEVICE_METADATA": {"localhost": {"hostname": switch.device, "hwsku": hwsku, **rendered}}}
@@ -99,7 +99,7 @@ class _Sides(NamedTuple):
 def kind_of_switches(
     group: Sequence[SwitchPair], number: int, running: InService, target: Fabric, problems: list[Problem]
 ) -> PlannedKind | None:
-    """Return switches that are the same before and after, None where problems keep them from being planned for."""
+    """Return a kind of SONiC switches that are the same before and after; None, and problems, if a side is unknown."""
     first = group[0]
     old = next((s for s in running.fabric.switches if s.name == first.name), None) if running.fabric else None
     sides = _sides(first, old)
@@ -162,7 +162,7 @@ def _sides(pair: SwitchPair, old: Switch | None) -> _Sides | str:
 
 
 def _of_release(document: Document, release: str | None) -> Document:
-    """Return a configuration with the version of a release."""
+    """Return a configuration with the database version of a SONiC release."""
     version = {"VERSIONS": {"DATABASE": {"VERSION": f"version_{release}_01"}}}
     return plain_document(document.file, {**document.data, **version})
 
@@ -178,12 +178,16 @@ class _NoPlaces:
     """Places of data without a text: none."""
 
     def places(self, paths: object) -> dict[Any, Any]:
-        """Return no place."""
+        """Refuse to locate paths: there is no text.
+
+        Raises:
+            LookupError: always.
+        """
         raise LookupError(paths)
 
 
 def _later(before: str | None, after: str | None) -> str:
-    """Return the release on which rows change: the later one."""
+    """Return the later of two releases: rows change on that one."""
     return str(after if is_later(after, before) else before)
 
 
@@ -232,7 +236,7 @@ def _cables_m(switch: Switch) -> dict[str, int]:
 
 
 def mixed_releases(groups: Sequence[Sequence[SwitchPair]], kinds: Sequence[PlannedKind]) -> Iterator[Problem]:
-    """Yield tiers whose switches run several releases, as in an unfinished upgrade."""
+    """Yield a problem for each tier whose SONiC switches run several releases, as in an unfinished upgrade."""
     by_tier: dict[str, dict[str, list[str]]] = {}
     for group, kind in zip(groups, kinds, strict=True):
         if kind.system is not None:
@@ -262,14 +266,14 @@ def titled(kinds: Sequence[PlannedKind], groups: Sequence[Sequence[SwitchPair]])
 
 
 def fingerprint_of(document: Document) -> str:
-    """Return as text the part of a switch's configuration that affects the plan."""
+    """Return as text the part of the configuration of a switch with sessions that affects the plan."""
     return told_of(document, read_switch(document).read.switch)
 
 
 def kind_of_system(
     group: Sequence[SwitchPair], number: int, running: InService, problems: list[Problem]
 ) -> PlannedKind | None:
-    """Return switches that take sessions; None where problems keep them from being planned for."""
+    """Return a kind of switches that take sessions; None, and problems, where they cannot be planned for."""
     first = group[0]
     old = next((s for s in running.fabric.switches if s.name == first.name), None) if running.fabric else None
     before = _running(first, old)
@@ -348,7 +352,7 @@ def _with_all_ports(read: Switch, target: Switch) -> Switch:
 
 
 def _placed(switch: Switch) -> Switch:
-    """Return a switch with the ports alone that are in use."""
+    """Return a switch with the ports alone that it really has."""
     return switch._replace(ports=tuple(port for port in switch.ports if port.placed))
 
 
@@ -378,7 +382,7 @@ def system_of(target: Switch, running: Switch, document: Document | None) -> Sys
 
 
 def differing(target: Switch, running: Switch) -> frozenset[str]:
-    """Return the parts whose behavior differs between a switch that was read and its target, by its system's rules."""
+    """Return the attributes that differ between a switch that was read and its target, beyond what its system loses."""
     return frozenset(
         difference.part for difference in differences(target, running, dialect(target.format).losses)
     )
@@ -411,7 +415,7 @@ class _SessionWriter:
         return ()
 
     def session(self, before: Switch, after: Switch) -> PlannedSession:
-        """Return the session between two states."""
+        """Return the session that leads a switch from one state to another, with the commands to undo it."""
         texts = self._read(before), self._read(after)
         carrying = self._system.carrying
         runs = {

@@ -1,7 +1,7 @@
 """A plan as it is written and carried out: the changes of each group of devices in each step, and the rollbacks.
 
-Manual work of a step, and the interruptions that it causes, are described in words; the part of a plan.json that is
-read again is a record.
+Manual work of a step, and the interruptions that a step causes, are described in words. Of a plan.json only the
+groups of devices and the rows of each step are read again.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 
 
 STILL_S = 600
-"""How long counters of a DSCP must not grow before it is gone. A choice: longer than jobs pause for a checkpoint."""
+"""Seconds in which counters of a DSCP must not grow before it is gone; a choice, longer than pauses for checkpoints."""
 
 
 def by_hand(change: FabricChange, step: Step, groups: Sequence[PlannedSwitches]) -> Iterator[str]:
-    """Yield the manual work of a step."""
+    """Yield in words the manual work of a step."""
     if step.kind == "jobs":
         gone = listed([str(dscp) for dscp in sorted(step.in_use - change.wanted)])
         yield (
@@ -64,7 +64,7 @@ def by_hand(change: FabricChange, step: Step, groups: Sequence[PlannedSwitches])
 
 
 def _drain(change: FabricChange, kind: PlannedKind, group: PlannedSwitches, *, whole: bool) -> str:
-    """Return how traffic leaves switches, or ports of them, before they change."""
+    """Return in words how traffic leaves switches, or ports of them, before they change."""
     down = {port for batch in group.batches for port in batch.ports_down}
     pace = f"{group.at_once} of {len(kind.devices)} switches at a time"
     if kind.host_ports & down or (whole and kind.host_ports):
@@ -95,7 +95,7 @@ def _tier(kind: PlannedKind) -> str:
 
 
 def _replacement(group: PlannedSwitches, batch: PlannedBatch) -> str:
-    """Return the manual work on replaced or upgraded switches, and the checks before traffic returns."""
+    """Return in words the manual work on replaced or upgraded switches, and the check after it."""
     what = listed(batch.titles)
     if "VERSIONS" in batch.after:
         return f"{group.name}: {what}; install it, and see that its QoS rows are as before"
@@ -117,7 +117,7 @@ def reached_by(kind: HostKind, change: HostChange) -> str:
 
 
 def _drain_of_hosts(kind: PlannedKind) -> str:
-    """Return how jobs leave the hosts of a leaf: to the second ToR, where there is one that carries them."""
+    """Return in words how a leaf's hosts are drained: to a second ToR if that carries them, else by the scheduler."""
     scheduler = "have the job scheduler take jobs off the hosts behind it first"
     second = kind.second_tor
     if second is None:
@@ -132,7 +132,7 @@ def _drain_of_hosts(kind: PlannedKind) -> str:
 
 
 def interrupts(groups: Sequence[PlannedSwitches]) -> Iterator[str]:
-    """Yield the interruptions of switches and ports in a step."""
+    """Yield in words the interruption that each batch of a step causes, or that no port goes down."""
     for group in groups:
         for batch in group.batches:
             if batch.how == "by hand":
@@ -149,13 +149,13 @@ def interrupts(groups: Sequence[PlannedSwitches]) -> Iterator[str]:
 
 
 VERSION = 1
-"""Of the names in plan.json."""
+"""The version of the format of plan.json."""
 Rows = dict[str, dict[str, Any]]
 """Rows of CONFIG_DB by table and key; None where there is no such row."""
 
 
 def slug(title: str) -> str:
-    """Return a name of a kind as a folder has it: ``leaf-2``."""
+    """Return the title of a kind of switches or hosts as the name of a folder: ``leaf-2``."""
     return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
 
 
@@ -331,7 +331,7 @@ def _step(step: PlanStep, plan: Plan) -> dict[str, Any]:
 
 
 def _switches(group: PlannedSwitches, plan: Plan) -> dict[str, Any]:
-    """Return a group; its devices are named where the step has only some of them."""
+    """Return a group of switches as plain data; its devices are listed where the step has only some of them."""
     some = {} if plan.groups.get(group.name) == group.devices else {"devices": list(group.devices)}
     return {
         "group": group.name,
@@ -372,7 +372,7 @@ def _hosts(group: HostGroup) -> dict[str, Any]:
 
 
 def _files(group: FileGroup) -> dict[str, Any]:
-    """Return a group with the checksums of its files: without lines of keys, which hosts alone have."""
+    """Return a group of files as plain data, with checksums of texts without secret keys, which hosts alone have."""
     return {
         "group": group.name,
         "devices": list(group.devices),
@@ -393,7 +393,7 @@ def _files(group: FileGroup) -> dict[str, Any]:
 
 
 def sha256(text: str | None) -> str | None:
-    """Return the checksum of a text, None of none."""
+    """Return the SHA-256 of a text in hexadecimal, None for None."""
     return None if text is None else hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -405,7 +405,7 @@ class StoredBatch(Record):
 
 
 class StoredSwitches(Record):
-    """A group of switches in a step; ``devices`` None: every one in the group."""
+    """A group of switches in a step of a plan.json; ``devices`` None: every switch of the group."""
 
     group: str
     batches: list[StoredBatch]
@@ -413,14 +413,14 @@ class StoredSwitches(Record):
 
 
 class StoredStep(Record):
-    """A step."""
+    """A step of a plan.json: its number, and the groups of switches that it changes."""
 
     number: int
     switches: list[StoredSwitches]
 
 
 class StoredPlan(Record):
-    """A plan.json as far as it is read again."""
+    """A plan.json as far as it is read again: the switches of each group, and the steps."""
 
     groups: dict[str, list[str]]
     steps: list[StoredStep]
@@ -462,5 +462,5 @@ def stored_plan(document: Document) -> StoredPlan:
 
 
 def rows_of(tables: Mapping[str, Mapping[str, Any]]) -> dict[tuple[str, str], Any]:
-    """Return rows by table and key."""
+    """Return the rows of tables of CONFIG_DB, by pairs of table and key."""
     return {(table, key): row for table, rows in tables.items() for key, row in rows.items()}

@@ -1,4 +1,4 @@
-"""Finds the order: steps in each of which any number of switches and hosts can be done, in any order; and progress.
+"""Finds the order of a change, and its progress: in each step any number of switches and hosts can be done at once.
 
 The search knows no change by name. A step takes every unit that is safe beside all states in which the other
 switches and hosts can be in it; other units wait for a later step. Existing queue pairs keep the DSCP that
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 _MOST_STEPS = 40
 _MOST_ORDERS = 6
-"""Orders of kinds that are tried: three kinds in every order."""
+"""The most orders of kinds of switches that are tried: three kinds in every order."""
 
 
 class _SearchOrder(NamedTuple):
@@ -69,7 +69,7 @@ class Search:
         self.allowed = frozenset(self._at(self.start())) | frozenset(self._at(self.goal()))
 
     def start(self) -> Position:
-        """Return where the fabric is."""
+        """Return the position of the fabric before the first step."""
         return Position(
             done=tuple(frozenset() for _ in self._kinds),
             stages=tuple(0 for _ in self.hosts),
@@ -83,7 +83,10 @@ class Search:
         return Position(self.all_units, last, restarted=True, recabled=True)
 
     def order(self) -> Order:
-        """Return the steps from start to goal: the fewest that were found, then those that take fewest ports down."""
+        """Return the steps from start to goal: the fewest that were found, then those that take fewest ports down.
+
+        Without such steps all jobs stop; if that is not enough, there are no steps but the reasons (``blocked``).
+        """
         orders = [
             self._joined(steps)
             for asked in self._searches()
@@ -98,14 +101,14 @@ class Search:
         )
 
     def _why_blocked(self) -> tuple[Blocked, ...]:
-        """Return the changes and states at which every order stops."""
+        """Return the changes that no order could make, with the dangers of each."""
         nothing = Blocked(
             "the change", "the fabric", ("no order leads to the target, not even with all jobs stopped",)
         )
         return tuple(self.blocked.values()) or (nothing,)
 
     def _searches(self) -> Iterator[_SearchOrder]:
-        """Yield how to search: kinds in several orders, and drained switches last or first."""
+        """Yield the search orders to try: kinds of switches in several orders, and drained switches last or first."""
         for order in islice(permutations(self._kinds), _MOST_ORDERS):
             yield _SearchOrder(order, (False, True))
         yield _SearchOrder(tuple(self._kinds), (True, False))
@@ -122,7 +125,7 @@ class Search:
         return tuple(steps) if position == self.goal() else None
 
     def _joined(self, steps: tuple[PlacedStep, ...]) -> tuple[PlacedStep, ...]:
-        """Return steps with those left out that switches can do while they are drained for the next one anyway."""
+        """Return steps, with a change joined to the next step that drains its switches anyway, if both end the same."""
         for number, (first, second) in enumerate(pairwise(steps)):
             if first.step.kind == "change" and any(change.drained for change in second.step.switches):
                 before = steps[number - 1].after if number else self.start()
@@ -172,7 +175,7 @@ class Search:
         yield from self.states.at_hosts(ends, stages, use)
 
     def fits(self, kind: int, before: Done, batch: Sequence[int]) -> bool:
-        """Return whether some units can be brought in at once; searches in other orders ask the same again."""
+        """Return whether units can be brought onto a switch in service at once; results are kept for other orders."""
         key = (kind, before, frozenset(batch))
         if key not in self._fitting:
             self._fitting[key] = fits_updater(self.states, kind, before, batch)
@@ -193,7 +196,10 @@ class Search:
         return self.change.sent | self.change.wanted
 
     def stopped(self) -> tuple[PlacedStep, ...]:
-        """Return the steps of a change that no traffic survives: jobs stop, everything changes, jobs start again."""
+        """Return the steps of a change that no traffic survives: jobs stop, everything changes, jobs start again.
+
+        Empty if these do not reach the goal either.
+        """
         start, goal = self.start(), self.goal()
         steps: list[PlacedStep] = []
         position = start._replace(stopped=True, restarted=True, recabled=True)
@@ -213,7 +219,7 @@ class Search:
         )
 
     def _represented(self, steps: Sequence[PlacedStep]) -> int:
-        """Return how many states of the whole fabric the steps can pass through, any switch at any of its own."""
+        """Return the number of states of the whole fabric in the steps: each switch or host at any state of its own."""
         total = 1
         for step, _ in steps:
             own = 1
@@ -292,7 +298,7 @@ class _StepSearch:
         return True
 
     def _due(self, kind: int, before: Done) -> Sequence[int]:
-        """Return the manual work on a kind of switches that comes before any other unit."""
+        """Return the manual unit of a kind of switches if that is the next one, else nothing."""
         left = sorted(self.search.all_units[kind] - before)
         return left[:1] if left and self.change.kinds[kind].units[left[0]].by_hand else ()
 
@@ -303,7 +309,7 @@ class _StepSearch:
         return () if self._due(kind, before) else [number for number in left if not units[number].by_hand]
 
     def _extend_drained(self, kind: int, before: Done, batch: Sequence[int]) -> bool:
-        """Bring units onto drained switches: only the state at the end must be safe, not the states on the way."""
+        """Bring units onto drained switches if the state after them is safe; return whether that was done."""
         if not batch or not self._is_safe(kind, before, batch):
             return False
         self._take(kind, before, batch)
@@ -319,7 +325,7 @@ class _StepSearch:
             self.search.blocked.pop(f"{own.title}: {own.units[number].title}", None)
 
     def _passed(self, kind: int, before: Done, batch: Sequence[int]) -> tuple[State, ...]:
-        """Return the states that traffic meets: where a switch is drained, none but the last."""
+        """Return the states of a batch that traffic meets: on a drained switch only the last."""
         if self.drained:
             return (State(before | {*batch}),)
         return tuple(self.states.of_batch(kind, before, batch))
@@ -351,7 +357,7 @@ class _StepSearch:
         yield from self.states.at_hosts({**dict.fromkeys(ends, ()), kind: whole}, self.host_stages, self.use)
 
     def _advance(self, host: int) -> bool:
-        """Take hosts to their next stage, where that is safe beside every state of the switches."""
+        """Take hosts to their next stage if that is safe beside every state of the switches; return whether it is."""
         stages, stage = self.change.hosts[host].stages, self.stages[host] + 1
         if stage >= len(stages) or self._is_unseen(host, stage):
             return False
@@ -369,7 +375,7 @@ class _StepSearch:
         return True
 
     def _is_unseen(self, host: int, stage: int) -> bool:
-        """Return whether hosts of unknown settings would send DSCPs that others do not accept."""
+        """Return whether hosts would send, in one step, DSCPs that others of unknown settings may not accept yet."""
         if self.position.stopped or all(each.qos for kind in self.change.hosts for each in kind.stages):
             return False
         moved = [(other, reached) for other, own in self.host_stages.items() for reached in own[1:]]
@@ -439,7 +445,7 @@ def milestones(plan: StoredPlan, device: str) -> tuple[Milestone, ...]:
 
 
 def progress(plan: StoredPlan, device: str, running: Mapping[str, Any]) -> DeviceProgress:
-    """Return how far a switch is, by its running configuration."""
+    """Return the progress of a switch in a plan, by its running configuration: the state that most rows match."""
     passed = milestones(plan, device)
     there = {row: _as_database(_row(running, row, passed)) for row in passed[0].rows}
     done = max(range(len(passed)), key=lambda number: (_agreeing(passed[number], there), -number))
@@ -463,7 +469,7 @@ def _batches(plan: StoredPlan, device: str) -> Iterator[tuple[int, int, StoredBa
 
 
 def _row(running: Mapping[str, Any], row: Row, passed: Sequence[Milestone]) -> Any:
-    """Return a row of a switch; of a row with other facts, only the fields that the plan changes."""
+    """Return a row of a switch's configuration; of a row in shared tables, only the fields that the plan changes."""
     if row[0] == "VERSIONS":
         return _version(running, row, passed)
     rows = running.get(row[0])
@@ -474,7 +480,7 @@ def _row(running: Mapping[str, Any], row: Row, passed: Sequence[Milestone]) -> A
 
 
 def _version(running: Mapping[str, Any], row: Row, passed: Sequence[Milestone]) -> Any:
-    """Return the version that the plan has of the release that a switch runs; its own where the plan has none."""
+    """Return the VERSIONS row of the plan with the release that a switch runs, else the switch's own row."""
     own = release_of(running)
     versions = (each.rows[row] for each in passed)
     same = (version for version in versions if release_of({"VERSIONS": {"DATABASE": version}}) == own)
@@ -482,7 +488,7 @@ def _version(running: Mapping[str, Any], row: Row, passed: Sequence[Milestone]) 
 
 
 def _as_database(row: Any) -> Any:
-    """Return a row in the form of the database: values are text, lists joined by commas."""
+    """Return a row as the database has it: values as text, lists joined by commas, no absent fields."""
     if not isinstance(row, dict):
         return row
     return {
@@ -493,5 +499,5 @@ def _as_database(row: Any) -> Any:
 
 
 def devices_of(plan: StoredPlan) -> Sequence[str]:
-    """Return the switches of a plan."""
+    """Return the names of all switches in the groups of a plan."""
     return [device for devices in plan.groups.values() for device in devices]

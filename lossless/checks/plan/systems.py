@@ -44,7 +44,7 @@ _TITLES = {
     "cables": "cable lengths",
     "adaptive": "adaptive routing",
 }
-"""The parts beside the DSCP map, in the order in which they are taken up."""
+"""The titles of the parts beside the DSCP map, in the order of their units."""
 
 
 class PlannedSession(NamedTuple):
@@ -165,7 +165,7 @@ def _part_title(part: str, row: str, target: Config) -> str:
 
 
 def switch_between(system: SystemSwitch, done: Iterable[Operation]) -> Switch:
-    """Return a switch of which some units are done."""
+    """Return a switch between running and target: with the target's behavior in the parts and DSCPs of ``done``."""
     touched = {operation.path[:2] for operation in done}
     dscps = frozenset(int(path[1]) for path in touched if path[0] == "dscp")
     parts = frozenset(path[0] for path in touched if path[0] != "dscp")
@@ -182,7 +182,7 @@ READ_AS = {
     "cable": ("cables",),
     "adaptive": ("adaptive",),
 }
-"""The parts by which what is read is compared with what is declared, and those that are units."""
+"""The parts of units by the attribute in which a switch that was read differs from a declared one."""
 
 
 def as_declared(read: Switch, target: Switch, differing: frozenset[str]) -> Switch:
@@ -212,7 +212,7 @@ class _Mixing:
         self._made: dict[tuple[int, int], PortQos] = {}
 
     def port(self, old: Port | None, new: Port) -> Port:
-        """Return a port."""
+        """Return a port of the switch: ``new`` with the parts of ``old``, if there is one, that are not done."""
         if old is None or old.qos is None or new.qos is None:
             return new if "pfc" in self.parts or old is None else new._replace(qos=old.qos)
         key = (id(old.qos), id(new.qos))
@@ -256,23 +256,23 @@ class _Mixing:
 
 
 def carrying_jobs(switch: Switch, name: str, dscps: frozenset[int]) -> Switch:
-    """Return a switch that is called ``name``, and of which some DSCPs have to be lossless."""
+    """Return a switch with another name, and with one lossless class of the given DSCPs."""
     rdma = TrafficClass("rdma", tuple(sorted(dscps)), False, None, True, switch.origin)
     return switch._replace(name=name, classes=ClassSet("named", (rdma,)))
 
 
 Config = dict[str, dict[str, Any]]
-"""A CONFIG_DB: tables of rows of fields."""
+"""A CONFIG_DB, or the behavior of a switch with sessions: fields by table (or part) and row."""
 _MAPS = frozenset({*PORT_MAPS.values(), "TC_TO_DSCP_MAP"})
 _UNNAMED = "rows that nothing refers to"
 _ENTRY = 4
 """Parts of the name of an entry of a map: operation, table, row and field."""
 _BY_PORT = frozenset({"PFC_WD", "CABLE_LENGTH"})
-"""Tables that say something of each port, and that the updater changes while the port is up."""
+"""Tables with a row or a field for each port, which the updater changes while the port is up."""
 
 
 class Unit(NamedTuple):
-    """Operations that are done together. ``ports`` are those whose rows change, none for rows that ports share.
+    """Operations on a switch that are done together. ``ports`` are those whose rows change, none for shared rows.
 
     ``half`` are the operations of every second port or row: a unit that is done in part. ``is_unnamed``: it
     adds rows without references yet, or removes rows whose references are gone. ``by_hand``: people do it, and the
@@ -363,7 +363,7 @@ def _by_row(operation: Operation, running: Mapping[str, Any]) -> Iterator[Operat
 
 
 class _Unnamed(NamedTuple):
-    """The names by which rows are referred to, before and after."""
+    """The names of rows that are referred to, before and after a change."""
 
     before: frozenset[str]
     after: frozenset[str]
@@ -394,7 +394,7 @@ def _place(operation: Operation, free: _Unnamed, dscps: frozenset[int]) -> tuple
 
 
 def named_rows(config: Mapping[str, Any]) -> frozenset[str]:
-    """Return the names by which rows of a configuration refer to others."""
+    """Return the names of rows that rows of ports and buffer profiles refer to, and all other values in these rows."""
     rows = (row for table in _referring(config) for row in table.values() if isinstance(row, dict))
     return frozenset(name for row in rows for value in row.values() for name in str(value).split(","))
 

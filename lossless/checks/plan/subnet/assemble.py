@@ -89,7 +89,7 @@ def subnet_plan(change: SubnetChange, names: tuple[str, str]) -> Plan:
 
 
 def _done(phases: Sequence[Phase]) -> Iterator[tuple[Phase, ...]]:
-    """Yield the phases that are done, once each of them is the last."""
+    """Yield the phases done after the first phase, after the second, and so on."""
     return (tuple(phases[:number]) for number in range(1, len(phases) + 1))
 
 
@@ -184,7 +184,7 @@ def _file(phase: Phase, host: str, name: str) -> FileChange:
 
 
 def _of_sharp(phase: Phase) -> Iterator[PlanStep]:
-    """Yield the steps that give the aggregation manager's host its file; people restart the service."""
+    """Yield the steps that give the host of SHARP's aggregation manager its file; people stop or restart sharp_am."""
     hosts = [h for h, names in differing(phase.old, phase.new, of_jobs=False).items() if SHARP_FILE in names]
     for host in hosts:
         group = FileGroup(f"{host}-sharp", (host,), (_file(phase, host, SHARP_FILE),))
@@ -227,7 +227,10 @@ SHARP_FILE = "sharp_am.cfg"
 
 
 class ManagerMove(NamedTuple):
-    """One manager takes its files: its state before and after, and why it restarts (empty if SIGHUP is enough)."""
+    """One subnet manager takes its files: its state before and after, and why it restarts (empty if SIGHUP is enough).
+
+    ``alone``: it is the only manager.
+    """
 
     host: str
     how: TakenBy
@@ -238,7 +241,7 @@ class ManagerMove(NamedTuple):
 
 
 def moves_of(phase: Phase) -> Iterator[ManagerMove]:
-    """Yield managers that take other files, in the order in which they do: the one that is the master is last."""
+    """Yield subnet managers that take other files, in the order in which they do: standbys first, the master last."""
     old, new, only = phase.old, phase.new, phase.only
     different = differing(old, new, of_jobs=False)
     ranks = {host: _rank(old if only is None or host in only else new, host) for host in _hosts(old)}
@@ -272,12 +275,12 @@ def _hosts(configuration: SubnetConfiguration) -> tuple[str, ...]:
 
 
 def manager_on(configuration: SubnetConfiguration, host: str) -> ManagerHost:
-    """Return the manager on a host."""
+    """Return the subnet manager on a host or switch, by the name of that."""
     return next(each for each in configuration.subnet.managers if each.node == host)
 
 
 def _rank(configuration: SubnetConfiguration, host: str) -> tuple[int, int]:
-    """Return the rank of a manager in the election: the highest becomes the master."""
+    """Return the rank of a subnet manager in the election, priority before lower GUID: the highest is the master."""
     subnet = with_derived_guids(configuration.subnet)
     manager = manager_on(configuration, host)
     guids = {hca.name: hca.guid or 0 for hca in subnet.hcas} if isinstance(subnet.hcas, tuple) else {}
@@ -286,9 +289,9 @@ def _rank(configuration: SubnetConfiguration, host: str) -> tuple[int, int]:
 
 
 def _restarts(old_side: SubnetConfiguration, new_side: SubnetConfiguration, host: str) -> Iterator[str]:
-    """Yield why SIGHUP does not do.
+    """Yield the reasons why a subnet manager must restart to take its new files.
 
-    Which keys NVIDIA's OpenSM takes in is not known: the table is that of upstream.
+    Which keys NVIDIA's OpenSM takes in on SIGHUP is not known: the table is that of upstream.
     """
     before, after = old_side.files.get(host, {}), new_side.files.get(host, {})
     old, new = (keys_of(files[CONF].text) if CONF in files else {} for files in (before, after))
@@ -306,7 +309,7 @@ def _restarts(old_side: SubnetConfiguration, new_side: SubnetConfiguration, host
 
 
 def changed_keys(old: Mapping[str, str], new: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the keys whose texts differ."""
+    """Return the keys of opensm.conf whose texts differ, those of the new file first."""
     return tuple(key for key in dict.fromkeys((*new, *old)) if old.get(key) != new.get(key))
 
 
@@ -317,7 +320,7 @@ def keys_of(text: str) -> dict[str, str]:
 
 
 def ordered_names(old: SubnetConfiguration, new: SubnetConfiguration, host: str) -> tuple[str, ...]:
-    """Return the files of a manager in the order in which they come into their places.
+    """Return the names of the files of a subnet manager that differ, in the order in which they are put into place.
 
     opensm reads them at any heavy sweep. So lanes come first where they serve the service levels that old files of
     partitions and policy answer with, and last where they do not: then the new files answer with others before.
@@ -328,7 +331,7 @@ def ordered_names(old: SubnetConfiguration, new: SubnetConfiguration, host: str)
 
 
 def interrupts(move: ManagerMove, phase: Phase) -> Iterator[str]:
-    """Yield the effects of a manager's change on traffic, or that it has none."""
+    """Yield in words the effects that the change of a subnet manager has on traffic, or that it sets nothing."""
     if move.before == "standby":
         yield f"{move.host} is a standby and sets nothing"
         if move.after == "master":
@@ -356,7 +359,7 @@ _SILENT = (
 
 
 def by_hand(phase: Phase, why: Sequence[str]) -> Iterator[str]:
-    """Yield the manual work with jobs; ``why`` are the dangers while jobs run."""
+    """Yield in words the manual work with jobs in a phase; ``why`` are the dangers that require to stop them."""
     if phase.kind == "stop":
         yield "stop all jobs on this subnet: no order of steps keeps their traffic safe"
         yield from why
@@ -379,7 +382,7 @@ def _of_jobs(phase: Phase) -> Iterator[str]:
 
 
 def notes(change: SubnetChange) -> Iterator[str]:
-    """Yield the checks that a plan leaves to people."""
+    """Yield in words the unknown effects of a subnet's change, and the checks that a plan leaves to people."""
     old, new = change.current.subnet, change.target.subnet
     if value(old, "qos") is True and value(new, "qos") is not True:
         yield (

@@ -82,9 +82,10 @@ def _errors(subnet: Subnet) -> frozenset[str]:
 
 
 def _with_levels(old: Subnet, new: Subnet) -> Subnet | None:
-    """Return a subnet whose tables serve levels in use on their current lanes, also levels that are removed.
+    """Return the new subnet with tables that serve service levels in use on their old lanes, also those that go.
 
-    The policy is the new one: jobs with a level keep it, and new requests get a level of the new policy.
+    The policy is the new one: jobs with a level keep it, and new requests get a level of the new policy. With QoS off
+    on a side the new subnet is unchanged; None if a number of operational VLs is unknown.
     """
     lanes = _lanes_of(old, used_levels(old))
     if not is_on(old, "qos") or not is_on(new, "qos"):
@@ -98,7 +99,7 @@ def with_lanes_of_both(old: Subnet, new: Subnet) -> tuple[Subnet, ...]:
     """Return the new configuration with the lanes of both, once with the old lane of levels in use, then with the new.
 
     So a level that moves to another lane finds a weight on it, whichever tables a port has. Empty where it does not
-    help: no level in use moves, or QoS is off.
+    help (no level in use moves, or QoS is off), or where one of both would break a rule.
     """
     lanes = _lanes_of(old, used_levels(old))
     if not is_on(old, "qos") or not is_on(new, "qos"):
@@ -121,7 +122,10 @@ def _with_tables(
     lanes: Mapping[int, int],
     served: Collection[int] = (),
 ) -> Subnet | None:
-    """Return a subnet with other lanes for some service levels, whose tables also serve these and some others."""
+    """Return the new subnet with the given lanes of service levels, and weights for these lanes and ``served``.
+
+    None if a side's number of operational VLs is unknown.
+    """
     counts = (operational_vls(old), operational_vls(new))
     if counts[0] is None or counts[1] is None:
         return None
@@ -144,7 +148,7 @@ def _counts(old: Subnet, new: Subnet, count: int) -> dict[str, str]:
 
 
 def _weights(old: Subnet, new: Subnet, lanes: set[int]) -> Iterator[tuple[str, str]]:
-    """Yield arbitration tables of the new side with the weights of lanes that it does not serve."""
+    """Yield the arbitration tables of the new side, with old weights added for those of ``lanes`` without weight."""
     missing = {vl for vl in lanes if not serves(new, vl)}
     for key, before, after in (
         ("qos_vlarb_high", old.qos.high, new.qos.high),
@@ -160,7 +164,7 @@ def _spelled(weights: Iterable[Weight]) -> str:
 
 
 def _set(options: Sequence[ManagerSetting], texts: Mapping[str, str]) -> tuple[ManagerSetting, ...]:
-    """Return options with other texts, those that are new behind the others."""
+    """Return options of opensm.conf with other texts; keys that were not set come last."""
     present = {option.key for option in options}
     origin = options[0].origin if options else None
     changed = tuple(option._replace(text=texts.get(option.key, option.text)) for option in options)
@@ -173,7 +177,7 @@ def _set(options: Sequence[ManagerSetting], texts: Mapping[str, str]) -> tuple[M
 
 
 def _with_partitions(old: Subnet, new: Subnet) -> Subnet | None:
-    """Return a subnet in which no HCA loses a P_Key; None if keywords stand for members, whose ports are not listed."""
+    """Return the new subnet, in which no HCA loses a P_Key; None if partitions or their members are not all listed."""
     bases = {base_of(key) for key in lost_keys(old, new)}
     if not bases:
         return new
@@ -228,7 +232,7 @@ def _differ_in_members_alone(before: Partition, after: Partition) -> bool:
 
 
 def _held(subnet: Subnet, base: int) -> dict[str, int]:
-    """Return the highest P_Key of a partition that each HCA has: that of a full member, if it has both."""
+    """Return the highest P_Key of a partition for each HCA that has one: that of a full member, if it has both."""
     held = {name: [key for key in keys if base_of(key) == base] for name, keys in key_tables(subnet).items()}
     return {name: max(keys) for name, keys in held.items() if keys}
 
@@ -280,7 +284,7 @@ def subnet_change(before: tuple[Document, Subnet], after: tuple[Document, Subnet
     """Return the change between two subnets, each with the intent that declares it.
 
     Raises:
-        InputError: they are no change of one subnet, or something cannot be written as it is stated.
+        InputError: they are no change of one subnet, or a setting cannot be written into its file.
     """
     (before_file, old), (after_file, new) = before, after
     problems = [Problem(after_file.file, None, None, says) for says in _apart(old, new)]
@@ -296,7 +300,7 @@ def subnet_change(before: tuple[Document, Subnet], after: tuple[Document, Subnet
 
 
 def _apart(old: Subnet, new: Subnet) -> Iterator[str]:
-    """Yield why two subnets are no change of one."""
+    """Yield the reasons why no plan leads from one subnet to the other: only opensm's configuration may differ."""
     if "ufm" in (old.manager, new.manager):
         yield "subnet_manager.manager: ufm: a plan is made for opensm; UFM starts and configures its own"
     if old.flavour != new.flavour:
@@ -328,10 +332,10 @@ def _consists(subnet: Subnet) -> dict[str, frozenset[tuple[object, ...]]]:
 
 
 def _configuration(title: str, subnet: Subnet, document: Document) -> SubnetConfiguration:
-    """Return a configuration with the files of each host, without the keys that protect the subnet.
+    """Return a subnet's configuration with the files of each host, without the keys that protect the subnet.
 
     Raises:
-        InputError: something cannot be written as it is stated.
+        InputError: a setting cannot be written into its file.
     """
     made, troubles = subnet_files(subnet._replace(secrets=()), {})
     if troubles:
@@ -371,7 +375,7 @@ def misplaced_key(change: SubnetChange) -> str | None:
 
 
 def _places(before: Sequence[int], after: Sequence[int]) -> list[int | None]:
-    """Return the partitions of a port's table by their places; None where a key is gone."""
+    """Return the partition at each place of a port's P_Key table after a change; None where a key is gone."""
     first, left = base_of(after[0]), {base_of(key) for key in after}
     held: list[int | None] = [base if (base := base_of(key)) in left else None for key in before]
     new = [base_of(key) for key in after if base_of(key) not in held]

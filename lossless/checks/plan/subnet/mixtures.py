@@ -88,7 +88,7 @@ def used_levels(subnet: Subnet) -> frozenset[int]:
 
 
 def routes_differ(old: Subnet, new: Subnet) -> bool:
-    """Return whether the manager may choose other routes."""
+    """Return whether opensm may choose other routes with the new configuration."""
     if old.routing._replace(origin=new.routing.origin, roots_origin=new.routing.roots_origin) != new.routing:
         return True
     if any(_effective(old, key) != _effective(new, key) for key in _ROUTES if key in options()):
@@ -99,7 +99,7 @@ def routes_differ(old: Subnet, new: Subnet) -> bool:
 def mixture_dangers(
     old: Subnet, new: Subnet, in_use: frozenset[int], *, moved: bool = False
 ) -> tuple[str, ...]:
-    """Return the dangers to traffic on some service levels while switches have the tables of either side.
+    """Return the dangers to traffic on the service levels in use while switches have the tables of either side.
 
     ``moved``: no remaining job uses resources that only the old side has.
     """
@@ -136,7 +136,7 @@ def _first_moves(old: Subnet, new: Subnet) -> bool:
 
 
 def _unserved(old: Subnet, new: Subnet, in_use: frozenset[int]) -> Iterator[str]:
-    """Yield service levels that a port drops, or serves by no lane that has a weight, whichever tables it has."""
+    """Yield the dangers to service levels in use: a port drops one, or its lane has no weight, or that is unknown."""
     if _lanes(old) == _lanes(new):
         return
     if not is_on(old, "qos"):
@@ -158,7 +158,7 @@ _OWN = ("max_vls", "high_limit", "vlarb_high", "vlarb_low", "sl2vl")
 
 
 def _of_level(old: tuple[Subnet, int | None], new: tuple[Subnet, int | None], sl: int) -> Iterator[str]:
-    """Yield the dangers on a port that has the lane of one side and the other tables of the other."""
+    """Yield the dangers to a service level on a port with the SL2VL table of one side and other tables of the other."""
     if old[1] is None:
         return
     if new[1] is None:
@@ -173,7 +173,7 @@ def _of_level(old: tuple[Subnet, int | None], new: tuple[Subnet, int | None], sl
 
 
 def unserved(subnet: Subnet, in_use: frozenset[int]) -> tuple[int, ...]:
-    """Return the service levels that a configuration drops, or gives a lane without weight."""
+    """Return the service levels in use that a configuration drops, or gives a lane without weight; () with QoS off."""
     if not is_on(subnet, "qos"):
         return ()
     lanes = {sl: vl_of(subnet, sl) for sl in sorted(in_use)}
@@ -181,7 +181,10 @@ def unserved(subnet: Subnet, in_use: frozenset[int]) -> tuple[int, ...]:
 
 
 def serves(subnet: Subnet, vl: int) -> bool:
-    """Return whether a VL has a weight in the arbitration tables; opensm's own serve all (high VL 0, low VL 1 on)."""
+    """Return whether a VL has a weight in the arbitration tables; opensm's own serve all (high VL 0, low VL 1 on).
+
+    False if the number of operational VLs is unknown.
+    """
     high, low, count = subnet.qos.high, subnet.qos.low, operational_vls(subnet)
     if count is None:
         return False
@@ -229,7 +232,7 @@ def _lost(old: Subnet, new: Subnet) -> Iterator[str]:
 
 
 def _sharp(old: Subnet, new: Subnet) -> Iterator[str]:
-    """Yield that SHARP ends, or changes, under jobs that use it."""
+    """Yield a danger if SHARP ends or changes under jobs that use it."""
     before, after = _told(old), _told(new)
     if before is not None and before != after:
         yield "jobs that use SHARP lose their trees where its manager ends or starts again"
@@ -244,7 +247,7 @@ def _told(subnet: Subnet) -> tuple[object, ...] | None:
 
 
 def _effective(subnet: Subnet, key: str) -> object:
-    """Return the value that opensm reads for a key of its table of options, else the text."""
+    """Return the value of an option as opensm reads it, its text if the key is unknown; None if that is not set."""
     if key == "subnet_prefix":
         return subnet.subnet_prefix
     known = options().get(key)
@@ -254,7 +257,7 @@ def _effective(subnet: Subnet, key: str) -> object:
 
 
 def _lanes(subnet: Subnet) -> tuple[object, ...]:
-    """Return all that decides on VLs, as opensm reads it."""
+    """Return the values of the QoS options that decide on VLs, as opensm reads them."""
     keys: Iterable[str] = (
         "qos",
         "max_op_vls",
@@ -284,7 +287,7 @@ class SubnetConfiguration(NamedTuple):
 
 
 class SubnetChange(NamedTuple):
-    """A subnet in service and its target.
+    """A change of a subnet: the configuration in service and the target.
 
     ``both`` serves the jobs of either side; None if no configuration can. ``lanes`` are intermediate configurations
     with the lanes of both, first with the old SL2VL table and then with the new one; empty if they make no difference.
@@ -356,7 +359,7 @@ def order_of(change: SubnetChange) -> PhaseOrder:
 
 
 def _left_behind(old: SubnetConfiguration, new: SubnetConfiguration, gone: frozenset[int]) -> Iterator[str]:
-    """Yield service levels that only jobs in service use, and that the target serves as it does all the rest."""
+    """Yield a danger for each service level of jobs in service alone to which the target gives another VL or none."""
     for sl in sorted(gone) if is_on(old.subnet, "qos") and is_on(new.subnet, "qos") else ():
         before, after = vl_of(old.subnet, sl), vl_of(new.subnet, sl)
         if before is not None and before != after:
@@ -393,7 +396,7 @@ def _going_on(
 def _by_both(
     configurations: Sequence[SubnetConfiguration], sent: frozenset[int], wanted: frozenset[int]
 ) -> Iterator[Phase]:
-    """Yield the phases over the one that serves both, which is the second."""
+    """Yield the phases of a change over the configuration that serves both sides, the second one."""
     old, both, *_, new = configurations
     yield from _managers(old, both, sent)
     yield from _hosts(old, new, sent | wanted)
@@ -416,7 +419,7 @@ def _managers(old: SubnetConfiguration, new: SubnetConfiguration, in_use: frozen
 
 
 def aggregation_host(configuration: SubnetConfiguration) -> str | None:
-    """Return where the aggregation manager of SHARP runs, None where SHARP is off."""
+    """Return the host or switch on which SHARP's aggregation manager runs, None where SHARP is off."""
     sharp = configuration.subnet.sharp
     return str(sharp.am_node) if sharp is not None and sharp.on else None
 
@@ -444,7 +447,10 @@ def differing(
 
 
 def back_from(done: Sequence[Phase], sent: frozenset[int]) -> tuple[Phase, ...]:
-    """Return the phases that undo some: the last first; jobs restart if any may send on the target's levels."""
+    """Return the phases that undo those in ``done``, the last first, with restarts or stops of jobs as needed.
+
+    If all jobs were stopped, they stop again if they have started, and start at the end.
+    """
     kinds = {phase.kind for phase in done}
     undone = [
         phase._replace(old=phase.new, new=phase.old)
