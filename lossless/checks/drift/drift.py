@@ -1,4 +1,4 @@
-"""Differences between running and rendered configurations, of one switch or of a fabric, and the updates against them.
+"""Differences between running and rendered configurations, of a switch or of a fabric, and updates that remove them.
 
 A configuration is compared with the switch of the intent that has its hostname, else with the one that its folder
 names. A switch of a system other than SONiC is compared by its attributes.
@@ -42,7 +42,7 @@ class NotCompared(NamedTuple):
 
 
 class SwitchDrift(NamedTuple):
-    """The differences of a switch; the fields are those of :class:`Drift`."""
+    """The differences of one switch without its file and intent; its fields are described at :class:`Drift`."""
 
     rows: tuple[RowDifference, ...]
     respelled: int = 0
@@ -55,12 +55,12 @@ class SwitchDrift(NamedTuple):
 class Drift(NamedTuple):
     """The differences between a switch's running configuration and the one rendered for it.
 
-    ``rows`` differ in meaning. ``change`` is the update of the switch and ``patch`` the same as RFC 6902 operations,
-    None if the switch's updater would refuse it. The patch also rewrites values in an old spelling; ``respelled``
-    counts its operations if there are no other differences. ``problems`` are the reasons why a render onto the file
-    would be refused: there is no change and no patch then. ``not_compared`` are settings of the intent that files of
-    the switch's system do not carry. ``report`` contains the findings of the rules on the intent; with errors in it
-    nothing is compared.
+    ``rows`` differ in meaning. ``change`` is the update of a SONiC switch and ``patch`` the same as RFC 6902
+    operations, None if the switch's updater would refuse it; other systems have neither. The patch also rewrites values
+    in an old spelling; ``respelled`` counts its operations if there are no other differences. ``problems`` are the
+    reasons why a render onto the file would be refused: there is no change and no patch then. ``not_compared`` are
+    settings of the intent that files of the switch's system do not carry. ``report`` contains the findings of the rules
+    on the intent; with errors in it nothing is compared.
     """
 
     device: str
@@ -81,7 +81,7 @@ class Drift(NamedTuple):
 
 
 def drift_of(switch: Switch, running: Document) -> SwitchDrift:
-    """Return the differences between the running configuration of a switch and the one rendered for it."""
+    """Return the differences between the running CONFIG_DB of a SONiC switch and the one rendered for it."""
     deployed = Tables(running.file, running.data)
     rows = differences(deployed, chassis_rows(tables(switch), running.data), _read(deployed, switch))
     # Who names the device knows whose file it is; the name in it is then no reason to refuse it.
@@ -118,7 +118,7 @@ class FabricDrift(NamedTuple):
 
 
 def drift_between(switch: Switch, running: Document) -> SwitchDrift:
-    """Return how the configuration of a switch differs from its intent, whichever system it runs."""
+    """Return the differences between the configuration of a switch of any system and its intent."""
     if switch.runs_sonic and not running.dialect:
         return drift_of(switch, running)
     return drift_of_system(switch, running)
@@ -127,10 +127,10 @@ def drift_between(switch: Switch, running: Document) -> SwitchDrift:
 def switch_of(
     fabric: Fabric, running: Document, device: str | None, remedy: str = "; name one with --device"
 ) -> Switch:
-    """Return the switch of the intent that a file is of.
+    """Return the switch of the intent that a file belongs to: the one called ``device``, else by hostname or folder.
 
     Raises:
-        InputError: there is none; the message names those that there are.
+        InputError: the intent has no such switch; the message suggests names.
     """
     switches = {switch.name: switch for switch in fabric.switches}
     if running.dialect:
@@ -158,7 +158,7 @@ def fabric_drift(
     report: Report,
     progress: Callable[[int, int], None] | None = None,
 ) -> FabricDrift:
-    """Compare configurations, each with its switch of a fabric; ``intent`` is the file that declares it."""
+    """Compare configurations, each with its switch of a fabric; ``intent`` is the file that declares the fabric."""
     devices, problems = _matched(fabric, running)
     drifts = tuple(_compared(devices, fabric, intent, report, progress))
     missing = tuple(switch.name for switch in fabric.switches if switch.name not in devices)
@@ -166,7 +166,7 @@ def fabric_drift(
 
 
 def _matched(fabric: Fabric, running: Sequence[Document]) -> tuple[dict[str, Document], list[Problem]]:
-    """Return configurations by their switch of the intent, and why others have none."""
+    """Return configurations by the name of their switch in the intent, and the problems of all other files."""
     devices: dict[str, Document] = {}
     problems: list[Problem] = []
     for document in running:
@@ -197,7 +197,10 @@ def _compared(
 
 
 def drift_of_system(switch: Switch, running: Document) -> SwitchDrift:
-    """Return how the configuration of a switch differs from its intent, in all that its system has a place for."""
+    """Return the differences between a configuration and its intent, in the attributes that files of its system carry.
+
+    A file of another system than the intent's is a problem, and not compared.
+    """
     if running.dialect != switch.format:
         runs, declared = (TITLES.get(name, "SONiC") for name in (running.dialect, switch.format))
         return SwitchDrift((), problems=(f"{running.shown}: is of {runs}; {switch.name} runs {declared}",))
@@ -220,7 +223,7 @@ def drift_of_system(switch: Switch, running: Document) -> SwitchDrift:
 
 
 def _fields(part: str, what: str, before: Any, after: Any) -> Iterator[FieldDifference]:
-    """Yield the differing fields: of a map the moved entries, of a marking curve each differing number."""
+    """Yield the differing fields of an attribute: of a DSCP map the moved DSCPs, of a WRED curve each number."""
     if part == "dscp" and before is not None:
         yield from _moved(before, after)
     elif part == "ecn" and before is not None and after is not None:
@@ -251,7 +254,7 @@ def _moved(before: tuple[int, ...], after: tuple[int, ...]) -> Iterator[FieldDif
 
 
 def _text(attribute: Attribute, value: Any) -> str | None:
-    """Return the value of an attribute in words, None if it is not set."""
+    """Return the value of an attribute in words; if it is not set, None, but ``no marking`` for ECN."""
     if value is None:
         return "no marking" if attribute.key == "ecn" else None
     if attribute.key == "ecn":
