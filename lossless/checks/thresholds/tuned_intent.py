@@ -1,6 +1,7 @@
-"""The tuning of an intent: its problem, its result and the stated thresholds; and peaks that switches measured.
+"""The tuning of an intent's thresholds: the search problem, its result, and the intent that declares it; and peaks.
 
-Measured peaks stand beside those of the packet-level model and of the closed forms, per kind of port.
+Buffer peaks that switches measured are compared, by kind of port, with those of the packet-level model and of the
+closed forms.
 """
 
 from __future__ import annotations
@@ -77,7 +78,10 @@ def compared_peaks(
     lines: Sequence[PortVerdict],
     runs: Sequence[tuple[PortPeaks, ...]],
 ) -> tuple[PeakComparison, ...]:
-    """Return every peak at each kind of port that is lossless in a fabric, by its closed forms ``lines``."""
+    """Return the peaks of groups and queues at each kind of lossless port: simulated, by closed form, and measured.
+
+    ``lines`` are the closed forms of ports, ``runs`` the peaks of each simulation, ``devices`` have the captures.
+    """
     simulated: dict[_Kind, PortPeaks] = {peaks[:3]: peaks for peaks in most(runs)}
     kinds = _PortKinds(view)
     placed = (
@@ -125,7 +129,7 @@ def _with_measured(comparison: PeakComparison, peaks: Sequence[tuple[PlacedReadi
 def _measured(
     kinds: _PortKinds, devices: Sequence[RunningDevice]
 ) -> Iterator[tuple[tuple[_Kind, str], tuple[PlacedReading, str]]]:
-    """Yield the highest watermark of each lossless group and queue, by kind of port and peak."""
+    """Yield the highest watermark of each lossless group and queue, by kind of port and peak, if these are polled."""
     for device in devices:
         for peak, (name, part) in _READINGS.items():
             if not_polled(device.state, name, part) is not None:
@@ -138,7 +142,7 @@ def _measured(
 
 
 class _PortKinds:
-    """Which kind each port of a fabric is of: by the roles of its switch and of its peer, and its speed."""
+    """The kind of each port of a fabric: the role of its switch, the role of its peer, and its speed."""
 
     def __init__(self, view: View) -> None:
         self._view = view
@@ -162,7 +166,7 @@ def _role(switch: Switch) -> str:
 
 
 class TuneResult(NamedTuple):
-    """The result of tuning.
+    """The result of tuning an intent's thresholds.
 
     ``workloads`` are those of the search, by name, ``not_run`` those that were not run, with the reason.
     ``headroom_bytes`` is the headroom that was raised before the search, by role and speed, because it was too short.
@@ -178,7 +182,7 @@ class TuneResult(NamedTuple):
         """Return the thresholds that declare the setting at a place of the front, or without one the chosen setting.
 
         Raises:
-            LosslessError: there is no such setting.
+            LosslessError: there is no such place, no setting was chosen, or it is the current one.
             InputError: the content of the intent leaves no place for it.
         """
         chosen, front = self.tuned.chosen, self.tuned.front
@@ -196,7 +200,7 @@ class TuneResult(NamedTuple):
 
     @property
     def improves(self) -> bool:
-        """Whether a chosen setting differs from the current one of the intent."""
+        """Whether a setting was chosen that differs from the current one of the intent, or needs more headroom."""
         chosen = self.tuned.chosen
         return chosen is not None and (chosen.row.step != "now" or bool(self.headroom_bytes))
 
@@ -228,7 +232,11 @@ class TunedIntent:
         self._questions = tuple(self._asked())
 
     def problem(self) -> TuneProblem:
-        """Return the tuning problem: headroom that is too short is raised first, and pools shrink by it."""
+        """Return the tuning problem: headroom that is too short is raised first, and pools shrink by it.
+
+        Raises:
+            ScenarioError: no workload of the class can be run.
+        """
         now = self._workloads(self._fabric)
         if not now:
             raise ScenarioError(f"nothing to tune: {'; '.join(self.not_run)}")
@@ -244,12 +252,12 @@ class TunedIntent:
         self._headroom = {(kind.role, round(kind.rate_bps)): size for kind, size in raised.items()}
 
     def result(self, tuned: Tuned) -> TuneResult:
-        """Return the result of tuning for reports."""
+        """Return the result of tuning, with the workloads and their descriptions, for reports."""
         workloads = {name: describe(scenario) for name, scenario in self._workloads(self._fabric)}
         return TuneResult(tuned, workloads, tuple(dict.fromkeys(self.not_run)), self._headroom, self.state)
 
     def state(self, setting: TrialSetting) -> StatedThresholds:
-        """Return how the intent states a setting."""
+        """Return the thresholds of a setting as the intent declares them: its text before and after the edit."""
         changes = self._changes(setting)
         after = edited_intent(self._document, changes)
         return StatedThresholds(self._document.file, intent_line(changes), self._document.text, after)
@@ -288,7 +296,7 @@ class TunedIntent:
         return tuple(posed)
 
     def _presets(self) -> Iterator[tuple[str, tuple[tuple[str, Scenario], ...]]]:
-        """Yield the presets that the fabric can have, each with the workloads put to the fabric that has it."""
+        """Yield the presets of thresholds that the intent can declare, each with the workloads on a fabric with it."""
         sides = {name: preset_changes(self._loaded, self._class, name) for name in TUNED_PRESETS}
         if row := row_changes(self._loaded, self._class):
             sides["buffers of the HWSKU"] = row
@@ -313,7 +321,7 @@ class TunedIntent:
         return self._difference(document, setting)
 
     def _counted(self, document: Document) -> dict[str, int]:
-        """Return how often lint finds each rule broken in an intent, notes left out."""
+        """Return the number of findings of lint in an intent by rule, without those of severity info."""
         counts: dict[str, int] = {}
         for finding in self._linting(document):
             if finding.severity != "info":
@@ -321,7 +329,7 @@ class TunedIntent:
         return counts
 
     def _difference(self, document: Document, setting: TrialSetting) -> str | None:
-        """Return how the written intent differs from the setting that was tried, None if it matches."""
+        """Return in words how an edited intent differs from the setting that was tried, None if it matches."""
         stated = self._workloads(_fabric(document, self._profile_dirs))
         now = thresholds_now([case_of(name, scenario, (1,)) for name, scenario in stated])
         for kind, wanted in setting.by_kind:
@@ -335,7 +343,7 @@ class TunedIntent:
         return None
 
     def _changes(self, setting: TrialSetting) -> tuple[ValueChange, ...]:
-        """Return the changes that state a setting, and the headroom that was raised."""
+        """Return the changes of the intent that declare a setting, and the headroom that was raised."""
         thresholds = {
             (kind.role, round(kind.rate_bps)): {
                 INTENT_KEYS[name]: value for name, value in own._asdict().items() if value is not None
@@ -346,7 +354,7 @@ class TunedIntent:
         return tuned_changes(self._loaded, self._class, values, self._role_of(), self._places())
 
     def _places(self) -> tuple[Place, ...]:
-        """Return the kinds of all ports of switches: role and speed."""
+        """Return each pair of a switch's role and the speed of one of its ports, once."""
         roles = self._role_of()
         return tuple(
             dict.fromkeys(
@@ -362,7 +370,10 @@ class TunedIntent:
 
 
 def _meets_nothing(scenario: Scenario) -> str | None:
-    """Return why a workload has no effect: its class is lossy, or all of it is over before the storm of a dead NIC."""
+    """Return why a workload cannot be tuned for, else None.
+
+    Its class is lossy, or all of its data is delivered before the pause storm of its dead NIC begins.
+    """
     if scenario.is_lossy:
         return f"its class is lossy, and what is tuned are thresholds of lossless classes; {SWEEP_INSTEAD}"
     step_ns = step_time_ns(instantiate(scenario, 1).network)
