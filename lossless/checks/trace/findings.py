@@ -31,7 +31,7 @@ _FAMILIES: dict[str, StageName] = {
     "SCH": "queue",
     "ECN": "ecn",
 }
-"""Where a family of rules speaks, whatever row it points at."""
+"""The stage of the findings of a family of rules, whatever row they point at."""
 _TABLES: dict[str, StageName] = {
     "PORT": "ports",
     "PORTCHANNEL": "ports",
@@ -54,7 +54,7 @@ _TABLES: dict[str, StageName] = {
     "BUFFER_QUEUE": "egress_buffer",
     "BUFFER_PORT_EGRESS_PROFILE_LIST": "egress_buffer",
 }
-"""Where rows are met; buffer profiles and pools are told apart by their names."""
+"""The stage at which a packet meets the rows of a table; that of buffer profiles and pools depends on their names."""
 _FIELDS: dict[str, StageName] = {
     "tc_to_pg_map": "priority_group",
     "tc_to_queue_map": "queue",
@@ -64,7 +64,7 @@ _FIELDS: dict[str, StageName] = {
     "pfcwd_sw_enable": "watchdog",
     "tc_to_dscp_map": "egress_dscp",
 }
-"""Fields of PORT_QOS_MAP that belong elsewhere than their row."""
+"""Fields of PORT_QOS_MAP that a packet meets at another stage than classification."""
 _INGRESS: tuple[StageName, ...] = ("classification", "priority_group")
 _EGRESS: tuple[StageName, ...] = ("watchdog", "queue", "ecn", "egress_buffer", "egress_dscp")
 _DIRECTED: dict[str, StageName] = {
@@ -73,7 +73,7 @@ _DIRECTED: dict[str, StageName] = {
     "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP": "priority_group",
     "MAP_PFC_PRIORITY_TO_QUEUE": "queue",
 }
-"""Rows that count in one direction, whatever family speaks of them: at the port of entry, or at the other."""
+"""The stage of tables whose rows count at the ingress port alone, or at the egress port, whatever the rule's family."""
 _LOSSLESS: tuple[StageName, ...] = ("priority_group", "pfc", "watchdog", "ecn")
 """Stages at which findings of rules concern lossless traffic unless their numbers name other traffic."""
 _OWN_ROWS = (
@@ -88,18 +88,18 @@ _OWN_ROWS = (
     "SCHEDULER",
     "WRED_PROFILE",
 )
-"""Rows that a packet meets by its own numbers: one that cannot be read harms lossy traffic as well."""
+"""Tables whose rows a packet meets by its DSCP, class, queue or group: an unreadable row harms lossy traffic too."""
 _NO_SUCH_PORT = ("TOP002", "TOP003")
 """Rules about ports that a switch does not have; findings of other capacity rules concern no class."""
 _OF_TUNNEL = "CLS010"
-"""The rule of tunnels: it names the ports whose packets enter one, and those that leave by another of them do not."""
+"""The rule of tunnels: it names ports whose packets enter one; packets that leave by such a port do not enter it."""
 UNSTATED = (_OF_TUNNEL, "CLS016", "PFC016")
 """Rules about the DSCP and class of packets at a hop: if they are not checked, a packet cannot be followed."""
 _OF_CLASS = ("CLS", "ECN", "SCH")
-"""Families that point at the class they mean; others point at the first lossless one for all."""
+"""Families of rules that point at the class they are about; others point at the first lossless class for all."""
 _PRIORITIES = ("priority", "priorities", "unwatched", "missing", "extra", "queues")
 _PAIRS = (("nic", "switch"), ("one_end", "other_end"))
-"""Two masks that should be equal: the finding concerns their differing bits."""
+"""Names in the data of a finding for two sets of priorities that should be equal: it concerns those in one alone."""
 
 
 class TracePacket(NamedTuple):
@@ -126,7 +126,7 @@ class HopReference(NamedTuple):
 
 
 def reference_to(view: View, hop: TraceHop) -> HopReference:
-    """Return how findings name a hop."""
+    """Return a hop with the names by which findings refer to it: file, identical switches, and schedulers."""
     identical = next((names for _, names in view.identical if hop.switch in names), (hop.switch,))
     file = view.switch_by_name[hop.switch].origin.file
     egress = view.port(hop.switch, hop.egress.port)
@@ -301,13 +301,16 @@ def _met(hop: TraceHop) -> Mapping[str, _PassedRows]:
 
 
 def _same(entry: str | int, number: int) -> bool:
-    """Return whether an entry of a map is the one; a field that is no number concerns the whole map."""
+    """Return whether a map's entry is that of a number; a field that is no number concerns the whole map."""
     text = str(entry)
     return not text.isdecimal() or int(text) == number
 
 
 def _row_is_met(hop: TraceHop, table: str, key: str, path: Path, *, by_port: bool) -> bool:
-    """Return whether a row of a port is met; where a finding names ports, those count, not its first row's."""
+    """Return whether a packet meets a row of a table, by its queue or group and, with ``by_port``, by its ports.
+
+    Without ``by_port`` the finding names its ports, which count instead of that of the row.
+    """
     stages, parts = hop.stages, key.split("|")
     ports: set[str] = {hop.ingress.port, hop.egress.port}
     number: int | None = None

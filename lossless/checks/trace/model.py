@@ -1,7 +1,7 @@
 """A packet's path as plain values: two ends, hops, the stages of each, the findings of rules there, and losses.
 
-TraceStages state facts, no verdicts. A finding is in :class:`TraceFinding` at the stage it concerns. The chain
-breaks at each finding of level error, and for a packet of a lossless class at each hop that is not lossless.
+Stages state facts, no verdicts. A finding is in :class:`TraceFinding` at the stage it concerns. The lossless chain
+breaks at each finding of severity error, and for a packet of a lossless class at each hop that is not lossless.
 
 A loss is a stage of a hop that can drop a packet of a lossless class: a fact of the hop itself, independent of rules.
 """
@@ -34,7 +34,7 @@ StageName = Literal[
     "host",
 ]
 StatedTarget = Literal["entry", "no entry", "no map", "unreadable", "802.1p"]
-"""How a map answers: by an entry, without one, not at all; ``802.1p``: the port does not look at DSCP."""
+"""How the target of a lookup is known; ``802.1p``: the port classifies by VLAN tag, and does not look at DSCP."""
 
 
 class TraceFinding(NamedTuple):
@@ -73,7 +73,7 @@ class TraceLoss(NamedTuple):
 
 
 class TraceLookup(NamedTuple):
-    """One look into a map: the map, how it answers, and the result.
+    """One lookup in a QoS map: the map, how its target is known, and the target.
 
     ``origin`` is that of the entry, or of the map if it has none. ``target`` is None if unknown.
     A DSCP without an entry goes to TC 0, and without a bound map groups and queues have the number of the
@@ -89,8 +89,8 @@ class TraceLookup(NamedTuple):
 class TracePort(NamedTuple):
     """One port of a hop as it is configured. ``peer`` is the device and port at its other end, ``host17:port1``.
 
-    ``cable_m`` is the real length, else the configured one; ``up`` None: the file does not say. ``outside``: the port
-    is said to carry no RDMA.
+    ``cable_m`` is the real length, else the configured one; ``up`` None: unknown. ``outside``: the port carries no RDMA
+    by lossless.toml.
     """
 
     port: str
@@ -133,7 +133,8 @@ class TracePriorityGroup(NamedTuple):
 class TracePfcPort(NamedTuple):
     """PFC of one priority on one port: the ingress sends pauses, the egress obeys them.
 
-    ``priority`` is the one of the packet's group or queue, None where that is unknown.
+    ``priority`` is the one of the packet's group or queue, None where that is unknown; ``on`` is None then too, and
+    where the port lets its peer decide. ``enabled`` are the priorities with PFC.
     """
 
     port: str
@@ -143,14 +144,14 @@ class TracePfcPort(NamedTuple):
 
 
 class TracePfc(NamedTuple):
-    """PFC towards the sender and from the receiver."""
+    """PFC of a hop: toward the sender at the ingress port, and from the receiver at the egress port."""
 
     ingress: TracePfcPort
     egress: TracePfcPort
 
 
 class TraceWatchdog(NamedTuple):
-    """The PFC watchdog of the egress queue. ``state`` None: the port has no PFC to watch."""
+    """The PFC watchdog of the egress queue. ``state`` None: the port has no PFC to watch; ``watched`` None: unknown."""
 
     state: str | None = None
     watched: bool | None = None
@@ -161,7 +162,7 @@ class TraceWatchdog(NamedTuple):
 
 
 class TraceQueue(NamedTuple):
-    """Traffic class to egress queue, and how that is served; ``weight`` counts among the queues of the port."""
+    """Traffic class to egress queue, and its scheduler; ``weight`` is relative to the other queues of the port."""
 
     lookup: TraceLookup
     scheduler: str | None
@@ -170,7 +171,7 @@ class TraceQueue(NamedTuple):
 
 
 class TraceEcn(NamedTuple):
-    """The curve of the egress queue for green packets. ``wred`` None: no profile is bound."""
+    """The WRED curve of the egress queue for green packets. ``wred`` None: no WRED profile is bound."""
 
     wred: str | None = None
     marks: bool = False
@@ -193,7 +194,7 @@ class TraceEgressBuffer(NamedTuple):
 
 
 class TraceEgressDscp(NamedTuple):
-    """The DSCP that leaves: as it came, unless the egress port binds a map from traffic class to DSCP."""
+    """The DSCP with which a packet leaves: as it came, unless the egress port has a map from traffic class to DSCP."""
 
     dscp: int
     rewritten_by: str | None
@@ -283,7 +284,7 @@ class TracePathChoice(NamedTuple):
     """Paths of the same length between the first switch and the last, counted by their links.
 
     ``up_down`` False: no path goes up and then down, this one is the shortest of any kind. ``detour``: the
-    path was chosen to lead through a switch that no shortest path meets; ``equal`` then counts those.
+    path was chosen to lead through a switch that no shortest path meets; ``equal`` then counts the shortest through it.
     """
 
     equal: int
@@ -296,7 +297,7 @@ class Trace(NamedTuple):
     """A packet from one end of a fabric to the other.
 
     ``class_name`` is the declared class of its DSCP. ``lossless`` is whether a class of the DSCP is lossless, or PFC is
-    on for it anywhere on the path. ``elsewhere`` counts findings of level error that do not concern this packet here.
+    on for it anywhere on the path. ``elsewhere`` counts findings of severity error that do not concern this packet.
     ``not_checked`` lists facts about the classification of packets that no file contains.
     """
 
@@ -319,13 +320,13 @@ class Trace(NamedTuple):
 
     @property
     def breaks(self) -> tuple[Finding, ...]:
-        """The findings that break the chain, each once."""
+        """The findings of severity error on the path, which break the lossless chain, each once."""
         errors = (mark.finding for _, mark in self.marks if mark.finding.severity == "error")
         return tuple({id(finding): finding for finding in errors}.values())
 
     @property
     def broken(self) -> bool:
-        """Whether the chain breaks anywhere: its verdict is that of its worst hop."""
+        """Whether the lossless chain breaks on the path: at a finding of severity error, or at a hop with a loss."""
         return bool(self.breaks) or any(hop.losses for hop in self.hops)
 
 

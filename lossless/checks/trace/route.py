@@ -1,7 +1,7 @@
 """Paths between two ports of a fabric: the shortest that go up and then down, one of them chosen; and their ends.
 
-Which one is chosen does not depend on the order of files or links: the lowest names at every step, as
-people count.
+Which path is chosen does not depend on the order of files or links: at every step it is the lowest name, in natural
+order.
 
 The two ends of a trace are given by the names operators use: hosts, and ports of switches.
 """
@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 
 
 class TraceEnd(NamedTuple):
-    """A switch port where the trace begins or ends. ``host`` is the host known to be attached to it, or None."""
+    """A switch port where a trace begins or ends.
+
+    ``host`` is the device attached to it, a host of an intent or a neighbor without a file, None without one.
+    """
 
     switch: str
     port: str
@@ -40,7 +43,7 @@ class TraceEnd(NamedTuple):
 
 
 class TraceEnds:
-    """The hosts attached to the ports of a fabric."""
+    """The ends that a trace can have: hosts attached to a fabric, neighbors without a file, and ports of switches."""
 
     def __init__(self, view: View) -> None:
         self._view = view
@@ -61,7 +64,7 @@ class TraceEnds:
     def find(self, spec: str) -> tuple[TraceEnd, ...]:
         """Return the ends that ``host1``, ``host1:port2``, ``leaf1:Ethernet0`` or ``Ethernet0`` names.
 
-        A host without a port stands for each of its ports, in the order people count.
+        A host without a port stands for each of its ports, in natural order.
 
         Raises:
             LosslessError: no such host, switch or port, or a switch without a port.
@@ -79,7 +82,10 @@ class TraceEnds:
         raise LosslessError(self._unknown(name))
 
     def _parsed(self, spec: str) -> tuple[str, str, str]:
-        """Return a name, a colon and a port; the names of ASICs have a colon of their own: ``leaf1:asic0``."""
+        """Return the device, the colon and the port of a text, the last two empty without a port.
+
+        The names of ASICs have a colon of their own: ``leaf1:asic0``.
+        """
         if spec in self._switches:
             return spec, "", ""
         by_last_colon = spec.rpartition(":")
@@ -114,10 +120,10 @@ class TraceEnds:
 
 
 def check_switch(view: View, name: str) -> None:
-    """Check that a switch exists.
+    """Check that a fabric has a switch of a name.
 
     Raises:
-        LosslessError: it does not.
+        LosslessError: it has none.
     """
     if name not in view.switch_by_name:
         raise LosslessError(f"no switch {name!r}{_suggest(name, view.switch_by_name)}")
@@ -142,7 +148,7 @@ def _suggest(name: str, names: Iterable[str]) -> str:
 
 
 def _neighbors(view: View) -> Iterable[TraceEnd]:
-    """Yield neighbors named by devices that are no switch among the files."""
+    """Yield the switch ports whose configured neighbor is no switch of the fabric, with that neighbor as the host."""
     for switch in view.fabric.switches:
         for port in switch.ports:
             if port.neighbor and port.neighbor[0] and port.neighbor[0] not in view.switch_by_name:
@@ -150,11 +156,11 @@ def _neighbors(view: View) -> Iterable[TraceEnd]:
 
 
 PortPair = tuple[str, str]
-"""The ports of a link: here, and at the other end."""
+"""The ports of a link: on the near switch, and on the far one."""
 
 
 class TraceStep(NamedTuple):
-    """A switch on the path: in at one port, out at another."""
+    """A switch on a path, with the ports by which a packet enters and leaves it."""
 
     switch: str
     ingress: str
@@ -170,7 +176,7 @@ class TraceState(NamedTuple):
 
 
 class TraceRoute(NamedTuple):
-    """The chosen path, how many there are of its length, and every step of those by its distance."""
+    """The chosen path, the number of paths of its length, and the steps of these, each with its distance in hops."""
 
     source: TraceEnd
     target: TraceEnd
@@ -184,7 +190,10 @@ class TraceRoute(NamedTuple):
 def find_route(
     view: View, sources: Sequence[TraceEnd], targets: Sequence[TraceEnd], via: str | None
 ) -> TraceRoute:
-    """Return the path between the nearest of some ports, the first in order where several are as near.
+    """Return the shortest path from one of ``sources`` to one of ``targets``, through the switch ``via`` if given.
+
+    Of several pairs with paths of that length the first is taken. A path that goes up and then down is preferred to a
+    shorter one that does not.
 
     Raises:
         LosslessError: the two ends are one, or no link leads from one to the other.
@@ -225,7 +234,7 @@ class _Links:
         self.between.setdefault(near, {}).setdefault(far, []).append(ports)
 
     def ports(self, near: str, far: str) -> list[PortPair]:
-        """Return the links from one switch to another, in the order people count."""
+        """Return the port pairs of the links from one switch to another, in natural order."""
         return sorted(self.between[near][far], key=lambda pair: (natural_key(pair[0]), natural_key(pair[1])))
 
 
@@ -253,7 +262,7 @@ def _route(
 def _levels(
     links: _Links, tiers: Mapping[str, Tier], source: str, target: str, via: str | None
 ) -> list[list[TraceState]] | None:
-    """Return, level by level, the states of every shortest path; None where there is no path."""
+    """Return the states of all shortest paths by their distance from the source; None where there is no path."""
     start = TraceState(source, down=False, met=via in (None, source))
     levels, seen = [[start]], {start}
     while not any(state.switch == target and state.met for state in levels[-1]):
@@ -272,7 +281,7 @@ def _levels(
 def _after(
     links: _Links, tiers: Mapping[str, Tier], state: TraceState, via: str | None
 ) -> Iterator[TraceState]:
-    """Yield the next hops of a packet: after going down or across it never goes up (no valley)."""
+    """Yield the states after one more link: none goes up after one that went down or across, where tiers are known."""
     here = tiers.get(state.switch)
     for far in links.between.get(state.switch, {}):
         there = tiers.get(far)
@@ -295,7 +304,7 @@ def _steps(links: _Links, switches: Sequence[str], first: str, last: str) -> tup
 def _count(
     links: _Links, tiers: Mapping[str, Tier], levels: Sequence[Sequence[TraceState]], via: str | None
 ) -> int:
-    """Return how many paths there are, parallel links counted each."""
+    """Return the number of paths over the states of ``levels``, each of parallel links counted."""
     paths = {levels[0][0]: 1}
     for level in levels[1:]:
         ahead = dict.fromkeys(level, 0)
@@ -314,7 +323,7 @@ def _all_steps(
     first: str,
     last: str,
 ) -> Iterator[tuple[int, TraceStep]]:
-    """Yield every step through every switch on paths of these levels, and its distance."""
+    """Yield every step on the paths over the states of ``levels``, with the number of switches before it."""
     entries: dict[TraceState, set[str]] = {levels[0][0]: {first}}
     for distance, (here, ahead) in enumerate(pairwise(levels)):
         reached: dict[TraceState, set[str]] = {}

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 
 
 _MOST_DIFFERENCES = 16
-"""Other paths that are named; a fabric can have thousands."""
+"""The most differing switches on other paths that a trace names; a fabric can have thousands."""
 
 
 def trace(
@@ -123,7 +123,10 @@ def not_one(fabrics: Sequence[Fabric]) -> str:
 
 
 def fabrics_of_ends(fabrics: Sequence[Fabric], source: str, target: str) -> tuple[Fabric, ...]:
-    """Return the only one of several deployed fabrics that has both ends; all of them where no one alone has."""
+    """Return the only one of several deployed fabrics that has both ends.
+
+    All fabrics if not exactly one has both, or if an intent declares one of them.
+    """
     if len(fabrics) == 1 or any(fabric.declared for fabric in fabrics):
         return tuple(fabrics)
     having = tuple(fabric for fabric in fabrics if _has(fabric, source) and _has(fabric, target))
@@ -138,7 +141,7 @@ def _has(fabric: Fabric, end: str) -> bool:
 
 
 def with_ports_outside(traced: Trace, outside: Mapping[str, Collection[str]]) -> Trace:
-    """Return a trace that says which of its ports carry no RDMA; ``outside`` has them by switch."""
+    """Return a trace with its ports that carry no RDMA marked as outside; ``outside`` has such ports by switch."""
     hops = (
         hop._replace(
             ingress=hop.ingress._replace(outside=hop.ingress.port in outside.get(hop.switch, ())),
@@ -192,7 +195,7 @@ def _packet(view: View, hops: Sequence[TraceHop], dscp: int) -> TracePacket:
 
 
 def _verdict(view: View, hop: TraceHop, packet: TracePacket, findings: Sequence[Finding]) -> TraceHop:
-    """Return a hop with the faults that break the chain there: findings, and losses of a lossless packet."""
+    """Return a hop with the findings that concern a packet there, and the losses of a packet of a lossless class."""
     losses = losses_at(hop) if packet.lossless else ()
     return hop._replace(marks=findings_on(reference_to(view, hop), packet, findings), losses=losses)
 
@@ -217,7 +220,10 @@ def _choice(
     packet: TracePacket,
     findings: Sequence[Finding],
 ) -> TracePathChoice:
-    """Compare every step of the other paths with the hop of this path at the same distance."""
+    """Compare the switches on paths of the same length with the hop of the chosen path at the same distance.
+
+    Switches without a differing stage or another error are left out; of equal configuration one is compared.
+    """
     differences: dict[tuple[object, ...], TraceDifference] = {}
     for level, step in sorted(route.others, key=_by_name):
         here = hops[level]
@@ -291,7 +297,7 @@ def _host(
 
 
 def _of_byte(traffic_class: int | None) -> int | None:
-    """Return the DSCP of a ToS byte: its upper six bits (RFC 2474, section 3)."""
+    """Return the DSCP of a ToS byte, its upper six bits (RFC 2474, section 3); None for None."""
     return None if traffic_class is None else traffic_class >> 2
 
 
@@ -305,20 +311,20 @@ _STAGES: dict[str, StageName] = {
     "STM002": "pfc",
 }
 _FAMILIES: dict[str, StageName] = {"CTR": "queue", "STM": "watchdog"}
-"""Where rules of a family speak that have no stage of their own; of a priority group it is that of the group."""
+"""The stage of the findings of a family of rules; rules in ``_STAGES`` and findings on priority groups have others."""
 _GROUP = "PG"
 _OTHER_PRIORITY = "CTR002"
 
 
 class RunningTrace(NamedTuple):
-    """Devices with captures by name, and the findings of rules on them."""
+    """The devices with captures by name, and the findings of rules about running state on them."""
 
     devices: Mapping[str, RunningDevice]
     findings: Sequence[Finding]
 
 
 def with_counters(view: View, hop: TraceHop, packet: TracePacket, running: RunningTrace) -> TraceHop:
-    """Return a hop with the counters of the class, and the findings about them that concern the packet."""
+    """Return a hop with the counters of the packet's class, and the findings about running state that concern it."""
     unit = view.switch_by_name[hop.switch].device
     names = dict.fromkeys((hop.switch, unit))
     device = next((running.devices[name] for name in names if name in running.devices), None)
@@ -330,7 +336,7 @@ def with_counters(view: View, hop: TraceHop, packet: TracePacket, running: Runni
 def host_with_counters(
     host: TraceHost, side: TracePfcPort, packet: TracePacket, running: RunningTrace
 ) -> TraceHost:
-    """Return a host with the counters of its NICs, and the findings about them.
+    """Return a host with the counters of its NICs, and the findings about running state that concern the packet there.
 
     ``side`` is the port of the switch that it is attached to: pauses on the link are of its priority.
     """
@@ -384,7 +390,7 @@ def _stage(
 
 
 def _met(hop: TraceHop, stage: StageName) -> tuple[tuple[str, str], ...]:
-    """Return the ports of a stage, and the number that the packet has there."""
+    """Return the ports of a stage, each with the packet's priority, group or queue there as text, "" without one."""
     stages, ingress, egress = hop.stages, hop.ingress.port, hop.egress.port
     if stage == "priority_group":
         return ((ingress, str(stages.priority_group.lookup.target)),)
@@ -446,11 +452,11 @@ class RunningCounters:
         self._indexes: dict[tuple[str, str], dict[PortNumbers, PlacedReading]] = {}
 
     def at(self, hop: TraceHop) -> tuple[TraceCounter, ...]:
-        """Return the counters that are shown at a hop, each of them."""
+        """Return all counters that a trace shows at a hop, also unknown ones, with the reason."""
         return tuple(self._of(row, hop) for row in _AT_HOPS)
 
     def of_host(self, priority: int | None) -> tuple[TraceCounter, ...]:
-        """Return the counters of a host's NICs: pauses of a priority, out of sequence, and CNPs."""
+        """Return the counters of a host's NICs: pauses of a priority, packets out of sequence, ECN marks and CNPs."""
         asked = [(name, "priority", priority) for name in _OF_PRIORITY]
         asked += [(name, "", None) for name in _OF_RDMA]
         return tuple(counter for one in asked for counter in self._of_nics(*one))
@@ -508,7 +514,7 @@ def _number(row: _Counted, hop: TraceHop) -> int | None:
 
 
 def _told(device: RunningDevice, placed: PlacedReading, blank: TraceCounter) -> TraceCounter:
-    """Return the value of a reading: a peak or a status as it is, a counter with its increase."""
+    """Return a counter with the value of a reading: a peak or status as it is, a count as its increase."""
     reading = placed.reading
     told = blank._replace(origin=placed.origin, unit=reading.unit or blank.unit)
     at_switch = blank.stage != "host"

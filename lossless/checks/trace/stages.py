@@ -54,7 +54,7 @@ class SwitchTransit(NamedTuple):
 
 
 def transit_of(view: View, step: TraceStep) -> SwitchTransit:
-    """Return the switch and ports of a step; routes name only those that exist."""
+    """Return the switch and the two ports of a step, which must exist."""
     ingress, egress = (view.port(step.switch, name) for name in (step.ingress, step.egress))
     assert ingress is not None
     assert egress is not None
@@ -166,7 +166,7 @@ def _lookup(index_map: IndexMap, index: int) -> TraceLookup:
 
 
 def _look(index_map: IndexMap | None, traffic_class: int | None) -> TraceLookup:
-    """Look a traffic class up; one that is unknown leads nowhere that is known."""
+    """Look up a traffic class in a map: without a map the target is the class itself; unknown for an unknown class."""
     if index_map is None:
         return TraceLookup(None, "no map", traffic_class, None)
     if traffic_class is None:
@@ -210,9 +210,9 @@ def _unbacked(lookup: TraceLookup, row: PriorityGroup | None, why: str) -> Trace
 
 
 def _priority_of(qos: PortQos | None, index_map: IndexMap | None, number: int | None) -> int | None:
-    """Return the priority that leads to a group or queue: those with PFC first, and of these the one of its number.
+    """Return the priority that a map leads to a group or queue: one with PFC first, of several that of its number.
 
-    Without a map it is the same number.
+    Without a map, or an entry with that target, it is the same number; None for an unknown group or queue.
     """
     if qos is None or index_map is None or number is None:
         return number
