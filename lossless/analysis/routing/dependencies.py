@@ -57,8 +57,9 @@ both ends are not in one. Distances are the same while one is left.
 class RoutingQuestion(NamedTuple):
     """The routing to examine on wires; switches are named.
 
-    ``bounces`` send packets from a higher tier back up; ``moved`` do so in a second priority, in which no switch
-    bounces. Paths may be ``extra_hops`` longer than the shortest that the policy allows.
+    Switches in ``bounces`` send packets from a higher tier back up in the same priority. Those in ``moved`` send them
+    back up in a second priority, and no packets that are in it already. Paths may be ``extra_hops`` longer than the
+    shortest that the policy allows.
     """
 
     policy: RoutingPolicy
@@ -83,10 +84,10 @@ class CycleHop(NamedTuple):
 
 
 class RoutingVerdict(NamedTuple):
-    """The verdict on routing.
+    """The verdict on routing: a CBD, a valley, and two switches without a path between them.
 
-    ``cycle`` is empty without a cycle. ``valley`` names the switches of a valley that the policy allows, in
-    order. ``lost`` are two switches with hosts that links join without a path between them.
+    ``cycle`` is empty without a CBD. ``valley`` names the switches of a valley that the policy allows, in order.
+    ``lost`` are two switches with hosts that links join without a path that the policy allows.
     """
 
     cycle: tuple[CycleHop, ...] = ()
@@ -95,7 +96,7 @@ class RoutingVerdict(NamedTuple):
 
 
 def routing_verdict(wires: Wires, question: RoutingQuestion) -> RoutingVerdict:
-    """Return the verdict on wires as they are."""
+    """Return the routing verdict on wires, without further failures."""
     if only_up_down(question) and not wires.outside:
         return RoutingVerdict(lost=_lost(wires, lost_up_down(wires)))
     folded_wires = reduced(wires, question, MEMBERS)
@@ -118,7 +119,7 @@ def only_up_down(question: RoutingQuestion) -> bool:
 
 
 def moves_verdict(wires: Wires, moves: PolicyMoves, question: RoutingQuestion) -> RoutingVerdict:
-    """Return the verdict on given moves between all switches; the policy of the question is ignored."""
+    """Return the routing verdict on given moves between all switches; the policy of the question is ignored."""
     traffic = flows(moves, wires.attached, wires.outside, question.extra_hops)
     rising, bouncing = all_rise(wires, traffic.moves, traffic.carried), _bouncing(wires, question)
     hops = () if rising and not bouncing else _smallest(wires, moves, traffic, bouncing)
@@ -126,7 +127,7 @@ def moves_verdict(wires: Wires, moves: PolicyMoves, question: RoutingQuestion) -
 
 
 def cycle_through_outside(wires: Wires, question: RoutingQuestion) -> tuple[CycleHop, ...]:
-    """Return a cycle that closes if outside switches forward from each link to all others."""
+    """Return a shortest CBD if outside switches forward from each link to all other links, empty without one."""
     folded_wires = reduced(wires, question, MEMBERS)
     moves = moves_of(folded_wires, question)
     traffic = flows(moves, folded_wires.attached, folded_wires.outside, question.extra_hops)
@@ -137,7 +138,7 @@ def cycle_through_outside(wires: Wires, question: RoutingQuestion) -> tuple[Cycl
 
 
 def _through(wires: Wires, moves: PolicyMoves) -> Iterator[TurnSet]:
-    """Yield all turns at switches outside."""
+    """Yield all turns at switches outside, except those straight back."""
     leaving: dict[int, list[int]] = {}
     for over, (at, _) in enumerate(moves.channels):
         if at in wires.outside:
@@ -149,18 +150,18 @@ def _through(wires: Wires, moves: PolicyMoves) -> Iterator[TurnSet]:
 
 
 def reduced(wires: Wires, question: RoutingQuestion, most: int) -> Wires:
-    """Return wires with at most ``most`` of identical blocks; switches that bounce are distinguished from others."""
+    """Return wires with at most ``most`` of each set of identical blocks; bouncing switches differ from others."""
     return folded(told_apart(wires, question), most)
 
 
 def told_apart(wires: Wires, question: RoutingQuestion) -> Wires:
-    """Return wires in which switches that bounce have a mark, and those that do so in a second priority another."""
+    """Return wires in which switches have the mark 1 if they bounce packets, 2 if in a second priority, else 0."""
     marks = [1 if name in question.bounces else 2 * (name in question.moved) for name in wires.names]
     return wires._replace(marks=marks)
 
 
 def _bouncing(wires: Wires, question: RoutingQuestion) -> dict[int, bool]:
-    """Return the switches that bounce, and whether in a second priority."""
+    """Return the numbers of the switches that bounce packets, each with whether it does so in a second priority."""
     apart = question.bounces | question.moved
     return {number: name not in question.bounces for number, name in enumerate(wires.names) if name in apart}
 
@@ -168,7 +169,7 @@ def _bouncing(wires: Wires, question: RoutingQuestion) -> dict[int, bool]:
 def _smallest(
     wires: Wires, moves: PolicyMoves, traffic: Flows, bouncing: Mapping[int, bool]
 ) -> tuple[CycleHop, ...]:
-    """Return a shortest cycle. No turn goes from the second priority back to the first."""
+    """Return a shortest CBD, empty without one. No turn goes from the second priority back to the first."""
     if not bouncing:
         traffic = traffic._replace(carried=_coming_back(traffic))
         return _shortest_cycle(wires, moves, list(turns(traffic)), ()) if any(traffic.carried) else ()
@@ -252,7 +253,7 @@ def _paused(
 
 
 def _hops(wires: Wires, moves: PolicyMoves, nodes: Sequence[int]) -> tuple[CycleHop, ...]:
-    """Return a cycle of channels as named hops."""
+    """Return a cycle of channels as hops with names of switches and ports, empty without a cycle."""
     if not nodes:
         return ()
     names, tiers = wires.names, wires.tiers
@@ -274,7 +275,7 @@ def _hops(wires: Wires, moves: PolicyMoves, nodes: Sequence[int]) -> tuple[Cycle
 
 
 def _lost(wires: Wires, lost: Mapping[int, int]) -> tuple[str, str] | None:
-    """Return two switches that links join and no path connects.
+    """Return two switches with hosts that links join and no path connects, None without such a pair.
 
     Where one can send to an outside switch of a higher tier, and such a switch to the other, there may be a path.
     """
@@ -299,13 +300,13 @@ def _lost(wires: Wires, lost: Mapping[int, int]) -> tuple[str, str] | None:
 
 
 def _tops(wires: Wires, switch: int) -> bool:
-    """Return whether a switch is outside and of a higher tier than those it has links to."""
+    """Return whether a switch is outside and of a higher tier than all linked switches, whose tiers are known."""
     below = wires.links[switch]
     return switch in wires.outside and all(0 < wires.tiers[other] < wires.tiers[switch] for other in below)
 
 
 _FEW = 16
-"""Sets below this many edges per channel are written out; ranges would cost as much."""
+"""Turn sets with up to this many edges per incoming channel are written out; ranges would cost as much."""
 
 
 class TurnSet(NamedTuple):
@@ -349,7 +350,7 @@ def _onward(sets: Iterable[TurnSet], opposites: Sequence[int]) -> Iterator[TurnS
 
 
 def _sets(coming: dict[int, list[int]], leaving: dict[int, list[int]]) -> Iterator[TurnSet]:
-    """Yield one set for all outgoing channels that have the same incoming channels."""
+    """Yield the turns of a state, one set for all outgoing channels that have the same incoming channels."""
     joined: dict[tuple[int, ...], list[int]] = {}
     order = list(coming)
     for carried, outs in leaving.items():
@@ -382,7 +383,7 @@ class WaitGraph:
             self._join(ranges.of(turn_set.ins), turn_set.outs)
 
     def node(self) -> int:
-        """Return a new node."""
+        """Add a node for a set of channels, and return its number."""
         self._nodes += 1
         return self._nodes - 1
 
@@ -392,7 +393,7 @@ class WaitGraph:
         self._heads.append(head)
 
     def graph(self) -> Graph:
-        """Return the graph."""
+        """Return the graph of all waits added so far."""
         return from_edges(self._nodes, self._tails, self._heads)
 
     def _join(self, tails: Iterable[int], heads: Iterable[int]) -> None:
@@ -405,7 +406,7 @@ class WaitGraph:
 
 
 class _Ranges:
-    """A tree over channels: the node of each requested range, with edges from all channels in it."""
+    """A segment tree over the sorted channels of a turn: nodes for ranges, each with edges from all channels in it."""
 
     def __init__(self, channels: Sequence[int], waits: WaitGraph) -> None:
         self._channels, self._waits = channels, waits
@@ -443,7 +444,7 @@ class _Ranges:
 
 
 class Detour(NamedTuple):
-    """Turns of bounced packets: their priority before and after the turn, 0 the first and 1 the second."""
+    """Turns of bounced packets, and their priority before and after the turn: 0 the first, 1 the second."""
 
     turns: Sequence[TurnSet]
     before: int
@@ -451,7 +452,7 @@ class Detour(NamedTuple):
 
 
 class _Bounce(NamedTuple):
-    """One switch that bounces: its channels from and to the higher tier, and the priorities before and after."""
+    """One switch that bounces packets: its channels from and to higher tiers, and the priority before and after."""
 
     switch: int
     ins: Sequence[int]
@@ -461,7 +462,7 @@ class _Bounce(NamedTuple):
 
 
 def least_cycle_length(wires: Wires, moves: PolicyMoves) -> int:
-    """Return the least number of channels in a cycle: three, or four where all links join neighboring tiers.
+    """Return the least number of channels in a cycle: four where the tiers of all links differ by an odd number, or 3.
 
     In a cycle of two, a packet would turn straight back.
     """
@@ -482,7 +483,7 @@ def first_turns(
 
 
 def detours(wires: Wires, moves: PolicyMoves, traffic: Flows, bouncing: Mapping[int, bool]) -> list[Detour]:
-    """Return the turns that bounces add; ``bouncing`` has for each switch whether it does so in a second priority."""
+    """Return the turns that bounces add; ``bouncing`` has for each such switch whether it uses a second priority."""
     nothing = [0] * len(moves.channels)
     arrived = [_add(list(nothing), traffic), nothing]
     by_bounce: dict[_Bounce, tuple[int, Sequence[int], list[Detour]]] = {}
@@ -509,7 +510,7 @@ def _detour(
     ins: Sequence[int],
     arrived: Sequence[list[int]],
 ) -> list[Detour]:
-    """Forward the packets that arrive by ``ins``, and record where they arrive."""
+    """Return the turns of packets that arrive by ``ins`` and are bounced, and add their destinations to ``arrived``."""
     gone = _beyond(wires, moves, traffic, bounce, _all(arrived[bounce.before], ins))
     _add(arrived[bounce.after], gone)
     return [
@@ -519,12 +520,12 @@ def _detour(
 
 
 def _all(arrived: Sequence[int], channels: Iterable[int]) -> int:
-    """Return the destinations of all packets that arrive by some channels."""
+    """Return the destinations, as bits, of all packets that arrive by ``channels``."""
     return reduce(or_, (arrived[channel] for channel in channels), 0)
 
 
 def _places(wires: Wires, moves: PolicyMoves, bouncing: Mapping[int, bool]) -> Iterator[_Bounce]:
-    """Yield the bounces of each switch. Packets in a second priority keep it."""
+    """Yield the bounces of each switch: of packets in the first priority and, if it keeps priorities, in the second."""
     ins, outs = dict[int, list[int]](), dict[int, list[int]]()
     for channel, (near, far) in enumerate(moves.channels):
         if far in bouncing and wires.tiers[near] > wires.tiers[far]:
@@ -538,7 +539,10 @@ def _places(wires: Wires, moves: PolicyMoves, bouncing: Mapping[int, bool]) -> I
 
 
 def _beyond(wires: Wires, moves: PolicyMoves, traffic: Flows, bounce: _Bounce, wanted: int) -> Flows:
-    """Return the moves by which bounced packets travel to some destinations."""
+    """Return the traffic of bounced packets from the switches above to the destinations ``wanted``.
+
+    Packets for the bouncing switch itself may go to any other destination.
+    """
     own = sum(1 << number for number, end in enumerate(traffic.destinations) if end == bounce.switch)
     goals = (-1 if wanted & own else wanted) & ~own
     goes_by = avoiding(moves, bounce.switch)
@@ -561,7 +565,7 @@ def _turned(gone: Flows, bounce: _Bounce) -> Iterator[TurnSet]:
 
 
 def _add(arrived: list[int], added: Flows) -> list[int]:
-    """Add the destinations of carried packets to those of each channel."""
+    """Add the destinations that each channel carries in ``added`` to ``arrived``, and return it."""
     for over, carried in zip(added.moves.over, added.carried, strict=True):
         arrived[over] |= carried
     return arrived

@@ -1,4 +1,4 @@
-"""The fabric after failures: every relevant case once, or as many as the work limit allows.
+"""Routing verdicts after failures: every case of failures that matters once, or as many as the work limit allows.
 
 Either a number of links fail, or a number of switches, never both: the failures to tolerate that an intent declares.
 
@@ -55,7 +55,7 @@ _SEED = 1
 
 
 class Failure(NamedTuple):
-    """An element that can fail: a switch, or all links of a pair, by name. ``links`` is how many failures it counts."""
+    """An element that can fail: a switch, or all links of a pair of switches, by name. It counts ``links`` failures."""
 
     ends: tuple[str, ...]
     links: int
@@ -84,17 +84,17 @@ class FailureCase(NamedTuple):
 
 
 class VerdictAfterFailures(NamedTuple):
-    """A verdict, and the failures that lead to it."""
+    """A routing verdict, and the failed elements that lead to it."""
 
     verdict: RoutingVerdict
     failed: tuple[Failure, ...]
 
 
 class FailureOutcome(NamedTuple):
-    """The first result of each kind, with the fewest failures; the search ends at a cycle.
+    """The first verdict with a cycle, with a valley, and with a lost pair of switches, cases of fewer failures first.
 
-    ``cases`` is the number of examined fabrics; unless some of them were ``drawn`` at random because there are more,
-    they stand for all.
+    The search ends at a cycle. ``cases`` is the number of fabrics checked; unless some of them were ``drawn`` at random
+    because there are more, they stand for all.
     """
 
     cycle: VerdictAfterFailures | None = None
@@ -105,7 +105,7 @@ class FailureOutcome(NamedTuple):
 
 
 def after_failures(wires: Wires, question: RoutingQuestion, budget: FailureBudget) -> FailureOutcome:
-    """Return the verdicts after up to a number of failures, beginning with none."""
+    """Return the routing verdicts after up to ``budget`` failures, beginning with the fabric without failures."""
     base = reduced(wires, question, MEMBERS + max(budget)) if any(budget) else wires
     outcome = _checked(iter((FailureCase((), base),)), question, FailureOutcome())
     if _settled(outcome, question):
@@ -122,7 +122,7 @@ def after_failures(wires: Wires, question: RoutingQuestion, budget: FailureBudge
 def _checked(
     cases: Iterator[FailureCase], question: RoutingQuestion, outcome: FailureOutcome
 ) -> FailureOutcome:
-    """Add the results of cases that did not occur with fewer failures."""
+    """Check cases in turn, and add the first cycle, valley and lost pair to an outcome that does not have one yet."""
     for case in cases:
         verdict = routing_verdict(case.wires, question)
         first_seen = VerdictAfterFailures(verdict, case.failed)
@@ -139,14 +139,14 @@ def _checked(
 
 
 def _switches(wires: Wires) -> Iterator[Failure]:
-    """Yield the switches that can fail: each is one failure."""
+    """Yield the switches that can fail, those with links to switches: each is one failure."""
     for name, others in zip(wires.names, wires.links, strict=True):
         if others:
             yield Failure((name,), 1)
 
 
 def _links(wires: Wires) -> Iterator[Failure]:
-    """Yield the pairs whose links can fail: one failure for each link."""
+    """Yield the pairs of switches whose links can fail: one failure for each link."""
     for near, far, count in wires.pairs():
         yield Failure((wires.names[near], wires.names[far]), count)
 
@@ -160,15 +160,15 @@ def _cost(case: FailureCase) -> int:
 
 
 def _settled(outcome: FailureOutcome, question: RoutingQuestion) -> bool:
-    """Return whether further failures can show nothing worse than the results so far."""
+    """Return whether no further case is needed: there is a cycle, or a lost pair where nothing worse is possible."""
     return outcome.cycle is not None or (outcome.lost is not None and only_up_down(question))
 
 
 class _Cases:
-    """One case of each kind of one to ``most`` failures that could matter, fewer first; ``of`` yields the elements.
+    """The cases of one to ``most`` failures that could change the verdict, one of several symmetric ones, fewer first.
 
-    Where a failure could not change anything, the cases without it show the same as those with it. ``too_many``: the
-    work limit was reached.
+    ``of`` yields the elements of a fabric that can fail. Where a failure could not change anything, the cases without
+    it show the same as those with it. ``too_many``: the work limit was reached.
     """
 
     def __init__(
@@ -191,7 +191,7 @@ class _Cases:
                     return
 
     def _after(self, case: FailureCase, cost: int) -> Iterator[FailureCase]:
-        """Yield the cases with one failure more, until the work limit is reached."""
+        """Yield the new cases with one more failed element, until the work limit is reached."""
         remaining, size = self.most - cost, sum(map(len, case.wires.links))
         folded_wires = folded(case.wires, MEMBERS + remaining)
         for failure in self._strikes(folded_wires, remaining):
@@ -207,9 +207,9 @@ class _Cases:
                 yield next_case
 
     def _strikes(self, wires: Wires, failures: int) -> Iterator[Failure]:
-        """Yield the elements that can fail, one of each kind.
+        """Yield the elements that can fail, one of several symmetric ones.
 
-        Only elements of which one or more must fail for up to ``failures`` failures to change anything.
+        Only elements of which one or more must fail for up to ``failures`` failures to change anything are yielded.
         """
         matters = self._that_matter(wires, failures)
         number = {name: place for place, name in enumerate(wires.names)}
@@ -226,7 +226,7 @@ class _Cases:
                 yield failure
 
     def _that_matter(self, wires: Wires, failures: int) -> frozenset[tuple[int, ...]] | None:
-        """Return the ends whose failure could change anything; None where any could.
+        """Return the switches and pairs whose failure could change anything; None where any could, as with bounces.
 
         Bounced packets continue from switches above, which may have fewer paths than hosts have.
         """
@@ -262,7 +262,7 @@ def _some_cases(
 
 
 def _drawn(random: Random, possible: Sequence[Failure], most: int) -> list[Failure]:
-    """Return random failures that sum to a number, or to the largest possible one."""
+    """Return random elements that count ``most`` failures together, or fewer where no further element fits."""
     drawn, left = list[Failure](), most
     while left:
         failure = random.choice(possible)

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 def carried_with_extra_hops(
     moves: PolicyMoves, paths: ShortestPaths, sent: Mapping[int, int], extra_hops: int
 ) -> tuple[PolicyMoves, list[int]]:
-    """Return moves between states that include the extra hops used so far, and the traffic of each.
+    """Return moves between states that include the extra hops used so far, and the traffic of each move.
 
     States without extra hops keep their numbers; after them come those with one, and so on. Moves without traffic
     are left out.
@@ -53,13 +53,13 @@ def carried_with_extra_hops(
 
 
 class _Together(NamedTuple):
-    """The bits of several numbers: those in any, and those in two or more."""
+    """The union of several sets of destinations, as bits, and the destinations that are in two or more of them."""
 
     any: int
     two: int
 
     def without(self, number: int) -> int:
-        """Return the bits of the other numbers."""
+        """Return the union of all sets except ``number``, one of them."""
         return self.two | (self.any & ~number)
 
 
@@ -72,7 +72,7 @@ def _together(numbers: Iterable[int]) -> _Together:
 
 
 class _Arriving:
-    """The destinations that moves can reach, by their detour, and by the remaining extra hops.
+    """The destinations that moves can reach, as bits, by their detour, and by the remaining extra hops.
 
     ``farther[extra][move]`` has the destinations to which a move takes a number of hops more than a shortest path.
     ``by[left][channel]`` has those that are reached over a channel with a number of extra hops left after it.
@@ -119,7 +119,7 @@ class _Arriving:
 
 
 def _carried(arriving: _Arriving, sent: Mapping[int, int]) -> dict[tuple[int, int, int], int]:
-    """Return the traffic by move, extra hops used before it, and extra hops that it uses itself.
+    """Return the destinations carried, by move, extra hops used before the move, and extra hops that it uses itself.
 
     States are processed by extra hops used, fewest first, and of these the farthest first.
     """
@@ -160,7 +160,7 @@ class ShortestPaths(NamedTuple):
 
 
 def numbered_destinations(attached: Sequence[bool]) -> tuple[list[int], list[int]]:
-    """Return the destinations, and the bit of each switch."""
+    """Return the switches with hosts, in order, and for each switch a number with its own bit set, 0 without hosts."""
     destinations = [switch for switch, here in enumerate(attached) if here]
     return destinations, [
         here << before for here, before in zip(attached, accumulate(attached, initial=0), strict=False)
@@ -182,7 +182,10 @@ def shortest_paths(moves: PolicyMoves, attached: Sequence[bool], ends: Collectio
 def _layered(
     moves: PolicyMoves, into: Sequence[Sequence[int]], reached: list[int]
 ) -> tuple[list[dict[int, int]], list[int]]:
-    """Search from all destinations at once; return the destinations of each state by distance, and of each move."""
+    """Search from all destinations at once: return ``layers`` and ``hops`` of :class:`ShortestPaths`.
+
+    The destinations that each state has a path to are added to ``reached``.
+    """
     tails, hops = moves.tails, [0] * len(moves.tails)
     missing = [~destination_bits for destination_bits in reached]
     layer = {state: destination_bits for state, destination_bits in enumerate(reached) if destination_bits}
@@ -221,7 +224,7 @@ class PolicyMoves(NamedTuple):
     states: int = 0
 
     def place(self, state: int) -> int:
-        """Return a state without its extra hops."""
+        """Return the number of a state without its extra hops."""
         return state % self.states if self.states else state
 
     def opposites(self) -> list[int]:
@@ -259,7 +262,7 @@ def up_down(wires: Wires) -> PolicyMoves:
 
 
 def ending(moves: PolicyMoves, switches: Collection[int]) -> PolicyMoves:
-    """Return moves by which only the packets of some switches themselves leave them: others end in separate states."""
+    """Return moves in which ``switches`` send but do not forward: packets that arrive there end in separate states."""
     at, last = list(moves.at), dict[int, int]()
     for switch in sorted(switches):
         last[switch] = len(at)
@@ -314,7 +317,7 @@ def flows(
 def flows_of(
     moves: PolicyMoves, attached: Sequence[bool], sent: Mapping[int, int], extra_hops: int = 0
 ) -> Flows:
-    """Return the traffic where only some switches send, each to some of the switches with hosts."""
+    """Return the traffic where each state of ``sent`` sends to the destinations there, as bits; ``lost`` is empty."""
     return _flows(moves, shortest_paths(moves, attached), sent, extra_hops)
 
 
@@ -328,7 +331,7 @@ def _flows(moves: PolicyMoves, paths: ShortestPaths, sent: Mapping[int, int], ex
 def lost_up_down(wires: Wires) -> dict[int, int]:
     """Return, for switches with hosts, the destinations without a path up, level at most once, and down.
 
-    This question alone needs neither hops nor moves.
+    Each is a bit set. Neither hops nor moves are computed for it.
     """
     destinations, reached = numbered_destinations(wires.attached)
     links, tiers = wires.links, wires.tiers
@@ -375,7 +378,7 @@ def carried(moves: PolicyMoves, paths: ShortestPaths, sent: Mapping[int, int]) -
 
 
 def valley(wires: Wires, traffic: Flows) -> tuple[str, ...] | None:
-    """Return the switches of a valley in order, None for routes without one."""
+    """Return the names of the switches along one valley, in the order of the path; None for routes without a valley."""
     walked = _Walked(wires, traffic)
     for move, carried in enumerate(traffic.carried):
         if walked.may_rise(move) and (common := carried & walked.before(move)):
@@ -429,7 +432,7 @@ class _Walked:
         return up and self._carried[move] & self._here.get(self._moves.tails[move], 0) != 0
 
     def before(self, move: int) -> int:
-        """Return the destinations of packets that came down to the start of a move and may take it, not back."""
+        """Return the destinations of packets that came down to the start of a move and would not turn straight back."""
         return reduce(or_, (self._came[other] for other in self._followed_by(move)), 0)
 
     def far(self, move: int) -> int:

@@ -1,9 +1,9 @@
 """Switches and links as plain numbers, and their symmetry: groups of switches that can be exchanged without a change.
 
-A *block* is a group of switches that links join to each other and to some others beside them, but not to any block of
+A *block* is a group of switches with links to each other and to switches outside the block, but to no other block of
 its family: a pod, seen from the switches above all pods; a plane, seen from the leaves; a single leaf, seen from its
-spines. Blocks of one *family* have the same links within, place by place, and the same links to the same others. All
-links are compared, so different blocks are never in one family; two identical blocks whose switches were
+spines. Blocks of one *family* have the same links within, switch by switch, and the same links to the same switches
+outside. All links are compared, so different blocks are never in one family; two identical blocks whose switches were
 ordered differently are both kept.
 
 Routes are computed on these numbers (:class:`Wires`). Parallel links between two switches are one pair: routing uses
@@ -32,7 +32,7 @@ UNKNOWN_TIER = 0
 
 
 class Wires(NamedTuple):
-    """Switches by number. ``links`` has for each switch the number of links to other switches.
+    """The switches of a fabric by number. ``links`` has for each switch the number of links to each other switch.
 
     ``tiers`` counts from 1 at the leaves, 0 for an unknown tier; ``attached`` has which switches have hosts. Marks
     distinguish otherwise identical switches. ``ports`` looks up the first link from one switch to another, port by
@@ -57,7 +57,7 @@ class Wires(NamedTuple):
                     yield near, far, links
 
     def above(self, switch: int) -> list[int]:
-        """Return the switches at the upper end of a switch's links."""
+        """Return the linked switches of a higher tier than a switch."""
         own = self.tiers[switch]
         return [other for other in self.links[switch] if self.tiers[other] > own]
 
@@ -104,7 +104,10 @@ def _device(name: str) -> str:
 
 
 def _ports_between(fabric: Fabric, pairs: Iterable[Pair]) -> dict[Pair, Pair]:
-    """Return the ports of the first link of each pair; looked up only when a result is shown."""
+    """Return the ports of the first link of each pair of devices, in both directions, each as ``switch:port``.
+
+    They are looked up only when a result is shown.
+    """
     wanted, ports_of = set(pairs), dict[tuple[str, str], tuple[str, str]]()
     for near_end, far_end, _ in _ends(fabric):
         near, far = _device(near_end[0]), _device(far_end[0])
@@ -116,7 +119,7 @@ def _ports_between(fabric: Fabric, pairs: Iterable[Pair]) -> dict[Pair, Pair]:
 
 
 def _lossy(fabric: Fabric, number: Mapping[str, int]) -> frozenset[tuple[int, int]]:
-    """Return the pairs whose second switch does not pause packets from the first.
+    """Return the pairs of switch numbers whose second switch does not pause packets from the first.
 
     Outside switches are assumed to have no PFC on links on which this side has none.
     """
@@ -157,9 +160,9 @@ def without(wires: Wires, switches: Collection[int] = (), pairs: Collection[tupl
 
 
 def parts(wires: Wires, beside: Collection[int] = ()) -> list[int]:
-    """Return a number for each switch, equal for switches that links join by paths around those in ``beside``.
+    """Return a number for each switch, equal for switches that links connect without the switches in ``beside``.
 
-    These themselves have -1.
+    Switches in ``beside`` have -1.
     """
     part_of: list[int | None] = [None] * len(wires.names)
     for switch in beside:
@@ -177,7 +180,7 @@ def parts(wires: Wires, beside: Collection[int] = ()) -> list[int]:
 
 
 def compact(wires: Wires, surplus: Collection[int]) -> Wires:
-    """Remove switches, and number the rest again in their order."""
+    """Return the wires without the ``surplus`` switches; the others are numbered again in their order."""
     kept = [switch for switch in range(len(wires.names)) if switch not in surplus]
     number = {switch: place for place, switch in enumerate(kept)}
     links = [{number[o]: n for o, n in wires.links[s].items() if o in number} for s in kept]
@@ -201,7 +204,7 @@ if TYPE_CHECKING:
 
 
 def folded(wires: Wires, most: int) -> Wires:
-    """Return the wires with at most ``most`` blocks of each family left."""
+    """Return the wires with at most ``most`` blocks of each family left, a family being blocks that are identical."""
     wires = few_of(wires, twins(wires), most)
     folding = True
     while folding:
@@ -226,14 +229,14 @@ def few_of(wires: Wires, families: Iterable[Family], most: int, kept: Set[int] =
 
 
 def families(wires: Wires) -> Iterator[Family]:
-    """Yield the families of a fabric; a switch may be in a block of several."""
+    """Yield the families of identical blocks of a fabric; a switch may be in blocks of several families."""
     yield from twins(wires)
     for level in _levels(wires):
         yield from _blocks(wires, level, 1)
 
 
 def twins(wires: Wires) -> list[Family]:
-    """Return switches with the same links to the same others, and none to each other: blocks of one switch."""
+    """Return the switches grouped by equal properties and equal links to the same switches: blocks of one switch."""
     by_links: dict[object, list[Block]] = {}
     for switch, others in enumerate(wires.links):
         links = _links(wires, switch, others) if wires.lossy else frozenset(others.items())
@@ -246,19 +249,19 @@ def _own(wires: Wires, switch: int) -> tuple[int, bool, bool, int]:
 
 
 def _links(wires: Wires, switch: int, others: Iterable[int]) -> frozenset[tuple[int, Link]]:
-    """Return the links of a switch by their far end."""
+    """Return the far switches of a switch's links, each with the properties of the links to it."""
     return frozenset((far, _link(wires, switch, far)) for far in others)
 
 
 def _link(wires: Wires, near: int, far: int) -> Link:
-    """Return the properties of the links from one switch to another: their number, and the directions with PFC."""
+    """Return the number of links from one switch to another, and for each direction whether it is without PFC."""
     return wires.links[near][far], (near, far) in wires.lossy, (far, near) in wires.lossy
 
 
 def _levels(wires: Wires) -> Iterator[frozenset[int]]:
-    """Yield sets of switches that might separate blocks: each tier, and each number of hops from hosts.
+    """Yield sets of switches that might separate blocks: each tier, and each distance from the switches with hosts.
 
-    Any sets would be valid, since blocks are compared. These are useful where a fabric has levels at all.
+    A set of all switches is left out. Any other sets would do as well, since blocks are compared.
     """
     seen = set()
     for height in (wires.tiers, _hops(wires)):
@@ -270,7 +273,7 @@ def _levels(wires: Wires) -> Iterator[frozenset[int]]:
 
 
 def _hops(wires: Wires) -> list[int]:
-    """Return the distance of each switch to the nearest one with hosts; -1 without one."""
+    """Return the hops from each switch to the nearest switch with hosts; -1 where there is no path to one."""
     hops = [0 if here else -1 for here in wires.attached]
     layer = [switch for switch, here in enumerate(wires.attached) if here]
     while layer:
@@ -285,7 +288,10 @@ def _hops(wires: Wires) -> list[int]:
 
 
 def _blocks(wires: Wires, level: frozenset[int], most: int) -> list[Family]:
-    """Return the families of more than ``most`` blocks that are left when the switches of a level are removed."""
+    """Return the families of blocks that are left when the switches of a level are removed.
+
+    Blocks of which at most ``most`` have the same numbers of switches, tiers and links are left out.
+    """
     members: dict[int, list[int]] = {}
     for switch, part in enumerate(parts(wires, level)):
         if part >= 0:
@@ -305,7 +311,7 @@ def _blocks(wires: Wires, level: frozenset[int], most: int) -> list[Family]:
 
 
 class _Form:
-    """Orders the switches of blocks: identical blocks in one order, if that is possible without backtracking.
+    """Orders the switches of blocks: identical blocks in the same order, if that is possible without backtracking.
 
     Switches are distinguished by their properties, by the links that leave their block, then by those within: colors
     are refined until nothing changes (as by Weisfeiler and Leman), and where several switches still share one, the
@@ -317,7 +323,7 @@ class _Form:
         self._colours: dict[object, int] = {}
 
     def of(self, block: Block) -> tuple[Block, object]:
-        """Return a block in order, and the properties of its switches and links, by their places in it."""
+        """Return the switches of a block in order, and the properties and links of each, numbered in this order."""
         inner = set(block)
         wires, links = self._wires, self._wires.links
         outside = {s: _links(wires, s, links[s].keys() - inner) for s in block}
@@ -361,7 +367,7 @@ class _Form:
 class Orbits:
     """Groups of switches, and of pairs of switches, that exchanges of blocks can map to each other.
 
-    Both are given as their ends: one switch, or two in either order.
+    Both are given as their ends: the number of one switch, or of two in either order.
     """
 
     def __init__(self, wires: Wires) -> None:
@@ -372,7 +378,7 @@ class Orbits:
                 self._swap({**dict(zip(first, second, strict=True)), **dict(zip(second, first, strict=True))})
 
     def of(self, ends: Block) -> Block:
-        """Return the ends that represent all those that these can be exchanged with."""
+        """Return the ends that represent the group of these ends."""
         return self._root(tuple(sorted(ends)))
 
     def _swap(self, moved: dict[int, int]) -> None:

@@ -1,16 +1,16 @@
-"""Credit loops: the verdict on a subnet, on its tables, and on old and new routes at the same time.
+"""Credit loops: the verdict on a declared subnet, on given forwarding tables, and on an update from old to new routes.
 
 Without opensm, routes are computed where that reproduces opensm's; routes that can be neither computed nor run are
 *unproven*, never free of loops. Where opensm has run, its own tables are checked (:func:`routes_verdict`).
 
-While a manager updates switch after switch, each switch has its old or its new table, for each destination
+While a subnet manager updates switch after switch, each switch has its old or its new table, for each destination
 independently, and packets that came in by an old hop leave by a new one. So each channel by which a packet for a
 destination can come in may wait for each channel of either table for it. Where all these waits together have no
 cycle, no order of updates can close one; where they have one, a transition can deadlock although neither old nor new
 routes have loops (W. Dally and C. Seitz, IEEE Trans. Computers C-36(5), 1987, of the graph that has a cycle or not).
 
-Of each engine every path is considered that it could choose, not only the one that it does: then the result does not
-depend on how ties are broken, and remains true for a manager that takes over and breaks them otherwise.
+For such an update every path is considered that an engine could choose, not only the one that it does: then the result
+does not depend on how ties are broken, and remains true for a manager that takes over and breaks them otherwise.
 """
 
 from __future__ import annotations
@@ -66,9 +66,9 @@ _ALL_UP_DOWN = "no cycle among all paths that go up and then down"
 
 
 class CreditLoopVerdict(NamedTuple):
-    """The verdict. ``engine`` is the one that routes; ``loop`` is a shortest cycle, in the form of :func:`hop_texts`.
+    """The verdict on credit loops of a subnet, the routing engine that applies, and the basis of the verdict.
 
-    ``why`` is the basis of the verdict: the routes, or the missing input.
+    ``why`` names the routes, or the missing input. ``loop`` is a shortest cycle, as text (:func:`hop_texts`), or empty.
     """
 
     state: State
@@ -78,7 +78,7 @@ class CreditLoopVerdict(NamedTuple):
 
 
 def subnet_verdict(subnet: Subnet) -> CreditLoopVerdict:
-    """Return the verdict on a declared subnet, from computed routes."""
+    """Return the credit-loop verdict on a declared subnet, from computed routes or from all turns of its engine."""
     engine = subnet.routing.engine or "minhop"
     graph = subnet_graph(subnet)
     if isinstance(graph, str):
@@ -103,10 +103,10 @@ def subnet_verdict(subnet: Subnet) -> CreditLoopVerdict:
 def routes_verdict(
     graph: SubnetGraph, routes: SubnetRoutes, engine: str, how: str, lanes: Lanes | None = None
 ) -> CreditLoopVerdict:
-    """Return the verdict on given routes.
+    """Return the credit-loop verdict on given routes; ``unproven`` where a table has no route to an HCA.
 
-    ``lanes`` is needed for engines that keep cycles apart in lanes: without it, and with a cycle in a single
-    lane, their verdict is open.
+    ``lanes`` is needed for the engines in ``OWN_LEVELS``: without it, and with a cycle on a single lane, their verdict
+    is ``unproven``.
     """
     missing = unreachable(graph, routes)
     if missing is not None:
@@ -126,7 +126,7 @@ def routes_verdict(
 
 
 def other_routes(subnet: Subnet) -> str | None:
-    """Return the option, if any, that makes opensm choose other routes than those computed here."""
+    """Return the first option and value that makes opensm choose other routes than those computed here, or None."""
     for key in (*_REORDER, "port_shifting", "scatter_ports", "lmc"):
         option = subnet.option(key)
         if option is not None and option.text not in _NULL:
@@ -168,7 +168,7 @@ def _fallen_back(graph: SubnetGraph, because: str) -> CreditLoopVerdict:
 
 
 def roots_of(subnet: Subnet) -> frozenset[int] | None:
-    """Return the numbers of the switches in the file of roots, None where there is no such file."""
+    """Return the numbers of the switches in the file of roots; None without such a file or with unknown switches."""
     switches, roots = with_derived_guids(subnet).switches, subnet.routing.roots
     if roots is None or isinstance(switches, Unknown):
         return None
@@ -203,7 +203,7 @@ def _turns(graph: SubnetGraph, up: Sequence[bool]) -> list[list[int]]:
 
 
 def _torus(graph: SubnetGraph, subnet: Subnet) -> CreditLoopVerdict:
-    """Check torus-2QoS by routes along one dimension after another, and the VLs that it gives them."""
+    """Check torus-2QoS by its computed routes and VLs; without QoS or with one VL it gives up, and minhop may apply."""
     routed = torus_routes(graph, subnet)
     if isinstance(routed, str):
         return CreditLoopVerdict("unproven", "torus-2QoS", routed)
@@ -222,7 +222,7 @@ Choices = list[list[int]]
 
 
 class MixedVerdict(NamedTuple):
-    """Whether old and new routes together have no cycle of waits; ``why`` is the basis of the verdict."""
+    """Whether old and new routes together have a cycle of waits (``loop``, as text); ``why`` is the basis."""
 
     state: Literal["free", "loop", "unproven"]
     why: str
@@ -230,7 +230,7 @@ class MixedVerdict(NamedTuple):
 
 
 def mixed_verdict(old: Subnet, new: Subnet) -> MixedVerdict:
-    """Return the verdict on the routes of two configurations of one fabric while each switch may have either."""
+    """Return the credit-loop verdict on an update of one subnet, in which each switch may have the old or new table."""
     graph = subnet_graph(old)
     if isinstance(graph, str):
         return MixedVerdict("unproven", graph)
@@ -246,7 +246,10 @@ def mixed_verdict(old: Subnet, new: Subnet) -> MixedVerdict:
 
 
 def _routing(graph: SubnetGraph, subnet: Subnet) -> Callable[[int], Choices] | str:
-    """Return one configuration's possible channels for a destination; where they are unknown, the reason as text."""
+    """Return a function from destination switch to the channels that a subnet's engine may choose there.
+
+    Where these are unknown, return the reason as text.
+    """
     engine = subnet.routing.engine or "minhop"
     if engine in ("ftree", "ar_ftree", "ar_updn"):
         return _tree_choices(graph, subnet)
@@ -270,7 +273,7 @@ def _updn_choices(graph: SubnetGraph, subnet: Subnet) -> Callable[[int], Choices
 
 
 def _tree_choices(graph: SubnetGraph, subnet: Subnet) -> Callable[[int], Choices] | str:
-    """Return the choices of engines for trees: down where the destination is below, else up."""
+    """Return the choices of tree engines by destination: down where it is below, else up; text for no strict tree."""
     roots = roots_of(subnet)
     if roots is None:
         ranks = [FAR if switch.tier is None else -switch.tier for switch in graph.switches]
@@ -303,7 +306,7 @@ def _up_or_down(graph: SubnetGraph, ranks: Sequence[int], destination: int) -> C
 
 
 def _loop(graph: SubnetGraph, routings: Sequence[Callable[[int], Choices]]) -> tuple[ChannelHop, ...]:
-    """Return a shortest cycle of waits, empty without one."""
+    """Return a shortest cycle of waits among all channels that old or new routes may use, empty without one."""
     after: list[set[int]] = [set() for _ in graph.channels]
     senders = [switch for switch, hcas in enumerate(graph.hcas_by_switch()) if hcas]
     for destination in senders:

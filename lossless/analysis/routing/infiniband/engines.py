@@ -1,9 +1,9 @@
 """The routes of opensm's engines minhop, updn, dor and torus-2QoS, and the channel dependency graph along them.
 
-Of minhop, updn and dor they are computed as opensm computes them. All three count hops, and choose for each address,
-among the nearest ports, the one that carries the fewest addresses so far: the lowest of those. updn counts only paths
-without a valley; dor uses only ports to the neighbor behind the lowest of the nearest ports. Tests compare the tables
-with those that opensm dumps.
+The routes of minhop, updn and dor are computed as opensm computes them. All three count hops, and choose for each
+address, among the ports with the fewest hops, the one that carries the fewest addresses so far, the lowest port of
+several. updn counts only paths without a valley; dor uses only ports to the neighbor behind the lowest of these ports.
+Tests compare the forwarding tables with those that opensm dumps.
 
 Source: linux-rdma/opensm, opensm/osm_ucast_mgr.c @917070c (order of addresses, hops), opensm/osm_switch.c @8ae061c
 (osm_switch_recommend_path: the choice of a port), opensm/osm_ucast_updn.c @9b50961 (ranks and directions).
@@ -17,11 +17,11 @@ must run over channels of one virtual lane each, so routes that cross from lane 
 
 Paths between HCAs count. Those to and from the management ports of switches carry few small packets, and are left out.
 
-Of torus-2QoS they are those on a torus without faults: one dimension after another, and two VLs that cut every ring
-at its dateline. A path has one bit of its service level for each dimension; it is set where the path crosses from the
-last coordinate to the first, or back. In that dimension the bit chooses the VL (torus-2QoS(8), UNICAST ROUTING).
-Where both directions around a ring are equally short, opensm chooses one of them; here the upward one stands for
-both: they mirror each other, and share no channel.
+The routes of torus-2QoS are those on a torus without faults: one dimension after another, and two VLs that cut every
+ring at its dateline. A path has one bit of its service level for each dimension; it is set where the path crosses the
+dateline, from the last coordinate to the first or back. In that dimension the bit chooses the VL (torus-2QoS(8),
+UNICAST ROUTING). Where both directions around a ring are equally short, opensm chooses one of them; here the upward
+one stands for both: the two mirror each other, and share no channel.
 """
 
 from __future__ import annotations
@@ -51,17 +51,17 @@ class SubnetChannel(NamedTuple):
 
 
 class HcaAttachment(NamedTuple):
-    """The attachment of an HCA: the number of a switch, and the port of it."""
+    """The switch that an HCA is attached to, by its number in the graph, and the port of this switch."""
 
     switch: int
     port: int
 
 
 class SubnetGraph(NamedTuple):
-    """Switches and HCAs by number, in the order of the subnet.
+    """The switches, HCAs and channels of a subnet by number; switches and HCAs in the order of the subnet.
 
-    ``out`` has the channels that leave each switch, by port. ``attached`` has the attachment of each HCA. ``guids`` are
-    those of the switches, declared or derived.
+    ``out`` has for each switch the numbers of the channels that leave it, by port. ``attached`` has the attachment of
+    each HCA. ``guids`` are those of the switches, declared or derived.
     """
 
     switches: tuple[SubnetSwitch, ...]
@@ -72,19 +72,19 @@ class SubnetGraph(NamedTuple):
     attached: tuple[HcaAttachment, ...]
 
     def hcas_by_switch(self) -> tuple[tuple[int, ...], ...]:
-        """Return the HCAs of each switch, by port."""
+        """Return for each switch the numbers of the HCAs attached to it, sorted by switch port."""
         by_switch: list[list[int]] = [[] for _ in self.switches]
         for hca in sorted(range(len(self.hcas)), key=self.attached.__getitem__):
             by_switch[self.attached[hca].switch].append(hca)
         return tuple(map(tuple, by_switch))
 
     def channel_at(self) -> dict[tuple[int, int], int]:
-        """Return the channels by switch and port."""
+        """Map each switch and its outgoing port to the number of the channel that leaves there."""
         return {(channel.near, channel.port): number for number, channel in enumerate(self.channels)}
 
 
 def subnet_graph(subnet: Subnet) -> SubnetGraph | str:
-    """Return a subnet in numbers; for a subnet without the needed facts, the reason as text."""
+    """Return the graph of a subnet, or as text why there is none: unknown cabling, a link without port, a free HCA."""
     named = with_derived_guids(subnet)
     switches, hcas, links = named.switches, named.hcas, named.links
     if isinstance(switches, Unknown) or isinstance(hcas, Unknown) or isinstance(links, Unknown):
@@ -121,29 +121,29 @@ FAR = 255
 
 
 def minhop(graph: SubnetGraph) -> SubnetRoutes:
-    """Return the routes of minhop: shortest paths, spread over ports."""
+    """Return the routes of opensm's engine minhop: shortest paths, spread over ports."""
     return _tables(graph, lambda switch: hops_to(graph, switch))
 
 
 def dor(graph: SubnetGraph) -> SubnetRoutes:
-    """Return the routes of dor: shortest paths, each by the neighbor behind its lowest port."""
+    """Return the routes of opensm's engine dor: shortest paths, all by the neighbor behind the lowest such port."""
     return _tables(graph, lambda switch: hops_to(graph, switch), one_neighbor=True)
 
 
 def updn(graph: SubnetGraph, roots: Collection[int]) -> SubnetRoutes:
-    """Return the routes of updn with these switches as roots."""
+    """Return the routes of opensm's engine updn with the switches ``roots`` as roots."""
     ranks = ranks_below(graph, roots)
     return _tables(graph, lambda switch: legal_hops_to(graph, switch, ranks))
 
 
 def hops_to(graph: SubnetGraph, destination: int) -> list[int]:
-    """Return the number of hops from the far end of each channel to a switch."""
+    """Return for each channel the number of hops by it to a switch, the channel included; ``FAR`` without a path."""
     distance = ranks_below(graph, (destination,))
     return [min(distance[channel.far] + 1, FAR) for channel in graph.channels]
 
 
 def ranks_below(graph: SubnetGraph, roots: Collection[int]) -> list[int]:
-    """Return the number of hops from each switch to the nearest root."""
+    """Return the number of hops from each switch to the nearest root; ``FAR`` without a path."""
     ranks = [0 if switch in roots else FAR for switch in range(len(graph.switches))]
     waiting = deque(sorted(roots))
     while waiting:
@@ -157,9 +157,9 @@ def ranks_below(graph: SubnetGraph, roots: Collection[int]) -> list[int]:
 
 
 def detected_roots(graph: SubnetGraph) -> frozenset[int]:
-    """Return the switches that updn uses as roots without a file of roots: all HCAs are equally far from them.
+    """Return the switches that updn uses as roots without a file of roots: those equally far from almost all HCAs.
 
-    That is, more than nine tenths of all HCAs are at one distance, and more than a twentieth at no other.
+    More than nine tenths of all HCAs are at one distance from such a switch, and more than a twentieth at no other.
     """
     hcas = [len(hcas_here) for hcas_here in graph.hcas_by_switch()]
     total, far = sum(hcas), [Counter[int]() for _ in graph.switches]
@@ -182,7 +182,10 @@ def detected_roots(graph: SubnetGraph) -> frozenset[int]:
 
 
 def upward(graph: SubnetGraph, ranks: Sequence[int]) -> list[bool]:
-    """Return for each channel whether it goes up. Between two roots both directions do, as in opensm."""
+    """Return for each channel whether it goes up: to a lower rank or, within a rank, to a lower switch GUID.
+
+    Between two roots both directions go up, as in opensm.
+    """
     return [
         (ranks[channel.near] == 0 and ranks[channel.far] == 0)
         or (ranks[channel.near], graph.guids[channel.near]) > (ranks[channel.far], graph.guids[channel.far])
@@ -193,8 +196,8 @@ def upward(graph: SubnetGraph, ranks: Sequence[int]) -> list[bool]:
 def legal_hops_to(graph: SubnetGraph, destination: int, ranks: Sequence[int]) -> list[int]:
     """Return the number of hops by each channel to a switch, along paths that never go up after they went down.
 
-    The search begins at the destination and goes against the traffic, as opensm's does: the direction by which it
-    first reached a switch applies.
+    It is ``FAR`` without such a path. The search begins at the destination and goes against the traffic, as opensm's
+    does: the direction of the channel by which a switch was queued applies to all paths through it.
     """
     up, back = upward(graph, ranks), _reverse(graph)
     hops = [FAR] * len(graph.channels)
@@ -248,7 +251,7 @@ def _tables(
 
 
 def _by_load(graph: SubnetGraph, hcas: Sequence[Sequence[int]]) -> list[int]:
-    """Return switches in the order in which opensm assigns the addresses of their HCAs: most first, then by GUID.
+    """Return the switches with HCAs in the order in which opensm routes to them: most HCAs first, then by GUID.
 
     opensm stores GUIDs in network byte order and compares them in that of the machine, a little-endian one.
     """
@@ -261,9 +264,9 @@ def _by_load(graph: SubnetGraph, hcas: Sequence[Sequence[int]]) -> list[int]:
 def nearest_channels(
     graph: SubnetGraph, destination: int, hops: Sequence[int], *, one_neighbor: bool = False
 ) -> list[list[int]]:
-    """Return for each switch the channels nearest to a destination, among which opensm chooses.
+    """Return for each switch its channels with the fewest hops to a destination switch, among which opensm chooses.
 
-    ``hops`` is the number of hops by each channel.
+    ``hops`` has the number of hops by each channel. The destination, and a switch without a path, have no channels.
     """
     return [
         [] if switch == destination else _choice(graph, switch, hops, one_neighbor=one_neighbor)
@@ -272,7 +275,10 @@ def nearest_channels(
 
 
 def _choice(graph: SubnetGraph, switch: int, hops: Sequence[int], *, one_neighbor: bool) -> list[int]:
-    """Return the nearest channels of a switch, by port."""
+    """Return the channels of a switch with the fewest hops, by port.
+
+    With ``one_neighbor`` only those to the neighbor behind the lowest of these ports are returned.
+    """
     out = graph.out[switch]
     least = min((hops[number] for number in out), default=FAR)
     nearest = [number for number in out if hops[number] == least < FAR]
@@ -283,16 +289,16 @@ def _choice(graph: SubnetGraph, switch: int, hops: Sequence[int], *, one_neighbo
 
 
 HERE = -1
-"""Entry of a table: the HCA is attached to this switch."""
+"""Entry of a forwarding table: the HCA is attached to this switch."""
 NO_PATH = -2
-"""Entry of a table: the switch has no route to it."""
+"""Entry of a forwarding table: the switch has no route to the HCA."""
 
 
 class SubnetRoutes(NamedTuple):
-    """Forwarding tables: ``tables[switch][hca]`` is the number of the channel, or one of the entries above.
+    """Forwarding tables: ``tables[switch][column]`` is the number of a channel, ``HERE`` or ``NO_PATH``.
 
-    With LMC an HCA has several addresses; ``owners`` then has the HCA of each column of the tables. ``lids`` are those
-    of the columns in tables that were read; none in tables that were computed.
+    ``owners`` has the HCA of each column of the tables: with LMC an HCA has several addresses and columns. ``lids`` has
+    the LID of each column in tables that were read, and is empty for tables that were computed.
     """
 
     tables: tuple[Sequence[int], ...]
@@ -301,11 +307,11 @@ class SubnetRoutes(NamedTuple):
 
 
 class Lanes(NamedTuple):
-    """The virtual lanes of packets.
+    """Functions that return the service level and the virtual lane of a packet.
 
-    ``level`` is the service level of a path, by the sending HCA and the column of the tables. ``lane`` is the lane that
-    a switch assigns: by switch, the port it came in by, the port it leaves by, and service level. The first HCA of a
-    switch stands for all of them.
+    ``level`` is the service level of a path, by the sending HCA and the column of the forwarding tables. ``lane`` is
+    the VL that a switch assigns: by switch, ingress port, egress port, and service level. ``level`` is called for the
+    first HCA of a switch, which stands for all of them.
     """
 
     level: Callable[[int, int], int]
@@ -313,14 +319,14 @@ class Lanes(NamedTuple):
 
 
 class ChannelHop(NamedTuple):
-    """A channel and the virtual lane on it; 0 where lanes do not matter."""
+    """A channel by number and the virtual lane on it; 0 in a cycle found for a single lane."""
 
     channel: int
     lane: int
 
 
 def unreachable(graph: SubnetGraph, routes: SubnetRoutes) -> tuple[int, int] | None:
-    """Return a switch with HCAs and an HCA without a path from it, None where all paths exist."""
+    """Return a switch with HCAs and an HCA that its table has no route to, by number; None where it has all routes."""
     for switch, hcas in enumerate(graph.hcas_by_switch()):
         for column, channel in enumerate(routes.tables[switch] if hcas else ()):
             if channel == NO_PATH:
@@ -347,7 +353,7 @@ def credit_loop(
 
 
 def _edges(graph: SubnetGraph, routes: SubnetRoutes) -> list[int]:
-    """Return waits as numbers, ``channel * channels + next``, each once."""
+    """Return the waits of a channel for the next one of a path, as sorted numbers ``channel * channels + next``."""
     size, edges = len(graph.channels), set()
     ends = [channel.far for channel in graph.channels]
     senders = [switch for switch, hcas in enumerate(graph.hcas_by_switch()) if hcas]
@@ -386,7 +392,7 @@ def _waits(
     start: tuple[int, int, int],
     walked: set[tuple[int, int]],
 ) -> Iterator[int]:
-    """Yield the waits along one path, up to the first channel that another path of its level has visited."""
+    """Yield the waits along one path, as numbers, up to the first channel and VL that a path of its SL has visited."""
     (switch, port, level), size, before = start, len(graph.channels) * 16, None
     while next_channels[switch] >= 0:
         channel = graph.channels[next_channels[switch]]
@@ -400,7 +406,7 @@ def _waits(
 
 
 def _unlike(graph: SubnetGraph, routes: SubnetRoutes) -> list[int]:
-    """Return one column of those that lead to one switch by the same paths."""
+    """Return one column of the tables for each set of columns that lead to the same switch by the same channels."""
     columns: dict[tuple[int, bytes], int] = {}
     for column, owner in enumerate(routes.owners):
         next_channels = array("i", [table[column] for table in routes.tables]).tobytes()
@@ -409,7 +415,7 @@ def _unlike(graph: SubnetGraph, routes: SubnetRoutes) -> list[int]:
 
 
 def hop_texts(graph: SubnetGraph, hops: Sequence[ChannelHop]) -> tuple[str, ...]:
-    """Return hops as text: the switch, the port that a packet leaves by, and the next switch."""
+    """Return hops as text: the switch, the port that a packet leaves by, the next switch, and VLs unless all are 0."""
     texts = []
     lanes = any(hop.lane for hop in hops)
     for hop in hops:
@@ -427,10 +433,10 @@ seen from opensm 3.3.23 with max_op_vls 1 on a torus of 5 x 5."""
 def torus_routes(
     graph: SubnetGraph, subnet: Subnet, *, halfway: bool = True
 ) -> tuple[SubnetRoutes, Lanes] | str:
-    """Return routes and lanes of a whole torus; for a fabric that is not one, the reason as text.
+    """Return the torus-2QoS routes and lanes of a declared torus; for any other fabric, the reason as text.
 
-    Without ``halfway``, paths that are equally short in both directions around a ring are omitted, which opensm divides
-    between the two.
+    Without ``halfway``, paths that are equally short in both directions around a ring are left out: opensm divides them
+    between the two directions.
     """
     if isinstance(subnet.shape, Unknown) or subnet.shape.kind != "torus":
         return "torus-2QoS routes a torus, and the intent declares none"
@@ -449,7 +455,7 @@ def torus_routes(
 
 
 def _steps(graph: SubnetGraph, places: Sequence[tuple[int, ...]]) -> list[dict[tuple[int, ...], int]]:
-    """Return, for each switch, the channel to each neighboring place."""
+    """Return for each switch the channel to each neighbor, by coordinates; its lowest port of several."""
     return [{places[graph.channels[number].far]: number for number in reversed(out)} for out in graph.out]
 
 
@@ -461,7 +467,10 @@ def _next(
     *,
     halfway: bool,
 ) -> int:
-    """Return the channel of the next step: in the first dimension that differs, the shorter direction around."""
+    """Return the channel of the next hop: in the first dimension that differs, the shorter direction around.
+
+    ``HERE`` at the destination; ``NO_PATH`` without a link there or, without ``halfway``, for two equal directions.
+    """
     for axis, side in enumerate(sides):
         ahead = (there[axis] - here[axis]) % side
         if ahead * 2 == side > 2 and not halfway:
@@ -476,9 +485,9 @@ def _next(
 def torus_levels(
     graph: SubnetGraph, routes: SubnetRoutes, places: Sequence[tuple[int, ...]]
 ) -> Callable[[int, int], int]:
-    """Return the service level of a path, by sending HCA and column: a bit for each dateline it crosses.
+    """Return a function that maps sending HCA and table column to a service level: a bit for each dateline crossed.
 
-    The dateline of a dimension lies between its first and its last coordinate.
+    The dateline of a dimension lies between its first and its last coordinate; a side of 2 or less has none.
     """
     sides = [max(axis) + 1 for axis in zip(*places, strict=True)]
     crossing = [
