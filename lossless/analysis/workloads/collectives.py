@@ -41,17 +41,17 @@ if TYPE_CHECKING:
 
 
 Peers = Literal["next", "chain", "all", "rank", "tree", "switch", "outside", "none"]
-"""The destinations of the bytes on the fabric: the same rank in the next domain (the last has the first for its next),
-in the next and the one before, all GPUs of other domains equally, those of the same rank, the neighbors in two binary
-trees over domains, a switch that reduces, an endpoint outside the cluster, none."""
+"""The destinations of the bytes on the fabric, in order: the same rank in the next domain (after the last, the first),
+in the next domain and the one before, all GPUs of other domains equally, those of the same rank, the neighbors in two
+binary trees over domains, a switch that reduces, an endpoint outside the cluster, none."""
 
 
 class Demand(NamedTuple):
     """The bytes that one GPU sends: ``inside_bytes`` to its domain, ``fabric_bytes`` to others, the mean of all GPUs.
 
-    ``busiest_bytes`` are the bytes that the busiest GPU sends or receives over the fabric. ``steps`` follow one upon
-    another. ``fan_in`` is how many may send to one GPU over the fabric at once, or to one server that GPUs write to;
-    ``message_bytes`` is the size of each sender's message to it.
+    ``busiest_bytes`` are the bytes that the busiest GPU sends or receives over the fabric. ``steps`` is the number of
+    steps, one after another. ``fan_in`` is the number of senders that may send to one GPU over the fabric at once, or
+    to one storage server; ``message_bytes`` is the size of each sender's message to it.
     """
 
     inside_bytes: Fraction
@@ -89,7 +89,7 @@ def demand(
     sends to the next.
 
     Raises:
-        QuantityError: no GPU, domains that are no whole part of them, or an algorithm that is not the collective's.
+        QuantityError: no GPU, GPUs that are no whole number of domains, or an algorithm of another collective.
     """
     if gpus < 1 or domain < 1 or gpus % domain:
         raise QuantityError(f"{gpus} GPUs are no whole number of domains of {domain}")
@@ -150,10 +150,10 @@ def _tree(k: Fraction, domain: int, domains: int) -> Demand:
 
 
 def two_trees(domains: int) -> Iterator[tuple[int, int]]:
-    """Yield the edges of both trees, each from the child to its parent.
+    """Yield the edges of both binary trees over domains, each from the child to its parent, by domain number.
 
-    The second is the first in reverse order, or one further where the number is odd (NVIDIA/nccl src/graph/trees.cc
-    @18a07ee).
+    The second tree is the first in reverse order, or one further where the number is odd (NVIDIA/nccl
+    src/graph/trees.cc @18a07ee).
     """
     for node in range(1, domains):
         parent = _parent(node, domains)
@@ -165,7 +165,7 @@ def two_trees(domains: int) -> Iterator[tuple[int, int]]:
 
 
 def _parent(node: int, nodes: int) -> int:
-    """Return the parent of a node in a tree in the order of numbers, whose leaves are the odd ones."""
+    """Return the parent of a node in a binary tree in the order of numbers, whose leaves are the odd numbers."""
     bit = node & -node
     above = (node ^ bit) | bit << 1
     return above if above < nodes else node ^ bit
@@ -186,7 +186,7 @@ def _all_to_all(k: Fraction, gpus: int, domain: int) -> Demand:
 
 
 def _with_pxn(k: Fraction, gpus: int, domain: int) -> Demand:
-    """Return the demand of an all-to-all that forwards inside domains: one message is for a whole domain there."""
+    """Return the demand of an all-to-all with PXN: a GPU sends one message for all GPUs of a destination domain."""
     direct = _all_to_all(k, gpus, domain)
     handed_on = direct.fabric_bytes * (domain - 1) / domain
     others = gpus // domain - 1
@@ -202,7 +202,7 @@ def _with_pxn(k: Fraction, gpus: int, domain: int) -> Demand:
 def _pipeline(k: Fraction, domains: int, microbatches: int) -> Demand:
     """Return the demand of a pipeline: activations forward and gradients back, each domain a stage of parallel GPUs.
 
-    Those between the first and the last stage send both.
+    Stages between the first and the last send both.
     """
     if domains == 1:
         return Demand(Fraction(0), Fraction(0), Fraction(0), 0, "none", 0, Fraction(0))
@@ -215,7 +215,7 @@ def _pipeline(k: Fraction, domains: int, microbatches: int) -> Demand:
 
 
 def egress_bytes(demand: Demand, group_of: Sequence[int], domain: int) -> dict[int, Fraction]:
-    """Return the bytes that leave each group; groups without outgoing traffic are left out."""
+    """Return the bytes that leave each group of GPUs; groups without outgoing traffic are left out."""
     if demand.peers == "all":
         return _to_all(demand, group_of, domain)
     if demand.peers == "rank":
@@ -234,7 +234,7 @@ def egress_bytes(demand: Demand, group_of: Sequence[int], domain: int) -> dict[i
 
 
 def domain_edges(demand: Demand, domains: int) -> Iterator[tuple[int, int, Fraction]]:
-    """Yield the source and destination domain of transfers, and the bytes that each rank of the source sends."""
+    """Yield source domain, destination domain, and bytes of each rank of the source, for peers next, chain and tree."""
     if demand.peers == "next":
         for number in range(domains):
             yield number, (number + 1) % domains, demand.fabric_bytes
@@ -277,7 +277,7 @@ def _to_ranks(demand: Demand, group_of: Sequence[int], domain: int) -> dict[int,
 
 
 def _to_switches(demand: Demand, group_of: Sequence[int], domain: int) -> dict[int, Fraction]:
-    """Return the bytes that leave each group if switches reduce: one part for each rank that other groups have too."""
+    """Return the bytes that leave each group if switches reduce: one GPU's for each rank that other groups have too."""
     ranks = {(group, number % domain) for number, group in enumerate(group_of)}
     shared = Counter(rank for _, rank in ranks)
     by_group: dict[int, Fraction] = {}

@@ -1,7 +1,7 @@
 """The placement of GPUs, and the time of a collective on a fabric at line rate.
 
-Each GPU is on a leaf, in a pod and in a half of the fabric, and each of these has a bandwidth out of it; one of them
-limits the collective. The assumptions of an estimate are sentences that are printed below every answer.
+Each GPU is on a leaf, in a pod and in a half of the fabric, each with a bandwidth out of it. One of these, the host
+links or the domain limits the collective. The assumptions of an estimate are sentences printed below every answer.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def assumptions(asked: Workload, algorithm: Algorithm, moved: Demand, where: GpuPlacement) -> Iterator[str]:
-    """Yield the assumptions about the fabric, the traffic, and the computation."""
+    """Yield the assumptions of an estimate as sentences, about the fabric, the traffic, and the computation."""
     yield "every link carries its line rate; packet headers, acknowledgments and pauses take nothing"
     yield "traffic is spread perfectly over parallel links"
     yield "GPUs are numbered in the order of hosts, and a collective follows that order"
@@ -68,7 +68,7 @@ def _of_traffic(asked: Workload, moved: Demand) -> Iterator[str]:
 
 
 MOST_GPUS = 1 << 20
-"""GPUs that are placed one by one: 65,536 hosts with sixteen each."""
+"""The most GPUs of a placement, which has each by number: 65,536 hosts with sixteen each."""
 
 
 class FabricCut(NamedTuple):
@@ -84,10 +84,10 @@ class FabricCut(NamedTuple):
 
 
 class GpuPlacement(NamedTuple):
-    """GPUs in the order of hosts. ``rate_bps`` is the rate of the slowest on the fabric, one way.
+    """GPUs in the order of hosts. ``rate_bps`` is the NIC bandwidth per GPU, one way, of the host with the least.
 
-    ``nic_ports`` is how many NIC ports each has; below 1 if several share one. ``stated``: the intent declares how many
-    GPUs a host has.
+    ``nic_ports`` is the number of NIC ports per GPU of the host with the fewest; below 1 if several GPUs share one.
+    ``stated``: the intent declares how many GPUs a host has.
     """
 
     gpus: int
@@ -106,7 +106,7 @@ def placement(fabric: Fabric, gpus: int | None = None) -> GpuPlacement:
     """Return the placement of the first ``gpus`` of a fabric, in the order of its hosts; of all if no number is given.
 
     Raises:
-        ScenarioError: a fabric without hosts, or fewer GPUs than requested.
+        ScenarioError: a fabric without hosts, no GPU or more than the fabric has requested, or over ``MOST_GPUS``.
     """
     links = _host_links(fabric)
     if not links:
@@ -162,9 +162,10 @@ def _domain(fabric: Fabric, gpus: int) -> tuple[int, int | None]:
 
 
 def _leaves(links_of_gpu: Sequence[Sequence[Link]]) -> tuple[tuple[list[str], ...], bool]:
-    """Return the switch of each GPU, and whether each has all its NIC ports on one.
+    """Return the lanes, each with the leaf of every GPU, and whether every GPU has all its NIC ports on one leaf.
 
-    Where not, and all have as many ports of one rate, it is the switch of each first port, of each second, and so on.
+    If not, and all GPUs have equally many ports of one rate, there is a lane for each GPU's first port, one for each
+    second, and so on; otherwise one lane, of first ports.
     """
     if all(len({link.a for link in own}) == 1 for own in links_of_gpu):
         return ([own[0].a for own in links_of_gpu],), True
@@ -179,7 +180,7 @@ def _leaves(links_of_gpu: Sequence[Sequence[Link]]) -> tuple[tuple[list[str], ..
 def _ports(fabric: Fabric, per_host: int) -> Iterator[Sequence[Link]]:
     """Yield the links of each GPU: its share of those of its host, or the one that it shares with others.
 
-    They are in the order of planes, so that the same place in two GPUs is the same plane.
+    The links are in the order of planes, so that those at the same index of two GPUs are in the same plane.
     """
     plane_of = View(fabric).plane_of
     for own in _host_links(fabric).values():
@@ -210,7 +211,7 @@ def _tiers(
 def _below(
     between: Sequence[Link], tiers: Mapping[str, int], lanes: Sequence[Sequence[str]], tier: Tier, name: str
 ) -> FabricCut | None:
-    """Return the groups that switches up to a tier join, and the bandwidth up from each; None if all is one group."""
+    """Return the groups of GPUs that switches up to a tier join, and the bandwidth up from each; None for one group."""
     joined = {switch: switch for switch in tiers}
 
     def root(switch: str) -> str:
@@ -243,7 +244,7 @@ def _halves(fabric: Fabric, hosts: Iterable[str], per_host: int, gpus: int) -> t
 
 
 class EstimatePart(NamedTuple):
-    """One part of the path: the bytes that its busiest link or group moves, its rate, and the time that takes."""
+    """One part of the path (domain, host links, leaf, pod, half): the bytes of its slowest group, its rate and time."""
 
     name: str
     size_bytes: int
@@ -283,13 +284,13 @@ class Estimate(NamedTuple):
 
     @property
     def algorithm_bps(self) -> float | None:
-        """Size over time in b/s, as nccl-tests defines it; None for a collective without this figure."""
+        """Size over time in b/s, as nccl-tests defines it; None for a collective without a bus factor, or zero time."""
         known = bus_factor(self.workload.collective, self.placement.gpus) is not None and self.time_ns > 0
         return self.workload.size_bytes * 8e9 / self.time_ns if known else None
 
     @property
     def bus_bps(self) -> float | None:
-        """Algorithm bandwidth times the bus factor, in b/s: comparable with a link's rate for any number of GPUs."""
+        """Algorithm bandwidth times the bus factor, in b/s, comparable with a link's rate, or None without either."""
         factor = bus_factor(self.workload.collective, self.placement.gpus)
         return None if self.algorithm_bps is None or factor is None else self.algorithm_bps * float(factor)
 
@@ -298,8 +299,8 @@ def estimate(fabric: Fabric, asked: Workload) -> Estimate:
     """Return the demand of a workload on a fabric, and its time.
 
     Raises:
-        ScenarioError: a fabric without hosts, fewer GPUs than requested, a part of a domain, GPUs that nothing
-            joins, or storage that has a network of its own.
+        ScenarioError: no placement of these GPUs (:func:`placement`), a part of a domain, GPUs that no links join,
+            or storage that has a network of its own.
         QuantityError: an algorithm that the collective does not have.
     """
     _require_storage(fabric, asked)
@@ -372,7 +373,7 @@ def _no_way(algorithm: Algorithm, moved: Demand, where: GpuPlacement) -> str:
 
 
 def _step(asked: Workload, time_ns: float) -> float | None:
-    """Return the time of a step: the computation, and the part of the communication that does not overlap it."""
+    """Return the time of a training step: the computation and the communication beside it; None without computation."""
     if not asked.compute_ns:
         return None
     return asked.compute_ns + time_ns - min(asked.overlap * time_ns, asked.compute_ns)

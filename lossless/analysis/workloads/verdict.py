@@ -51,7 +51,10 @@ def port_traffic(demand: Demand, ports: Sequence[Sequence[str]], domain: int) ->
 def scaled(
     traffic: Mapping[tuple[str, str], Fraction], most_bytes: int
 ) -> tuple[dict[tuple[str, str], int], float]:
-    """Return whole bytes of which no port sends more than about ``most_bytes``, and their part of all bytes."""
+    """Return traffic scaled down so that no port sends more than about ``most_bytes``, and the scale factor, at most 1.
+
+    Sizes are whole bytes, at least one.
+    """
     by_port: dict[str, Fraction] = {}
     for (source, _), size in traffic.items():
         by_port[source] = by_port.get(source, Fraction(0)) + size
@@ -60,7 +63,7 @@ def scaled(
 
 
 def _pairs(demand: Demand, gpus: int, domain: int) -> Iterator[tuple[int, int, Fraction]]:
-    """Yield source GPU, destination GPU, and bytes."""
+    """Yield source GPU, destination GPU and bytes of each transfer between GPUs over the fabric."""
     if demand.peers == "all":
         each = demand.fabric_bytes / (gpus - domain)
         pairs = _everyone(gpus)
@@ -80,7 +83,7 @@ def _by_domain(demand: Demand, domains: int) -> Iterator[tuple[int, int, Fractio
 
 
 def _everyone(many: int) -> Iterator[tuple[int, int]]:
-    """Yield all pairs, first those of neighbors, so that the first destinations are all different."""
+    """Yield all ordered pairs of numbers below ``many``, neighbors first, so that the first destinations all differ."""
     return ((at, (at + far) % many) for far in range(1, many) for at in range(many))
 
 
@@ -90,17 +93,17 @@ fill the buffers; later bytes repeat the same state."""
 MOST_PORTS, MOST_PORTS_TO_ALL = 1024, 256
 """NIC ports whose traffic is followed, flow by flow: each with few others, or all with all in 65,280 flows."""
 MOST_GPUS = 4096
-"""GPUs whose traffic with all others is counted pair by pair."""
+"""The most GPUs of an all-to-all whose traffic is counted pair by pair."""
 
 
 _TOO_MUCH = "more than is followed flow by flow; name fewer --gpus"
 
 
 class WorkloadVerdict(NamedTuple):
-    """The verdict of closed forms on the ports that a workload uses, None if they do not apply, and that of runs.
+    """The buffer verdict of closed forms on the fabric, None if they do not apply, and the verdicts of simulation runs.
 
-    ``not_run`` lists the scenarios that were not run, with reasons; ``run_part`` is the part of the workload that was
-    run. ``pfc_loads`` have the load on PFC by the workload's own traffic, which changes no verdict.
+    ``not_run`` has the reasons for scenarios that were not run; ``run_part`` is the least part of a scenario's bytes
+    that was run. ``pfc_loads`` have the load on PFC by the workload's own traffic, which changes no verdict.
     """
 
     closed: FabricVerdict | None
@@ -111,7 +114,7 @@ class WorkloadVerdict(NamedTuple):
 
     @property
     def overall(self) -> BufferVerdict:
-        """The worst known verdict; closed forms alone are not enough for "safe" if a run was planned."""
+        """The worst known verdict; "safe" by closed forms alone, without a run, counts as "not checked"."""
         closed = (
             self.closed.overall
             if self.closed and (self.runs or self.closed.overall != "safe")
@@ -123,7 +126,7 @@ class WorkloadVerdict(NamedTuple):
 def workload_verdict(view: View, estimate: Estimate, ask: SimulationRequest) -> WorkloadVerdict:
     """Return whether the buffers of a fabric are safe for a workload.
 
-    A scenario that would take too long is not run; ``not_run`` lists it.
+    A scenario that is too large, or not modeled, is not run; ``not_run`` has the reason.
     """
     runs: list[RunVerdict] = []
     reasons: list[str] = []
@@ -147,7 +150,7 @@ def workload_verdict(view: View, estimate: Estimate, ask: SimulationRequest) -> 
 
 
 def workload_questions(view: View, estimate: Estimate) -> Iterator[tuple[Question | str, float]]:
-    """Yield each question to the model, or the reason why there is none, and the part of the workload it covers."""
+    """Yield each scenario to simulate, or the reason why it cannot be, and the part of the workload that it covers."""
     lossy = _lossy_storage(view, estimate)
     if lossy is not None:
         yield lossy, 1.0
@@ -163,7 +166,7 @@ def workload_questions(view: View, estimate: Estimate) -> Iterator[tuple[Questio
 
 
 def _collective_traffic(view: View, estimate: Estimate) -> Iterator[tuple[Question | str, float]]:
-    """Yield the traffic of the workload, all of it at once."""
+    """Yield the scenario of all traffic of the workload at once, or why there is none; nothing for storage."""
     placement, demand = estimate.placement, estimate.demand
     if demand.peers == "switch":
         yield "switches that reduce are no part of the packet-level model", 1.0
@@ -195,7 +198,7 @@ def _called(estimate: Estimate) -> str:
 
 
 def _storage_class(view: View, estimate: Estimate) -> str | None:
-    """Return the class that storage rides, None for any other workload, or where no network is stated for it."""
+    """Return the traffic class of storage; None for any other workload, without a storage network or class for it."""
     network = next((each for each in view.fabric.networks if each.carries_storage), None)
     if estimate.demand.peers != "outside" or network is None:
         return None

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Workload(NamedTuple):
-    """The input of an estimate. ``algorithm`` None: the usual one of the collective. ``gpus`` None: all.
+    """A collective and the job around it. ``algorithm`` None: the usual one of the collective. ``gpus`` None: all.
 
     ``sources`` is how many storage servers each GPU reads from, ``microbatches`` how often a stage of a pipeline sends
     to the next. ``compute_ns`` is the computation time of a step, ``overlap`` the part of the communication that it
