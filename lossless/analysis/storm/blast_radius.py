@@ -3,9 +3,9 @@
 Stalled links that form a cycle are a PFC deadlock.
 
 The buffers that fill, and the order in which ports send pauses, come from a fluid model of traffic whose egress
-stops. Every switch shares its pool among its ingress groups. A group that reaches its threshold sends PFC, and its
-headroom fills beside the pool. Its sender stops a little later, and traffic for that egress fills the switch before
-it. Traffic that is not paused keeps its rate.
+stops. Every switch shares its pool among its ingress priority groups, one for each channel into it. A group that
+reaches its threshold sends PFC, and its headroom fills beside the pool. Its sender stops a little later, and traffic
+for that egress fills the switch before it. Traffic that is not paused keeps its rate.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ if TYPE_CHECKING:
 
 _NEVER = float("inf")
 _ROUNDING = 1e-9
-"""Share of the traffic that may seem to wait because of rounded sums."""
+"""The share of the traffic that may seem to exceed the storm source's rate because of rounded sums."""
 
 
 class StormSource(NamedTuple):
-    """A host, or one of its ports (``host1:port2``), that receives at ``drains_bps``, 0 for a dead one.
+    """A host, or one of its ports (``host1:port2``), each port of which receives at ``drains_bps``, 0 for a dead one.
 
-    ``traffic_class`` by name; None is the lossless class of the lowest priority.
+    ``traffic_class`` is the name of a lossless class; None is the one of the lowest priority.
     """
 
     end: str
@@ -67,7 +67,10 @@ class StormSource(NamedTuple):
 
 
 class PropagationStage(NamedTuple):
-    """Channels of one kind: how many of them stall in the end, of how many, and the time of the first and the last."""
+    """The channels between two kinds of node: how many stall, of how many, and when the first and the last do.
+
+    ``name`` is like ``its leaf to spines``. The times are None where no channel stalls.
+    """
 
     name: str
     stopped: int
@@ -77,11 +80,12 @@ class PropagationStage(NamedTuple):
 
 
 class BlastRadius(NamedTuple):
-    """The result. ``ends_ns`` is when the watchdog triggers, None without a watchdog; ``ended_at`` is its port.
+    """The stalled hosts and links of a storm source. ``ends_ns`` is when the last watchdog triggers, at ``ended_at``.
 
-    ``stages`` go by who stops sending to whom. ``hosts`` are the stalled ones without the storm source, with the time.
-    ``times`` has the channels that stop: who, by which port, to whom, and when. ``loses`` names ports without PFC
-    where pause propagation ends: there packets are dropped. ``picture`` returns what is drawn. ``cycle`` are
+    Both are None if a port has no watchdog, or the source only receives slowly. ``stages`` are the channels by kind of
+    sender and receiver, first stalled first. ``hosts`` are the stalled hosts without the storm source, with the time.
+    ``times`` has the channels that stop: sender, its port, receiver, and the time in nanoseconds. ``loses`` names ports
+    without PFC where pause propagation ends: there packets are dropped. ``picture`` draws the result. ``cycle`` are
     stalled ports that form a cycle (PFC deadlock), each waiting for the next; empty where none do.
     """
 
@@ -101,7 +105,7 @@ class BlastRadius(NamedTuple):
     cycle: tuple[str, ...]
 
     def to_data(self) -> dict[str, Json]:
-        """Return the result as plain data; times in nanoseconds."""
+        """Return the blast radius as JSON data; times in nanoseconds."""
         each = self.gpus_per_host
         return {
             "from": self.source.end,
@@ -168,7 +172,7 @@ class _Propagation:
         return self._result(stop_ns, ends_ns, ended_at, groups)
 
     def _groups(self) -> dict[int, IngressGroup]:
-        """Return the ingress groups of all switches."""
+        """Return the ingress groups of all switches, by the channel into each."""
         channels, every = self.net.channels, range(len(self.net.channels))
         came = [at for at in every if not self.net.to_host(at)]
         aimed = self.first if self.source.traffic == "incast" else filter(self.net.to_host, every)
@@ -200,7 +204,7 @@ class _Propagation:
         return {at: sharing(parts) for at, parts in traffic.shares.items()}
 
     def _ports(self, at: int, end: Literal["source", "target"]) -> PortSet | None:
-        """Return the ports with PFC to which a switch's end of a channel belongs, None where it has no PFC."""
+        """Return the port set of a switch's end of a channel; None where that port does not pause the priority."""
         channel = self.net.channels[at]
         name, port = (
             (channel.source, channel.source_port)
@@ -226,7 +230,7 @@ class _Propagation:
         return self._triggers[id(ports)]
 
     def _hop_ns(self, at: int) -> float:
-        """Return the delay of a pause for a channel: its own frame, the cable, and the response time of the peer."""
+        """Return the delay of a pause for a channel: PFC frame, cable if known, and response time of the peer."""
         ports, speed_bps = self._ports(at, "target"), self.net.channels[at].speed_bps
         cable_m = (ports.cable.known_m if ports is not None else None) or 0
         return _pause_ns(speed_bps, cable_m)
@@ -236,7 +240,7 @@ class _Propagation:
         return source if self.net.rank[source] else None
 
     def _watchdog(self) -> tuple[float | None, str | None]:
-        """Return the time and the port at which a watchdog towards the storm source triggers at the latest."""
+        """Return when the last watchdog towards the storm source triggers, and its port; two None if one never does."""
         triggers: list[tuple[float, str]] = []
         for at in self.first:
             ports, channel = self._ports(at, "source"), self.net.channels[at]
@@ -301,14 +305,14 @@ class _Propagation:
         yield from never
 
     def _kind(self, at: int) -> tuple[str, str]:
-        """Return sender and receiver of a channel: by tier, and by distance from the storm source."""
+        """Return sender and receiver of a channel, by their names relative to the storm source."""
         channel = self.net.channels[at]
         if at in self.first:
             return self.near.its_leaf, self.source.end
         return self.near.who(channel.source), self.near.who(channel.target)
 
     def _loses(self, stop_ns: dict[int, float], groups: dict[int, IngressGroup]) -> Iterator[str]:
-        """Yield ports that receive traffic for a stalled egress, and cannot send PFC."""
+        """Yield switch ports that receive traffic for a stalled egress, and do not send PFC."""
         stopped: dict[str, list[int]] = {}
         for at in stop_ns:
             stopped.setdefault(self.net.channels[at].source, []).append(at)
@@ -364,7 +368,7 @@ def _class(view: View, wanted: str | None) -> TrafficClass:
 
 
 def _end(graph: ChannelGraph, view: View, end: str) -> tuple[str, list[int]]:
-    """Return a host and the channels into the named port, or into all of its ports."""
+    """Return the host of a storm source, and the channels into the named port or into all ports of the host."""
     host, colon, port = end.partition(":")
     if host not in view.host_by_name:
         raise ScenarioError(f"no host {host!r} in this fabric{suggestion(host, list(view.host_by_name))}")
@@ -378,7 +382,7 @@ def _end(graph: ChannelGraph, view: View, end: str) -> tuple[str, list[int]]:
 
 
 def _sets(view: View, priority: int) -> dict[tuple[int, str], PortSet]:
-    """Return the ports with PFC for a priority, by the ports that identical switches share and by name."""
+    """Return the port sets that pause a priority, by the ``id`` of the switch's ``ports`` and the name of the port."""
     chosen: Sequence[PortSet] = [
         ports for ports in view.lossless_sets if priority in ports.qos.pfc.priorities
     ]
@@ -388,7 +392,10 @@ def _sets(view: View, priority: int) -> dict[tuple[int, str], PortSet]:
 
 
 def _triggers_ns(ports: PortSet, priority: int) -> float | None:
-    """Return when the watchdog triggers on a stalled queue: its detection time plus one poll interval."""
+    """Return when the watchdog triggers on a stalled queue, in ns: its detection time plus one poll interval.
+
+    None where no watchdog runs for the priority, or it only alerts.
+    """
     watchdog, mask = ports.qos.watchdog, ports.qos.watchdog_mask
     watched = mask is None or priority in mask.priorities
     if protection(ports) != "running" or not watched or watchdog is None or not watchdog.detection_ms:
@@ -413,11 +420,11 @@ def stalled_cycle(
 
 
 _LITTLE_NS = 1e-6
-"""The most that two computations of one time may differ by, in nanoseconds."""
+"""The difference, in nanoseconds, up to which two computed times count as equal."""
 
 
 class IngressGroup(NamedTuple):
-    """An ingress group of a switch: its ingress rate, its pause threshold (None: never), and its egress shares."""
+    """The priority group of one channel into a switch: ingress rate, PFC trigger (None: no PFC), and egress shares."""
 
     switch: str
     rate_bps: float
@@ -437,7 +444,7 @@ class _Memory:
         self.version = 0
 
     def stop(self, at_ns: float, outs: Set[int], part: float) -> None:
-        """Let the share ``part`` of the traffic to ``outs`` wait from now on."""
+        """Let the share ``part`` of the traffic to the egresses ``outs`` wait in the buffer from ``at_ns`` on."""
         self._until(at_ns)
         waiting = WeightSum(outs)
         for number, group in self.groups.items():
@@ -449,11 +456,11 @@ class _Memory:
                 self.growing[number] = self.growing.get(number, 0.0) + bytes_per_ns
 
     def next_ns(self) -> float:
-        """Return the time of the next pause of a group without any other event."""
+        """Return when the next group pauses without any other event; infinite where none does."""
         return min(self._times().values(), default=_NEVER)
 
     def pause(self, at_ns: float) -> list[int]:
-        """Return the groups that pause now; they stop growing."""
+        """Return the groups that pause at ``at_ns``; from then on they do not grow."""
         full = [number for number, when in self._times().items() if when <= at_ns + _LITTLE_NS]
         self._until(at_ns)
         self.asked.update(full)
@@ -484,9 +491,9 @@ class _Memory:
 
 
 class _Agenda:
-    """The next event in order of time: a channel stops, or a switch sends PFC for the PGs with peak occupancy.
+    """Events in order of time: a channel stops, or a switch sends PFC for the groups that reach their threshold.
 
-    Events at the same time follow the order of the fabric. Only the newest entry of a switch applies.
+    At the same time channels come first, then switches, each in the order of the fabric.
     """
 
     def __init__(self, first: Sequence[int], switches: Iterable[str]) -> None:
@@ -502,7 +509,10 @@ class _Agenda:
         heapq.heappush(self._heap, (at_ns, self._order[switch], version, switch))
 
     def next(self, until_ns: float) -> tuple[list[tuple[float, int]], tuple[float, str, int] | None]:
-        """Return the channels that stop next, all those at one time, or else the switch that pauses next."""
+        """Return the channels that stop next, all at one time, or none and the next pause: time, switch and version.
+
+        Both are empty at the end, or where the next event is after ``until_ns``.
+        """
         stops: list[tuple[float, int]] = []
         while self._heap and self._heap[0][0] <= min(until_ns, stops[0][0] + _LITTLE_NS if stops else _NEVER):
             if self._heap[0][1] and stops:
@@ -559,7 +569,7 @@ def stop_times(
 def _by_switch(
     stops: Iterable[tuple[float, int]], switch_of: Callable[[int], str | None]
 ) -> dict[str, set[int]]:
-    """Return the channels that stop by the switch that each leaves."""
+    """Return the channels that stop, by the switch that each leaves, without those of hosts."""
     leaving: dict[str, set[int]] = {}
     for _, channel in stops:
         switch = switch_of(channel)

@@ -1,10 +1,10 @@
-"""Traffic shares in any fabric, evenly over all shortest paths to a destination; names of nodes by their distance.
+"""Traffic shares in any fabric, evenly over all shortest paths to a destination; names of nodes relative to a host.
 
-Under up-down a path is a shortest one of those that go up and then down; under shortest-path, of all. Each switch
-shares the traffic to a destination evenly over the links that lead nearer to it, as ECMP does.
+Under up-down routing a path is a shortest one of those that go up and then down; under shortest-path, of all. Each
+switch shares the traffic to a destination evenly over the links that lead nearer to it, as ECMP does.
 
 Names for people are relative to one host. In tiers: ``its leaf``, ``spines of other pods``. Where an intent's shape
-has groups, by these: ``spines of its group``. Elsewhere by the number of links between them.
+has groups, by these: ``spines of its group``. Elsewhere by the number of links from the host's switches.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 MOST_WORK = 20_000_000
-"""The most channels visited, over all destinations: about a minute."""
+"""The most channels visited, over all destination switches: about a minute."""
 
 
 class TrafficShares(NamedTuple):
@@ -41,7 +41,7 @@ class _PathState(NamedTuple):
 
 
 class EcmpPaths:
-    """The shortest paths of a fabric under a policy."""
+    """The shortest paths between switches of a fabric under a routing policy."""
 
     def __init__(self, net: ChannelGraph, policy: RoutingPolicy) -> None:
         self._net, self._rises = net, policy == "shortest-path"
@@ -132,7 +132,7 @@ class _Flows:
             came[self._hosts[switch]] = weight * speed_bps
 
     def passed(self, came: Mapping[int, float], goes: Mapping[int, float]) -> dict[int, float]:
-        """Distribute the incoming traffic over its outgoing channels; return the traffic of each."""
+        """Distribute incoming traffic over outgoing channels by their weights; return the traffic of each of these."""
         every, arrived = sum(goes.values()), sum(came.values())
         for at, rate in came.items():
             passed = self._passed.setdefault(at, {})
@@ -141,7 +141,7 @@ class _Flows:
         return {out: arrived * part / every for out, part in goes.items()}
 
     def shares(self) -> dict[int, dict[int, float]]:
-        """Return the share of each channel's traffic that leaves by each other; no host sends to itself."""
+        """Return the share of each channel's traffic that leaves by each next channel; no host sends to itself."""
         shares = {at: _parts(leaving) for at, leaving in self._passed.items() if at >= 0}
         for switch, senders in self.senders.items():
             leaving = self._passed.get(self._hosts[switch], {})
@@ -161,7 +161,7 @@ _NAMES = {1: "leaves", 2: "spines", 3: "super-spines"}
 
 
 class ShapeGroups(NamedTuple):
-    """The groups of a shape: their name, and the group of every switch; switches of no group are left out."""
+    """The groups of a topology's shape: what one is called, and the group number of every switch in a group."""
 
     name: str
     of: Mapping[str, int]
@@ -205,7 +205,7 @@ class RelativeNames:
 
     @cached_property
     def links_away(self) -> dict[str, int]:
-        """The number of links between each switch and the nearest of the host's own."""
+        """The number of links between each switch and the nearest one of the host, 0 for a switch without a path."""
         far = dict.fromkeys(sorted(self.leaves), 0)
         order = list(far)
         for node in order:
@@ -225,13 +225,13 @@ class RelativeNames:
 
     @cached_property
     def _pod(self) -> frozenset[str]:
-        """The leaves that its own leaf reaches by a spine."""
+        """The leaves of the host, and all leaves that one of these reaches by a spine."""
         own = (leaves for node, leaves in self._below.items() if self._net.rank[node] == 2)
         return frozenset(self.leaves).union(*(leaves for leaves in own if not leaves.isdisjoint(self.leaves)))
 
     @cached_property
     def _pods(self) -> bool:
-        """Whether there are leaves that no spine of its own leaf reaches."""
+        """Whether there are leaves outside the pod of the host."""
         return any(rank == 1 and node not in self._pod for node, rank in self._net.rank.items())
 
     def _leaf(self, leaf: str) -> str:

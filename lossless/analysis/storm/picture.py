@@ -1,6 +1,6 @@
-"""The propagation as a picture: nodes at one distance from the storm source as one box, stalled and free links apart.
+"""Pause propagation as a picture: nodes with one name relative to the storm source are one box.
 
-Boxes have the state ``source`` or ``stalled``, links ``stalled`` or ``free``.
+Boxes have the state ``source``, ``stalled`` (all of their nodes) or none, links ``stalled`` (any of them) or ``free``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _LINKS: tuple[LinkTier, ...] = ("hosts", "uplinks", "spine_uplinks")
 def picture(
     name: str, net: ChannelGraph, near: RelativeNames, stopped: Mapping[int, float], *, slow: bool
 ) -> Picture:
-    """Return what is drawn of the fabric of a name; who stalls and what ends it is added by the report.
+    """Return the picture of a blast radius in the fabric ``name``; the report adds which hosts stall and what ends it.
 
     ``stopped`` are the channels that are stopped, or slowed by a ``slow`` host, and since when, in nanoseconds.
     """
@@ -78,7 +78,7 @@ def _item(
 def _edges(
     net: ChannelGraph, order: Sequence[str], box_of: Mapping[str, str], stopped: Mapping[int, float]
 ) -> Iterator[PictureEdge]:
-    """Yield the links between two boxes as one, its upper end first, the nearer one where both are of one tier."""
+    """Yield the links of one speed between two boxes as one edge, its upper or, in one tier, nearer end first."""
     together: dict[tuple[str, str, int], list[int]] = {}
     for at in range(0, len(net.channels), 2):
         # The two directions of a link are channels beside each other.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class StormChannel(NamedTuple):
-    """One direction of a link, from a port of one node to a port of another; ``cable`` is the link's number."""
+    """One direction of a link, from a port of one node to a port of another; ``cable`` numbers links of the fabric."""
 
     source: str
     source_port: str
@@ -38,8 +38,8 @@ class StormChannel(NamedTuple):
 class ChannelGraph(NamedTuple):
     """The channels of a fabric, those into and out of every node, and the rank of each node.
 
-    Hosts have rank 0, switches the number of their tier, in a fabric without tiers all that of a leaf. The two
-    directions of a link are adjacent.
+    Hosts have rank 0, switches the number of their tier; all have that of a leaf where any tier is unknown (``tiered``
+    False). The two directions of a link are adjacent.
     """
 
     channels: tuple[StormChannel, ...]
@@ -73,7 +73,7 @@ class ChannelGraph(NamedTuple):
 
 
 def channel_graph(fabric: Fabric) -> ChannelGraph:
-    """Return a fabric as channels, without elements that are out of service.
+    """Return a fabric as channels, without links and switches that are out of service.
 
     Raises:
         ScenarioError: a switch that has several ASICs.
@@ -103,7 +103,7 @@ def channel_graph(fabric: Fabric) -> ChannelGraph:
 
 
 _SAME = 1e-6
-"""Largest change of a channel's rate, as a share of its speed, that is ignored: too little to change any result."""
+"""The largest change of a channel's rate, as a share of its speed, that is not passed on to the next switch."""
 
 
 def rates(net: ChannelGraph, shares: Mapping[int, EgressShares], senders: Iterable[int]) -> list[float]:
@@ -136,7 +136,7 @@ def _passes(order: list[str]) -> Iterable[list[str]]:
 def _pass_on(
     net: ChannelGraph, shares: Mapping[int, EgressShares], rate: list[float], switch: str
 ) -> set[str]:
-    """Update the rates that leave a switch from those that come in; return the switches that this affects."""
+    """Compute the rates of channels out of a switch from those into it; return next switches whose rates change."""
     leaving = _leaving([(shares.get(at, NOTHING), rate[at]) for at in net.into[switch] if rate[at]])
     changed = set()
     for out in net.out_of[switch]:
@@ -149,7 +149,10 @@ def _pass_on(
 
 
 def _leaving(arriving: Sequence[tuple[EgressShares, float]]) -> dict[int, float]:
-    """Return the b/s that leave by each channel; its work grows with the channels and the exclusions of each."""
+    """Return the b/s that leave a switch by each channel, from the shares and b/s of each channel into it.
+
+    The work grows with the channels and the exclusions of each.
+    """
     per_weight: dict[int, list[float]] = {}
     kept_back: dict[tuple[int, int], list[float]] = {}
     for shares, bps in arriving:
@@ -181,15 +184,15 @@ class EgressShares(NamedTuple):
     excluded: frozenset[int] = frozenset()
 
     def of(self, out: int) -> float:
-        """Return the share that leaves by a channel."""
+        """Return the share of the traffic that leaves by the channel ``out``."""
         return 0.0 if out in self.excluded else self.weights.get(out, 0.0) / self.total
 
     def any_of(self, outs: Collection[int]) -> bool:
-        """Return whether a share leaves by one of some channels."""
+        """Return whether any traffic leaves by one of the channels ``outs``."""
         return any(out in self.weights and out not in self.excluded for out in outs)
 
     def parts(self) -> dict[int, float]:
-        """Return every share by its channel; they sum to 1."""
+        """Return the share of every egress that is not excluded; all of them sum to 1."""
         return {out: self.of(out) for out in self.weights if out not in self.excluded}
 
 
@@ -200,7 +203,7 @@ NOTHING = EgressShares({}, 1.0)
 def sharing(
     weights: Mapping[int, float], excluded: frozenset[int] = frozenset(), every: float | None = None
 ) -> EgressShares:
-    """Return the shares by weights, all of which are above 0; :data:`NOTHING` where none is left.
+    """Return the shares by weight, all weights being above 0; :data:`NOTHING` where all egresses are excluded.
 
     ``every`` is the sum of the weights (``fsum``) where that is known.
     """
@@ -210,9 +213,9 @@ def sharing(
 
 
 class WeightSum:
-    """The weight of some egresses in each of the shares of a switch; its work grows with the exclusions of each.
+    """Sums the shares of the egresses ``outs`` of a switch; its work grows with the exclusions of each share.
 
-    Sums are rounded once (``fsum``), so that the difference is 0 where all of them are excluded.
+    Sums are rounded once (``fsum``), so that the difference is 0 where all these egresses are excluded.
     """
 
     def __init__(self, outs: Set[int]) -> None:
@@ -235,7 +238,7 @@ if TYPE_CHECKING:
 
 
 class LeafReachability:
-    """The leaves below each switch of a fabric, and those it reaches up and then down; equal sets are shared."""
+    """The leaves below each switch of a fabric, and the leaves it reaches up and then down; equal sets are shared."""
 
     def __init__(self, net: ChannelGraph) -> None:
         self.net = net
@@ -262,7 +265,10 @@ class LeafReachability:
 
     @cached_property
     def whole(self) -> bool:
-        """Whether every uplink reaches all leaves, so that all parallel uplinks are equivalent."""
+        """Whether the fabric is in complete tiers: every uplink reaches all leaves, so parallel uplinks are equivalent.
+
+        Also, no link joins two switches of one tier, or a host and a switch above the leaves.
+        """
         if not self.net.tiered:
             return False
         leaves = frozenset(node for node, rank in self.net.rank.items() if rank == 1)
@@ -291,7 +297,7 @@ class LeafReachability:
 
 
 def _neighbors(net: ChannelGraph) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
-    """Return the switches above each switch, and those below it."""
+    """Return for each switch the linked switches of higher rank, and those of lower rank."""
     upper: dict[str, set[str]] = {switch: set() for switch in net.switches}
     lower: dict[str, set[str]] = {switch: set() for switch in net.switches}
     for channel in net.channels:
@@ -379,7 +385,7 @@ class TierShares:
 
 
 class _Outgoing(NamedTuple):
-    """The traffic that leaves a switch, by weight: down, and down or up, with its sum; and that back to each origin."""
+    """The weights of channels out of a switch: those down, and all, with their sum; and the channels to each origin."""
 
     down: Mapping[int, float]
     every: Mapping[int, float]
