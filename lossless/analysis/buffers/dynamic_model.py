@@ -97,7 +97,9 @@ def room_left(switch: Switch) -> int | None:
 
 
 def _without_unready_groups(switch: Switch) -> Switch:
-    """Return a switch without the generated groups of ports whose cable length is missing or 0m: it computes none.
+    """Return a switch without the generated lossless groups of ports whose cable length is missing or 0m.
+
+    Such a switch generates none there. A file that lacks all cable lengths is left as it is.
 
     Source: sonic-swss cfgmgr/buffermgrdyn.cpp @e6b0c5b (refreshPgsForPort).
     """
@@ -201,12 +203,12 @@ def _row(port: Port, need: HeadroomNeed | None) -> HeadroomRow:
 
 
 def _stock(switch: Switch) -> Pool | None:
-    """Return the configured pool of lossless groups."""
+    """Return the configured ingress_lossless_pool, None without one."""
     return next((pool for pool in switch.qos.pools if pool.name == INGRESS_LOSSLESS_POOL), None)
 
 
 def _pool(switch: Switch, loads: tuple[PortLoad, ...]) -> Pool | None:
-    """Return the pool of lossless groups at the size that the switch computes, None where it is unknown."""
+    """Return ingress_lossless_pool with its configured or computed size and shared headroom, None where unknown."""
     stock, chip, profile = _stock(switch), chip_bytes(switch), switch.profile
     if stock is None or profile is None:
         return None
@@ -233,7 +235,7 @@ def _lent(switch: Switch, stock: Pool, loads: tuple[PortLoad, ...]) -> int:
 
 
 def _part(switch: Switch, pool: Pool) -> Fraction:
-    """Return the part of the remaining bytes that a pool without a size takes.
+    """Return the part of the remaining bytes that a pool without a size takes, by its ``percentage`` or evenly.
 
     Source: sonic-swss cfgmgr/buffer_pool_mellanox.lua @e6b0c5b.
     """
@@ -255,7 +257,7 @@ def _barefoot_headroom(switch: Switch) -> int:
 
 
 def _name(switch: Switch, port: Port) -> str:
-    """Return the name of the profile that a switch computes for a port.
+    """Return the name of the lossless buffer profile that a switch computes for a port.
 
     Source: sonic-swss cfgmgr/buffermgrdyn.cpp @e6b0c5b (getDynamicProfileName).
     """
@@ -297,7 +299,7 @@ def _with_profiles(qos: PortQos, default: BufferProfile | None, pool: Pool) -> P
 
 
 def _in_pool(group: PriorityGroup, default: BufferProfile | None, pool: Pool) -> PriorityGroup:
-    """Return a group with the computed profile, or with its own profile in the computed pool."""
+    """Return a generated group with the computed profile, any other one with its own profile in the computed pool."""
     if group.generated and default is not None:
         return group._replace(buffer=_with_threshold(default, group.override))
     if group.buffer is not None and group.buffer.pool is not None and group.buffer.pool.name == pool.name:

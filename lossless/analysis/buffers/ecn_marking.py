@@ -44,7 +44,7 @@ LARGEST_THRESHOLD = 2**31 - 1
 
 
 class Trigger(NamedTuple):
-    """The PFC trigger of a group: its pool without headroom, and alpha or a static threshold.
+    """The PFC trigger of a priority group: its pool without headroom, and alpha or a static threshold.
 
     The reserved bytes of the group are ignored: they are kilobytes against megabytes, and the result is on the safe
     side. The pool is that of the whole buffer: where a chip divides it (``Asic.buffer_parts``), PFC may start at one
@@ -73,8 +73,8 @@ class Trigger(NamedTuple):
 class EcnMarking(NamedTuple):
     """The ECN curve of an egress queue, the PFC trigger, and the fan-in and fan-out of the switch.
 
-    ``fan_in`` is the number of ports that can send to it, ``fan_out`` the number of egress ports that one port can
-    feed.
+    ``fan_in`` is the number of ports that can send to the queue, ``fan_out`` the number of egress ports that one port
+    can feed.
     """
 
     wred: Wred
@@ -86,7 +86,7 @@ class EcnMarking(NamedTuple):
 
 
 def by_switch(view: View) -> tuple[tuple[PortSet, ...], ...]:
-    """Return the port sets with PFC of each kind of switch, without ports that no switch of that kind has."""
+    """Return the port sets with PFC of each kind of switch, without ports that an intent needs and no switch has."""
     by_kind: dict[int, list[PortSet]] = {}
     for ports in view.lossless_sets:
         placed = tuple(port for port in ports.ports if port.placed)
@@ -96,7 +96,7 @@ def by_switch(view: View) -> tuple[tuple[PortSet, ...], ...]:
 
 
 def chip_bytes(switch: Switch) -> int | None:
-    """Return the buffer size of a switch's chip: that of its profile, else its lossless egress pool, else None.
+    """Return the buffer size of a switch's chip: that of its profile, else of its egress_lossless_pool, else None.
 
     SONiC uses the size of that pool where the SDK has none. Source: sonic-swss cfgmgr/buffer_pool_mellanox.lua @e6b0c5b
     (mmu_size).
@@ -106,7 +106,7 @@ def chip_bytes(switch: Switch) -> int | None:
 
 
 def shared_pool_bytes(switch: Switch, pool: Pool) -> int | MissingInput:
-    """Return B, the bytes that the groups of a pool share: its size less headroom and reservations."""
+    """Return B, the bytes that the priority groups of a pool share: its size less headroom and reservations."""
     if pool.size_bytes is None:
         return MissingInput(f"the size of {pool.name} is unknown")
     headroom = pool.shared_headroom_bytes or 0
@@ -120,7 +120,7 @@ def shared_pool_bytes(switch: Switch, pool: Pool) -> int | MissingInput:
 
 
 def trigger(switch: Switch, profile: BufferProfile) -> Trigger | MissingInput:
-    """Return the PFC trigger of a group with this profile."""
+    """Return the PFC trigger of a priority group with a buffer profile, or the unknown input."""
     if profile.pool is None:
         return MissingInput("the pool of the lossless profile is not in the file")
     pool_bytes = shared_pool_bytes(switch, profile.pool)
@@ -136,7 +136,7 @@ def trigger(switch: Switch, profile: BufferProfile) -> Trigger | MissingInput:
 
 
 def queue_limit_bytes(profile: BufferProfile) -> float | MissingInput | None:
-    """Return the most bytes that one queue with this profile can hold in an otherwise empty buffer.
+    """Return the most bytes that one queue with a buffer profile can hold in an otherwise empty buffer.
 
     None: the profile sets no threshold, two, or not of the kind its pool has, or it is a zero profile.
     """
@@ -189,8 +189,8 @@ def worst_fan_in(sets: Sequence[PortSet], egress: PortSet) -> int:
 def ecn_marking(sets: Sequence[PortSet], egress: PortSet, priority: int) -> EcnMarking | MissingInput | None:
     """Return the ECN marking of a priority's queue on ``egress``, one of the ``sets`` of a switch.
 
-    The trigger is the tightest of the groups that can feed it. None: the queue does not mark, no group of that priority
-    is lossless, or a single port has PFC.
+    The trigger is the tightest one of the priority groups that can feed the queue. None: the queue does not mark, no
+    group of the priority is lossless, or fewer than two ports have PFC.
     """
     number = egress.qos.queue_of(priority)
     if number == UNREADABLE:
@@ -255,7 +255,7 @@ def buffer_parts(switch: Switch) -> int:
 
 
 def reserved_of(switch: Switch, pool: Pool) -> Reserved:
-    """Return the bytes that ports in service reserve of an ingress pool, none for a pool sized without them.
+    """Return the bytes that ports in service reserve of an ingress pool; 0 where :func:`reserves` is False.
 
     Queues count if their pool has the same size: both are then the whole buffer.
     """
@@ -269,15 +269,19 @@ def reserved_of(switch: Switch, pool: Pool) -> Reserved:
 
 
 def reserves(switch: Switch) -> bool:
-    """Return whether the size of a profile is the reservation of a group or queue, in addition to the shared part.
+    """Return whether ``size`` of buffer profiles on a switch is a reservation in addition to the shared part of a pool.
 
-    On NVIDIA chips the size of a lossless profile contains its headroom, and pools are sized without it.
+    False for an unknown chip and one with a headroom formula: on NVIDIA chips the ``size`` of a lossless profile
+    contains its headroom, and pools are sized without it.
     """
     return switch.profile is not None and switch.profile.asic.formula is None
 
 
 def reserved_sizes(switch: Switch, what: Literal["groups", "queues"]) -> list[tuple[BufferProfile, int]]:
-    """Return the profiles of groups or queues of ports in service with their reserved bytes, by kind of port."""
+    """Return the buffer profile of each group or queue of each kind of port, and the bytes reserved on all its ports.
+
+    Ports that are administratively down, and profiles that reserve nothing, are left out.
+    """
     ports = Counter(id(port.qos) for port in switch.ports if port.qos and port.admin_up is not False)
     shared = {id(port.qos): port.qos for port in switch.ports if port.qos}
     return [
@@ -296,12 +300,12 @@ _BACK_FILLED_BEFORE = (3, 0, 5)
 
 
 def protection(ports: PortSet) -> Protection:
-    """Return the watchdog state of these ports: running, the obstacle, or unknown.
+    """Return the PFC watchdog state of a port set: running, the obstacle, or unknown.
 
-    A mask without some of the priorities is legal where tunnels are remapped, and counts as running. A missing mask of
-    an old database is filled in on upgrade and counts as running, and so does one of systems other than SONiC, which
-    watch the priorities that a port pauses; any other counts as empty, also in a file without a version. The state of a
-    fragment without any rows of the watchdog is unknown.
+    A mask (``pfcwd_sw_enable``) without some of the priorities is legal where tunnels are remapped, and counts as
+    running. A missing mask of an old database is filled in on upgrade and counts as running, and so does one of systems
+    other than SONiC, which watch the priorities that a port pauses; any other missing mask counts as empty, also in a
+    file without a version. The state of a fragment without any rows of the watchdog is unknown.
     """
     if ports.qos.watchdog is None:
         return "unknown" if watchdog_elsewhere(ports.switch) else "missing"
@@ -317,7 +321,7 @@ WATCHDOG_ELSEWHERE = "a fragment without PORT rows: the watchdog may stand elsew
 
 
 def watchdog_elsewhere(switch: Switch) -> bool:
-    """Return whether a switch comes from a qos.json or buffers.json, which need not contain the watchdog's rows."""
+    """Return whether a switch comes from a qos.json or buffers.json without watchdog rows, which need not have them."""
     return switch.is_fragment and not any(port.qos and port.qos.watchdog for port in switch.ports)
 
 
@@ -351,7 +355,7 @@ def group_threshold_bytes(alpha: float, pool_bytes: int, groups: int, reserved_b
 
 
 def static_group_threshold_bytes(static_th_bytes: int, pool_bytes: int, groups: int) -> float:
-    """Return the bytes at which m equal groups pause under ``static_th``: that, or their share of the pool.
+    """Return the bytes at which m equal groups pause under ``static_th``: the lesser of it and their share of the pool.
 
     Raises:
         QuantityError: no group.

@@ -35,8 +35,8 @@ _LEAST_SHARED_HEADROOM_BYTES = 640 * _KIB
 class PortLoad(NamedTuple):
     """The buffer load of one port.
 
-    ``row`` is that of each of ``lossless_groups``, ``stated`` are the rows of further groups with their own.
-    ``other_reserved_bytes`` is the total size of all profiles other than those of lossless groups.
+    ``row`` is the headroom row of each of the ``lossless_groups`` priority groups; ``stated`` are the rows of further
+    lossless groups. ``other_reserved_bytes`` is the total size of all profiles other than those of lossless groups.
     """
 
     row: HeadroomRow
@@ -48,7 +48,7 @@ class PortLoad(NamedTuple):
 
     @property
     def lossless_rows(self) -> tuple[HeadroomRow, ...]:
-        """The headroom row of each of its lossless groups."""
+        """The headroom row of each lossless priority group of the port."""
         return (self.row,) * self.lossless_groups + self.stated
 
 
@@ -61,11 +61,11 @@ NO_HEADROOM = HeadroomRow(
     threshold=0,
     xon_offset_bytes=None,
 )
-"""The row of a port without lossless groups."""
+"""The headroom row of a port without lossless groups, all zero."""
 
 
 def idle_load(spec: PortSpec) -> PortLoad:
-    """Return the buffer load of a port that is up and has no rows of its own.
+    """Return the buffer load of a port that is up and has no buffer rows of its own.
 
     Source: sonic-swss cfgmgr/buffer_pool_mellanox.lua @e6b0c5b (admin_up_port).
     """
@@ -73,7 +73,7 @@ def idle_load(spec: PortSpec) -> PortLoad:
 
 
 class SharedHeadroom(NamedTuple):
-    """The requested shared headroom pool: its size, or the divisor of all claims; None: not stated.
+    """The requested shared headroom pool: its size, or the ratio by which all claims are divided; None: not stated.
 
     A ratio of 1.0 holds the headroom of all groups at once.
     """
@@ -89,10 +89,10 @@ def plan_pools(
     wanted: SharedHeadroom,
     origin: Origin,
 ) -> tuple[Pool, ...]:
-    """Return the pools that remain after the load of every port that is up.
+    """Return the buffer pools with the sizes that remain after the load of every port that is up.
 
     ``wanted`` counts for a HWSKU with a shared headroom pool. The default ratio is 1.0; if that takes more than half of
-    the chip, the pool is no larger than the vendor ships it.
+    the chip, the shared headroom pool is no larger than the vendor ships it.
     """
     shared = _shared_headroom(asic, defaults, loads, wanted)
     if asic.formula == "mellanox":
@@ -116,7 +116,7 @@ def plan_pools(
 
 
 def chip_bytes(defaults: BufferDefaults) -> int:
-    """Return the bytes of the chip that pools can use."""
+    """Return the bytes of the chip that pools can use: the size of egress_lossless_pool, else of the largest pool."""
     egress = defaults.pool(EGRESS_LOSSLESS_POOL)
     return max(pool.size_bytes for pool in defaults.pools) if egress is None else egress.size_bytes
 
@@ -124,7 +124,7 @@ def chip_bytes(defaults: BufferDefaults) -> int:
 def _shared_headroom(
     asic: Asic, defaults: BufferDefaults, loads: tuple[PortLoad, ...], wanted: SharedHeadroom
 ) -> int:
-    """Return the size of the pool that lends headroom to all groups, 0 where each has its own."""
+    """Return the size of the shared headroom pool, 0 where each group has its own headroom."""
     if not defaults.uses_shared_headroom:
         return 0
     if wanted.size_bytes is not None:
@@ -136,7 +136,10 @@ def _shared_headroom(
 
 
 def lent_headroom(asic: Asic, loads: tuple[PortLoad, ...], oversubscription: float) -> int:
-    """Return the size of a shared headroom pool: the claims of all groups divided by the oversubscription."""
+    """Return the size of a shared headroom pool: the claims of all groups divided by the oversubscription ratio.
+
+    Without claims it is 640 KiB on NVIDIA chips, else 0.
+    """
     shared = math.ceil(_claimed_headroom(asic, loads) / oversubscription)
     return shared or (_LEAST_SHARED_HEADROOM_BYTES if asic.formula == "mellanox" else 0)
 
@@ -156,7 +159,7 @@ def _beyond_reserved(asic: Asic, row: HeadroomRow) -> int:
 
 
 def _room(defaults: BufferDefaults, loads: tuple[PortLoad, ...], shared: int) -> int:
-    """Return the shared bytes that remain on chips without a formula of their own."""
+    """Return the bytes that remain for ingress_lossless_pool on chips other than NVIDIA's."""
     private = (
         0
         if defaults.uses_shared_headroom
@@ -169,7 +172,7 @@ def _room(defaults: BufferDefaults, loads: tuple[PortLoad, ...], shared: int) ->
 
 
 def _usable(defaults: BufferDefaults) -> int:
-    """Return the bytes of the lossless pool and its headroom: the total that the vendor ships for both.
+    """Return the bytes of ingress_lossless_pool and its headroom: the total that the vendor ships for both.
 
     A vendor's pool size includes its headroom where the two together would exceed the chip.
     """
@@ -180,12 +183,12 @@ def _usable(defaults: BufferDefaults) -> int:
 
 
 def nvidia_room(asic: Asic, chip: int, loads: tuple[PortLoad, ...], shared: int, *, lends: bool) -> int:
-    """Return the shared bytes that remain on NVIDIA chips; ``lends``: a shared headroom pool of that size exists."""
+    """Return the bytes that remain to share on NVIDIA chips; ``lends``: a shared headroom pool of ``shared`` exists."""
     return chip - math.ceil(sum(_nvidia_reserved(asic, loads, lends=lends))) - shared
 
 
 def _nvidia_reserved(asic: Asic, loads: tuple[PortLoad, ...], *, lends: bool) -> Iterator[float]:
-    """Yield the reserved bytes, term by term, in the order of buffer_pool_mellanox.lua @1469e8d."""
+    """Yield the reserved bytes of an NVIDIA chip, term by term, in the order of buffer_pool_mellanox.lua @1469e8d."""
     yield _MANAGEMENT_POOL_BYTES
     for load in loads:
         latency = asic.pipeline_latency_bytes
@@ -214,7 +217,7 @@ def _nvidia_sizes(defaults: BufferDefaults, room: int) -> dict[str, int]:
 
 
 def _other_sizes(defaults: BufferDefaults, room: int, shared: int) -> dict[str, int]:
-    """Return the pool sizes on other chips: a computed lossless pool, all others as the vendor ships them."""
+    """Return the pool sizes on other chips: a computed ingress_lossless_pool, all others as the vendor ships them."""
     sizes = {pool.name: pool.size_bytes for pool in defaults.pools}
     pool = defaults.pool(INGRESS_LOSSLESS_POOL)
     if pool is not None:

@@ -1,8 +1,8 @@
 """Problems found in runs of the packet-level model, and thresholds in the cells of a chip: plain values for rules.
 
-``study.survey`` creates the problems, with place and size, and this module does not need NumPy. A
+``survey`` of ``simulation.study.answer`` creates the problems, with port and size; this module does not need NumPy. A
 :class:`SimulationCause` has the kind and severity of a problem, the other fields of a :class:`SimulationFacts` its
-place.
+ports.
 
 Cells are counted as the number of one-cell packets that trigger PFC, and that cause a drop. In an otherwise idle
 switch where no packet leaves, the first packets take the reserved bytes of their group, further packets take shared
@@ -31,7 +31,7 @@ def cells(size_bytes: int, cell_bytes: int) -> int:
 
 
 class GroupCells(NamedTuple):
-    """One lossless group in cells: its own reservation and its headroom."""
+    """One lossless priority group in cells: its own reservation and its headroom."""
 
     reserved: int
     headroom: int
@@ -43,7 +43,7 @@ class GroupCells(NamedTuple):
 
 
 def group_cells(row: HeadroomRow, cell_bytes: int, *, shared_headroom: bool) -> GroupCells:
-    """Return the cells of a group by its row of ``pg_profile_lookup.ini``; headroom in whole cells, as on a chip.
+    """Return the cells of a group by its row of ``pg_profile_lookup.ini``; headroom rounded down to whole cells.
 
     Without a shared headroom pool ``size`` contains the headroom, and the remainder is the group's own reservation.
     """
@@ -69,7 +69,7 @@ CauseKind = Literal["drop", "storm", "dead NIC", "cycle", "headroom", "headroom 
 
 
 class SimulationCause(NamedTuple):
-    """One reason of a verdict: its kind, severity and text, and the number of seeds with it."""
+    """One problem found in simulation runs: its kind, severity and text, and the number of seeds with it."""
 
     kind: CauseKind
     verdict: BufferVerdict
@@ -88,7 +88,7 @@ class PortRef(NamedTuple):
 
 
 class HeadroomUse(NamedTuple):
-    """The headroom of the class at one port: its size, the peak use, and the largest number of dropped frames.
+    """The headroom of the traffic class at one port: its size, the peak use, and the most dropped frames of a seed.
 
     ``needed_bytes`` is the use with unlimited headroom, plus a frame; None where that was not measured. ``dropped_in``
     are the seeds with drops.
@@ -108,14 +108,14 @@ class HeadroomUse(NamedTuple):
 
 
 class EgressRefusal(NamedTuple):
-    """A port whose queue refused frames that PFC should have held back, and the seeds with such refusals."""
+    """A port whose egress queue refused frames that PFC should have held back, and the seeds with such refusals."""
 
     spot: PortRef
     refused_in: frozenset[int]
 
 
 class LongestPause(NamedTuple):
-    """The longest pause of a switch's port that traffic caused, and the detection time of the quickest watchdog."""
+    """The longest pause of a switch port that traffic caused, and the detection time of the fastest watchdog, in ms."""
 
     longest_ms: float
     detection_ms: float | None
@@ -129,13 +129,13 @@ class PeerResponse(NamedTuple):
 
 
 class SimulationFacts(NamedTuple):
-    """The problems of a fabric in runs of one scenario, or the reason for no runs (``not_run``).
+    """The problems of a fabric in simulation runs of one scenario, or the reason for no runs (``not_run``).
 
     ``priority`` is that of the requested class. ``short`` are groups with dropped frames or less than a frame of
     headroom left, ``pools`` the smallest remainder of the shared headroom pools of switches where it is less than a
     frame. ``refusing`` are ports whose queues refused frames, ``stopped`` those whose queues the watchdog stopped,
-    ``cycle`` the paused ports of a PFC deadlock, in order. ``obeyed`` is set where drops depend on it. ``pfc_load`` is
-    the PFC load, None where it was not requested.
+    ``cycle`` the paused ports of a PFC deadlock, in order. ``obeyed`` is set where drops depend on the response time of
+    peers. ``pfc_load`` is the PFC load, None where it was not requested.
     """
 
     view: View | None = None

@@ -53,7 +53,7 @@ waits for its peer: ``counter txwait poll-interval 1 delta rising-threshold 30``
 fabricmon_edge_policy, read in the running configuration of a switch). That is Fibre Channel, whose credits hold a port
 back as PFC does; of PFC no source states one."""
 NOT_EVALUATED = "not evaluated"
-"""The verdict where what PFC carries is not known."""
+"""The verdict on PFC load where the load is unknown."""
 
 
 class PfcLoad(NamedTuple):
@@ -87,7 +87,7 @@ class PfcLoad(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """Whether anything is above its limit."""
+        """``above limits`` if any value is above its limit, else ``within limits``."""
         return "above limits" if self.above else "within limits"
 
 
@@ -111,11 +111,11 @@ congests, eight the number of GPUs of one server.
 
 
 _SHOWN_ELEMENTS = 5
-"""The number of named ports of a kind."""
+"""The most ports of one kind that a verdict names."""
 
 
 class HeadroomCheck(NamedTuple):
-    """Headroom against need, in bytes.
+    """The headroom of a lossless group against its need, in bytes.
 
     ``stated_bytes`` is ``xoff``; ``given_bytes`` is less where ``size`` does not back it
     (:func:`lossless.analysis.buffers.headroom.port.given_headroom`). ``method`` is the source of the need.
@@ -135,7 +135,7 @@ class HeadroomCheck(NamedTuple):
 
 
 class FanIn(NamedTuple):
-    """An incast of ``senders`` ports: T(N) of each group, N x T(N) in the egress, and that less Kmin and less Kmax."""
+    """An incast of N (``senders``) ports: T(N) of each group, N x T(N) in the egress, and that less Kmin and Kmax."""
 
     senders: int
     group_bytes: int
@@ -145,7 +145,7 @@ class FanIn(NamedTuple):
 
 
 class FanOut(NamedTuple):
-    """One port that feeds ``egresses`` congested queues: T(1) less n x Kmin and less n x Kmax.
+    """One port that feeds n (``egresses``) congested queues: its threshold T(1), and that less n x Kmin and n x Kmax.
 
     No packet is marked while each queue is below Kmin, yet the group may hold n Kmin: here Kmin can be too high.
     Source: DCQCN, SIGCOMM'15, section 4.
@@ -281,7 +281,7 @@ def _pools_of_identical(pools: Iterable[PoolVerdict]) -> Iterator[PoolVerdict]:
 
 
 def _switches(same: Iterable[PortVerdict | PoolVerdict]) -> int:
-    """Return the number of switches of some verdicts; verdicts with the same first switch count once."""
+    """Return the number of switches of ``same``; verdicts with the same first switch count once."""
     return sum({line.switch: line.switches for line in same}.values())
 
 
@@ -297,7 +297,7 @@ def _worst(verdicts: Iterable[BufferVerdict]) -> BufferVerdict:
 
 
 def _overall(lines: Sequence[PortVerdict], pools: Sequence[PoolVerdict]) -> BufferVerdict:
-    """Return the overall verdict; a pool that fits does not make ports with unknown inputs safe."""
+    """Return the worst verdict of ports and pools; a pool that fits does not make ports with unknown inputs safe."""
     of_lines = _worst(line.verdict for line in lines)
     of_pools = _worst(pool.verdict for pool in pools)
     return of_lines if of_pools == "safe" else _worst((of_lines, of_pools))

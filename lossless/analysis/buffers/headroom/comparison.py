@@ -151,7 +151,7 @@ def link_case(
 
 
 def port_case(ports: PortSet, stated: HeadroomInputs, assumed: SourcedTraffic) -> HeadroomCase | MissingInput:
-    """Return the headroom case of some ports, for the real cable length where it is known."""
+    """Return the headroom case of a port set, for the real cable length where it is known, or the unknown input."""
     switch, link = ports.switch, link_of(ports)
     if isinstance(link, MissingInput):
         return link
@@ -187,7 +187,7 @@ def _gearbox(profile: SwitchProfile | None) -> SourcedValue:
 
 
 def _traffic(switch: Switch, mtu_bytes: int, assumed: SourcedTraffic) -> SourcedTraffic:
-    """Return the inputs of the dynamic model, else the pattern of the HWSKU's rows with the port's MTU if larger."""
+    """Return MTUs and small packets of the dynamic model, else of the HWSKU's rows with the port's MTU if larger."""
     dynamic = switch.qos.dynamic if switch.qos.buffer_model == "dynamic" else None
     known = _known_traffic(switch.profile, switch.hwsku, assumed)
     if dynamic is not None:
@@ -236,7 +236,7 @@ def _lanes(profile: SwitchProfile, hwsku: Hwsku, speed_bps: int) -> SourcedValue
 
 
 class NoHeadroom(NamedTuple):
-    """The reason for the absence of headroom."""
+    """The reason why ports have no configured headroom."""
 
     reason: str
 
@@ -322,7 +322,7 @@ def of_link(
 
 
 def of_ports(ports: PortSet, stated: HeadroomInputs, assumed: SourcedTraffic) -> Iterator[HeadroomComparison]:
-    """Yield one comparison for each profile of the lossless groups of some ports; most ports have one."""
+    """Yield one comparison for each headroom of the PFC priorities of a port set; one with ``NO_PFC`` without PFC."""
     by_headroom: dict[ConfiguredHeadroom | NoHeadroom | MissingInput, list[int]] = {}
     for priority in ports.qos.pfc.priorities:
         by_headroom.setdefault(_configured(ports, priority), []).append(priority)
@@ -387,7 +387,7 @@ def _computed(ports: PortSet) -> ConfiguredHeadroom | MissingInput:
 
 
 class HeadroomInputs(NamedTuple):
-    """User inputs, None for those that are not stated.
+    """The inputs of a headroom calculation that the user states, None for the others.
 
     ``small_packet_percent`` counts packets of 64 bytes; ``gearbox_ns`` is one way, ``peer_response_ns`` the response
     time of a peer to a pause. ``port_mtu_bytes``, ``lanes`` and ``shared_headroom`` are for a link without a file.
@@ -406,9 +406,9 @@ _SHOWN_ELEMENTS = 5
 
 
 class HeadroomAnswer(NamedTuple):
-    """What one method asks for; the figures are None where it cannot answer, and ``unknown`` says why.
+    """The headroom need by one method; its figures are None where it has no result, and ``unknown`` has the reason.
 
-    ``margin_bytes`` is what is configured less what the method asks for.
+    ``margin_bytes`` is the configured headroom less the need.
     """
 
     name: str
@@ -423,7 +423,7 @@ class HeadroomAnswer(NamedTuple):
 
 
 class HeadroomAnswers(NamedTuple):
-    """What the three methods ask for."""
+    """The headroom needs of one kind of port by the three methods."""
 
     row: HeadroomAnswer
     formula: HeadroomAnswer
@@ -431,7 +431,7 @@ class HeadroomAnswers(NamedTuple):
 
 
 class FormulaInput(NamedTuple):
-    """One value that the formula takes for given, and its source."""
+    """One input value of the headroom formula, and its source."""
 
     name: str
     value: float | None
@@ -440,10 +440,11 @@ class FormulaInput(NamedTuple):
 
 
 class HeadroomKind(NamedTuple):
-    """One kind of port: what is configured there, and what each method asks for.
+    """One kind of port: its configured headroom, and the headroom need by each method.
 
-    ``switch`` is None for a link that is in no file. Where nothing is ``configured``, that is absent for a reason, or
-    unknown for one. ``elements`` are the first ports. ``least_bytes`` are those of the cable and one frame.
+    ``switch`` is None for a link that is in no file. Where ``configured`` is None, ``configured_absent`` or
+    ``configured_unknown`` has the reason. ``elements`` are the first ports. ``least_bytes`` are the bytes on the cable
+    there and back and one frame.
     """
 
     switch: str | None
@@ -466,12 +467,12 @@ class HeadroomKind(NamedTuple):
 
 
 class Headrooms(NamedTuple):
-    """Kinds of link: what is configured on each, and what each method says, with its terms and sources."""
+    """Kinds of link: the configured headroom of each, and the result of each method, with its terms and sources."""
 
     comparisons: tuple[HeadroomComparison, ...]
 
     def kinds(self) -> tuple[HeadroomKind, ...]:
-        """Return the kinds of port; those that are identical on several devices are one."""
+        """Return the kinds of port; kinds that are identical on several switches are one."""
         kinds: dict[str, HeadroomKind] = {}
         for kind in map(_kind, self.comparisons):
             key = repr(kind._replace(switch=None, switches=0, ports=0, elements=()))
@@ -527,7 +528,7 @@ def _answer(comparison: HeadroomComparison, answer: MethodResult) -> HeadroomAns
 
 
 def _inputs(case: HeadroomCase) -> Iterator[FormulaInput]:
-    """Yield what the formula takes for given, nothing where there is none."""
+    """Yield the input values of the headroom formula, none for a chip without a formula."""
     asic = case.profile.asic if case.profile else None
     chip = asic_inputs(asic) if asic else None
     if asic is None or chip is None:

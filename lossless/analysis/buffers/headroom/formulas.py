@@ -136,12 +136,12 @@ def cable_round_trip_bytes(rate_bps: int, cable_m: float) -> float:
 
 
 def cable_floor_bytes(rate_bps: int, cable_m: float) -> int:
-    """Return the whole bytes of the cable alone; no headroom below this can be lossless at line rate."""
+    """Return the bytes on a cable there and back, rounded up; no headroom below this can be lossless at line rate."""
     return math.ceil(cable_round_trip_bytes(rate_bps, cable_m))
 
 
 def cable_plus_mtu_bytes(rate_bps: int, cable_m: float, mtu_bytes: int) -> int:
-    """Return the bytes of the cable and of the one frame that the peer may not interrupt."""
+    """Return the bytes on a cable there and back plus one frame, which the peer may not interrupt, rounded up."""
     return math.ceil(cable_round_trip_bytes(rate_bps, cable_m) + mtu_bytes)
 
 
@@ -189,7 +189,7 @@ def floor_headroom(
 
 
 def _whole_frames(before_bytes: float, mtu_bytes: int) -> tuple[int, int]:
-    """Return the most bytes that frames of one size need, and that size: the MTU, or just below what is returned.
+    """Return the most bytes that frames of one size need, and that size: the MTU, or a size just above the worst one.
 
     ``before_bytes`` leave before the last frame. Frames of p bytes need p (2 + ceil(before / p)), which grows with p,
     and falls by p where p divides ``before``.

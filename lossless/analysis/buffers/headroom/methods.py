@@ -63,7 +63,7 @@ class HeadroomBound(NamedTuple):
 
 
 def headroom_bound(ports: PortSet) -> HeadroomBound | MissingInput:
-    """Return the headroom bound of a lossless group of these ports, for the real cable length where it is known."""
+    """Return the headroom bound of a lossless group of a port set, for the real cable length where it is known."""
     link = link_need(ports)
     if isinstance(link, MissingInput):
         return link
@@ -128,7 +128,7 @@ class HeadroomCase(NamedTuple):
 
     @property
     def link(self) -> LinkInputs:
-        """The link in the form of formula inputs; unknown lanes count as few."""
+        """The link in the form of formula inputs; unknown lanes count as 1, any other unknown input as 0."""
         return LinkInputs(
             rate_bps=self.computing_bps or self.speed_bps,
             cable_m=self.cable_m,
@@ -140,7 +140,7 @@ class HeadroomCase(NamedTuple):
 
 
 class MethodResult(NamedTuple):
-    """The result of one method: a need, or the reason for its absence. ``notes`` are important remarks."""
+    """The result of one headroom method: a need, or the reason for its absence (``unknown``), its source and notes."""
 
     key: MethodKey
     name: str
@@ -235,7 +235,7 @@ def _formula_source(asic: Asic, case: HeadroomCase) -> str:
 
 
 def missing_formula(asic: Asic) -> str:
-    """Return the reason for the absence of a formula for a chip, empty for a chip with one."""
+    """Return why SONiC's formula cannot be computed for a chip: no formula, or unknown inputs; empty where it can."""
     if asic.formula is None:
         return f"SONiC has no headroom formula for {asic.name}: headroom comes from rows alone"
     inputs = {

@@ -77,7 +77,10 @@ class LinkNeed(NamedTuple):
 
 
 def link_of(ports: PortSet) -> tuple[int, int, int] | MissingInput:
-    """Return the fastest speed in b/s, the real length in meters and the MTU in bytes of a link."""
+    """Return the fastest speed in b/s, the best known cable length in meters and the MTU in bytes of a link.
+
+    Where one of them is unknown, return that.
+    """
     speed_bps, cable_m, mtu_bytes = fastest_speed(ports), ports.cable.known_m, port_mtu(ports)
     if speed_bps is None:
         return MissingInput("the speed of the port is unknown")
@@ -89,7 +92,7 @@ def link_of(ports: PortSet) -> tuple[int, int, int] | MissingInput:
 
 
 def link_need(ports: PortSet) -> LinkNeed | MissingInput:
-    """Return the headroom need of a lossless group of these ports, for the best known cable length."""
+    """Return the headroom need of a lossless group of a port set, for the best known cable length."""
     link = link_of(ports)
     if isinstance(link, MissingInput):
         return link
@@ -110,13 +113,16 @@ def link_need(ports: PortSet) -> LinkNeed | MissingInput:
 
 
 def formula_need(ports: PortSet) -> HeadroomNeed | None:
-    """Return the formula's need at the best known length, None where it does not reproduce the HWSKU's rows."""
+    """Return the need by SONiC's formula at the best known cable length.
+
+    None where the formula does not reproduce the HWSKU's rows, or an input is unknown.
+    """
     link = link_of(ports)
     return None if isinstance(link, MissingInput) else _formula(ports, *link[1:])
 
 
 def lossless_profile(ports: PortSet, priority: int) -> BufferProfile | MissingInput | None:
-    """Return the profile of the group that pauses a PFC priority; None for a lossy or missing group.
+    """Return the buffer profile of the group that pauses a PFC priority; None for a lossy or missing group.
 
     A switch without SONiC computes headroom itself: SONiC's rows of the product do not apply to it.
     """
@@ -126,7 +132,7 @@ def lossless_profile(ports: PortSet, priority: int) -> BufferProfile | MissingIn
 
 
 def group_profile(ports: PortSet, number: int) -> BufferProfile | MissingInput | None:
-    """Return the profile of a lossless group by its number; None for a lossy or missing group.
+    """Return the buffer profile of a lossless group by its number; None for a lossy or missing group.
 
     SONiC uses the numbers in ``pfc_enable`` as those of the groups that it generates (sonic-swss cfgmgr/buffermgr.cpp
     @e6b0c5b).
@@ -182,7 +188,7 @@ sonic-buildimage device/mellanox/x86_64-nvidia_sn5400-r0/ACS-SN5400/pg_profile_l
 
 
 def unbacked_bytes(switch: Switch, profile: BufferProfile) -> int:
-    """Return the shortfall of ``size`` against ``xon`` + ``xoff``, 0 where it need not hold them.
+    """Return the shortfall of ``size`` against ``xon`` + ``xoff``; 0 up to 1 KiB, or where it need not hold them.
 
     It must hold them on NVIDIA chips without a shared headroom pool; shipped rows of other chips keep no such relation
     (sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b).
@@ -194,7 +200,10 @@ def unbacked_bytes(switch: Switch, profile: BufferProfile) -> int:
 
 
 def computed_headroom(ports: PortSet) -> HeadroomNeed | MissingInput:
-    """Return the headroom that the dynamic buffer model computes from the configured length and traffic pattern."""
+    """Return the headroom that the dynamic buffer model computes from a port's cable length and traffic pattern.
+
+    An input that is unknown or has no meaning is returned instead.
+    """
     dynamic = ports.switch.qos.dynamic
     if dynamic is None or dynamic.lossless_mtu_bytes is None or dynamic.small_packet_percent is None:
         return MissingInput(f"{_COMPUTED}, from a LOSSLESS_TRAFFIC_PATTERN that is not in the file")
@@ -213,7 +222,7 @@ HEADROOM_OF_CHIP = "the switch computes headroom itself, and no file of its syst
 def dynamic_headroom(
     ports: PortSet, lossless_mtu_bytes: int, small_packet_percent: int, *, shared_headroom: bool
 ) -> HeadroomNeed | None:
-    """Return the headroom of these ports by the dynamic buffer model, None where an input is unknown.
+    """Return the headroom of a port set by the dynamic buffer model, None where an input is unknown.
 
     Source: sonic-swss cfgmgr/buffer_headroom_mellanox.lua and buffer_headroom_barefoot.lua @e6b0c5b.
     """
@@ -228,7 +237,7 @@ def dynamic_headroom(
 
 
 def fastest_speed(ports: PortSet) -> int | None:
-    """Return the fastest possible speed of ports: the fastest advertised speed of a port that negotiates.
+    """Return the fastest possible speed of a port set: the fastest advertised one, else the configured one.
 
     The dynamic buffer model uses it. Source: sonic-swss cfgmgr/buffermgrdyn.cpp @e6b0c5b
     (needRefreshPortDueToEffectiveSpeed).
@@ -264,13 +273,13 @@ def unknown_hwsku(switch: Switch) -> str:
 
 
 def port_mtu(ports: PortSet) -> int | None:
-    """Return the largest MTU of some ports in bytes, None where none is known."""
+    """Return the largest MTU of a port set in bytes, None where none is known."""
     known = [port.mtu_bytes for port in ports.ports if isinstance(port.mtu_bytes, int)]
     return max(known, default=None)
 
 
 def _computed_at(ports: PortSet, cable_m: int) -> HeadroomNeed | None:
-    """Return the headroom that a switch with the dynamic model computes for these ports at a length, else None."""
+    """Return the headroom that a switch with the dynamic model computes for a port set at a cable length, else None."""
     groups = [ports.qos.groups[ports.qos.pausing_group(priority)] for priority in ports.qos.pfc.priorities]
     if ports.switch.qos.buffer_model != "dynamic" or not any(group and group.generated for group in groups):
         return None
@@ -313,7 +322,7 @@ def asic_inputs(asic: Asic) -> AsicInputs | None:
 def row_pattern(asic: Asic, hwsku: Hwsku) -> TrafficPattern | None:
     """Return the pattern with which the formula reproduces every row of a HWSKU, or None.
 
-    Only then are the vendor's inputs known, and the formula is valid for lengths without a row.
+    Only then are the vendor's inputs known, and the formula is used for lengths without a row.
     """
     inputs = asic_inputs(asic)
     if inputs is None or not hwsku.headroom:

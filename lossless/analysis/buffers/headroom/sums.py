@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class HeadroomSum(NamedTuple):
-    """The headroom that all groups of one pool can claim at once.
+    """The headroom that all lossless groups of one pool of a switch can claim at once.
 
     ``headroom_bytes`` is the sum of ``xoff``; ``claimed_bytes`` is its part from the shared headroom pool of
     ``shared_bytes`` (None: every group has its own), on unknown hardware the smallest possible. ``accepted`` is the
@@ -45,14 +45,14 @@ class HeadroomSum(NamedTuple):
 
     @property
     def ratio(self) -> float | None:
-        """The oversubscription of the shared headroom pool, None without a pool."""
+        """The oversubscription ratio of the shared headroom pool, None without such a pool."""
         return self.claimed_bytes / self.shared_bytes if self.shared_bytes else None
 
     @property
     def fits(self) -> bool:
         """Whether the headroom leaves shared bytes on the chip, as far as is known.
 
-        A pool size of 0 is a computed one: headroom took the whole chip, or queue reservations did.
+        A pool size of 0 is a computed one: headroom took the whole chip, or queue reservations did, which still fits.
         """
         size = self.pool.size_bytes
         if size == 0:
@@ -72,7 +72,7 @@ class _Claim(NamedTuple):
 
 
 def headroom_sums(sets: Sequence[PortSet]) -> tuple[HeadroomSum, ...] | MissingInput:
-    """Return the headroom sums of one switch, one for each pool of its lossless groups."""
+    """Return the headroom sums of one switch, one for each pool of its lossless groups, or the first unknown input."""
     claims: dict[str, list[_Claim]] = {}
     for claim in _claims(sets):
         if isinstance(claim, MissingInput):
