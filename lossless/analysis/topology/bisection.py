@@ -6,7 +6,7 @@ have as equal host bandwidth as possible; where all hosts have links to the same
 planes can have, the first half of them sends to the others. The bandwidth is the maximum flow from one half to the
 other over the explicit links (Dinic's algorithm), as if traffic were spread perfectly; so no routing exceeds it. With
 few groups of hosts all halves are tried, and where groups have the same links to the same switches all halves are
-identical: then it is the least of all halves, else that of the reported one.
+identical: then it is the least bandwidth of all halves, else that of the reported halves.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Graph = dict[str, dict[str, int]]
 """For each node the b/s to each of its neighbors, one way."""
 _SOURCE, _SINK = "/source", "/sink"
-"""No name of a device has a slash."""
+"""The source and the sink of the maximum flow; no name of a device has a slash."""
 _TRIED = 10
 """Groups of hosts up to which all halves are tried: 252 pairs of halves of ten."""
 
@@ -50,7 +50,7 @@ class Bisection(NamedTuple):
 
 
 class _Group(NamedTuple):
-    """Hosts with links to the same switches, and the b/s of all their links to each."""
+    """Hosts with links to the same switches, and the b/s of all their links to each of these switches."""
 
     hosts: tuple[str, ...]
     at: Mapping[str, int]
@@ -61,7 +61,7 @@ class _Group(NamedTuple):
 
 
 def bisection(links: Iterable[Link]) -> Bisection | None:
-    """Return the bisection bandwidth of a fabric, None with one host or fewer than two switches with hosts."""
+    """Return the bisection bandwidth of a fabric, None with fewer than two hosts or two switches with hosts."""
     hosts, between = _bandwidth(links)
     together: dict[frozenset[str], list[str]] = {}
     for name, own in hosts.items():
@@ -79,7 +79,7 @@ def bisection(links: Iterable[Link]) -> Bisection | None:
 
 
 def _bandwidth(links: Iterable[Link]) -> tuple[dict[str, dict[str, int]], Graph]:
-    """Return the b/s of each host to each switch, and those between switches."""
+    """Return the b/s of each host to each of its switches, and those between each two switches."""
     hosts: dict[str, dict[str, int]] = {}
     between: Graph = {}
     for link in links:
@@ -123,7 +123,7 @@ def _identical(groups: Sequence[_Group], between: Graph) -> bool:
 
 
 def _first_half(groups: Sequence[_Group]) -> tuple[int, ...]:
-    """Return the first groups, in order, whose host bandwidth is nearest to half of the total."""
+    """Return the indices of the first groups, in order, whose host bandwidth is nearest to half of the total."""
     total = sum(group.bps for group in groups)
     sums = accumulate(group.bps for group in groups[:-1])
     number, _ = min(enumerate(sums), key=lambda half: abs(total - 2 * half[1]))
@@ -131,7 +131,7 @@ def _first_half(groups: Sequence[_Group]) -> tuple[int, ...]:
 
 
 def _halves(groups: Sequence[_Group]) -> Iterator[tuple[int, ...]]:
-    """Yield all sets of groups whose host bandwidth is as near to half as possible."""
+    """Yield all sets of group indices with the first group whose host bandwidth is as near to half as possible."""
     total = sum(group.bps for group in groups)
     sets = [chosen for size in range(1, len(groups)) for chosen in combinations(range(len(groups)), size)]
     off = {chosen: abs(total - 2 * sum(groups[at].bps for at in chosen)) for chosen in sets}
@@ -230,7 +230,7 @@ def _push(
 
 
 class ToleratedFailures(NamedTuple):
-    """Links or switches that fail in the worst cases of the tiers, besides those that are out of service."""
+    """The number of links, or of switches, that fail in the worst case of a tier, and the elements out of service."""
 
     links: int
     switches: int
@@ -238,21 +238,21 @@ class ToleratedFailures(NamedTuple):
 
 
 class UplinksLeft(NamedTuple):
-    """What is left above a switch, and the oversubscription with it; None where nothing is left."""
+    """The uplink bandwidth left above a switch, and the oversubscription ratio with it; None without bandwidth."""
 
     up_bps: int
     ratio: float | None
 
 
 class AfterFailures(NamedTuple):
-    """What is left above a switch at worst, after failures of links or of switches."""
+    """The least uplink bandwidth left above a switch, after failures of links and after failures of switches."""
 
     links: UplinksLeft
     switches: UplinksLeft
 
 
 class TierCapacity(NamedTuple):
-    """One kind of leaf or spine: bandwidth below and above it, one way, complete and in the worst case of failures."""
+    """One kind of leaf or spine: bandwidth below and above it, one way, without failures and in the worst case."""
 
     role: str
     switches: tuple[str, ...]
@@ -263,7 +263,7 @@ class TierCapacity(NamedTuple):
 
 
 class HalvesCapacity(NamedTuple):
-    """What crosses from half ``a`` to half ``b``, one way; as :class:`Bisection` has it."""
+    """The bisection bandwidth from half ``a`` to half ``b``, one way; fields as in :class:`Bisection`."""
 
     one_way_bps: int
     host_bps: int
@@ -275,8 +275,8 @@ class HalvesCapacity(NamedTuple):
 class GpuBandwidth(NamedTuple):
     """The bandwidth of each GPU when all send at once, one way, in b/s; None where the intent lacks the inputs.
 
-    ``inside_bps`` to the GPUs of its domain, ``host_bps`` onto the fabric, ``leaf_bps`` beyond its leaf, for the worst
-    of them; ``half_bps`` to the other half of the fabric.
+    ``inside_bps`` is that to the GPUs of its domain, ``host_bps`` onto the fabric, ``leaf_bps`` beyond its leaf, both
+    for the GPU with the least, and ``half_bps`` to the other half of the fabric.
     """
 
     gpus: int
@@ -288,7 +288,7 @@ class GpuBandwidth(NamedTuple):
 
 
 class FabricCapacity(NamedTuple):
-    """What a fabric can carry; ``failed`` is what fails in the worst cases of the tiers."""
+    """The capacity of a fabric: by tier, across its bisection, for each GPU; ``failed`` are the failures of tiers."""
 
     failed: ToleratedFailures
     tiers: tuple[TierCapacity, ...]
@@ -329,7 +329,7 @@ def _left(down_bps: int, up_bps: int) -> UplinksLeft:
 
 
 def _of_identical(tiers: Iterable[TierCapacity]) -> Iterator[TierCapacity]:
-    """Yield switches with the same figures together, without regard to the origin of their links."""
+    """Yield the capacities of tiers, those with the same figures joined to one with all their switches."""
     for same in grouped((line._replace(switches=()), line) for line in tiers).values():
         yield same[0]._replace(switches=tuple(name for line in same for name in line.switches))
 
@@ -355,7 +355,7 @@ def _per_gpu(fabric: Fabric, across: Bisection | None) -> GpuBandwidth | None:
 
 
 def _beyond_leaf(fabric: Fabric, links: Mapping[str, int], each: int) -> int | None:
-    """Return the bandwidth of the worst GPU beyond its leaf: a share of the uplinks in proportion to its links."""
+    """Return the least bandwidth of a GPU beyond its leaf: its links times the share that uplinks carry, or None."""
     share = {
         name: min(1.0, c.up_bps / c.down_bps)
         for c in fabric.capacities

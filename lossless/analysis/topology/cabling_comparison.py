@@ -1,11 +1,10 @@
 """Declared cables against found ones: present, missing and swapped; and shapes of InfiniBand subnets to links.
 
-A declared and a found cable are the same where they have the same ends. Of the rest, those that have
-an end in common are connected: two cables that were swapped are four, each of which shares an end with the next.
-Connected cables have one cause and are reported once. A host port that the intent does not name matches any of its
-ports.
+A declared and a found cable are the same where they have the same ends. Of the other cables, those that have an end in
+common are connected: two cables that were swapped are four, each of which shares an end with the next. Connected cables
+have one cause and are reported once. A host port that the intent does not name matches any port of the host.
 
-The shapes become switches, hosts and links, before ports are assigned.
+The shapes of InfiniBand subnets become switches, hosts and links, before ports are assigned.
 """
 
 from __future__ import annotations
@@ -31,9 +30,9 @@ class CablePair(NamedTuple):
 
 
 class Miscabling(NamedTuple):
-    """Declared and found cables at common ends.
+    """Declared cables that are missing and found cables that are not declared, connected by common ends.
 
-    ``closed``: they have the same ends, so that only the pairing of the ends is wrong.
+    ``closed``: both end at the same devices, so that only the pairing of the ends is wrong.
     """
 
     planned: tuple[PlannedCable, ...]
@@ -42,16 +41,17 @@ class Miscabling(NamedTuple):
 
 
 class DeviceRename(NamedTuple):
-    """A device whose name in files is ``called``, and in the intent the ``derived`` name of its shape."""
+    """A device that the files name ``called``, and the intent ``derived``, the name derived from its shape."""
 
     derived: str
     called: str
 
 
 class CablingComparison(NamedTuple):
-    """The result. ``missing`` cables should be in the files, ``unseen`` are declared and not covered by the files.
+    """Declared cables compared with those in files: ``pairs`` are in their places, ``tangles`` are wrongly connected.
 
-    ``strange`` were found at declared devices, with neither end declared.
+    ``missing`` cables should be in the files; ``unseen`` ones are at ports that the files do not cover. ``strange``
+    cables were found and share no end with a declared one. ``told`` is the report of the files, with names as declared.
     """
 
     pairs: tuple[CablePair, ...]
@@ -64,7 +64,7 @@ class CablingComparison(NamedTuple):
 
 
 def cabling_comparison(planned: Sequence[PlannedCable], reported: CableReport) -> CablingComparison:
-    """Compare declared cables with those in the files."""
+    """Compare declared cables with those in files, after devices with another name in the files are recognized."""
     renamed = tuple(_renamed(planned, reported.cables))
     derived_of = {rename.called: rename.derived for rename in renamed}
     cables = [_called(cable, derived_of) for cable in reported.cables]
@@ -87,7 +87,11 @@ def cabling_comparison(planned: Sequence[PlannedCable], reported: CableReport) -
 
 
 def _renamed(planned: Sequence[PlannedCable], cables: Sequence[ReportedCable]) -> Iterator[DeviceRename]:
-    """Yield devices with another name in files: each is in all places of one derived name, and in no other."""
+    """Yield devices with another name in the files.
+
+    All cables of such a device to devices of the intent are where it declares the cables of one other device, which has
+    no stated name and is in no file.
+    """
     declared = {end.device for cable in planned for end in (cable.a, cable.b)}
     at = {cable.a: cable for cable in planned}
     met = {end.device for cable in cables for end in (cable.a, cable.b)}
@@ -116,7 +120,7 @@ def _called(cable: ReportedCable, called: dict[str, str]) -> ReportedCable:
 def _paired(
     planned: Sequence[PlannedCable], cables: Sequence[ReportedCable]
 ) -> tuple[list[CablePair], list[PlannedCable], list[ReportedCable]]:
-    """Return the cables that are in their places, and the rest of both."""
+    """Return the cables that are in their places, the other declared cables, and the other found ones."""
     at = {end: cable for cable in planned for end in (cable.b, cable.a) if end.port is not None}
     pairs: dict[PlannedCable, ReportedCable] = {}
     left = []
@@ -138,7 +142,7 @@ def _same(planned: PlannedCable, cable: ReportedCable) -> bool:
 
 
 def _fits(planned: CableEnd, end: CableEnd) -> bool:
-    """Return whether an end may be the declared one; an unknown port may be any."""
+    """Return whether the end of a found cable may be the declared one; an unknown port may be any."""
     return planned.device == end.device and (
         planned.port is None or end.port is None or planned.port == end.port
     )
@@ -200,7 +204,7 @@ class _ConnectedCables:
         return undeclared
 
     def _is_swap(self, planned: int, cable: int) -> bool:
-        """Return whether two cables are in each other's place."""
+        """Return whether a declared and a found cable result from a swap of two cables."""
         wanted, cable_found = self._planned[planned], self._found[cable]
         near = cable_found.a if cable_found.b.device == wanted.b.device else cable_found.b
         instead, other = self._at.get(near), self._found_at.get(wanted.a)
@@ -237,7 +241,7 @@ TIERS: dict[SwitchRole, int | None] = {"leaf": 0, "spine": 1, "core": 2, "switch
 
 
 class SwitchSpot(NamedTuple):
-    """A switch by name. ``coordinates`` are those in a torus, ``group`` is that of a dragonfly+."""
+    """A switch of a subnet layout by name. ``coordinates`` are those in a torus, ``group`` is that of a dragonfly+."""
 
     name: str
     role: SwitchRole
@@ -247,7 +251,7 @@ class SwitchSpot(NamedTuple):
 
 
 class HostSpot(NamedTuple):
-    """A host by name; its HCAs are its links, in their order."""
+    """A host of a subnet layout by name; it has an HCA for each of its links, in their order."""
 
     name: str
     origin: Origin
@@ -273,7 +277,7 @@ class SubnetWire(NamedTuple):
 
 
 class SubnetLayout(NamedTuple):
-    """Switches and hosts in order, and wires in the order in which their ports are placed."""
+    """The switches and hosts of a subnet in order, and its links in the order in which their ports are assigned."""
 
     switches: tuple[SwitchSpot, ...]
     hosts: tuple[HostSpot, ...]
@@ -281,7 +285,7 @@ class SubnetLayout(NamedTuple):
 
 
 class SubnetLinks(NamedTuple):
-    """The number of parallel links, their rate, their purpose, and their origin."""
+    """Links of one kind in a subnet: the number of parallel ones, their rate, purpose and origin."""
 
     number: int
     rate: str
@@ -289,7 +293,7 @@ class SubnetLinks(NamedTuple):
     origin: Origin
 
     def between(self, a: str, b: str, a_order: int = 0, b_order: int = 0) -> Iterator[SubnetWire]:
-        """Yield the links between two switches."""
+        """Yield the parallel links between two switches."""
         wire = SubnetWire(a, b, self.rate, self.purpose, self.origin, a_order=a_order, b_order=b_order)
         return (wire for _ in range(self.number))
 
@@ -403,7 +407,7 @@ def _spots(names: Sequence[str], origin: Origin) -> tuple[HostSpot, ...]:
 def _hosts(
     leaves: Sequence[str], rails: int, per_leaf: int, links: SubnetLinks
 ) -> tuple[tuple[str, ...], list[SubnetWire]]:
-    """Return hosts and their links, leaf by leaf: ``rails`` consecutive leaves share their hosts."""
+    """Return the names of hosts and their links, leaf by leaf: ``rails`` consecutive leaves share their hosts."""
     hosts = _numbered("host", len(leaves) // rails * per_leaf)
     wires = []
     for number, leaf in enumerate(leaves):
@@ -436,7 +440,7 @@ def _planes(spines: Sequence[str], cores: Sequence[str], shape: SubnetFatTreeSha
 
 
 def _global(spines: Sequence[str], shape: SubnetDragonflyPlusShape) -> Iterator[SubnetWire]:
-    """Yield the links between groups; each group gives them to its spines in turn."""
+    """Yield the links between groups of a dragonfly+; each group spreads them over its spines in turn."""
     links = shape.global_links
     for a, b in global_pairs(shape.groups, shape.spines, links.number):
         yield SubnetWire(spines[a], spines[b], links.rate, links.purpose, links.origin)

@@ -42,5 +42,5 @@ def _switches(uplinks: Iterable[Uplinks]) -> list[int]:
 
 
 def ratio(down_bps: int, up_bps: int) -> float:
-    """Return the oversubscription; infinite without bandwidth above."""
+    """Return the oversubscription ratio of a switch; infinite without uplink bandwidth."""
     return down_bps / up_bps if up_bps else math.inf

@@ -49,7 +49,7 @@ Runs = tuple[tuple[int, int], ...]
 
 
 class _Folding:
-    """Assigns every device to its item."""
+    """Assigns every device to an item (box) of the picture, and yields items, frames and edges."""
 
     def __init__(self, plan: WiringPlan, shape: str | None) -> None:
         self._plan = plan
@@ -68,18 +68,18 @@ class _Folding:
         self._item_of: dict[str, str] = {}
         self._places: dict[str, tuple[int, ...]] = {}
         self._cells: dict[str, tuple[int, int]] = {}
-        """Of items: the run of planes and that of groups that they are in, -1 for all."""
+        """The run of planes and the run of groups of each item, by key; -1 for all."""
 
     # --- items ---
 
     def items(self) -> Iterator[PictureItem]:
-        """Yield all items: switches by row, plane and group, then the hosts of each."""
+        """Yield all items: switches by row, plane and group (in a torus by place), then hosts by their switches."""
         switches = tuple(self._grid() if self.sides else self._rows())
         yield from switches
         yield from self._hosts({item.key: item for item in switches})
 
     def _rows(self) -> Iterator[PictureItem]:
-        """Yield the switches with the most detail that is not too wide."""
+        """Yield the items of switches in rows, with the most detail that is not wider than ``MOST_COLUMNS``."""
         clusters = list(self._clusters_of_rows())
         for devices, groups in _STEPS:
             self._group_runs = tuple(_runs(self._groups, groups))
@@ -91,7 +91,7 @@ class _Folding:
             yield self._item(nodes, cell, _span(cell, columns))
 
     def _clusters_of_rows(self) -> Iterator[dict[tuple[int, int], list[PlanNode]]]:
-        """Yield each row as its switches by plane and group, -1 for switches of all."""
+        """Yield for each row its switches by plane and group; -1 for a switch that has none or belongs to all."""
         for roles in _ROWS:
             row: dict[tuple[int, int], list[PlanNode]] = {}
             for node in self._switches:
@@ -144,7 +144,7 @@ class _Folding:
     # --- grids ---
 
     def _grid(self) -> Iterator[PictureItem]:
-        """Yield the switches of a torus; along a long side those in the middle are one item."""
+        """Yield the items of the switches of a torus; along a long side those in the middle are one item."""
         axes = _axes(self.sides)
         cells: dict[tuple[int, ...], list[PlanNode]] = {}
         for node in self._switches:
@@ -157,7 +157,7 @@ class _Folding:
     # --- hosts ---
 
     def _hosts(self, switches: Mapping[str, PictureItem]) -> Iterator[PictureItem]:
-        """Yield the hosts of each item as one; those of several items, as in rails, with the first of them."""
+        """Yield the items of hosts: one for all hosts with links to the same items of switches."""
         switches_of: dict[str, dict[str, None]] = {}
         for bundle in self._plan.bundles:
             if bundle.to_host:
@@ -194,7 +194,7 @@ class _Folding:
         return ""
 
     def _is_framed_by_plane(self, role: str) -> bool:
-        """Return whether switches of a role are in a frame of their plane: all, or in three tiers the highest."""
+        """Return whether switches of a role are in a frame of their plane: all, or in pods the super-spines alone."""
         return role != "host" and (role == "super-spine" or self._word != "pod")
 
     # --- edges ---
@@ -210,7 +210,7 @@ class _Folding:
             yield PictureEdge(a, b, tier, links, speed_bps, cable_m, around)
 
     def _around(self, a: str, b: str) -> bool:
-        """Return whether a link goes from the last switch of a row to the first."""
+        """Return whether a link closes a ring of a torus, from the last coordinate to the first."""
         if a not in self._places or b not in self._places:
             return False
         return any(first - second > 1 for first, second in zip(self._places[a], self._places[b], strict=True))
@@ -220,7 +220,7 @@ class _Folding:
 
 
 class _Piece(NamedTuple):
-    """Devices that are drawn as one box, and their runs of planes and of groups."""
+    """Devices that are drawn as one box, and its cell: the run of planes and the run of groups."""
 
     nodes: Sequence[PlanNode]
     cell: tuple[int, int]
@@ -269,7 +269,7 @@ def _axes(sides: Sequence[int]) -> list[Runs]:
 
 
 def _counted(numbers: Iterable[int | None]) -> int:
-    """Return the number of values that are counted from 0; 0 without any."""
+    """Return one more than the largest number; 0 without any."""
     return max((number + 1 for number in numbers if number is not None), default=0)
 
 
@@ -293,7 +293,7 @@ def _runs(number: int, most: int) -> Iterator[tuple[int, int]]:
 
 
 def _run_of(at: int, runs: Sequence[tuple[int, int]]) -> int:
-    """Return the index of the run of a number; -1 for all."""
+    """Return the index of the run that has a number; -1 where none has it, as for -1 (all)."""
     return next((i for i, (first, number) in enumerate(runs) if first <= at < first + number), -1)
 
 
@@ -332,9 +332,9 @@ _IN_GROUPS: dict[str, tuple[Role, ...]] = {
 
 
 class SwitchPosition(NamedTuple):
-    """Numbers from 0; None where the fabric has no such structure, or the switch belongs to all of them.
+    """The plane, group and rail of a switch, from 0; None where the fabric has none, or the switch belongs to all.
 
-    ``rail`` is None too for a leaf with whole hosts.
+    ``rail`` is None too for a leaf to which hosts are attached with all their adapters.
     """
 
     plane: int | None = None
@@ -343,7 +343,7 @@ class SwitchPosition(NamedTuple):
 
 
 def groups_of(plan: WiringPlan, shape: str | None) -> tuple[str, dict[str, int]]:
-    """Return the name of a shape's groups, and the group of each switch that is in one."""
+    """Return the word for a shape's groups (``pod``; empty without any), and the group of each switch in one."""
     roles = _IN_GROUPS.get(shape or "", ())
     return _GROUPED.get(shape or "", ""), {
         node.name: node.place[0] for node in plan.nodes if node.role in roles
@@ -384,7 +384,7 @@ def _planes_of_spines(switches: Iterable[PlanNode]) -> dict[str, int]:
 
 
 def _unconnected(plan: WiringPlan, switches: Sequence[PlanNode]) -> dict[str, int]:
-    """Return the parts of a network without links between them, if its hosts are attached to several."""
+    """Return the connected part of each switch, if a host is attached to several parts and every switch has links."""
     near: dict[str, list[str]] = {node.name: [] for node in switches}
     for bundle in plan.bundles:
         if not bundle.to_host:
@@ -417,7 +417,10 @@ def _parts(near: Mapping[str, Iterable[str]]) -> dict[str, int]:
 
 
 def _rails(plan: WiringPlan, switches: Sequence[PlanNode], shape: str | None) -> dict[str, int]:
-    """Return the rail of each leaf: that of its place, or its number among the leaves that share its hosts."""
+    """Return the rail of each leaf: that of its place, or its number among the leaves that share its hosts.
+
+    Empty where all leaves have the same rail, or none is declared.
+    """
     leaves = [node for node in switches if node.role == "leaf"]
     if shape == "rail_optimised":
         numbered = {node.name: node.place[1] for node in leaves}
@@ -430,6 +433,6 @@ def _rails(plan: WiringPlan, switches: Sequence[PlanNode], shape: str | None) ->
 
 
 def _leaves_of_a_host(plan: WiringPlan) -> int:
-    """Return the number of leaves that the first host is attached to."""
+    """Return the number of leaves that the first linked host is attached to."""
     links = [bundle for bundle in plan.bundles if bundle.to_host]
     return len({bundle.a for bundle in links if bundle.b == links[0].b})

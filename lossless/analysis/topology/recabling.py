@@ -1,4 +1,4 @@
-"""Changes of the current fabric under a new declaration: renamed devices, and moved cables; pins that prevent them.
+"""Changes of the current fabric under a new declaration: renamed devices and moved cables, and pins that prevent these.
 
 Devices of two shapes are the same at the same place, even with another name; where places are not comparable, devices
 of the same name are the same. Of the cables between the same two devices those at the same two ports stay, then each is
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
     _Ends = tuple[str, str | None, str, str | None]
 
 ANY = "any"
-"""The port of a link that may have any: the next free one."""
+"""In pins, the port of a link that may have any port: it gets the next free one."""
 
 
 class Pins(NamedTuple):
-    """Names by derived name, and ports by ``DEVICE:NEIGHBOR``, in the form of an intent."""
+    """Device names by derived name, and ports of parallel links by ``DEVICE:NEIGHBOR``, in the form of an intent."""
 
     names: Mapping[str, str]
     ports: Mapping[str, tuple[str, ...]]
 
 
 def pins_for(after: DeclaredCabling, recabling: RecablingPlan, stated: Pins) -> Pins:
-    """Return the pins that replace the ``stated`` ones; ``recabling`` is the result with these.
+    """Return the pins that replace the ``stated`` ones; ``recabling`` is the plan that results with the stated ones.
 
-    At a device with any changed port all current cables are pinned: the port of an unpinned one could be reassigned.
+    At a device with a changed or pinned port all current cables are pinned: the port of any other could be reassigned.
     """
     called = _called(after, recabling)
     derived = {new: old for old, new in stated.names.items()}
@@ -58,7 +58,7 @@ def _called(after: DeclaredCabling, recabling: RecablingPlan) -> dict[str, str]:
 
 
 class _Fresh:
-    """Generates free names: those of a kind are counted on after the highest number in use."""
+    """Generates free device names: each stem is counted on after the highest number in use."""
 
     def __init__(self, stood: set[str], besides: set[str]) -> None:
         self._highest: dict[str, int] = {}
@@ -74,7 +74,7 @@ class _Fresh:
 
 
 def _split(name: str) -> tuple[str, int]:
-    """Return a name without the number at its end, and the number."""
+    """Return a name without the number at its end, and the number; ``NAME-`` and 1 without a number."""
     match = re.search(r"\d{1,9}$", name)
     return (name[: match.start()], int(match[0])) if match else (f"{name}-", 1)
 
@@ -106,7 +106,7 @@ def _ends_that_move(recabling: RecablingPlan) -> Iterator[str]:
 
 
 def _stood(stood: Mapping[_Ends, DeclaredCable], wire: DeclaredCable) -> str | None:
-    """Return the current port of the near end of a cable."""
+    """Return the current port of the near end of a cable, None for an added cable."""
     there = stood.get((wire.a, wire.a_port, wire.b, wire.b_port))
     if there is not None:
         return there.a_port
@@ -141,9 +141,9 @@ class DeclaredCable(NamedTuple):
 
 
 class DeclaredCabling(NamedTuple):
-    """Devices and cables of a fabric, and the frame of their places, None for listed devices without places.
+    """The devices and cables of a declared fabric. ``frame`` is the shape's kind and grouping, None for listed devices.
 
-    Two shapes of one kind whose switches are grouped in the same way have one frame: the same place is the same device.
+    In two declarations with the same frame, a device of the same role and place is the same device.
     """
 
     frame: tuple[str | int, ...] | None
@@ -167,12 +167,12 @@ class RecablingPlan(NamedTuple):
 
     @property
     def moved(self) -> tuple[tuple[DeclaredCable, DeclaredCable], ...]:
-        """Cables that stay and get another port."""
+        """The cables that stay and get another port, each in its old and new form."""
         return tuple(pair for pair in self.pairs if pair[0].ports != pair[1].ports)
 
     @property
     def changed(self) -> tuple[tuple[DeclaredCable, DeclaredCable], ...]:
-        """Cables that stay at their ports and get another speed or length."""
+        """The cables that stay at their ports and get another speed or length, each in its old and new form."""
         return tuple(pair for pair in self.pairs if pair[0].ports == pair[1].ports and pair[0] != pair[1])
 
     @property
@@ -182,7 +182,7 @@ class RecablingPlan(NamedTuple):
 
     @property
     def renamed(self) -> Iterator[tuple[PlanNode, str]]:
-        """Devices that stay, and their new names."""
+        """The devices that stay and get another name, each with its new name."""
         return ((node, name) for name, node in self.same.items() if node.name != name)
 
     @property
@@ -229,7 +229,7 @@ def _same_devices(before: DeclaredCabling, after: DeclaredCabling) -> dict[str, 
 def _by_ends(
     wires: Iterable[DeclaredCable], called: Callable[[str], str], facing: dict[Ends, str]
 ) -> dict[Ends, list[DeclaredCable]]:
-    """Return wires by their two devices, all in the direction of the first one of each pair."""
+    """Return cables by their two devices, all of a pair with the same device as end ``a``."""
     by_ends: dict[Ends, list[DeclaredCable]] = {}
     for wire in wires:
         a, b = called(wire.a), called(wire.b)
@@ -241,7 +241,7 @@ def _by_ends(
 def _paired(
     old: list[DeclaredCable], new: list[DeclaredCable]
 ) -> tuple[list[tuple[DeclaredCable, DeclaredCable]], list[DeclaredCable], list[DeclaredCable]]:
-    """Return the pairs of old and new wires, and the rest of both."""
+    """Return the pairs of old and new cables between two devices, the other old cables, and the other new ones."""
     pairs: list[tuple[DeclaredCable, DeclaredCable]] = []
     one_end: list[Callable[[DeclaredCable], object]] = [lambda wire: wire.a_port, lambda wire: wire.b_port]
     # The end that more of them share first: where all have moved at one side, the other tells which is which.
@@ -262,5 +262,5 @@ def _paired(
 
 
 def _under(old: DeclaredCable, new: DeclaredCable) -> DeclaredCable:
-    """Return a cable under the current names."""
+    """Return a new cable with the device names and the tier of the old one."""
     return new._replace(a=old.a, b=old.b, tier=old.tier)

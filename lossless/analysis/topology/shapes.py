@@ -37,12 +37,12 @@ Place = tuple[int, ...]
 
 
 def part(number: int, size: int) -> range:
-    """Return the numbers that belong to a pod, group or leaf, counted through all of them: each has ``size``."""
+    """Return the numbers of the members of one pod, group or leaf, counted through all of these: each has ``size``."""
     return range(number * size, (number + 1) * size)
 
 
 def above(spine: int, per_pod: int, tops: int, planes: int) -> range:
-    """Return the ``tops`` that a spine connects to: those of its plane, of which each pod has as many spines."""
+    """Return the numbers of the ``tops`` super-spines or cores that a spine connects to: those of its plane."""
     return part(spine % per_pod // (per_pod // planes), tops // planes)
 
 
@@ -57,7 +57,7 @@ def grid_name(place: Place) -> str:
 
 
 def torus_pairs(sides: Sequence[int]) -> Iterator[tuple[Place, Place, int]]:
-    """Yield neighbors: each place, the next along an axis, and the number of the axis.
+    """Yield the neighbors in a torus: each place, the next along an axis, and the number of the axis.
 
     A side of two has one pair, no ring of two.
     """
@@ -68,7 +68,7 @@ def torus_pairs(sides: Sequence[int]) -> Iterator[tuple[Place, Place, int]]:
 
 
 def global_pairs(groups: int, per_group: int, links: int) -> Iterator[tuple[int, int]]:
-    """Yield the switches, counted through all groups, at the two ends of each link between groups.
+    """Yield the numbers of the switches, counted through all groups, at the two ends of each link between groups.
 
     Each group gives its links to its switches in turn, so that their numbers of links differ by one at most; the links
     to an added group come after all others.
@@ -83,7 +83,7 @@ def global_pairs(groups: int, per_group: int, links: int) -> Iterator[tuple[int,
 
 
 class PlanNode(NamedTuple):
-    """A switch or host by name. ``hardware`` names a choice of its own, None for that of its role.
+    """A switch or host by name. ``hardware`` names a hardware entry of its own, None for that of its role.
 
     ``dual_tor``: a leaf that shares its hosts with another, and tunnels packets to it that it cannot deliver.
     ``outside``: it is configured elsewhere. ``place`` is its place in its shape, counted from 0: the pod and the
@@ -128,20 +128,20 @@ class LinkBundle(NamedTuple):
 
 
 class WiringPlan(NamedTuple):
-    """A topology: nodes in order, and bundles in the order their ports are placed."""
+    """The wiring of a topology: nodes in order, and bundles in the order in which their ports are assigned."""
 
     nodes: tuple[PlanNode, ...]
     bundles: tuple[LinkBundle, ...]
 
     @property
     def link_tiers(self) -> tuple[LinkTier, ...]:
-        """The tiers of its links, those next to hosts first."""
+        """The tiers that the links have, those next to hosts first."""
         there = {bundle.tier for bundle in self.bundles}
         return tuple(tier for tier in LINK_TIERS if tier in there)
 
 
 class LinkKind(NamedTuple):
-    """Common properties of all bundles of one tier of a shape; ``links`` is their number, and their speed in b/s."""
+    """Common properties of all bundles of one tier of a shape; ``links`` are the number of links in one, and b/s."""
 
     tier: LinkTier
     links: tuple[int, int]
@@ -151,7 +151,7 @@ class LinkKind(NamedTuple):
     lag: str | None = None
 
     def between(self, a: str, b: str) -> LinkBundle:
-        """Return the links between two nodes."""
+        """Return the bundle of links between two nodes."""
         count, speed_bps = self.links
         return LinkBundle(
             a,
@@ -199,17 +199,17 @@ class NodeGrid(NamedTuple):
 
 
 class Shape(Protocol):
-    """A topology by a few numbers."""
+    """The declared numbers of a topology, from which its nodes and links follow."""
 
     @property
     def origin(self) -> Origin:
-        """The place of its declaration."""
+        """The file and path of its declaration in the intent."""
 
     def grids(self) -> Mapping[Role, NodeGrid]:
         """Return the nodes of each role."""
 
     def bundles(self) -> Iterator[LinkBundle]:
-        """Yield the links, in the order their ports are placed."""
+        """Yield the bundles of links, in the order in which their ports are assigned."""
 
 
 class LeafSpineShape(NamedTuple):
@@ -278,7 +278,7 @@ class ThreeTierShape(NamedTuple):
 
 
 class _Clos(Protocol):
-    """The fields of a shape that the links of leaves need."""
+    """The fields of a shape with leaves that :func:`leaf_links` needs."""
 
     @property
     def hosts_per_leaf(self) -> int: ...
@@ -303,10 +303,10 @@ def leaf_links(shape: _Clos, leaves: range, spines: range, rails: int = 1) -> It
 
 
 def wiring_plan(shape: Shape, room: Shape | None = None) -> WiringPlan:
-    """Return the plan of a shape.
+    """Return the wiring plan of a shape.
 
-    ``room`` is the shape that it may grow to, of as many planes, rails or sides: names and ports are those they
-    have there.
+    ``room`` is the shape that it may grow to, of as many planes, rails or sides: nodes have the names and ports that
+    they have in that shape.
     """
     whole = shape if room is None else room
     grids = whole.grids().items()

@@ -1,7 +1,7 @@
-"""A fabric or a subnet in numbers, with its picture; an InfiniBand subnet as the wiring of a fabric.
+"""The summary and picture of a fabric or an InfiniBand subnet; a subnet as the wiring and links of a fabric.
 
-Of a subnet these are its composition, the load of each switch, and the bandwidth of GPUs. It has credits instead of
-buffers with thresholds, and no lengths of cables, so these facts are absent.
+The summary of a subnet has its switches, hosts and links, the capacity of switches, and its bisection. A subnet has
+credits instead of buffers with thresholds, and no lengths of cables, so these facts are absent.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ _CLASSES = ClassSet("declared", ())
 
 
 class SwitchLoad(NamedTuple):
-    """The bandwidth below a switch, one way, its links up, and their origin."""
+    """The bandwidth below a switch of a subnet, one way, its links up, and the origin of the last of these."""
 
     down_bps: int
     up: tuple[Uplinks, ...]
@@ -80,7 +80,7 @@ class SwitchLoad(NamedTuple):
 
 
 class _Wiring(NamedTuple):
-    """Switches, hosts, HCAs and links of a subnet, all of which must be known."""
+    """Switches, hosts, HCAs by name and links of a subnet; all empty where one of these is unknown."""
 
     switches: tuple[SubnetSwitch, ...]
     hosts: tuple[SubnetHost, ...]
@@ -88,7 +88,7 @@ class _Wiring(NamedTuple):
     links: tuple[SubnetLink, ...]
 
     def of_roles(self, roles: Collection[HostRole]) -> set[str]:
-        """Return the HCAs of hosts of some roles."""
+        """Return the names of the HCAs of hosts in ``roles``."""
         return {hca for host in self.hosts if host.role in roles for hca in host.hcas}
 
 
@@ -105,7 +105,7 @@ def _wiring(subnet: Subnet) -> _Wiring:
 
 
 def switch_loads(subnet: Subnet) -> dict[str, SwitchLoad]:
-    """Return the load of each switch that has links up."""
+    """Return the load of each switch that has links up, by name; management hosts below it load nothing."""
     wiring = _wiring(subnet)
     down: Counter[str] = Counter()
     up: dict[str, list[SubnetLink]] = {}
@@ -131,9 +131,9 @@ def _uplinks(name: str, links: Iterable[SubnetLink]) -> Iterable[Uplinks]:
 
 
 def subnet_fabric(subnet: Subnet, roles: Collection[HostRole] = LOADING) -> Fabric:
-    """Return the links of a subnet as those of a fabric, to the hosts of some roles alone; the rest of it is unknown.
+    """Return a subnet as a fabric of bare switches, links and capacities, with the hosts of ``roles`` alone.
 
-    The ports of a host are its HCAs.
+    The ports of a host are its HCAs. The fabric has no traffic classes, and nothing of QoS or ports is known.
     """
     wiring = _wiring(subnet)
     taking_part = wiring.of_roles(roles)
@@ -179,7 +179,7 @@ def _tier(switch: SubnetSwitch) -> Tier | None:
 
 
 def _capacities(subnet: Subnet, wiring: _Wiring) -> Iterable[Capacity]:
-    """Yield the capacities of switches, one for all with the same."""
+    """Yield the capacity of switches with links up, one for all switches of equal tier and bandwidth."""
     accepted = 1.0 if isinstance(subnet.shape, Unknown) else subnet.shape.oversubscription
     loads = switch_loads(subnet)
     identical = grouped(
@@ -195,7 +195,7 @@ def _capacities(subnet: Subnet, wiring: _Wiring) -> Iterable[Capacity]:
 
 
 def subnet_summary(subnet: Subnet) -> FabricSummary:
-    """Return a subnet in numbers."""
+    """Return the summary of a subnet: switches, hosts and links by kind, ports, and capacity."""
     wiring, fabric = _wiring(subnet), subnet_fabric(subnet)
     hosts = Counter(wiring.hcas[host.hcas[0]].profile.name for host in wiring.hosts if host.hcas)
     groups = [
@@ -236,7 +236,10 @@ def _switch_groups(wiring: _Wiring) -> tuple[SwitchGroup, ...]:
 
 
 def _ports(switch: SubnetSwitch, ends: Iterable[tuple[int | None, int, int]]) -> SwitchPorts:
-    """Return the ports that links use, that none uses, and that links lack: halves of a split port count as one."""
+    """Return the ports of a switch that links use, the free ones, and those that links lack, by speed.
+
+    On a switch with split ports a whole port takes two of its ports, and free ones are counted as whole ports.
+    """
     placed = [(bps, lanes) for port, bps, lanes in ends if port is not None]
     lacking = Counter(bps for port, bps, _ in ends if port is None)
     split = any(lanes < _FULL_LANES for _, lanes in placed)
@@ -254,7 +257,7 @@ def _counts(ports: Counter[int]) -> tuple[PortCount, ...]:
 
 
 def subnet_plan(subnet: Subnet) -> WiringPlan:
-    """Return the wiring of a subnet; cables have no length there, and cores are super-spines."""
+    """Return the wiring of a subnet; cables have length 0, and cores are super-spines."""
     wiring = _wiring(subnet)
     roles = {switch.name: _ROLES[switch.tier] for switch in wiring.switches}
     place = _places(wiring)
@@ -281,7 +284,7 @@ def _link_tier(roles: Mapping[str, Role], a: str, b: str) -> LinkTier:
 
 
 def picture_shape(subnet: Subnet) -> str | None:
-    """Return the key of the shape for the picture of a subnet, None for devices in rows."""
+    """Return the key of the fabric shape that a subnet is drawn as, None where its switches are drawn in plain rows."""
     if isinstance(subnet.shape, Unknown):
         return None
     if subnet.shape.kind == "fat-tree":
@@ -294,7 +297,7 @@ def picture_shape(subnet: Subnet) -> str | None:
 
 
 def _places(wiring: _Wiring) -> dict[str, tuple[int, ...]]:
-    """Return the place of each switch in its shape: coordinates, or its group and its number there."""
+    """Return the place of each switch: torus coordinates, or its group (else pod) and its number of its tier there."""
     groups = _joined(wiring)
     placed: dict[str, tuple[int, ...]] = {}
     numbers: Counter[tuple[int, int | None]] = Counter()
@@ -328,17 +331,17 @@ def _joined(wiring: _Wiring) -> dict[str, int]:
 
 
 class Topology(NamedTuple):
-    """A fabric in numbers, its capacity among them; and what is drawn of it, large ones folded."""
+    """The summary of a fabric or subnet, and its picture, in which many like devices are folded."""
 
     summary: FabricSummary
     picture: Picture
 
 
 def topology_of(fabric: Fabric, plan: WiringPlan, shape: str | None) -> Topology:
-    """Return the numbers and the picture of a fabric; ``shape`` is its key, None where devices are listed."""
+    """Return the summary and the picture of a fabric; ``shape`` is the key of its shape, None for listed devices."""
     return Topology(summary(plan, fabric), folded(plan, fabric.name, shape))
 
 
 def topology_of_subnet(subnet: Subnet) -> Topology:
-    """Return the numbers and the picture of a subnet."""
+    """Return the summary and the picture of a subnet."""
     return Topology(subnet_summary(subnet), folded(subnet_plan(subnet), subnet.name, picture_shape(subnet)))

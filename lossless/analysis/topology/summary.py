@@ -1,6 +1,6 @@
-"""A fabric in a few numbers: its switches and hosts by product, its links by tier, its ports used and free.
+"""The summary of a fabric: its switches and hosts by product, its links by tier, its ports used and free.
 
-Its picture is plain data here: the boxes, the links between them, and the frames around them.
+The picture of a fabric is plain data here: the boxes, the links between them, and the frames around them.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 class PortCount(NamedTuple):
-    """A number of ports, and their speed."""
+    """A number of switch ports of one speed."""
 
     ports: int
     speed_bps: int
 
 
 class SwitchPorts(NamedTuple):
-    """The ports of a switch that links use, that none uses, and that links lack; fastest first."""
+    """The ports of a switch that links use, the free ones, and those that links lack; by speed, fastest first."""
 
     used: tuple[PortCount, ...]
     free: tuple[PortCount, ...]
@@ -47,14 +47,14 @@ class SwitchGroup(NamedTuple):
 
 
 class HostCount(NamedTuple):
-    """Hosts with one NIC."""
+    """The number of hosts with one NIC product."""
 
     nic: str
     hosts: int
 
 
 class LinkGroup(NamedTuple):
-    """Links of one tier, speed and length, None where none is stated; ``between`` has the roles of the ends."""
+    """The number of links of one tier, speed and length (None if not stated), ``between`` the roles of both ends."""
 
     tier: LinkTier
     between: tuple[str, str]
@@ -64,7 +64,7 @@ class LinkGroup(NamedTuple):
 
 
 class FabricSummary(NamedTuple):
-    """A fabric in numbers. ``outside`` are devices that are configured elsewhere; their links count.
+    """The summary of a fabric. ``outside`` are devices that are configured elsewhere; their links count.
 
     ``accepted_oversubscription`` is the most that the intent accepts of a tier.
     """
@@ -80,7 +80,7 @@ class FabricSummary(NamedTuple):
 
 
 def summary(plan: WiringPlan, fabric: Fabric) -> FabricSummary:
-    """Return a fabric in numbers; ``plan`` is the wiring it was made of."""
+    """Return the summary of a fabric; ``plan`` is the wiring it was made of."""
     hosts: dict[str, int] = {}
     for host in fabric.hosts:
         hosts[host.qos.nic_name] = hosts.get(host.qos.nic_name, 0) + 1
@@ -99,12 +99,12 @@ def summary(plan: WiringPlan, fabric: Fabric) -> FabricSummary:
 
 
 def most_accepted(fabric: Fabric) -> float | None:
-    """Return the most oversubscription that an intent accepts of a tier, None where there are no tiers."""
+    """Return the largest oversubscription ratio that an intent accepts of a tier, None where no switch has uplinks."""
     return max((capacity.accepted for capacity in fabric.capacities), default=None)
 
 
 def accepted_by_tier(fabric: Fabric) -> dict[str, float]:
-    """Return the oversubscription that an intent accepts, by tier."""
+    """Return the oversubscription ratio that an intent accepts, by the word of the tier."""
     by_tier = sorted(fabric.capacities, key=lambda capacity: capacity.tier)
     return {capacity.tier.word: capacity.accepted for capacity in by_tier}
 
@@ -124,7 +124,7 @@ def _switches(switches: Iterable[Switch], role_of: Mapping[str, str]) -> tuple[S
 
 
 def named(group: SwitchGroup, names: Sequence[str]) -> SwitchGroup:
-    """Return a group with the number and the names of its switches."""
+    """Return a switch group with the number of its switches, and the names of the first and the last."""
     return group._replace(switches=len(names), first=names[0], last=names[-1])
 
 
@@ -143,7 +143,7 @@ def _counts(speeds_bps: Iterable[int]) -> tuple[PortCount, ...]:
 
 
 def link_groups(plan: WiringPlan) -> tuple[LinkGroup, ...]:
-    """Return the links of a topology by tier, ends, speed and length."""
+    """Return the numbers of links of a topology by tier, roles of the ends, speed and length, sorted by these."""
     role_of = {node.name: node.role for node in plan.nodes}
     links_of: dict[tuple[LinkTier, tuple[str, str], int, int], int] = {}
     for bundle in plan.bundles:
@@ -168,7 +168,7 @@ def _ends(a: str, b: str) -> tuple[str, str]:
 
 
 class PictureItem(NamedTuple):
-    """A device, or several that are drawn as one. ``place`` is its row and column in a grid, and the layer.
+    """A device, or several that are drawn as one box. ``place`` is its place in the grid of a torus, else empty.
 
     ``columns`` are the first and last column that it is centered over, None where that is the whole picture. ``labels``
     say which rail, plane or group it is: ``rail 2``. ``apart``: devices between the first and the
@@ -213,7 +213,7 @@ class PictureEdge(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """What is drawn. ``sides`` are those of the grid that switches stand in, empty where they stand in rows.
+    """The picture of a fabric. ``sides`` are those of the grid of a torus, empty where switches are drawn in rows.
 
     ``legend`` has the looks of lines and their meaning, an empty look for a remark; empty: links by tier.
     """
