@@ -1,8 +1,8 @@
 """A subnet under a real opensm: it reads the rendered files, and brings the same fabric up in a simulation.
 
-The text may come from anywhere, so that opensm never gets it: it gets a file that is made here from the options that
-``profiles/opensm/options.toml`` permits. They are taken from the text as opensm itself would, and the file is read back
-before it is used.
+The configuration may come from anywhere, so opensm never gets its text: it gets a file that is made here from the
+options that ``profiles/opensm/options.toml`` permits. These are taken from the text as opensm itself would, and the
+file is read back before it is used.
 
 The result, :class:`OpensmVerdict`, is the record that the report prints.
 """
@@ -67,7 +67,7 @@ _ENGINES = "routing_engine"
 _UNROUTED = CreditLoopVerdict("unproven", "(none)", "no engine has routed the subnet")
 _NO_FALLBACK = "no_fallback"
 _BLANKS, _SPACES = b" \t\n", b" \t\n\v\f\r"
-"""What ends a key, and what C calls space: the blanks around a value."""
+"""The blanks that end a key, and the white space of C, which is removed around a value."""
 _NVIDIAS = "only NVIDIA's opensm knows it"
 _UNLISTED = "no list here permits it"
 _NOT_OURS = "its file is not one of those of the subnet"
@@ -76,7 +76,7 @@ _WORD = re.compile(r"\w+")
 
 
 class SweepResult(NamedTuple):
-    """The result of opensm on the simulated fabric. ``ended``: it finished its first sweep in time.
+    """The result of opensm on the simulated fabric. ``ended``: it finished its first sweep in time, without an error.
 
     ``notes`` are the differences between the fabric and its simulation.
     """
@@ -95,10 +95,10 @@ class NotChecked(NamedTuple):
 
 
 class Permitted(NamedTuple):
-    """The options of a configuration that opensm reads, and those that its simulation gets.
+    """The options of a configuration that opensm reads, and those that it gets in the simulation.
 
-    The files that ``simulated`` options name have no folder. ``unread`` are options whose values it never gets (of an
-    unknown one the bare key), and ``unsimulated`` those that it reads outside of a simulation.
+    The files that ``simulated`` options name have no folder. ``unread`` are options whose values opensm never gets (of
+    an unknown one it gets the bare key), and ``unsimulated`` those that it reads outside of a simulation alone.
     """
 
     read: list[tuple[str, str]]
@@ -139,7 +139,8 @@ def check_with_opensm(tools: Tools, subnet: Subnet, files: Mapping[str, str]) ->
     unknown, the configuration is read and nothing is simulated.
 
     Raises:
-        SubnetManagerError: no HCA or switch can run the manager, or the simulator does not start.
+        SubnetManagerError: opensm does not read the configuration, no HCA or switch can run the manager, the simulator
+            does not start, or numpy is not installed.
     """
     text = files[CONFIGURATION]
     given = permitted(text, files)
@@ -168,7 +169,7 @@ def check_with_opensm(tools: Tools, subnet: Subnet, files: Mapping[str, str]) ->
 
 
 def _written(text: str, given: Permitted) -> dict[str, str]:
-    """Return the values of the options that opensm read, as people read them."""
+    """Return the values of the known options that opensm read, as people read them: ``#`` may be part of a word."""
     meant = options_in(text, as_meant=True)
     dropped = {one.option.partition(" ")[0] for one in given.unread}
     known = {key: value for key, value in given.read if value and option(key) is not None}
@@ -185,7 +186,7 @@ def _read(tools: Tools, text: bytes, folder: Path) -> OptionsReading:
 
 
 class _Fabric(NamedTuple):
-    """The simulated fabric as a graph of numbers, and its number of operational virtual lanes."""
+    """The subnet to simulate, its graph, and its number of operational virtual lanes."""
 
     subnet: Subnet
     graph: SubnetGraph
@@ -200,7 +201,7 @@ def _vls(reading: OptionsReading) -> int:
 def _simulate(
     tools: Tools, fabric: _Fabric, configuration: Path, files: Mapping[str, str]
 ) -> tuple[SweepResult, Decision | None]:
-    """Bring the subnet up once for its log; then bring it up again, to query its ports and paths."""
+    """Bring the subnet up once for its log; if it comes up, bring it up again, to query its ports and paths."""
     decide = _decide()
     simulation, seat = ibsim_fabric(fabric.subnet), seat_of(fabric.subnet)
     run = sweep(tools, simulation, configuration, configuration.parent, seat)
@@ -226,7 +227,7 @@ def _decide() -> Callable[[LiveSubnet, Subnet, SubnetGraph, str, int, str], Deci
 def statements_in(text: str | bytes) -> list[tuple[str, str]]:
     """Return the keys and values of an opensm.conf in the order in which opensm reads them.
 
-    It reads a line in pieces of LINE_BYTES. A piece ends at a ``#`` and, as any text in C, at a zero byte; a value
+    opensm reads a line in pieces of LINE_BYTES. A piece ends at a ``#`` and, as any text in C, at a zero byte; a value
     loses the space and then one pair of quotes around it.
 
     linux-rdma/opensm opensm/osm_subnet.c @b17b4db (osm_subn_parse_conf_file, clean_val).
@@ -250,7 +251,7 @@ def _decoded(text: bytes) -> str:
 
 
 def permitted(text: str, names: Collection[str]) -> Permitted:
-    """Return what opensm gets of a configuration; ``names`` are the files of its subnet."""
+    """Return the options of a configuration that opensm gets; ``names`` are the files of its subnet."""
     given = Permitted([], [], [], [])
     for key, value in statements_in(text):
         known = option(key)
@@ -311,20 +312,23 @@ def nvidia_engines() -> frozenset[str]:
 
 
 def _engines(text: str) -> list[str]:
-    """Return the engines of a value, in order."""
+    """Return the engines in a value of ``routing_engine``, in order."""
     return [engine.strip() for engine in text.split(",")]
 
 
 def _intended(text: str) -> str:
-    """Return the engine that a configuration selects: the first, minhop if none is stated."""
+    """Return the routing engine that a configuration selects: the first one, minhop if none is stated."""
     stated = dict(statements_in(text)).get(_ENGINES, "(null)")
     return "minhop" if stated == "(null)" else _engines(stated)[0]
 
 
 def write_files(folder: Path, files: Mapping[str, str], configuration: str) -> Path:
-    """Write the files of a subnet into a folder, and what a simulation gets of a configuration; return its path.
+    """Write the files of a subnet into a folder, with the ``opensm.conf`` of its simulation; return the path of this.
 
     Options that name files name those of the folder; opensm opens no other.
+
+    Raises:
+        SubnetManagerError: no file has these options, such as a path with a ``#`` in it.
     """
     for name, text in files.items():
         if name != CONFIGURATION:
@@ -344,7 +348,13 @@ def _names_file(key: str) -> bool:
 
 
 def seat_of(subnet: Subnet) -> str:
-    """Return the name of the HCA or switch from which the first subnet manager works."""
+    """Return the name of the HCA or switch of the subnet manager with the highest priority, of the active ones if any.
+
+    Without a known one it is the first HCA.
+
+    Raises:
+        SubnetManagerError: the fabric has no HCA either.
+    """
     active = [manager for manager in subnet.managers if not manager.standby] or list(subnet.managers)
     best = max(active, key=lambda manager: manager.priority or 0, default=None)
     hcas = () if isinstance(subnet.hcas, Unknown) else subnet.hcas
@@ -384,7 +394,7 @@ def _of_reading(verdict: OpensmVerdict) -> Iterator[str]:
 
 
 def _harmless(key: str) -> str:
-    """Return a word that is no key without the value behind a sign, where that protects the subnet."""
+    """Return an unknown key without the value after ``=`` where that is a secret, else as it is."""
     bare = key.partition("=")[0]
     return bare if _is_secret(bare) else key
 
@@ -412,7 +422,7 @@ def _of_sweep(verdict: OpensmVerdict, swept: SweepResult) -> Iterator[str]:
 
 
 class ConfigurationKeys(NamedTuple):
-    """How many keys opensm was given, and read with another value; ``not_checked`` are those that it was not given."""
+    """The numbers of keys that opensm was given and read with another value; it was not given ``not_checked`` ones."""
 
     read: int
     changed: int
@@ -420,7 +430,7 @@ class ConfigurationKeys(NamedTuple):
 
 
 class SimulatedSubnet(NamedTuple):
-    """The subnet in the simulation: whether it came up, after how long, and by which engine it is routed."""
+    """The subnet in the simulation: whether it came up, the seconds of the sweep, the routing engine, and its size."""
 
     up: bool
     seconds: float
@@ -448,7 +458,7 @@ class OpensmResult(NamedTuple):
 
 
 def opensm_result(subnet: Subnet, verdict: OpensmVerdict) -> OpensmResult:
-    """Return the result of a subnet as it was simulated."""
+    """Return opensm's verdict on a subnet as the record that the report prints."""
     return OpensmResult(
         file=subnet.files[0] if subnet.files else subnet.origin.file,
         subnet=subnet.name,

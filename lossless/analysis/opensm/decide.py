@@ -70,14 +70,14 @@ class Routed(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """The verdict on credit loops, and other differences from the intent in words."""
+    """The verdict on credit loops of a running subnet, and other differences from the intent in words."""
 
     credits: CreditLoopVerdict
     complaints: tuple[str, ...]
 
 
 def decide(up: LiveSubnet, subnet: Subnet, graph: SubnetGraph, engine: str, vls: int, seat: str) -> Decision:
-    """Return the verdict on a running subnet; ``seat`` is the HCA or switch of its manager."""
+    """Return the verdict on the tables of a running subnet; ``seat`` is the HCA or switch of its manager."""
     asking = questions_to(up, _guid_of(subnet, seat))
     text = asking.up.text
     routes, tables = routes_in(text("opensm-lfts.dump"), graph, subnet), text("opensm-sl2vl.dump")
@@ -95,7 +95,7 @@ def decide(up: LiveSubnet, subnet: Subnet, graph: SubnetGraph, engine: str, vls:
 
 
 def credit_verdict(routed: Routed) -> CreditLoopVerdict:
-    """Return whether paths have a credit loop, every path on every service level that it may have."""
+    """Return the credit-loop verdict on the tables, with every path on every service level that it may have."""
     graph, routes, engine = routed.graph, routed.routes, routed.engine
     how = f"the tables that opensm's {engine} wrote, {_paths(routed):,} paths"
     together = walk(graph, routes, one_lane(graph), every_level(graph, routes, 1))
@@ -123,7 +123,7 @@ def _guid_of(subnet: Subnet, name: str) -> int:
 
 
 def _path_complaints(routed: Routed, asking: Questions) -> Iterator[str]:
-    """Yield problems of the lanes of service levels that are meant to be used."""
+    """Yield credit loops of job traffic, SLs that switches drop, and lanes in use without an arbitration weight."""
     yield from _job_complaints(routed)
     if not routed.subnet.qos.on or routed.levels is None:
         return
@@ -137,7 +137,7 @@ def _path_complaints(routed: Routed, asking: Questions) -> Iterator[str]:
 
 
 def _job_complaints(routed: Routed) -> Iterator[str]:
-    """Yield a credit loop of paths that jobs take on one level where the engine chooses the level of each path."""
+    """Yield a credit loop that jobs close by sending on one SL, where the engine would choose the SL of each path."""
     graph, routes, level = routed.graph, routed.routes, job_level(routed.subnet)
     if level is None or routed.engine not in OWN_LEVELS:
         return
@@ -203,7 +203,7 @@ def routes_in(text: str, graph: SubnetGraph, subnet: Subnet) -> SubnetRoutes:
 
 
 def _blocks(text: str, head: re.Pattern[str]) -> Iterator[tuple[int, str]]:
-    """Yield the GUID of each head and the text below it; none of a head that names no switch."""
+    """Yield the GUID in each match of ``head`` and the text below it; nothing for a match without a GUID."""
     heads = list(head.finditer(text))
     ends = [*(following.start() for following in heads[1:]), len(text)]
     for match, end in zip(heads, ends, strict=False):
@@ -288,7 +288,7 @@ def torus_path_levels(
 def asked_path_levels(
     questions: Questions, graph: SubnetGraph, routes: SubnetRoutes, engine: str, log: str
 ) -> NDArray[np.uint16] | None:
-    """Return the levels that a manager answers, as bits, by switch and address; None where an answer is missing."""
+    """Return the SLs that the subnet manager answers, as bits, by switch and address; None where any is unknown."""
     together = _lanes_together(log) if engine == "dfsssp" else [1 << lane for lane in range(SLS)]
     identical = _identical(graph, routes, engine)
     lid_of = dict(zip(routes.owners[::-1], routes.lids[::-1], strict=True))
@@ -306,7 +306,7 @@ def asked_path_levels(
 
 
 def _identical(graph: SubnetGraph, routes: SubnetRoutes, engine: str) -> list[list[tuple[int, int]]]:
-    """Return the paths, by switch and address, that have one service level; none within a switch."""
+    """Return groups of paths (switch, address) that have the same SL in each; paths within a switch are left out."""
     senders = [switch for switch, hcas in enumerate(graph.hcas_by_switch()) if hcas]
     identical: dict[tuple[int, int], list[tuple[int, int]]] = {}
     for column, owner in enumerate(routes.owners):
@@ -343,7 +343,7 @@ SLS = VLS = 16
 DROPPED = 15
 """The VL of an SL2VL table that drops a packet; VL 15 itself carries management alone: opensm(8)."""
 LONGEST = 64
-"""Hops after which a path is a forwarding loop.
+"""The number of hops after which a path counts as a forwarding loop.
 
 Source: linux-rdma/opensm include/iba/ib_types.h @fa74b98 (IB_SUBNET_PATH_HOPS_MAX).
 """
@@ -353,8 +353,8 @@ class Walk(NamedTuple):
     """The results of following all paths: dependencies, lanes in use, discarded service levels.
 
     ``waits`` are edges ``tail * nodes + head``, a node being ``channel * 16 + lane``. ``sent`` is whether a path leaves
-    by a switch, port and lane. ``dropped`` are service levels that some port discards. ``lost`` has a switch and an
-    address: from there no path leads to it.
+    by a switch, port and lane. ``dropped`` are the SLs whose packets a switch on a path discards. ``lost`` has a switch
+    and the table column of an address that has no route from it, or that a loop never reaches.
     """
 
     waits: Numbers
@@ -379,7 +379,7 @@ def every_level(graph: SubnetGraph, routes: SubnetRoutes, levels: int = 0xFFFF) 
 
 
 def one_lane(graph: SubnetGraph) -> NDArray[np.uint8]:
-    """Return SL2VL tables that put everything on VL 0: those of a subnet without QoS."""
+    """Return SL2VL tables that put every SL on VL 0: those of a subnet without QoS."""
     ports = max(switch.ports for switch in graph.switches) + 1
     return np.zeros((len(graph.switches), ports, ports, SLS), np.uint8)
 
@@ -431,7 +431,7 @@ def _first(paths: _Paths, which: NDArray[np.bool_]) -> tuple[int, int]:
 
 
 def _level_groups(lanes: NDArray[np.uint8]) -> Any:
-    """Return for each service level the lowest one that has the same lane everywhere."""
+    """Return for each service level the lowest one that has the same lane in every SL2VL table."""
     flat = lanes.reshape(-1, SLS)
     return [
         next(low for low in range(level + 1) if np.array_equal(flat[:, low], flat[:, level]))
@@ -442,7 +442,7 @@ def _level_groups(lanes: NDArray[np.uint8]) -> Any:
 def _starts(
     graph: SubnetGraph, lanes: NDArray[np.uint8], levels: NDArray[np.uint16], of_level: list[int]
 ) -> _Paths:
-    """Return the first hop of every path; one port of those of a switch whose SL2VL tables are the same."""
+    """Return the start of every path: of a switch's HCA ports with the same SL2VL table one stands for all."""
     ports = {
         (place.switch, lanes[place.switch, place.port].tobytes()): place.port for place in graph.attached
     }
@@ -458,7 +458,7 @@ def _starts(
 
 
 def loop_of(graph: SubnetGraph, walked: Walk) -> tuple[ChannelHop, ...]:
-    """Return a shortest credit loop, empty if there is none."""
+    """Return a shortest credit loop among the waits of a walk, empty if there is none."""
     nodes = len(graph.channels) * VLS
     tails, heads = np.divmod(walked.waits, nodes)
     nodes_around = cycle(from_edges(nodes, tails.tolist(), heads.tolist()))

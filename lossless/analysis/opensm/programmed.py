@@ -1,4 +1,4 @@
-"""The tables that a manager has written into ports, read from the running subnet and compared with the intent.
+"""P_Key and arbitration tables that a manager has written into ports, read from the running subnet and compared.
 
 P_Key tables (InfiniBand specification 1.2.1, 14.2.5.7) against the members that partitions state; arbitration tables
 (14.2.5.9) against the lanes that paths leave a port by.
@@ -40,19 +40,19 @@ _WORDS = {bits: f"a {word} member" for word, bits in _BITS.items()} | {
     _BITS["both"]: "a member of both kinds",
 }
 _NAMED = 4
-"""How many ports a complaint names."""
+"""The most ports that a complaint names."""
 _LONGEST_S = 50.0
 
 
 class Questions(NamedTuple):
-    """A subnet that is up, and the LID of each node and port by its GUID; ``manager`` is that of its manager."""
+    """A subnet that is up, to be queried: the LID of each node and port by its GUID, and that of the ``manager``."""
 
     up: LiveSubnet
     lids: Mapping[int, int]
     manager: int
 
     def ask(self, asked: Iterable[str]) -> list[str] | None:
-        """Return the answer to each question (:mod:`lossless.analysis.opensm.questions`), None where one has none."""
+        """Return the answers to questions (:mod:`lossless.analysis.opensm.questions`), None where one is missing."""
         lines = list(asked)
         program = str(Path(questions.__file__).resolve())
         command = (sys.executable, "-S", "-E", program, str(self.manager))
@@ -61,12 +61,12 @@ class Questions(NamedTuple):
         return None if len(answers) != len(lines) or "-" in answers else answers
 
     def path_levels(self, paths: Iterable[tuple[int, int]]) -> list[int] | None:
-        """Return the service level of each path from one LID to another, None where there are not all answers."""
+        """Return the service level of each path from one LID to another, None where an answer is missing."""
         answers = self.ask(f"path {source} {destination}" for source, destination in paths)
         return None if answers is None else list(map(int, answers))
 
     def attributes(self, asked: Iterable[tuple[int, int, int]]) -> list[bytes] | None:
-        """Return the data of attributes, each of a GUID with its modifier; None where there are not all answers."""
+        """Return the data of each attribute, asked by GUID, attribute and modifier; None where an answer is missing."""
         answers = self.ask(
             f"get {self.lids.get(guid, 0)} {attribute} {modifier}" for guid, attribute, modifier in asked
         )
@@ -74,14 +74,14 @@ class Questions(NamedTuple):
 
 
 def questions_to(up: LiveSubnet, manager_guid: int) -> Questions:
-    """Return the questions to a subnet that is up."""
+    """Return the client that queries a subnet that is up, with the LIDs that opensm has dumped."""
     lines = (line.split() for line in up.text("guid2lid").splitlines() if line.strip())
     lids = {int(words[0], 16): int(words[1], 16) for words in lines}
     return Questions(up, lids, lids.get(manager_guid, 0))
 
 
 def partition_complaints(subnet: Subnet, asking: Questions) -> Iterator[str]:
-    """Yield the differences between P_Key tables of HCAs and the declared partitions."""
+    """Yield the differences between P_Key tables of HCAs and the declared partitions; nothing if those are unknown."""
     partitions = subnet.partitions
     if isinstance(partitions, Unknown) or partitions is None or isinstance(subnet.hcas, Unknown):
         return

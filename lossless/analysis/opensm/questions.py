@@ -23,9 +23,9 @@ _BY_LIDS = 1 << 4 | 1 << 5
 _SA_QP, _SA_QKEY = 1, 0x80010000
 _PACKET_BYTES = 256
 _DATA, _DATA_BYTES = 64, 64
-"""Where the data of a SubnGet begin, and how many there are."""
+"""The offset and the number of the data bytes of a SubnGet."""
 _RECORD, _LIDS, _LEVEL = 56, 56 + 40, 56 + 52
-"""Offsets of the record, and of its LIDs and service level."""
+"""Offsets of a PathRecord in a packet, and of its LIDs and service level."""
 _TIMEOUT_MS, _RETRIES = 200, 4
 _UNDER_WAY = 64
 
@@ -51,7 +51,7 @@ class SubnetClient:
         self.manager = manager
 
     def answers(self, questions: list[str]) -> list[str]:
-        """Return the answers in order."""
+        """Return the answer to each question, in their order; ``-`` where none came."""
         answers = ["-"] * len(questions)
         sent = answered = 0
         while answered < len(questions):
@@ -100,7 +100,7 @@ class SubnetClient:
 
 
 def main() -> None:
-    """Answer the lines of standard input, with the LID of the manager as the one argument."""
+    """Answer the questions on standard input, one a line; the one argument is the LID of the subnet manager."""
     answers = SubnetClient(int(sys.argv[1])).answers(sys.stdin.read().splitlines())
     sys.stdout.write("".join(f"{answer}\n" for answer in answers))
 

@@ -1,4 +1,4 @@
-"""Running opensm: on a file alone, and on a simulated fabric. No process is left running, even after an error.
+"""Running opensm: on a configuration file alone, and on a simulated fabric. No process is left running after an error.
 
 Each simulation has a socket name of its own, so that any number run at once; no root, no network and no device is used.
 Every process runs under ``timeout`` in a group of its own: it ends on time even if this program is killed.
@@ -41,10 +41,10 @@ _FASTEST = "NDR"
 
 
 class IbsimFabric(NamedTuple):
-    """The simulated fabric: the topology as text, and its size.
+    """The simulated fabric: the topology file of ibsim as text, and its number of ports.
 
     ``nodes`` has ibsim's name of each switch and HCA. ``replaced`` are speeds that ibsim cannot parse, and that are
-    simulated as NDR. ``subnet`` has a GUID everywhere, stated or derived.
+    simulated as NDR. ``subnet`` has a GUID for every node, stated or derived.
     """
 
     text: str
@@ -135,9 +135,10 @@ class OptionsReading(NamedTuple):
 
 
 class SweepLog(NamedTuple):
-    """The log of one sweep over a subnet. ``engine`` is the one that routed, None if none did.
+    """The log of one sweep over a subnet. ``engine`` is the last one that routed it, None if none did.
 
-    ``lines`` are the lines of the log at the level of errors, and those with the reason why an engine was skipped.
+    ``failed_engines`` are the messages on engines that gave up, ``partitions`` and ``qos`` those on these two files,
+    ``lines`` all at the level of errors.
     """
 
     up: bool
@@ -149,7 +150,7 @@ class SweepLog(NamedTuple):
 
 
 def reading_of(output: str, normalised: str) -> OptionsReading:
-    """Return the result in the output of ``opensm -F FILE -c OTHER``, and in the text of the other file."""
+    """Return the reading in the output of ``opensm -F FILE -c OTHER``, and in the text of file OTHER."""
     lines = [line.strip() for line in output.split("\n")]
     return OptionsReading(
         read=any(line.startswith("Reading Cached Option File:") for line in lines),
@@ -160,9 +161,9 @@ def reading_of(output: str, normalised: str) -> OptionsReading:
 
 
 def options_in(text: str, *, as_meant: bool = False) -> dict[str, str]:
-    """Return the keys of an opensm.conf that opensm wrote with their values: a ``#`` ends a line anywhere.
+    """Return the values of an opensm.conf by key, as opensm reads its lines: a ``#`` ends a line anywhere.
 
-    ``as_meant``: as people read them, to whom a ``#`` inside a word is part of it.
+    Keys without a value are left out. ``as_meant``: as people read lines, to whom a ``#`` inside a word is part of it.
     """
     options = {}
     for line in text.split("\n"):
@@ -234,12 +235,12 @@ def _of_partitions(text: str) -> bool:
 
 
 READ_S = 5.0
-"""Longest that reading one file may take; it takes a hundredth of a second."""
+"""The longest time that opensm may take to read one file; it takes a hundredth of a second."""
 START_S = 10.0
-"""Longest that a simulator may take to read its topology."""
+"""The longest time that a simulator may take to read its topology."""
 SWEEP_S = 20.0
-"""Longest that a sweep may take: 1,024 hosts take one second. An engine that may have no
-fallback, and cannot route, never ends."""
+"""The longest time that a sweep may take: 1,024 hosts take one second. An engine that may have no fallback, and cannot
+route, never ends."""
 LOG_FLAGS = 0x47
 """Errors, information, messages of the parsers of partitions and QoS, and dumps of routes."""
 PACKETS_AT_ONCE = 64
@@ -249,11 +250,11 @@ _AT_ONCE = b"\nforce_log_flush TRUE\n"
 """Without this a subnet that is up appears in the log ten seconds later, with its next sweep."""
 _POLL_S = 0.005
 _SLACK_S = 2.0
-"""How long ``timeout`` may take beyond its limit, on a machine that is busy."""
+"""How many seconds ``timeout`` may take beyond its limit, on a machine that is busy."""
 
 
 class SweepRun(NamedTuple):
-    """A sweep that has ended: whether by itself, and where its log and dumps lie."""
+    """A sweep that is over: whether opensm ended with 0, the seconds it took, and the folder of its log and dumps."""
 
     ended: bool
     seconds: float
@@ -272,7 +273,7 @@ class LiveSubnet(NamedTuple):
     library: str
 
     def ask(self, *command: str, given: str = "", timeout_s: float = 5.0) -> str:
-        """Return the output of a program that queries the subnet; empty if it takes too long."""
+        """Return the output and errors of a program that queries the subnet; it is killed after ``timeout_s``."""
         # Not in the environment: there timeout would load the library too, and take the answers.
         preloaded = ("env", f"LD_PRELOAD={self.library}", *command)
         return _run(preloaded, self.environment, timeout_s, self.folder, given)
@@ -342,7 +343,7 @@ def _opensm(tools: Tools, configuration: Path, folder: Path) -> tuple[str, ...]:
 
 @contextmanager
 def _fabric(tools: Tools, simulation: IbsimFabric, folder: Path, at: str) -> Iterator[dict[str, str]]:
-    """Run the simulator while the block runs; yield the environment in which programs use its fabric."""
+    """Run the simulator while the block runs; yield the environment variables by which programs use its fabric."""
     net, log = folder / "net", folder / "ibsim.log"
     net.write_text(simulation.text, encoding="utf-8")
     environment = _environment(folder, simulation.nodes[at])
@@ -352,7 +353,7 @@ def _fabric(tools: Tools, simulation: IbsimFabric, folder: Path, at: str) -> Ite
 
 
 def _ibsim(tools: Tools, simulation: IbsimFabric, net: Path) -> tuple[str, ...]:
-    """Return the command of a simulator that has room for all nodes, switches, ports and addresses."""
+    """Return the command of a simulator that has room for all nodes, switches and ports."""
     nodes = len(simulation.nodes)
     room = ("-N", str(nodes + 1), "-S", str(nodes + 1), "-P", str(simulation.ports + 1))
     return (tools.ibsim, "-s", "-n", *room, str(net))
@@ -402,7 +403,7 @@ def _started(
 
 
 def _wait_for(words: str, path: Path, process: programs.Running, longest_s: float) -> None:
-    """Wait until a text appears in a file.
+    """Wait until a text appears in the output file of a process.
 
     Raises:
         SubnetManagerError: it does not appear in time, or the process ends before.
@@ -432,7 +433,7 @@ def _bytes(path: Path, start: int) -> bytes:
 
 
 _ALSO = ("/usr/sbin", "/usr/local/sbin", "/sbin")
-"""Where administrators' programs lie, which is not on everybody's PATH."""
+"""Folders of administrators' programs, which are not on every PATH."""
 _LIBRARIES = ("lib/*/umad2sim/libumad2sim.so", "lib*/umad2sim/libumad2sim.so")
 HOW_TO_INSTALL = (
     "on Debian and Ubuntu: apt-get install --no-install-recommends opensm ibsim-utils infiniband-diags"
@@ -440,7 +441,7 @@ HOW_TO_INSTALL = (
 
 
 class Tools(NamedTuple):
-    """Paths of the programs and of the library."""
+    """The paths of opensm, of ibsim and of its library libumad2sim.so."""
 
     opensm: str
     ibsim: str
@@ -448,7 +449,7 @@ class Tools(NamedTuple):
 
 
 def find_program(name: str) -> str | None:
-    """Return the path of a program, None where it is not installed."""
+    """Return the path of a program on PATH or in a folder of administrators, None where it is not installed."""
     return programs.find_program(name, _ALSO)
 
 
